@@ -1,0 +1,91 @@
+// Behind every npm script. No dependencies, and readable by Node 18, because it runs before anything is installed:
+// install what is missing, build what is stale, then run the wanted command on Node 24.
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "./build.mjs";
+import { filesBelow } from "./files.mjs";
+import { install } from "./install.mjs";
+import { runNode, stopWithParent } from "./process.mjs";
+
+const TESTS = ["src", "tests"];
+const CLEANED = ["dist", "coverage", "node_modules/.build-stamp"];
+
+const commands = { start, test, sim, check, lint, types, format, build: buildAll, clean };
+
+process.chdir(path.resolve(path.dirname(fileURLToPath(import.meta.url)), ".."));
+stopWithParent();
+const [name, ...args] = process.argv.slice(2);
+const command = Object.hasOwn(commands, name ?? "") ? commands[name] : undefined;
+if (command === undefined) {
+  console.error(`unknown command ${name}; there are: ${Object.keys(commands).join(", ")}`);
+  process.exit(1);
+}
+if (command !== clean) await install();
+process.exitCode = await command(args);
+
+async function start(args) {
+  return (await build()) || runNode(["bin/holdpoint.mjs", "welcome", ...args]);
+}
+
+async function test(args) {
+  const filters = args.filter((arg) => !arg.startsWith("-"));
+  const options = args.filter((arg) => arg.startsWith("-"));
+  const files = testFiles(filters);
+  if (files.length === 0) {
+    console.error(`no test file matches ${filters.join(" ") || "src and tests"}\n0 passed, 0 failed`);
+    return 1;
+  }
+  const failed = args.length > 0 ? await buildLeniently() : await failedChecks();
+  const runner = ["--test", "--test-concurrency=2", "--test-reporter=./scripts/test-reporter.mjs"];
+  const env = { ...process.env, HOLDPOINT_FAILED_CHECKS: failed.join() };
+  return runNode([...runner, ...options, ...files], { env });
+}
+
+// Work on one file must not wait until the rest of the tree compiles.
+async function buildLeniently() {
+  if ((await build({ quiet: true })) !== 0) console.error('type errors ("npm run types" lists them)');
+  return [];
+}
+
+async function failedChecks() {
+  const failed = [];
+  if ((await lint([])) !== 0) failed.push("lint");
+  if ((await types([])) !== 0) failed.push("types");
+  return failed;
+}
+
+function sim(args) {
+  return runNode(["src/testing/simulator/main.ts", ...args]);
+}
+
+async function check() {
+  return (await failedChecks()).length === 0 ? 0 : 1;
+}
+
+function lint(args) {
+  return runNode(["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", ...args]);
+}
+
+function format(args) {
+  return runNode(["node_modules/@biomejs/biome/bin/biome", "check", "--write", ...args]);
+}
+
+// Examples import the package by its name, and so are checked against the built declarations.
+async function types(args) {
+  return (await build()) || runNode(["node_modules/typescript/bin/tsc", "-p", ".", ...args]);
+}
+
+function buildAll() {
+  return build({ force: true });
+}
+
+function clean() {
+  for (const place of CLEANED) fs.rmSync(place, { recursive: true, force: true });
+  return 0;
+}
+
+function testFiles(filters) {
+  const isWanted = (file) => filters.length === 0 || filters.some((filter) => file.includes(filter));
+  return TESTS.flatMap(filesBelow).filter((file) => file.endsWith(".test.ts") && isWanted(file));
+}

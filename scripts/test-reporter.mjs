@@ -1,0 +1,91 @@
+// One line per test file, every failure in full at the end, and a closing line "N passed, N failed".
+import path from "node:path";
+import { inspect } from "node:util";
+
+export default async function* report(events) {
+  const run = { files: new Map(), passed: 0, skipped: 0, failures: failedChecks() };
+  for await (const { type, data } of events) {
+    if (type === "test:complete") yield complete(run, data);
+    if (type === "test:stdout" || type === "test:stderr" || type === "test:diagnostic") listen(run, data);
+  }
+  yield summary(run);
+  if (run.passed === 0 || run.failures.length > 0) process.exitCode = 1;
+}
+
+// Lint and type errors are found before the tests run and have to show in the same closing line.
+function failedChecks() {
+  const names = (process.env.HOLDPOINT_FAILED_CHECKS ?? "").split(",").filter(Boolean);
+  return names.map((name) => ({
+    title: name,
+    text: "failed before the tests; its report is at the top of this output",
+  }));
+}
+
+function complete(run, data) {
+  if (isFile(data)) return completeFile(run, data);
+  const file = fileOf(run, data.file);
+  const { error, type } = data.details;
+  file.seen = true;
+  if (data.skip !== undefined || data.todo !== undefined) run.skipped += 1;
+  else if (error !== undefined) fail(run, file, data, error);
+  else if (type !== "suite") {
+    run.passed += 1;
+    file.passed += 1;
+  }
+  return "";
+}
+
+function completeFile(run, data) {
+  const file = fileOf(run, data.file);
+  const { error, duration_ms: duration } = data.details;
+  if (error !== undefined) fail(run, file, data, error);
+  else if (!file.seen && !isNarrowed) fail(run, file, data, "the file holds no tests");
+  const verdict = file.failed > 0 ? `FAILED ${file.failed}` : "ok";
+  return `${verdict.padEnd(9)} ${relative(data.file)} (${file.passed} passed, ${Math.round(duration)} ms)\n`;
+}
+
+function fail(run, file, data, error) {
+  // A parent of a failed test fails too; only the test that failed by itself is worth reporting.
+  if (error.failureType === "subtestsFailed") return;
+  file.failed += 1;
+  const title = isFile(data) ? relative(data.file) : `${relative(data.file)}:${data.line}  ${data.name}`;
+  run.failures.push({ title, text: describe(error.cause ?? error), file });
+}
+
+function describe(error) {
+  if (typeof error === "string") return error;
+  const isAssertion = error?.code === "ERR_ASSERTION";
+  return isAssertion ? error.stack : inspect(error, { depth: 6 });
+}
+
+function listen(run, data) {
+  if (data.file !== undefined) fileOf(run, data.file).output += `${data.message.replace(/\n$/, "")}\n`;
+}
+
+function summary({ files, passed, skipped, failures }) {
+  const lines = [""];
+  for (const { title, text } of failures) lines.push(`FAILED  ${title}`, indent(text), "");
+  for (const [name, { failed, output }] of files) {
+    if (failed > 0 && output !== "") lines.push(`output of ${relative(name)}`, indent(output), "");
+  }
+  if (passed + failures.length === 0) lines.push("no test ran");
+  if (skipped > 0) lines.push(`${skipped} skipped`);
+  lines.push(`${passed} passed, ${failures.length} failed`, "");
+  return lines.join("\n");
+}
+
+function fileOf(run, given) {
+  // Output events carry the path as it was given, the others an absolute one.
+  const name = path.resolve(given);
+  const file = run.files.get(name) ?? { passed: 0, failed: 0, seen: false, output: "" };
+  run.files.set(name, file);
+  return file;
+}
+
+// Under a name pattern, most files rightly run nothing.
+const isNarrowed = process.execArgv.some((flag) => /^--test-(name-pattern|skip-pattern|only)/.test(flag));
+
+// The runner reports a file itself as a test whose name is its path.
+const isFile = (data) => data.nesting === 0 && path.resolve(data.name) === data.file;
+const relative = (file) => path.relative(process.cwd(), file);
+const indent = (text) => text.trimEnd().replace(/^(?=.)/gm, "  ");

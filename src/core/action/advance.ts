@@ -1,0 +1,256 @@
+/**
+ * Moves an action as far as it can go: to people, to a refusal, or to a started effect. Called when it is proposed and
+ * again whenever somebody with the tool at hand comes back to it; what held at proposal is checked again here.
+ *
+ * N1. A decision of people is used only while binding, tool, policy, deadline and the voters' standing still hold.
+ * N2. A policy that changed since reviews the action anew; a block wins over any approval.
+ */
+
+import { reviewEdit } from "../approval/edit.ts";
+import { expire, isOverdue, lapse } from "../approval/end.ts";
+import { askPeople, questionBinding } from "../approval/request.ts";
+import { approvers, type LiveApproval } from "../approval/state.ts";
+import { bindingOf } from "../binding.ts";
+import { digestOf } from "../digest.ts";
+import type { Draft, Need } from "../draft.ts";
+import type { Json } from "../json.ts";
+import { type Review, reviewAction } from "../review.ts";
+import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
+import { type Held, type Refused, refuse } from "./refuse.ts";
+import {
+  argsOf,
+  type Executor as Bringer,
+  checkMayStart,
+  type EpochEnded,
+  type Load,
+  type Started,
+  startEffect,
+} from "./start.ts";
+import type { ActionIn, LiveAction } from "./state.ts";
+
+export type Waiting = {
+  readonly kind: "waiting";
+  readonly approval: string;
+  readonly decideBy: number | null;
+};
+/** Nothing to move: it is running or has ended. */
+export type Settled = { readonly kind: "settled"; readonly state: LiveAction };
+/** An edit was reviewed: look again. */
+export type Moved = { readonly kind: "moved" };
+export type Advanced = Moved | Started | Waiting | Held | Refused | EpochEnded | Settled;
+
+/** An executor with the stored arguments in hand. */
+type Executor = Bringer & { readonly args: Json };
+type Undecided = ActionIn<"open"> | ActionIn<"waiting">;
+
+function review(draft: Draft, state: LiveAction, executor: Executor): Review {
+  const { tool, agent, requester, requestId } = state;
+  return reviewAction(executor.rules, {
+    tool,
+    args: executor.args,
+    agent,
+    requester,
+    requestId,
+    now: draft.now,
+  });
+}
+
+function recordReview(draft: Draft, id: string, answer: Review, executor: Executor): void {
+  const ref = actionStream(id);
+  for (const { args, reason, rule } of answer.revisions) {
+    const body = { by: "policy", args: draft.keep(args), argsDigest: digestOf(args), reason, rule };
+    draft.append(ref, [{ type: "action.revised", tv: 1, body }]);
+  }
+  const { verdict, rule, reason } = answer;
+  const approval = verdict === "escalate" ? executor.ids.approval : null;
+  draft.append(ref, [
+    {
+      type: "action.reviewed",
+      tv: 1,
+      body: { verdict, rule, reason, policy: executor.rules.policyDigest, approval },
+    },
+  ]);
+}
+
+function live(draft: Draft, id: string): LiveAction {
+  const state = draft.state(actionStream(id));
+  if (state.phase === "none") throw new TypeError("an action was followed that was never proposed");
+  return state;
+}
+
+/** A grant that the policy gives by itself. */
+function startByVerdict(
+  draft: Draft,
+  id: string,
+  answer: Review,
+  executor: Executor,
+): Need | Load | Advanced {
+  const state = live(draft, id);
+  const { rules, ids } = executor;
+  const nonce = ids.nonce;
+  const { tool, schema, effectClass, requester, argsDigest } = state;
+  const stream = streamName(actionStream(id));
+  const free = { approvers: null, decideBy: null, executeBy: null };
+  const binding = bindingOf({
+    tenant: draft.tenant,
+    stream,
+    action: id,
+    tool,
+    schema,
+    args: argsDigest,
+    effectClass,
+    policy: rules.policyDigest,
+    requester,
+    nonce,
+    ...free,
+  });
+  const grant = { kind: "verdict", rule: answer.rule, policy: rules.policyDigest, nonce } as const;
+  return startEffect(draft, id, { ...executor, args: answer.args }, { grant, binding, executeBy: null });
+}
+
+function followReview(draft: Draft, id: string, answer: Review, executor: Executor): Need | Load | Advanced {
+  if (answer.verdict === "escalate") {
+    const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
+    if (more !== undefined) return more;
+  }
+  recordReview(draft, id, answer, executor);
+  switch (answer.verdict) {
+    case "block": {
+      const code = answer.invalidRevision ? "invalid_revision" : "blocked";
+      return refuse(draft, actionStream(id), { code, by: `policy (${answer.rule})`, reason: answer.reason });
+    }
+    case "approve":
+      return startByVerdict(draft, id, answer, executor);
+    case "escalate": {
+      const { approval, nonce } = executor.ids;
+      const { policyDigest: policy, schemaText } = executor.rules;
+      const more = askPeople(draft, {
+        action: id,
+        state: live(draft, id),
+        review: answer,
+        policy,
+        schemaText,
+        approval,
+        nonce,
+      });
+      if (more !== undefined) return more;
+      const asked = draft.state(approvalStream(approval)) as LiveApproval;
+      return { kind: "waiting", approval, decideBy: asked.decideBy };
+    }
+  }
+}
+
+/** Why an approval that people gave can no longer be used as it is; `again` means that the policy is asked anew. */
+function unusable(
+  draft: Draft,
+  state: Undecided,
+  approval: LiveApproval,
+  executor: Executor,
+): { code: "lapsed" | "tool_changed" | "binding_broken" | "again"; reason: string } | undefined {
+  const { rules } = executor;
+  if (rules.schemaDigest !== state.schema)
+    return { code: "tool_changed", reason: "the tool's input schema changed after the proposal" };
+  if (rules.effectClass !== state.effectClass)
+    return { code: "tool_changed", reason: "the tool's effect class changed after the proposal" };
+  if (approval.executeBy !== null && draft.now >= approval.executeBy)
+    return { code: "lapsed", reason: "it was approved but not started in time" };
+  const { tool, schema, effectClass, requester } = state;
+  const bound = { ...approval, tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) };
+  if (questionBinding(draft.tenant, bound) !== approval.binding)
+    return { code: "binding_broken", reason: "the arguments or terms differ from those approved" };
+  if (rules.policyDigest !== approval.policy)
+    return { code: "again", reason: "the policy changed after the approval" };
+  const standing = approvers(approval, draft.state(ROSTER));
+  const asked =
+    approval.status === "modified"
+      ? Math.min(approval.approvers.quorum, approval.decided?.by.length ?? 0)
+      : approval.approvers.quorum;
+  if (standing.length < asked) return { code: "again", reason: "an approver lost their standing" };
+  return undefined;
+}
+
+function useDecision(
+  draft: Draft,
+  id: string,
+  approvalId: string,
+  executor: Executor,
+): Need | Load | Advanced {
+  const state = live(draft, id) as Undecided;
+  const approval = draft.state(approvalStream(approvalId)) as LiveApproval;
+  const fault = unusable(draft, state, approval, executor);
+  if (fault !== undefined && fault.code !== "again") {
+    lapse(draft, approvalId, fault.reason);
+    return refuse(draft, actionStream(id), { code: fault.code, by: "dispatch check", reason: fault.reason });
+  }
+  const answer = review(draft, state, executor);
+  if (fault !== undefined || answer.verdict === "block" || answer.revisions.length > 0) {
+    const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
+    if (more !== undefined) return more;
+    lapse(draft, approvalId, fault?.reason ?? "the policy no longer allows what was approved");
+    return followReview(draft, id, answer, executor);
+  }
+  return startByApproval(draft, id, approvalId, executor);
+}
+
+function startByApproval(
+  draft: Draft,
+  id: string,
+  approvalId: string,
+  executor: Executor,
+): Need | Load | Advanced {
+  const approval = draft.state(approvalStream(approvalId)) as LiveApproval;
+  const notes = approval.votes.flatMap((vote) => (vote.note === null ? [] : [vote.note]));
+  const grant = { kind: "approval", approval: approvalId, by: approval.decided?.by ?? [], notes } as const;
+  const permit = { grant, binding: approval.binding, executeBy: approval.executeBy };
+  const answer = startEffect(draft, id, executor, permit);
+  if (answer.kind === "started") {
+    draft.append(approvalStream(approvalId), [
+      { type: "approval.consumed", tv: 1, body: { effect: answer.effect } },
+    ]);
+  }
+  return answer;
+}
+
+function followApproval(
+  draft: Draft,
+  id: string,
+  approvalId: string,
+  executor: Executor,
+): Need | Load | Advanced {
+  const ref = approvalStream(approvalId);
+  const more = draft.need({ write: [ref], read: [ROSTER] });
+  if (more !== undefined) return more;
+  const approval = draft.state(ref);
+  if (approval.status === "none")
+    throw new TypeError("an action waits for an approval that was never requested");
+  if (approval.status === "approved" || approval.status === "modified")
+    return useDecision(draft, id, approvalId, executor);
+  if (isOverdue(approval, draft.now)) return expire(draft, approvalId, approval);
+  if (approval.edit !== null) {
+    const reviewed = reviewEdit(draft, approvalId, executor);
+    if (reviewed.kind === "need" || reviewed.kind === "load") return reviewed;
+    return { kind: "moved" };
+  }
+  return { kind: "waiting", approval: approvalId, decideBy: approval.decideBy };
+}
+
+export function advance(draft: Draft, id: string, bringer: Bringer): Need | Load | Advanced {
+  const more = draft.need({ write: [actionStream(id)] });
+  if (more !== undefined) return more;
+  const state = live(draft, id);
+  if (state.phase !== "open" && state.phase !== "waiting") return { kind: "settled", state };
+  const stop = checkMayStart(draft, id, state.agent, bringer.epoch);
+  if (stop !== undefined) return stop;
+  const args = argsOf(state, bringer.loaded);
+  if (args.kind === "load") return args;
+  const executor = { ...bringer, args: args.value };
+  if (state.phase === "waiting") return followApproval(draft, id, state.approval, executor);
+  if (executor.rules.schemaDigest !== state.schema || executor.rules.effectClass !== state.effectClass) {
+    return refuse(draft, actionStream(id), {
+      code: "tool_changed",
+      by: "dispatch check",
+      reason: "the tool changed after the proposal",
+    });
+  }
+  return followReview(draft, id, review(draft, state, executor), executor);
+}

@@ -1,0 +1,106 @@
+/** Every fact that an action's stream can hold. Past tense; bodies are what the journal stores. */
+import type { Json } from "../json.ts";
+import type { MoneyJson } from "../money.ts";
+import type { Refusal } from "../refusal.ts";
+import type { EffectClass } from "../tool-rules.ts";
+
+/** Where the arguments that ran came from. */
+export type ExecutedFrom = "original" | "supervisor_revised" | "human_revised";
+
+/** What permitted an effect to start: a verdict of the policy, or an approval by people. */
+export type Grant =
+  | { readonly kind: "verdict"; readonly rule: string; readonly policy: string; readonly nonce: string }
+  | {
+      readonly kind: "approval";
+      readonly approval: string;
+      readonly by: readonly string[];
+      readonly notes: readonly string[];
+    };
+
+export type ReservedCost = MoneyJson & { readonly budget: string };
+
+type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
+
+export type ActionEvent =
+  | Fact<
+      "action.proposed",
+      {
+        readonly requestId: string | null;
+        readonly tool: string;
+        readonly effectClass: EffectClass;
+        readonly schema: string;
+        readonly args: Json;
+        readonly argsDigest: string;
+        readonly agent: string;
+        readonly requester: readonly string[];
+        readonly says: string | null;
+      }
+    >
+  | Fact<
+      "action.revised",
+      {
+        readonly by: string;
+        readonly args: Json;
+        readonly argsDigest: string;
+        readonly reason: string;
+        readonly rule: string;
+      }
+    >
+  | Fact<
+      "action.reviewed",
+      {
+        readonly verdict: "approve" | "block" | "escalate";
+        readonly rule: string;
+        readonly reason: string;
+        readonly policy: string;
+        readonly approval: string | null;
+      }
+    >
+  | Fact<"action.held", Refusal>
+  | Fact<"action.refused", Refusal>
+  | Fact<"action.conflicted", { readonly tool: string; readonly argsDigest: string; readonly by: string }>
+  | Fact<
+      "effect.started",
+      {
+        readonly effect: string;
+        readonly epoch: string;
+        readonly binding: string;
+        readonly grant: Grant;
+        readonly executeBy: number | null;
+        readonly costs: readonly ReservedCost[];
+      }
+    >
+  | Fact<"effect.retried", { readonly epoch: string; readonly reason: string }>
+  | Fact<
+      "effect.applied",
+      {
+        readonly epoch: string;
+        readonly attempt: number;
+        readonly result: Json;
+        readonly resultDigest: string;
+      }
+    >
+  | Fact<"effect.not_applied", { readonly epoch: string; readonly attempt: number; readonly reason: string }>
+  | Fact<"effect.in_doubt", { readonly attempt: number; readonly reason: string }>
+  | Fact<"effect.probed", { readonly answer: "not_applied" | "unknown"; readonly evidence: Json }>
+  | Fact<
+      "effect.resolved",
+      {
+        readonly status: "applied" | "not_applied";
+        readonly by: string;
+        readonly reason: string;
+        readonly result: Json;
+        readonly evidence: Json;
+      }
+    >
+  | Fact<
+      "effect.reported_late",
+      {
+        readonly epoch: string;
+        readonly attempt: number;
+        readonly status: "applied" | "not_applied" | "in_doubt";
+        readonly reason: string;
+      }
+    >;
+
+export type ActionEventOf<Type extends ActionEvent["type"]> = Extract<ActionEvent, { type: Type }>;

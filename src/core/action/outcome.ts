@@ -1,0 +1,115 @@
+/**
+ * What became of an effect.
+ *
+ * T1. Only the epoch that holds the attempt, while it lives, writes its outcome; anything later is kept as testimony.
+ * T2. Budgets are settled when it was applied, released when it certainly was not, and kept while it is in doubt.
+ * T3. Unknown is in doubt, never failed.
+ */
+import { settle } from "../budget.ts";
+import { digestOf } from "../digest.ts";
+import type { Draft, Need } from "../draft.ts";
+import type { Json } from "../json.ts";
+import { actionStream, budgetStream, epochStream } from "../stream.ts";
+import type { Effect, LiveAction } from "./state.ts";
+
+export type Report =
+  /** `spent`: the true amount by budget; a budget not named is settled at what was reserved. */
+  | {
+      readonly status: "applied";
+      readonly result: Json;
+      readonly spent: { readonly [budget: string]: bigint };
+    }
+  | { readonly status: "not_applied"; readonly reason: string }
+  | { readonly status: "in_doubt"; readonly reason: string };
+
+export type OutcomeCommand = {
+  readonly action: string;
+  readonly epoch: string;
+  readonly attempt: number;
+  readonly report: Report;
+};
+
+export type OutcomeAnswer = { readonly kind: "recorded" | "late"; readonly state: LiveAction };
+
+export function settleCosts(
+  draft: Draft,
+  effect: Effect,
+  applied: boolean,
+  spent: { readonly [budget: string]: bigint },
+): void {
+  for (const cost of effect.costs) {
+    const ref = budgetStream(cost.budget);
+    const amount = applied ? (spent[cost.budget] ?? BigInt(cost.micros)) : "released";
+    draft.append(ref, settle(draft.state(ref), effect.id, amount));
+  }
+}
+
+export function lockEffect(draft: Draft, action: string): Need | LiveAction {
+  const ref = actionStream(action);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  if (state.phase === "none") throw new TypeError(`the action ${action} does not exist`);
+  if (!("effect" in state)) return state;
+  const budgets = state.effect.costs.map((cost) => budgetStream(cost.budget));
+  return draft.need({ write: budgets, read: [epochStream(state.effect.epoch)] }) ?? state;
+}
+
+function write(draft: Draft, command: OutcomeCommand, effect: Effect): void {
+  const { report, epoch, attempt } = command;
+  const ref = actionStream(command.action);
+  switch (report.status) {
+    case "applied": {
+      const body = {
+        epoch,
+        attempt,
+        result: draft.keep(report.result),
+        resultDigest: digestOf(report.result),
+      };
+      draft.append(ref, [{ type: "effect.applied", tv: 1, body }]);
+      settleCosts(draft, effect, true, report.spent);
+      break;
+    }
+    case "not_applied":
+      draft.append(ref, [
+        { type: "effect.not_applied", tv: 1, body: { epoch, attempt, reason: report.reason } },
+      ]);
+      settleCosts(draft, effect, false, {});
+      break;
+    case "in_doubt":
+      draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason: report.reason } }]);
+  }
+}
+
+/** The same executor said the same before: its commit had been answered with an error, or its call was repeated. */
+function alreadySaid(state: LiveAction, command: OutcomeCommand): boolean {
+  if (state.phase === "running" || !("effect" in state)) return false;
+  const own = state.effect.epoch === command.epoch && state.effect.attempt === command.attempt;
+  return own && state.phase === command.report.status;
+}
+
+export function recordOutcome(draft: Draft, command: OutcomeCommand): Need | OutcomeAnswer {
+  const state = lockEffect(draft, command.action);
+  if ("kind" in state) return state;
+  if (alreadySaid(state, command)) return { kind: "recorded", state };
+  const current = () => draft.state(actionStream(command.action)) as LiveAction;
+  if (state.phase === "running" && mayWrite(draft, state.effect, command)) {
+    write(draft, command, state.effect);
+    return { kind: "recorded", state: current() };
+  }
+  if ("effect" in state) {
+    const { epoch, attempt, report } = command;
+    const reason = report.status === "applied" ? "" : report.reason;
+    const known = state.effect.late.some(
+      (late) => late.epoch === epoch && late.attempt === attempt && late.status === report.status,
+    );
+    const body = { epoch, attempt, status: report.status, reason };
+    if (!known) draft.append(actionStream(command.action), [{ type: "effect.reported_late", tv: 1, body }]);
+  }
+  return { kind: "late", state: current() };
+}
+
+function mayWrite(draft: Draft, effect: Effect, command: OutcomeCommand): boolean {
+  if (effect.epoch !== command.epoch || effect.attempt !== command.attempt) return false;
+  return draft.state(epochStream(command.epoch)).life === "open";
+}

@@ -1,0 +1,90 @@
+/**
+ * What happens to an effect whose owner died, or whose attempt failed, by effect class.
+ *
+ * C1. Only effects of ended epochs are taken over.
+ * C2. Nothing is sent again while a kill switch is on, after `execute_by`, or after the receiver forgot the key.
+ * C3. `once` and `probed` are never sent again: they go in doubt.
+ */
+import type { Draft, Need } from "../draft.ts";
+import { actionStream, epochStream, switchStream } from "../stream.ts";
+import type { EffectClass } from "../tool-rules.ts";
+import { lockEffect } from "./outcome.ts";
+import { switchScopes } from "./start.ts";
+import type { ActionIn, LiveAction } from "./state.ts";
+
+export type Retry = {
+  readonly action: string;
+  /** The epoch that will make the next attempt. */
+  readonly epoch: string;
+  readonly reason: string;
+  /** What this process knows of the tool; null when it does not have it. */
+  readonly tool: { readonly keyRetentionMs: number } | null;
+};
+
+export type RetryAnswer =
+  | { readonly kind: "retry"; readonly state: ActionIn<"running"> }
+  | { readonly kind: "in_doubt"; readonly state: LiveAction }
+  /** Somebody else's, not dead, or waiting for the kill switch or for a process with the tool. */
+  | { readonly kind: "left" };
+
+const SENT_AGAIN: readonly EffectClass[] = ["read", "idempotent", "keyed"];
+
+function whyNotAgain(state: ActionIn<"running">, now: number, retentionMs: number): string | undefined {
+  const { effectClass, effect } = state;
+  if (!SENT_AGAIN.includes(effectClass)) return `a tool of class ${effectClass} is not sent twice`;
+  if (effectClass === "read") return undefined;
+  if (effect.executeBy !== null && now >= effect.executeBy) return "the time in which it may run is over";
+  if (effectClass === "keyed" && now >= effect.startedAt + retentionMs)
+    return "the receiver may have forgotten the key";
+  return undefined;
+}
+
+function doubt(draft: Draft, action: string, state: ActionIn<"running">, reason: string): RetryAnswer {
+  const ref = actionStream(action);
+  draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt: state.effect.attempt, reason } }]);
+  return { kind: "in_doubt", state: draft.state(ref) as LiveAction };
+}
+
+/** The next attempt, or doubt. Its caller has made sure that the present attempt is over. */
+function again(draft: Draft, command: Retry, state: ActionIn<"running">): Need | RetryAnswer {
+  const switches = switchScopes(state.agent).map(switchStream);
+  const more = draft.need({ read: [...switches, epochStream(command.epoch)] });
+  if (more !== undefined) return more;
+  const never = whyNotAgain(state, draft.now, command.tool?.keyRetentionMs ?? Number.POSITIVE_INFINITY);
+  if (never !== undefined) return doubt(draft, command.action, state, `${command.reason}; ${never}`);
+  const stopped = switches.some((ref) => draft.state(ref).stopped);
+  if (command.tool === null || stopped || draft.state(epochStream(command.epoch)).life !== "open")
+    return { kind: "left" };
+  const ref = actionStream(command.action);
+  draft.append(ref, [
+    { type: "effect.retried", tv: 1, body: { epoch: command.epoch, reason: command.reason } },
+  ]);
+  return { kind: "retry", state: draft.state(ref) as ActionIn<"running"> };
+}
+
+/** Takes over an effect of an epoch that ended. */
+export function takeOver(draft: Draft, command: Retry): Need | RetryAnswer {
+  const state = lockEffect(draft, command.action);
+  if ("kind" in state) return state;
+  if (state.phase !== "running" || draft.state(epochStream(state.effect.epoch)).life !== "ended")
+    return { kind: "left" };
+  return again(draft, command, state);
+}
+
+/** The owner itself tries again after an attempt of which it cannot say that it was applied. */
+export function retryOwn(draft: Draft, command: Retry & { readonly attempt: number }): Need | RetryAnswer {
+  const state = lockEffect(draft, command.action);
+  if ("kind" in state) return state;
+  const { epoch, attempt } = command;
+  if (state.phase !== "running" || state.effect.epoch !== epoch || state.effect.attempt !== attempt)
+    return { kind: "left" };
+  const answer = again(draft, command, state);
+  return answer.kind === "left"
+    ? doubt(
+        draft,
+        command.action,
+        state,
+        `${command.reason}; it was not sent again because new effects are stopped`,
+      )
+    : answer;
+}

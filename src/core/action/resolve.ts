@@ -1,0 +1,85 @@
+/**
+ * Ends of doubt: a probe that knows, or a person with a reason.
+ *
+ * Q1. "Not applied" by a probe counts only after the tool's finality; before that it is unknown.
+ * Q2. Only a person resolves by word; the agent that asked never does.
+ */
+import type { Draft, Need } from "../draft.ts";
+import type { Json } from "../json.ts";
+import { isPerson } from "../principal.ts";
+import { actionStream } from "../stream.ts";
+import { lockEffect, settleCosts } from "./outcome.ts";
+import type { ActionIn, LiveAction } from "./state.ts";
+
+export type ProbeAnswer = {
+  readonly answer: "applied" | "not_applied" | "unknown";
+  readonly evidence: Json;
+  readonly result: Json;
+};
+
+export type ResolveAnswer =
+  | { readonly kind: "resolved" | "unresolved" | "not_in_doubt"; readonly state: LiveAction }
+  | { readonly kind: "not_allowed"; readonly reason: string };
+
+type Ending = {
+  readonly status: "applied" | "not_applied";
+  readonly by: string;
+  readonly reason: string;
+  readonly result: Json;
+  readonly evidence: Json;
+};
+
+function end(draft: Draft, action: string, state: ActionIn<"in_doubt">, ending: Ending): ResolveAnswer {
+  const ref = actionStream(action);
+  const { result, evidence, ...said } = ending;
+  draft.append(ref, [
+    {
+      type: "effect.resolved",
+      tv: 1,
+      body: { ...said, result: draft.keep(result), evidence: draft.keep(evidence) },
+    },
+  ]);
+  settleCosts(draft, state.effect, ending.status === "applied", {});
+  return { kind: "resolved", state: draft.state(ref) as LiveAction };
+}
+
+export function recordProbe(
+  draft: Draft,
+  command: { readonly action: string; readonly probe: ProbeAnswer; readonly finalityMs: number },
+): Need | ResolveAnswer {
+  const state = lockEffect(draft, command.action);
+  if ("kind" in state) return state;
+  if (state.phase !== "in_doubt") return { kind: "not_in_doubt", state };
+  const { answer, evidence, result } = command.probe;
+  const final = draft.now >= state.outcome.at + command.finalityMs;
+  if (answer === "applied" || (answer === "not_applied" && final)) {
+    return end(draft, command.action, state, {
+      status: answer,
+      by: "probe",
+      reason: "the tool's verify said so",
+      result,
+      evidence,
+    });
+  }
+  const ref = actionStream(command.action);
+  draft.append(ref, [{ type: "effect.probed", tv: 1, body: { answer, evidence: draft.keep(evidence) } }]);
+  return { kind: "unresolved", state: draft.state(ref) as LiveAction };
+}
+
+export function resolveByPerson(
+  draft: Draft,
+  command: {
+    readonly action: string;
+    readonly status: "applied" | "not_applied";
+    readonly by: string;
+    readonly reason: string;
+  },
+): Need | ResolveAnswer {
+  const state = lockEffect(draft, command.action);
+  if ("kind" in state) return state;
+  if (!isPerson(command.by) || state.requester.includes(command.by))
+    return { kind: "not_allowed", reason: `${command.by} may not resolve this` };
+  if (state.phase !== "in_doubt") return { kind: "not_in_doubt", state };
+  const { status, by, reason } = command;
+  return end(draft, command.action, state, { status, by, reason, result: null, evidence: null });
+}

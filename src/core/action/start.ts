@@ -1,0 +1,145 @@
+/**
+ * The commit that lets an effect begin: grant used, budgets reserved, effect started, all or nothing.
+ *
+ * S1. Nothing starts without a grant whose binding equals the bytes that will run.
+ * S2. Nothing starts while a kill switch that covers it is on, or in the name of an epoch that ended.
+ * S3. Budgets are reserved together with the start, every one of them or none.
+ */
+import { reserve } from "../budget.ts";
+import type { Draft, Need } from "../draft.ts";
+import type { Json } from "../json.ts";
+import { type Money, moneyToJson } from "../money.ts";
+import { isArtifactRef } from "../stored-value.ts";
+import { actionStream, budgetStream, epochStream, switchStream } from "../stream.ts";
+import { agentScope, TENANT_SCOPE } from "../switch.ts";
+import type { Cost, ToolRules } from "../tool-rules.ts";
+import type { Grant } from "./events.ts";
+import { type Held, hold, type Refused, refuse } from "./refuse.ts";
+
+/** What whoever executes brings along: the tool, large arguments that it loaded, fresh ids and its own epoch. */
+export type Executor = {
+  readonly rules: ToolRules;
+  /** Values kept as artifacts, by the digest of their canonical JSON. */
+  readonly loaded: ReadonlyMap<string, Json>;
+  readonly epoch: string;
+  readonly ids: { readonly approval: string; readonly nonce: string };
+};
+
+/** The arguments are an artifact that has to be loaded first. */
+export type Load = { readonly kind: "load"; readonly hash: string };
+
+export function argsOf(
+  kept: { readonly args: Json; readonly argsDigest: string },
+  loaded: ReadonlyMap<string, Json>,
+): Load | { readonly kind: "args"; readonly value: Json } {
+  if (!isArtifactRef(kept.args)) return { kind: "args", value: kept.args };
+  const value = loaded.get(kept.argsDigest);
+  return value === undefined ? { kind: "load", hash: kept.argsDigest } : { kind: "args", value };
+}
+
+export type Started = { readonly kind: "started"; readonly effect: string };
+export type EpochEnded = { readonly kind: "epoch_ended" };
+
+/** An action has one effect; its id doubles as the key that the receiver may honour. */
+export const effectOf = (action: string): string => action.replace(/^act_/, "eff_");
+export const actionOf = (effect: string): string => effect.replace(/^eff_/, "act_");
+
+export function switchScopes(agent: string): readonly string[] {
+  return [TENANT_SCOPE, agentScope(agent)];
+}
+
+/** Checks that come before everything else, the policy included. */
+export function checkMayStart(
+  draft: Draft,
+  id: string,
+  agent: string,
+  epoch: string,
+): Need | Held | EpochEnded | undefined {
+  const switches = switchScopes(agent).map(switchStream);
+  const more = draft.need({ write: [actionStream(id)], read: [...switches, epochStream(epoch)] });
+  if (more !== undefined) return more;
+  if (draft.state(epochStream(epoch)).life !== "open") return { kind: "epoch_ended" };
+  for (const ref of switches) {
+    const state = draft.state(ref);
+    if (state.stopped) {
+      return hold(draft, actionStream(id), {
+        code: "stopped",
+        by: `kill switch (${ref.id})`,
+        reason: `${state.by}: ${state.reason}`,
+      });
+    }
+  }
+  return undefined;
+}
+
+/** Two costs on one budget are one reservation. */
+function sumByBudget(costs: readonly Cost[]): ReadonlyMap<string, Money> {
+  const sums = new Map<string, Money>();
+  for (const { budget, amount } of costs) {
+    const before = sums.get(budget);
+    if (before !== undefined && before.currency !== amount.currency)
+      throw new TypeError(`two currencies for the budget "${budget}"`);
+    sums.set(budget, { currency: amount.currency, micros: (before?.micros ?? 0n) + amount.micros });
+  }
+  return sums;
+}
+
+function costsOf(rules: ToolRules, args: Json): ReadonlyMap<string, Money> | string {
+  try {
+    return sumByBudget(rules.costs(args));
+  } catch (error) {
+    return `the tool's cost estimate failed: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function reserveAll(
+  draft: Draft,
+  id: string,
+  effect: string,
+  costs: ReadonlyMap<string, Money>,
+): Held | undefined {
+  const wanted = [...costs].map(([budget, amount]) => ({
+    budget,
+    answer: reserve(draft.state(budgetStream(budget)), effect, amount),
+  }));
+  const refusedBy = wanted.find(({ answer }) => !answer.admitted);
+  if (refusedBy !== undefined && !refusedBy.answer.admitted) {
+    const state = draft.state(actionStream(id));
+    const known = "held" in state && state.held?.code === "over_budget";
+    if (!known) draft.append(budgetStream(refusedBy.budget), refusedBy.answer.events);
+    return hold(draft, actionStream(id), {
+      code: "over_budget",
+      by: `budget ${refusedBy.budget}`,
+      reason: refusedBy.answer.reason,
+    });
+  }
+  for (const { budget, answer } of wanted) draft.append(budgetStream(budget), answer.events);
+  return undefined;
+}
+
+export type StartGrant = {
+  readonly grant: Grant;
+  readonly binding: string;
+  readonly executeBy: number | null;
+};
+
+export function startEffect(
+  draft: Draft,
+  id: string,
+  executor: Executor & { readonly args: Json },
+  permit: StartGrant,
+): Need | Started | Held | Refused {
+  const ref = actionStream(id);
+  const costs = costsOf(executor.rules, executor.args);
+  if (typeof costs === "string") return refuse(draft, ref, { code: "blocked", by: "policy", reason: costs });
+  const more = draft.need({ write: [...costs.keys()].map(budgetStream) });
+  if (more !== undefined) return more;
+  const effect = effectOf(id);
+  const held = reserveAll(draft, id, effect, costs);
+  if (held !== undefined) return held;
+  const reserved = [...costs].map(([budget, amount]) => ({ budget, ...moneyToJson(amount) }));
+  draft.append(ref, [
+    { type: "effect.started", tv: 1, body: { effect, epoch: executor.epoch, ...permit, costs: reserved } },
+  ]);
+  return { kind: "started", effect };
+}

@@ -1,0 +1,238 @@
+/** An action's state: the fold of its stream. */
+import { HoldpointError } from "../errors.ts";
+import type { Fold, RecordedEvent } from "../event.ts";
+import type { Json } from "../json.ts";
+import type { Refusal } from "../refusal.ts";
+import type { EffectClass } from "../tool-rules.ts";
+import type { ActionEvent, ActionEventOf, ExecutedFrom, Grant, ReservedCost } from "./events.ts";
+
+export type ActionFacts = {
+  readonly requestId: string | null;
+  readonly tool: string;
+  readonly effectClass: EffectClass;
+  readonly schema: string;
+  readonly agent: string;
+  readonly requester: readonly string[];
+  /** What the agent says about it: untrusted text. */
+  readonly says: string | null;
+  /** Digest of the arguments as first proposed; `argsDigest` is of those that would run now. */
+  readonly proposedDigest: string;
+  readonly args: Json;
+  readonly argsDigest: string;
+  readonly from: ExecutedFrom;
+  readonly proposedAt: number;
+  readonly review: {
+    readonly verdict: string;
+    readonly rule: string;
+    readonly reason: string;
+    readonly policy: string;
+  } | null;
+};
+
+export type Effect = {
+  readonly id: string;
+  readonly attempt: number;
+  readonly epoch: string;
+  readonly binding: string;
+  readonly grant: Grant;
+  readonly executeBy: number | null;
+  readonly costs: readonly ReservedCost[];
+  readonly startedAt: number;
+  /** What executors that had been given up for dead said afterwards. */
+  readonly late: readonly {
+    readonly epoch: string;
+    readonly attempt: number;
+    readonly status: string;
+    readonly reason: string;
+  }[];
+};
+
+export type Outcome = {
+  readonly at: number;
+  readonly seq: number;
+  readonly reason: string;
+  readonly result: Json;
+  readonly resultDigest: string | null;
+  /** The epoch, probe or person that said so. */
+  readonly by: string;
+  readonly evidence: Json;
+};
+
+export type ActionPhase =
+  | { readonly phase: "open"; readonly held: Refusal | null }
+  | { readonly phase: "waiting"; readonly held: Refusal | null; readonly approval: string }
+  | { readonly phase: "running"; readonly effect: Effect }
+  | { readonly phase: "applied"; readonly effect: Effect; readonly outcome: Outcome }
+  | { readonly phase: "not_applied"; readonly effect: Effect; readonly outcome: Outcome }
+  | { readonly phase: "in_doubt"; readonly effect: Effect; readonly outcome: Outcome }
+  | { readonly phase: "refused"; readonly refusal: Refusal; readonly at: number };
+
+export type LiveAction = ActionFacts & ActionPhase;
+export type ActionState = { readonly phase: "none" } | LiveAction;
+export type ActionIn<Phase extends ActionPhase["phase"]> = ActionFacts &
+  Extract<ActionPhase, { phase: Phase }>;
+
+function wrongOrder(state: ActionState, type: string): HoldpointError {
+  return new HoldpointError(
+    "broken_rule",
+    `The event "${type}" cannot follow an action that is ${state.phase}.`,
+  );
+}
+
+function proposed(event: ActionEventOf<"action.proposed">, at: number): ActionState {
+  const { argsDigest, ...facts } = event.body;
+  return {
+    ...facts,
+    argsDigest,
+    proposedDigest: argsDigest,
+    from: "original",
+    proposedAt: at,
+    review: null,
+    phase: "open",
+    held: null,
+  };
+}
+
+function reviewed(state: LiveAction, event: ActionEventOf<"action.reviewed">): ActionState {
+  const { approval, ...review } = event.body;
+  const facts = { ...state, review };
+  return approval === null
+    ? { ...facts, phase: "open", held: null }
+    : { ...facts, phase: "waiting", approval, held: null };
+}
+
+function revised(state: LiveAction, event: ActionEventOf<"action.revised">): ActionState {
+  const { by, args, argsDigest } = event.body;
+  const person = by !== "policy";
+  const from = person || state.from === "human_revised" ? "human_revised" : "supervisor_revised";
+  return { ...state, args, argsDigest, from };
+}
+
+function started(state: LiveAction, event: ActionEventOf<"effect.started">, at: number): ActionState {
+  const { effect, ...body } = event.body;
+  return { ...state, phase: "running", effect: { ...body, id: effect, attempt: 1, startedAt: at, late: [] } };
+}
+
+type OutcomeEvent = ActionEventOf<"effect.applied" | "effect.not_applied" | "effect.in_doubt">;
+
+function ended(state: ActionIn<"running">, event: OutcomeEvent, when: RecordedEvent): ActionState {
+  const said = {
+    at: when.at,
+    seq: when.seq,
+    reason: "",
+    result: null,
+    resultDigest: null,
+    by: state.effect.epoch,
+    evidence: null,
+  };
+  switch (event.type) {
+    case "effect.applied": {
+      const { result, resultDigest } = event.body;
+      return { ...state, phase: "applied", outcome: { ...said, result, resultDigest } };
+    }
+    case "effect.not_applied":
+      return { ...state, phase: "not_applied", outcome: { ...said, reason: event.body.reason } };
+    case "effect.in_doubt":
+      return { ...state, phase: "in_doubt", outcome: { ...said, reason: event.body.reason } };
+  }
+}
+
+function resolved(
+  state: ActionIn<"in_doubt">,
+  event: ActionEventOf<"effect.resolved">,
+  when: RecordedEvent,
+): ActionState {
+  const { status, by, reason, result, evidence } = event.body;
+  const outcome = { at: when.at, seq: when.seq, reason, result, resultDigest: null, by, evidence };
+  return { ...state, phase: status, outcome };
+}
+
+function evolveEffect(state: LiveAction, event: ActionEvent, when: RecordedEvent): ActionState {
+  switch (event.type) {
+    case "effect.retried":
+      if (state.phase !== "running") break;
+      return {
+        ...state,
+        effect: { ...state.effect, epoch: event.body.epoch, attempt: state.effect.attempt + 1 },
+      };
+    case "effect.applied":
+    case "effect.not_applied":
+    case "effect.in_doubt":
+      if (state.phase !== "running") break;
+      return ended(state, event, when);
+    case "effect.probed":
+      if (state.phase !== "in_doubt") break;
+      return state;
+    case "effect.resolved":
+      if (state.phase !== "in_doubt") break;
+      return resolved(state, event, when);
+    case "effect.reported_late":
+      if (!("effect" in state)) break;
+      return { ...state, effect: { ...state.effect, late: [...state.effect.late, event.body] } };
+  }
+  throw wrongOrder(state, event.type);
+}
+
+function evolveOpen(state: LiveAction, event: ActionEvent, when: RecordedEvent): ActionState {
+  const undecided = state.phase === "open" || state.phase === "waiting";
+  switch (event.type) {
+    case "action.conflicted":
+      return state;
+    case "action.revised":
+      if (!undecided) break;
+      return revised(state, event);
+    case "action.reviewed":
+      if (!undecided) break;
+      return reviewed(state, event);
+    case "action.held":
+      if (!undecided) break;
+      return { ...state, held: event.body };
+    case "action.refused":
+      if (!undecided) break;
+      return { ...state, phase: "refused", refusal: event.body, at: when.at };
+    case "effect.started":
+      if (!undecided) break;
+      return started(state, event, when.at);
+    default:
+      return evolveEffect(state, event, when);
+  }
+  throw wrongOrder(state, event.type);
+}
+
+export const ACTION_EVENTS: readonly string[] = [
+  "action.proposed",
+  "action.revised",
+  "action.reviewed",
+  "action.held",
+  "action.refused",
+  "action.conflicted",
+  "effect.started",
+  "effect.retried",
+  "effect.applied",
+  "effect.not_applied",
+  "effect.in_doubt",
+  "effect.probed",
+  "effect.resolved",
+  "effect.reported_late",
+] satisfies readonly ActionEvent["type"][];
+
+export const actionFold: Fold<ActionState> = {
+  version: 1,
+  initial: { phase: "none" },
+  evolve(state, recorded) {
+    if (!ACTION_EVENTS.includes(recorded.type) || recorded.tv !== 1) {
+      throw new HoldpointError(
+        "unknown_event",
+        `An action met the event "${recorded.type}" version ${recorded.tv}.`,
+      );
+    }
+    if (recorded.body === null)
+      throw new HoldpointError("body_erased", `The body of entry ${recorded.seq} is gone.`);
+    const event = recorded as unknown as ActionEvent;
+    if (state.phase === "none") {
+      if (event.type === "action.proposed") return proposed(event, recorded.at);
+      throw wrongOrder(state, event.type);
+    }
+    return evolveOpen(state, event, recorded);
+  },
+};

@@ -1,0 +1,79 @@
+/** Ends of an approval that are not votes: its deadline, a withdrawal, a revocation, a permission that no longer fits. */
+import { type Refused, refuse } from "../action/refuse.ts";
+import type { Draft, Need } from "../draft.ts";
+import { actionStream, approvalStream } from "../stream.ts";
+import type { ApprovalState, LiveApproval } from "./state.ts";
+
+/** The deadline belongs to the deciding transaction; a sweeper only announces what is already true. */
+export function isOverdue(approval: LiveApproval, now: number): boolean {
+  return approval.status === "pending" && approval.decideBy !== null && now >= approval.decideBy;
+}
+
+export function expire(draft: Draft, id: string, approval: LiveApproval): Refused {
+  draft.append(approvalStream(id), [
+    { type: "approval.expired", tv: 1, body: { decideBy: approval.decideBy ?? draft.now } },
+  ]);
+  return refuse(draft, actionStream(approval.action), {
+    code: "expired",
+    by: "deadline",
+    reason: "nobody decided in time",
+  });
+}
+
+export function lapse(draft: Draft, id: string, reason: string): void {
+  draft.append(approvalStream(id), [{ type: "approval.lapsed", tv: 1, body: { reason } }]);
+}
+
+export type EndAnswer =
+  | { readonly kind: "ended"; readonly status: ApprovalState["status"] }
+  | { readonly kind: "not_possible"; readonly status: ApprovalState["status"] };
+
+/** Locks an approval and its action together. */
+export function withAction(draft: Draft, id: string): Need | ApprovalState {
+  const ref = approvalStream(id);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  if (state.status === "none") return state;
+  return draft.need({ write: [actionStream(state.action)] }) ?? state;
+}
+
+export function expireIfDue(draft: Draft, id: string): Need | EndAnswer {
+  const state = withAction(draft, id);
+  if ("kind" in state) return state;
+  if (state.status === "none" || !isOverdue(state, draft.now))
+    return { kind: "not_possible", status: state.status };
+  expire(draft, id, state);
+  return { kind: "ended", status: "expired" };
+}
+
+export type Withdrawal = { readonly approval: string; readonly by: string; readonly reason: string };
+
+/** Takes a pending question back. */
+export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
+  const state = withAction(draft, command.approval);
+  if ("kind" in state) return state;
+  if (state.status !== "pending") return { kind: "not_possible", status: state.status };
+  const { by, reason } = command;
+  if (isOverdue(state, draft.now)) {
+    expire(draft, command.approval, state);
+    return { kind: "not_possible", status: "expired" };
+  }
+  draft.append(approvalStream(command.approval), [
+    { type: "approval.cancelled", tv: 1, body: { by, reason } },
+  ]);
+  refuse(draft, actionStream(state.action), { code: "cancelled", by, reason });
+  return { kind: "ended", status: "cancelled" };
+}
+
+/** Takes a decision back before it was used. */
+export function revoke(draft: Draft, command: Withdrawal): Need | EndAnswer {
+  const state = withAction(draft, command.approval);
+  if ("kind" in state) return state;
+  if (state.status !== "approved" && state.status !== "modified")
+    return { kind: "not_possible", status: state.status };
+  const { by, reason } = command;
+  draft.append(approvalStream(command.approval), [{ type: "approval.revoked", tv: 1, body: { by, reason } }]);
+  refuse(draft, actionStream(state.action), { code: "revoked", by, reason });
+  return { kind: "ended", status: "revoked" };
+}

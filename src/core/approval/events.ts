@@ -1,0 +1,81 @@
+/** Every fact that an approval's stream can hold. */
+import type { Json } from "../json.ts";
+import type { ApproverRule } from "../verdict.ts";
+
+/** What people are asked, and what the binding is made of. */
+export type ApprovalQuestion = {
+  readonly action: string;
+  readonly tool: string;
+  readonly schema: string;
+  readonly effectClass: string;
+  readonly args: Json;
+  readonly argsDigest: string;
+  readonly agent: string;
+  readonly requester: readonly string[];
+  /** Untrusted text of the agent. */
+  readonly says: string | null;
+  readonly reason: string;
+  readonly rule: string;
+  readonly policy: string;
+  readonly approvers: ApproverRule;
+  readonly decideBy: number | null;
+  readonly executeBy: number | null;
+  readonly nonce: string;
+  readonly binding: string;
+};
+
+export type VoteBody = {
+  readonly by: string;
+  readonly decision: "approve" | "reject";
+  readonly binding: string;
+  readonly note: string | null;
+  readonly via: string;
+};
+
+type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
+
+export type ApprovalEvent =
+  | Fact<"approval.requested", ApprovalQuestion>
+  | Fact<"approval.voted", VoteBody>
+  | Fact<
+      "approval.vote_refused",
+      {
+        readonly by: string;
+        readonly decision: string;
+        readonly code: string;
+        readonly reason: string;
+        readonly via: string;
+      }
+    >
+  | Fact<
+      "approval.edited",
+      {
+        readonly by: string;
+        readonly args: Json;
+        readonly argsDigest: string;
+        readonly note: string | null;
+        readonly via: string;
+      }
+    >
+  | Fact<"approval.edit_refused", { readonly by: string; readonly rule: string; readonly reason: string }>
+  | Fact<
+      "approval.revised",
+      {
+        readonly by: string;
+        readonly args: Json;
+        readonly argsDigest: string;
+        readonly policy: string;
+        readonly nonce: string;
+        readonly binding: string;
+      }
+    >
+  | Fact<"approval.approved" | "approval.modified", { readonly by: readonly string[] }>
+  | Fact<
+      "approval.rejected" | "approval.cancelled" | "approval.revoked",
+      { readonly by: string; readonly reason: string }
+    >
+  | Fact<"approval.expired", { readonly decideBy: number }>
+  | Fact<"approval.consumed", { readonly effect: string }>
+  | Fact<"approval.lapsed", { readonly reason: string }>;
+
+export type ApprovalEventOf<Type extends ApprovalEvent["type"]> = Extract<ApprovalEvent, { type: Type }>;

@@ -1,0 +1,141 @@
+/**
+ * A person's decision.
+ *
+ * O1. The first terminal decision wins; the same person saying the same again gets the original answer.
+ * O2. Any other late, second, stale or ineligible decision is refused and recorded.
+ * O3. The deadline is checked here, on the store's clock; it never waits for a sweeper.
+ */
+
+import { refuse } from "../action/refuse.ts";
+import type { Executor, Load } from "../action/start.ts";
+import { digestOf } from "../digest.ts";
+import { type Draft, isNeed, type Need } from "../draft.ts";
+import type { Json } from "../json.ts";
+import { actionStream, approvalStream, ROSTER } from "../stream.ts";
+import { concludeVotes, reviewEdit } from "./edit.ts";
+import { expire, isOverdue, withAction } from "./end.ts";
+import { type ApprovalStatus, isEligible, type LiveApproval } from "./state.ts";
+
+export type VoteCommand = {
+  readonly approval: string;
+  readonly by: string;
+  readonly decision: "approve" | "reject";
+  /** The binding of what the voter saw; null trusts what stands now. */
+  readonly binding: string | null;
+  readonly note: string | null;
+  readonly via: string;
+  /** The arguments as the approver wants them, whole. */
+  readonly edit: Json | undefined;
+  /** The tool, where this process has it; otherwise an edit waits for a process that does. */
+  readonly executor: Executor | null;
+};
+
+export type VoteAnswer =
+  | { readonly kind: "recorded" | "same"; readonly status: ApprovalStatus; readonly approval: string }
+  | { readonly kind: "edit_open"; readonly status: ApprovalStatus; readonly approval: string }
+  | {
+      readonly kind: "vote_refused";
+      readonly code: "decision_conflict" | "not_eligible" | "edit_refused";
+      readonly reason: string;
+      readonly status: ApprovalStatus;
+    }
+  | { readonly kind: "unknown" };
+
+type Refusal = { readonly code: "decision_conflict" | "not_eligible"; readonly reason: string };
+
+function statusNow(draft: Draft, id: string): ApprovalStatus {
+  return (draft.state(approvalStream(id)) as LiveApproval).status;
+}
+
+function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswer {
+  const { by, decision, via } = command;
+  draft.append(approvalStream(command.approval), [
+    { type: "approval.vote_refused", tv: 1, body: { by, decision, via, ...why } },
+  ]);
+  return { kind: "vote_refused", ...why, status: statusNow(draft, command.approval) };
+}
+
+/** The same person decided the same before, on the same terms. */
+function isRepeat(approval: LiveApproval, command: VoteCommand): boolean {
+  const before = approval.votes.find((vote) => vote.by === command.by && vote.binding === approval.binding);
+  if (before === undefined || before.decision !== command.decision) return false;
+  return command.edit === undefined || digestOf(command.edit) === approval.argsDigest;
+}
+
+function whyNot(draft: Draft, approval: LiveApproval, command: VoteCommand): Refusal | undefined {
+  if (!isEligible(approval, draft.state(ROSTER), command.by))
+    return { code: "not_eligible", reason: `${command.by} may not decide this` };
+  if (approval.status !== "pending")
+    return { code: "decision_conflict", reason: `it is ${approval.status} already` };
+  if (command.binding !== null && command.binding !== approval.binding)
+    return { code: "decision_conflict", reason: "what was decided is not what is asked now" };
+  if (approval.votes.some((vote) => vote.by === command.by))
+    return { code: "decision_conflict", reason: `${command.by} has decided already` };
+  if (approval.edit !== null && command.decision === "approve")
+    return { code: "decision_conflict", reason: `an edit by ${approval.edit.by} is being reviewed` };
+  return undefined;
+}
+
+/** Without a veto, a rejection ends it once too few of the people named are left. */
+function isHopeless(draft: Draft, approval: LiveApproval): boolean {
+  if (approval.approvers.veto) return true;
+  if (approval.approvers.from === null) return false;
+  const against = new Set(approval.votes.filter((vote) => vote.decision === "reject").map((vote) => vote.by));
+  const left = approval.approvers.from.filter(
+    (who) => !against.has(who) && isEligible(approval, draft.state(ROSTER), who),
+  );
+  return new Set(left).size < approval.approvers.quorum;
+}
+
+function castVote(draft: Draft, approval: LiveApproval, command: VoteCommand): VoteAnswer {
+  const ref = approvalStream(command.approval);
+  const { by, decision, note, via } = command;
+  draft.append(ref, [
+    { type: "approval.voted", tv: 1, body: { by, decision, binding: approval.binding, note, via } },
+  ]);
+  if (decision === "approve") concludeVotes(draft, command.approval);
+  else if (isHopeless(draft, draft.state(ref) as LiveApproval)) {
+    const reason = note ?? "no reason given";
+    draft.append(ref, [{ type: "approval.rejected", tv: 1, body: { by, reason } }]);
+    refuse(draft, actionStream(approval.action), { code: "rejected", by, reason });
+  }
+  return { kind: "recorded", status: statusNow(draft, command.approval), approval: command.approval };
+}
+
+function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load | VoteAnswer {
+  const { by, note, via, approval: id } = command;
+  const body = { by, args: draft.keep(args), argsDigest: digestOf(args), note, via };
+  draft.append(approvalStream(id), [{ type: "approval.edited", tv: 1, body }]);
+  if (command.executor === null) return { kind: "edit_open", status: "pending", approval: id };
+  const executor = {
+    ...command.executor,
+    loaded: new Map([...command.executor.loaded, [body.argsDigest, args]]),
+  };
+  const answer = reviewEdit(draft, id, executor);
+  if (answer.kind === "need" || answer.kind === "load") return answer;
+  if (answer.kind === "accepted")
+    return { kind: "recorded", status: statusNow(draft, id), approval: answer.approval };
+  return {
+    kind: "vote_refused",
+    code: "edit_refused",
+    reason: `${answer.reason} (${answer.rule})`,
+    status: "pending",
+  };
+}
+
+export function vote(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
+  const approval = withAction(draft, command.approval);
+  if (isNeed(approval)) return approval;
+  if (approval.status === "none") return { kind: "unknown" };
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined) return more;
+  if (isRepeat(approval, command))
+    return { kind: "same", status: approval.status, approval: command.approval };
+  if (isOverdue(approval, draft.now)) expire(draft, command.approval, approval);
+  const current = draft.state(approvalStream(command.approval)) as LiveApproval;
+  const fault = whyNot(draft, current, command);
+  if (fault !== undefined) return refuseVote(draft, command, fault);
+  return command.edit === undefined
+    ? castVote(draft, current, command)
+    : openEdit(draft, command, command.edit);
+}

@@ -1,0 +1,102 @@
+/**
+ * A budget: a limit, what is reserved by effects under way and what was spent.
+ *
+ * B1. A reservation is admitted only while spent + reserved + amount ≤ limit.
+ * B2. A reservation ends once: settled with the true amount, or released. In doubt it stays.
+ */
+import { HoldpointError } from "./errors.ts";
+import type { Fold, NewEvent } from "./event.ts";
+import type { JsonObject } from "./json.ts";
+import { type Money, moneyToJson } from "./money.ts";
+
+export type BudgetState = {
+  /** null: the budget was never opened. */
+  readonly limit: Money | null;
+  readonly spent: bigint;
+  readonly reserved: bigint;
+  /** Spent beyond what had been reserved: a tool's estimate was too low. */
+  readonly overrun: bigint;
+  readonly reservations: { readonly [effect: string]: bigint };
+};
+
+const micros = (body: JsonObject | null, field: string): bigint => BigInt(String(body?.[field] ?? "0"));
+
+function without(reservations: BudgetState["reservations"], effect: string): BudgetState["reservations"] {
+  const { [effect]: _ended, ...rest } = reservations;
+  return rest;
+}
+
+export const budgetFold: Fold<BudgetState> = {
+  version: 1,
+  initial: { limit: null, spent: 0n, reserved: 0n, overrun: 0n, reservations: {} },
+  evolve(state, event) {
+    const effect = String(event.body?.["effect"]);
+    const held = state.reservations[effect] ?? 0n;
+    switch (event.type) {
+      case "budget.limited": {
+        const limit = { currency: String(event.body?.["currency"]), micros: micros(event.body, "micros") };
+        return { ...state, limit };
+      }
+      case "budget.reserved": {
+        const amount = micros(event.body, "micros");
+        const reservations = { ...state.reservations, [effect]: amount };
+        return { ...state, reserved: state.reserved + amount, reservations };
+      }
+      case "budget.settled": {
+        const amount = micros(event.body, "micros");
+        const over = amount > held ? amount - held : 0n;
+        return {
+          ...state,
+          spent: state.spent + amount,
+          reserved: state.reserved - held,
+          overrun: state.overrun + over,
+          reservations: without(state.reservations, effect),
+        };
+      }
+      case "budget.released":
+        return {
+          ...state,
+          reserved: state.reserved - held,
+          reservations: without(state.reservations, effect),
+        };
+      case "budget.refused":
+        return state;
+      default:
+        throw new HoldpointError("unknown_event", `A budget met the event "${event.type}".`);
+    }
+  },
+};
+
+export function limitBudget(limit: Money, by: string): NewEvent[] {
+  return [{ type: "budget.limited", tv: 1, body: { ...moneyToJson(limit), by } }];
+}
+
+export type Reservation =
+  | { readonly admitted: true; readonly events: NewEvent[] }
+  | { readonly admitted: false; readonly reason: string; readonly events: NewEvent[] };
+
+export function reserve(state: BudgetState, effect: string, amount: Money): Reservation {
+  const no = (reason: string): Reservation => ({
+    admitted: false,
+    reason,
+    events: [{ type: "budget.refused", tv: 1, body: { effect, ...moneyToJson(amount), reason } }],
+  });
+  if (state.limit === null) return no("the budget was never opened");
+  if (state.limit.currency !== amount.currency) {
+    return no(`the budget is in ${state.limit.currency}, the cost in ${amount.currency}`);
+  }
+  if (amount.micros < 0n) return no("a cost cannot be negative");
+  const left = state.limit.micros - state.spent - state.reserved;
+  if (amount.micros > left) return no(`it asks for ${amount.micros} micros and ${left} are left`);
+  return {
+    admitted: true,
+    events: [{ type: "budget.reserved", tv: 1, body: { effect, ...moneyToJson(amount) } }],
+  };
+}
+
+/** Ends a reservation; one that has ended already stays as it is. */
+export function settle(state: BudgetState, effect: string, spent: bigint | "released"): NewEvent[] {
+  if (state.reservations[effect] === undefined) return [];
+  if (spent === "released") return [{ type: "budget.released", tv: 1, body: { effect } }];
+  return [{ type: "budget.settled", tv: 1, body: { effect, micros: spent.toString() } }];
+}

@@ -1,0 +1,156 @@
+/**
+ * The one text of a JSON value (RFC 8785): what is hashed, signed and stored.
+ *
+ * C1. Equal data has equal text, whatever the order its keys were written in.
+ * C2. What the text could not hold exactly is refused, never repaired. Two exceptions, as in `JSON.stringify`: a property
+ *     that is `undefined` is left out, and -0 is 0.
+ * C3. Whatever is handed in, it answers with text or throws a HoldpointError that names the place.
+ */
+import { HoldpointError } from "./errors.ts";
+
+export const MAX_DEPTH = 64;
+const MAX_LENGTH = 64 * 1024 * 1024;
+/** Printable ASCII that needs no escape: most text, and three times faster than asking `JSON.stringify`. */
+const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
+
+type Key = string | number;
+/** An array or object being written, and the way to it. */
+type Holder = {
+  readonly value: object;
+  readonly key: Key;
+  readonly parent: Holder | undefined;
+  readonly depth: number;
+};
+
+export function canonicalJson(value: unknown): string {
+  try {
+    return textOf(value, undefined, "");
+  } catch (error) {
+    throw error instanceof HoldpointError ? error : unreadable(error);
+  }
+}
+
+/** A proxy that throws, or text too long for the engine. */
+function unreadable(cause: unknown): HoldpointError {
+  return new HoldpointError("invalid_json", "The value could not be read as JSON.", { cause });
+}
+
+function textOf(value: unknown, holder: Holder | undefined, key: Key): string {
+  switch (typeof value) {
+    case "string":
+      if (PLAIN_TEXT.test(value)) return `"${value}"`;
+      return value.isWellFormed()
+        ? JSON.stringify(value)
+        : refuse("is text with half a surrogate pair", holder, key);
+    case "number":
+      return numberText(value, holder, key);
+    case "boolean":
+      return value ? "true" : "false";
+    case "object":
+      return value === null ? "null" : containerText(value, holder, key);
+    default:
+      return refuse(`is ${UNFIT[typeof value]}`, holder, key);
+  }
+}
+
+const UNFIT: Readonly<Record<string, string>> = {
+  undefined: "undefined; leave it out or send null",
+  bigint: "a bigint; send a string",
+  function: "a function, which JSON cannot hold",
+  symbol: "a symbol, which JSON cannot hold",
+};
+
+function numberText(value: number, holder: Holder | undefined, key: Key): string {
+  if (!Number.isFinite(value)) return refuse(`is ${value}, which JSON cannot hold`, holder, key);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return refuse(`is ${value}, beyond the integers a JSON number holds exactly; send a string`, holder, key);
+  }
+  return `${value}`;
+}
+
+function containerText(value: object, parent: Holder | undefined, key: Key): string {
+  const depth = (parent?.depth ?? 0) + 1;
+  if (depth > MAX_DEPTH) return refuseDepth(value, parent, key);
+  const holder = { value, key, parent, depth };
+  const text = Array.isArray(value) ? arrayText(value, holder) : objectText(value, holder);
+  if (text.length > MAX_LENGTH)
+    throw new HoldpointError("payload_too_large", "The value's JSON is over 64 MiB.");
+  return text;
+}
+
+function arrayText(array: readonly unknown[], holder: Holder): string {
+  let text = "[";
+  for (let index = 0; index < array.length; index++) {
+    if (array[index] === undefined && !(index in array))
+      refuse("is a hole in the array; send null", holder, index);
+    text += (index === 0 ? "" : ",") + textOf(array[index], holder, index);
+  }
+  return `${text}]`;
+}
+
+function objectText(object: object, holder: Holder): string {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  // A plain object of another realm has another Object.prototype; that one has no prototype either.
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
+    return refuse(instanceAdvice(object), holder.parent, holder.key);
+  }
+  let text = "";
+  for (const key of sortKeys(Object.keys(object))) {
+    const member = dataOf(object, key, holder);
+    if (member === undefined) continue;
+    if (key === "__proto__") refuse('has the reserved key "__proto__"', holder.parent, holder.key);
+    text += `${text === "" ? "" : ","}${textOf(key, holder, key)}:${textOf(member, holder, key)}`;
+  }
+  return `{${text}}`;
+}
+
+/** By UTF-16 code units. Insertion sort because most objects are small, and on those it is far faster than `sort`. */
+function sortKeys(keys: string[]): string[] {
+  if (keys.length > 16) return keys.sort();
+  for (let next = 1; next < keys.length; next++) {
+    const key = keys[next] ?? "";
+    let at = next;
+    for (let before = keys[at - 1]; before !== undefined && before > key; before = keys[at - 1]) {
+      keys[at] = before;
+      at -= 1;
+    }
+    keys[at] = key;
+  }
+  return keys;
+}
+
+function dataOf(object: object, key: string, holder: Holder): unknown {
+  const property = Object.getOwnPropertyDescriptor(object, key);
+  if (property?.get !== undefined) refuse("is computed by a getter; send its value", holder, key);
+  return property?.value;
+}
+
+function instanceAdvice(object: object): string {
+  if (object instanceof Date) return "is a Date; send a string";
+  if (object instanceof Map) return "is a Map; send an object";
+  if (object instanceof Set) return "is a Set; send an array";
+  if (ArrayBuffer.isView(object) || object instanceof ArrayBuffer) return "is binary data; send base64 text";
+  if (object instanceof Promise) return "is a Promise; await it";
+  const name: unknown = object.constructor?.name;
+  return `is an instance of ${typeof name === "string" && name !== "" ? name : "a class"}; send plain data`;
+}
+
+function refuseDepth(value: object, parent: Holder | undefined, key: Key): never {
+  let outermost: Holder | undefined;
+  for (let holder = parent; holder !== undefined; holder = holder.parent) {
+    if (holder.value === value) outermost = holder;
+  }
+  if (outermost !== undefined) return refuse("contains itself", outermost.parent, outermost.key);
+  return refuse(`is nested deeper than ${MAX_DEPTH} levels`, parent, key);
+}
+
+function refuse(why: string, holder: Holder | undefined, key: Key): never {
+  const path = pathOf(holder, key);
+  throw new HoldpointError("invalid_json", `The value at ${path} ${why}.`, { details: { path } });
+}
+
+function pathOf(holder: Holder | undefined, key: Key): string {
+  if (holder === undefined) return "$";
+  const named = typeof key === "string" && /^[A-Za-z_]\w*$/.test(key);
+  return pathOf(holder.parent, holder.key) + (named ? `.${key}` : `[${JSON.stringify(key)}]`);
+}

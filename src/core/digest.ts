@@ -1,0 +1,17 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "./canonical-json.ts";
+
+/** SHA-256 in lower-case hex. */
+export function sha256(bytes: string | Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** SHA-256 over RFC 8785 JSON of a value. */
+export function digestOf(value: unknown): string {
+  return sha256(canonicalJson(value));
+}
+
+/** The short name of a set of arguments that people and traces see: 12 hex digits. */
+export function argsHash(args: unknown): string {
+  return digestOf(args).slice(0, 12);
+}

@@ -1,0 +1,69 @@
+/**
+ * Owns the journal's entry format (`docs/reference/journal.md`).
+ *
+ * E1. `hash` is SHA-256 over the header's bytes; the header is RFC 8785 JSON of the nine fields below.
+ * E2. `prev` is the hash of the stream's entry before, 64 zeros for the first; `seq` counts from 1.
+ * E3. The header holds SHA-256 over salt and canonical body, never the body: erasing both leaves the chain whole.
+ */
+import { createHash } from "node:crypto";
+import { canonicalJson } from "./canonical-json.ts";
+import type { NewEvent } from "./event.ts";
+import type { Json } from "./json.ts";
+
+export const ENTRY_VERSION = 1;
+export const GENESIS = "0".repeat(64);
+export const SALT_BYTES = 16;
+
+export type Header = {
+  readonly v: number;
+  readonly tenant: string;
+  readonly stream: string;
+  readonly seq: number;
+  readonly type: string;
+  readonly tv: number;
+  readonly at: number;
+  readonly prev: string;
+  readonly body: string;
+};
+
+/** An entry as it is stored: the header's exact bytes, its hash, and beside them what may be erased. */
+export type StoredEntry = {
+  readonly header: string;
+  readonly hash: string;
+  readonly salt: string | null;
+  readonly body: string | null;
+};
+
+export type EntryPlace = {
+  readonly tenant: string;
+  readonly stream: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly prev: string;
+};
+
+export function bodyDigest(salt: string, body: string): string {
+  return createHash("sha256").update(Buffer.from(salt, "hex")).update(body).digest("hex");
+}
+
+/** Keys in the order RFC 8785 asks for; strings escaped by the same rules. */
+export function headerBytes(header: Header): string {
+  const text = (value: Json) => canonicalJson(value);
+  return (
+    `{"at":${header.at},"body":"${header.body}","prev":"${header.prev}","seq":${header.seq},` +
+    `"stream":${text(header.stream)},"tenant":${text(header.tenant)},"tv":${header.tv},` +
+    `"type":${text(header.type)},"v":${header.v}}`
+  );
+}
+
+export function makeEntry(place: EntryPlace, event: NewEvent, salt: string): StoredEntry {
+  const body = canonicalJson(event.body);
+  const header = headerBytes({
+    v: ENTRY_VERSION,
+    ...place,
+    type: event.type,
+    tv: event.tv,
+    body: bodyDigest(salt, body),
+  });
+  return { header, hash: createHash("sha256").update(header).digest("hex"), salt, body };
+}

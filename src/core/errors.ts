@@ -1,0 +1,253 @@
+/**
+ * The one error type and its table of codes (`docs/reference/errors.md` is tested against it). Refusals by policy, people,
+ * deadlines, budgets and the kill switch are not errors: they are events, and come back as answers.
+ */
+
+type CodeFacts = {
+  /** HTTP status that stands for it on the wire. */
+  readonly status: number;
+  /** May the very same call succeed later? */
+  readonly retryable: boolean;
+  /** What happened to the data. */
+  readonly data: string;
+  /** What to do next. */
+  readonly next: string;
+};
+
+const NOTHING = "Nothing was written.";
+
+export const ERROR_CODES = {
+  invalid_input: { status: 400, retryable: false, data: NOTHING, next: "Correct the value and call again." },
+  invalid_args: {
+    status: 400,
+    retryable: false,
+    data: NOTHING,
+    next: "Send arguments that fit the tool's input schema.",
+  },
+  invalid_json: {
+    status: 400,
+    retryable: false,
+    data: NOTHING,
+    next: "Send strict JSON: unique keys, safe integers, valid Unicode, at most 64 levels.",
+  },
+  payload_too_large: {
+    status: 413,
+    retryable: false,
+    data: NOTHING,
+    next: "Send less, or store the bytes elsewhere and send a reference.",
+  },
+  reserved_key: {
+    status: 400,
+    retryable: false,
+    data: NOTHING,
+    next: "Rename the key: names that start with $artifact or $secret are Holdpoint's own.",
+  },
+  async_schema: {
+    status: 400,
+    retryable: false,
+    data: NOTHING,
+    next: "Use a schema that validates synchronously; do look-ups inside the tool.",
+  },
+  unknown_tool: {
+    status: 404,
+    retryable: false,
+    data: NOTHING,
+    next: "Register the tool with hp.gate() before calling it.",
+  },
+  tool_conflict: { status: 409, retryable: false, data: NOTHING, next: "Give each tool its own name." },
+  unknown_id: {
+    status: 404,
+    retryable: false,
+    data: NOTHING,
+    next: "Check the id; `holdpoint approvals` lists what waits.",
+  },
+  request_conflict: {
+    status: 409,
+    retryable: false,
+    data: "The refused call was recorded; nothing ran.",
+    next: "Use a new request id for a new action.",
+  },
+  decision_conflict: {
+    status: 409,
+    retryable: false,
+    data: "The refused decision was recorded; the approval did not change.",
+    next: "Look at the approval's current state before deciding again.",
+  },
+  not_eligible: {
+    status: 403,
+    retryable: false,
+    data: "The refused vote was recorded; the approval did not change.",
+    next: "Ask somebody whom the approval names.",
+  },
+  edit_refused: {
+    status: 422,
+    retryable: false,
+    data: "The refused edit was recorded; the approval still waits and nothing ran.",
+    next: "Edit differently, approve as proposed, or reject.",
+  },
+  wrong_state: {
+    status: 409,
+    retryable: false,
+    data: NOTHING,
+    next: "Look at the current state with `holdpoint show`.",
+  },
+  not_in_doubt: {
+    status: 409,
+    retryable: false,
+    data: NOTHING,
+    next: "Only effects in doubt can be resolved; `holdpoint in-doubt` lists them.",
+  },
+  unsatisfiable_quorum: {
+    status: 400,
+    retryable: false,
+    data: NOTHING,
+    next: "Name at least as many eligible people as the quorum asks for, not counting the requester.",
+  },
+  secret_missing: {
+    status: 400,
+    retryable: false,
+    data: NOTHING,
+    next: "Set the environment variable, or store the secret again.",
+  },
+  secret_transformed: {
+    status: 400,
+    retryable: false,
+    data: NOTHING,
+    next: "Let the schema pass secrets through unchanged.",
+  },
+  unknown_event: {
+    status: 500,
+    retryable: false,
+    data: "The stream was left alone.",
+    next: "Run a version of Holdpoint at least as new as the one that wrote this stream.",
+  },
+  body_erased: {
+    status: 410,
+    retryable: false,
+    data: "The entry's body was erased; its chain still verifies.",
+    next: "Work with the entries that are left.",
+  },
+  broken_rule: {
+    status: 500,
+    retryable: false,
+    data: "The transaction was given up; nothing was written.",
+    next: "Report this: a rule of Holdpoint's own did not hold.",
+  },
+  closed: {
+    status: 409,
+    retryable: false,
+    data: NOTHING,
+    next: "Open Holdpoint again: this instance was closed.",
+  },
+  epoch_ended: {
+    status: 409,
+    retryable: false,
+    data: "Nothing was started.",
+    next: "Restart the process: another one took over because this one seemed dead.",
+  },
+  store_busy: {
+    status: 503,
+    retryable: true,
+    data: NOTHING,
+    next: "Try again; another process holds the store's write lock for unusually long.",
+  },
+  store_full: { status: 507, retryable: true, data: NOTHING, next: "Free disk space, then call again." },
+  store_read_only: {
+    status: 503,
+    retryable: false,
+    data: NOTHING,
+    next: "Make the store's folder and file writable for this user.",
+  },
+  store_corrupt: {
+    status: 500,
+    retryable: false,
+    data: "The file was left as it is.",
+    next: "Keep a copy, then restore a backup; `holdpoint verify` shows what still verifies.",
+  },
+  store_newer: {
+    status: 500,
+    retryable: false,
+    data: "The file was left as it is.",
+    next: "Run the version of Holdpoint that wrote it, or a newer one.",
+  },
+  store_unsuitable: {
+    status: 500,
+    retryable: false,
+    data: "The file was left as it is.",
+    next: "Put the store on a local disk with working locks, and run Node 24 or newer.",
+  },
+  store_foreign: {
+    status: 500,
+    retryable: false,
+    data: "The file was left as it is.",
+    next: "Point Holdpoint at a folder of its own.",
+  },
+  store_unavailable: {
+    status: 503,
+    retryable: true,
+    data: NOTHING,
+    next: "Check that the store's folder exists and can be read.",
+  },
+  commit_unknown: {
+    status: 503,
+    retryable: true,
+    data: "It is not known whether it was written.",
+    next: "Call again with the same request id: what was written is found, not repeated.",
+  },
+  key_unusable: {
+    status: 500,
+    retryable: false,
+    data: NOTHING,
+    next: "Point HOLDPOINT_KEY_FILE at a readable key file, or remove it to have a new key made.",
+  },
+  key_mismatch: {
+    status: 409,
+    retryable: false,
+    data: NOTHING,
+    next: "Set HOLDPOINT_KEY_FILE to the key that sealed this store.",
+  },
+  verification_failed: {
+    status: 422,
+    retryable: false,
+    data: "Nothing was changed.",
+    next: "Treat the journal as altered from the first finding on.",
+  },
+} as const satisfies Record<string, CodeFacts>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+export class HoldpointError extends Error {
+  override readonly name = "HoldpointError";
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly retryable: boolean;
+  /** What was wrong, without the advice that `message` adds. */
+  readonly what: string;
+  readonly data: string;
+  readonly next: string;
+  /** Machine-readable particulars, for example the current state of an approval. */
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, what: string, more: ErrorMore = {}) {
+    const facts = ERROR_CODES[code];
+    const next = more.next ?? facts.next;
+    super(`${what} ${facts.data} ${next} [${code}]`, more.cause === undefined ? {} : { cause: more.cause });
+    this.code = code;
+    this.status = facts.status;
+    this.retryable = facts.retryable;
+    this.what = what;
+    this.data = facts.data;
+    this.next = next;
+    this.details = more.details ?? {};
+  }
+}
+
+export type ErrorMore = {
+  readonly cause?: unknown;
+  readonly next?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+};
+
+export function isHoldpointError(error: unknown, code?: ErrorCode): error is HoldpointError {
+  return error instanceof HoldpointError && (code === undefined || error.code === code);
+}

@@ -1,0 +1,129 @@
+/**
+ * Policy over one action.
+ *
+ * V1. A revision is validated and reviewed again; after five rounds the action is blocked.
+ * V2. A policy that throws, or answers something that is not a verdict, blocks.
+ * V3. A quorum that its eligible people cannot meet blocks.
+ */
+import { canonicalJson } from "./canonical-json.ts";
+import { isJsonObject, type Json } from "./json.ts";
+import type { ToolRules } from "./tool-rules.ts";
+import {
+  ANY_ONE_PERSON,
+  type ApproverRule,
+  type PolicyInput,
+  unsatisfiable,
+  type Verdict,
+} from "./verdict.ts";
+
+const MAX_ROUNDS = 5;
+
+export type Revision = { readonly args: Json; readonly reason: string; readonly rule: string };
+
+export type Review = {
+  /** The arguments after all revisions. */
+  readonly args: Json;
+  readonly revisions: readonly Revision[];
+  readonly rule: string;
+  readonly reason: string;
+} & (
+  | { readonly verdict: "approve" }
+  | { readonly verdict: "block"; readonly invalidRevision: boolean }
+  | {
+      readonly verdict: "escalate";
+      readonly approvers: ApproverRule;
+      readonly decideWithinMs: number | null;
+      readonly executeWithinMs: number | null;
+    }
+);
+
+const VERDICTS: readonly unknown[] = ["approve", "revise", "block", "escalate"];
+
+function isDuration(value: unknown): boolean {
+  return value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0);
+}
+
+function block(reason: string, rule = "policy"): Verdict {
+  return { verdict: "block", reason, rule };
+}
+
+function escalationFault(
+  verdict: Extract<Verdict, { verdict: "escalate" }>,
+  input: PolicyInput,
+): string | undefined {
+  if (!isDuration(verdict.decideWithinMs) || !isDuration(verdict.executeWithinMs))
+    return "a deadline is not a number of milliseconds";
+  const rule = { ...ANY_ONE_PERSON, ...verdict.approvers };
+  if (rule.from !== null && !Array.isArray(rule.from)) return "approvers.from is not a list of people";
+  return unsatisfiable(rule, input.requester);
+}
+
+function ask(rules: ToolRules, input: PolicyInput): Verdict {
+  try {
+    const verdict: unknown = rules.policy(input);
+    if (!isJsonObject(verdict) || !VERDICTS.includes(verdict["verdict"]))
+      return block("the policy did not answer a verdict");
+    const answer = verdict as unknown as Verdict;
+    if (answer.verdict === "revise" && !isJsonObject(answer.set))
+      return block("the policy's revision is not an object");
+    if (answer.verdict !== "escalate") return answer;
+    const fault = escalationFault(answer, input);
+    return fault === undefined ? answer : block(`the policy asks for the impossible: ${fault}`);
+  } catch (error) {
+    return block(`the policy failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** A fresh copy for each call: what a policy or a schema does to its input stays there. */
+const copy = (args: Json): Json => JSON.parse(canonicalJson(args)) as Json;
+
+function conclude(
+  verdict: Exclude<Verdict, { verdict: "revise" }>,
+  args: Json,
+  revisions: readonly Revision[],
+): Review {
+  const said = { args, revisions, rule: verdict.rule ?? "policy", reason: verdict.reason ?? "" };
+  switch (verdict.verdict) {
+    case "approve":
+      return { ...said, verdict: "approve" };
+    case "block":
+      return { ...said, verdict: "block", invalidRevision: false };
+    case "escalate":
+      return {
+        ...said,
+        verdict: "escalate",
+        approvers: { ...ANY_ONE_PERSON, ...verdict.approvers },
+        decideWithinMs: verdict.decideWithinMs ?? null,
+        executeWithinMs: verdict.executeWithinMs ?? null,
+      };
+  }
+}
+
+export function reviewAction(rules: ToolRules, input: PolicyInput): Review {
+  const revisions: Revision[] = [];
+  let args = input.args;
+  for (let round = 0; round <= MAX_ROUNDS; round++) {
+    const verdict = ask(rules, { ...input, args: copy(args) });
+    if (verdict.verdict !== "revise") return conclude(verdict, args, revisions);
+    const revised = { ...(isJsonObject(args) ? args : {}), ...verdict.set };
+    const valid = rules.validate(copy(revised));
+    const rule = verdict.rule ?? "policy";
+    if (!valid.ok) {
+      return {
+        args,
+        revisions,
+        rule,
+        reason: `the policy's revision does not fit the tool: ${valid.issues}`,
+        verdict: "block",
+        invalidRevision: true,
+      };
+    }
+    args = valid.value;
+    revisions.push({ args, reason: verdict.reason, rule });
+  }
+  return conclude(
+    { verdict: "block", reason: `the policy was still revising after ${MAX_ROUNDS} rounds` },
+    args,
+    revisions,
+  );
+}

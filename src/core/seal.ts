@@ -1,0 +1,89 @@
+/**
+ * A seal: a signed statement of where every stream of a tenant stood, so that a cut tail or a rewrite shows.
+ *
+ * L1. Seals of a tenant are numbered from 1 without gaps, and each holds the hash of the one before.
+ * L2. The root is over the heads that moved since the seal before, ordered by stream name in code units.
+ * L3. `entries` counts every entry sealed so far: the sum of each stream's highest sealed seq.
+ */
+import { canonicalJson } from "./canonical-json.ts";
+import { sha256 } from "./digest.ts";
+import type { JsonObject } from "./json.ts";
+import { openJws, type SigningKey, signJws } from "./jws.ts";
+import { merkleRoot } from "./merkle.ts";
+
+/** A stream's head at the moment of a seal. */
+export type SealLeaf = { readonly stream: string; readonly seq: number; readonly hash: string };
+
+/** What a sealer signs. `prev` is SHA-256 over the seal before (its JWS text), 64 zeros for the first. */
+export type SealDraft = {
+  readonly tenant: string;
+  readonly n: number;
+  readonly at: number;
+  readonly prev: string;
+  readonly incarnation: string;
+  /** Commit position up to which everything is sealed. */
+  readonly position: number;
+  /** Entries of the tenant sealed so far, this seal included. */
+  readonly entries: number;
+  /** Heads that moved since the seal before, ordered by stream name (code units). */
+  readonly leaves: readonly SealLeaf[];
+};
+
+/** A seal as it is stored: the compact JWS, and beside it the leaves its root was made of. */
+export type Seal = { readonly n: number; readonly jws: string; readonly leaves: readonly SealLeaf[] };
+
+export type SealPayload = {
+  readonly v: 1;
+  readonly tenant: string;
+  readonly n: number;
+  readonly at: number;
+  readonly prev: string;
+  readonly incarnation: string;
+  readonly position: number;
+  readonly entries: number;
+  /** How many leaves the root is over. */
+  readonly streams: number;
+  readonly root: string;
+};
+
+export const SEAL_TYP = "holdpoint-seal+jws";
+
+export function signSeal(draft: SealDraft, key: SigningKey): Seal {
+  const { leaves: given, ...rest } = draft;
+  const leaves = given.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
+  const payload: SealPayload = {
+    v: 1,
+    ...rest,
+    streams: leaves.length,
+    root: merkleRoot(leaves.map(leafText)),
+  };
+  return { n: draft.n, jws: signJws(payload, key, SEAL_TYP), leaves };
+}
+
+/** The bytes of a leaf in the seal's Merkle tree. */
+export function leafText({ stream, seq, hash }: SealLeaf): string {
+  return canonicalJson({ stream, seq, hash });
+}
+
+/** What the next seal's `prev` has to be. */
+export function sealHash(jws: string): string {
+  return sha256(jws);
+}
+
+/** What a seal says, without checking its signature; undefined when it is not a seal. */
+export function readSealPayload(jws: string): SealPayload | undefined {
+  const payload = openJws(jws, SEAL_TYP)?.payload;
+  return payload !== undefined && isSealPayload(payload) ? payload : undefined;
+}
+
+const COUNTS = ["n", "at", "position", "entries", "streams"] as const;
+const TEXTS = ["tenant", "prev", "incarnation", "root"] as const;
+
+export function isSealPayload(payload: JsonObject): payload is SealPayload {
+  return (
+    payload["v"] === 1 &&
+    Object.keys(payload).length === 1 + COUNTS.length + TEXTS.length &&
+    COUNTS.every((name) => Number.isSafeInteger(payload[name]) && Number(payload[name]) >= 0) &&
+    TEXTS.every((name) => typeof payload[name] === "string")
+  );
+}

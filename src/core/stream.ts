@@ -1,0 +1,27 @@
+/**
+ * A stream is one journal in a tenant: every fact about one action, one approval, one budget and so on.
+ * Its name in an entry's header is `kind/id`.
+ */
+export const STREAM_KINDS = ["action", "approval", "budget", "epoch", "roster", "switch"] as const;
+export type StreamKind = (typeof STREAM_KINDS)[number];
+
+export type StreamRef<K extends StreamKind = StreamKind> = { readonly kind: K; readonly id: string };
+
+export function streamName(ref: StreamRef): string {
+  return `${ref.kind}/${ref.id}`;
+}
+
+export function streamRef(name: string): StreamRef {
+  const slash = name.indexOf("/");
+  const kind = STREAM_KINDS.find((known) => known === name.slice(0, slash));
+  if (kind === undefined) throw new TypeError(`"${name}" is not the name of a stream`);
+  return { kind, id: name.slice(slash + 1) };
+}
+
+export const actionStream = (id: string): StreamRef<"action"> => ({ kind: "action", id });
+export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "approval", id });
+export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
+export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
+export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
+/** The one list of people of a tenant whose standing was taken away. */
+export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };

@@ -1,0 +1,29 @@
+/** The table of stream kinds: which fold each has. Rules live beside their states; this file only lists them. */
+import { type ActionState, actionFold } from "./action/state.ts";
+import { type ApprovalState, approvalFold } from "./approval/state.ts";
+import { type BudgetState, budgetFold } from "./budget.ts";
+import { type EpochState, epochFold } from "./epoch.ts";
+import type { Fold } from "./event.ts";
+import { type RosterState, rosterFold } from "./roster.ts";
+import type { StreamKind } from "./stream.ts";
+import { type SwitchState, switchFold } from "./switch.ts";
+
+export type StateMap = {
+  action: ActionState;
+  approval: ApprovalState;
+  budget: BudgetState;
+  epoch: EpochState;
+  roster: RosterState;
+  switch: SwitchState;
+};
+export type StateOf<K extends StreamKind> = StateMap[K];
+export type Folds = { readonly [K in StreamKind]: Fold<StateMap[K]> };
+
+export const FOLDS: Folds = {
+  action: actionFold,
+  approval: approvalFold,
+  budget: budgetFold,
+  epoch: epochFold,
+  roster: rosterFold,
+  switch: switchFold,
+};

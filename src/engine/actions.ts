@@ -1,0 +1,43 @@
+/** Reading actions. */
+import type { LiveAction } from "../core/action/state.ts";
+import { HoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import { actionStream } from "../core/stream.ts";
+import { loadValue, readState } from "./read-state.ts";
+import { findAction } from "./receipts.ts";
+import type { Runtime } from "./runtime.ts";
+
+export type Action = LiveAction & { readonly id: string };
+export type ActionPage = {
+  readonly phase: LiveAction["phase"];
+  readonly limit?: number;
+  readonly order?: "oldest" | "newest";
+};
+export type ActionSummary = { readonly id: string; readonly phase: string; readonly [field: string]: Json };
+export type ActionList = { readonly items: readonly ActionSummary[]; readonly total: number };
+
+const ACTIONS = "actions";
+const MOST = 1_000;
+
+/** By its own id, its effect's, or the caller's request id. */
+export async function getAction(place: Pick<Runtime, "store" | "tenant">, id: string): Promise<Action> {
+  const action = await findAction(place, id);
+  const state = await readState(place, actionStream(action));
+  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${id}.`);
+  return { ...state, id: action, args: await loadValue(place, state.args) };
+}
+
+export async function listActions(
+  place: Pick<Runtime, "store" | "tenant">,
+  page: ActionPage,
+): Promise<ActionList> {
+  const { phase, limit = 100, order = "oldest" } = page;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
+    throw new HoldpointError("invalid_input", `A limit is a whole number from 1 to ${MOST}.`);
+  const rows = await place.store.query(place.tenant, { view: ACTIONS, bucket: phase, order, limit });
+  const total = await place.store.count(place.tenant, ACTIONS, phase);
+  return {
+    items: rows.map((row) => ({ id: row.stream.id, phase: row.bucket, at: row.at, ...row.data })),
+    total,
+  };
+}

@@ -1,0 +1,69 @@
+/** What a gated call answers. Only misuse and store failures throw. */
+import { type Receipt, receiptOf } from "../core/action/receipt.ts";
+import { effectOf } from "../core/action/start.ts";
+import type { LiveAction } from "../core/action/state.ts";
+import type { Json } from "../core/json.ts";
+import { type Refusal, refusal } from "../core/refusal.ts";
+import { loadValue } from "./read-state.ts";
+import type { Runtime } from "./runtime.ts";
+
+export type Executed<Result> = {
+  readonly executed: true;
+  readonly result: Result;
+  readonly receipt: Receipt;
+  readonly action: string;
+};
+
+export type NotExecuted = Refusal & {
+  readonly executed: false;
+  readonly action: string;
+  readonly approval: string | null;
+};
+
+/** It may or may not have happened. Nobody will try again until a person or a probe has said which. */
+export type InDoubt = {
+  readonly executed: "in_doubt";
+  readonly reason: string;
+  readonly next: string;
+  readonly receipt: Receipt;
+  readonly action: string;
+  readonly effect: string;
+};
+
+export type Answer<Result> = Executed<Result> | NotExecuted | InDoubt;
+
+export function refused(action: string, why: Refusal, approval: string | null = null): NotExecuted {
+  return { executed: false, ...why, action, approval };
+}
+
+/** The answer that an ended action has for ever. */
+export async function answerOf(
+  place: Pick<Runtime, "store" | "tenant">,
+  action: string,
+  state: LiveAction,
+): Promise<Answer<Json> | undefined> {
+  switch (state.phase) {
+    case "applied": {
+      const receipt = receiptOf(place.tenant, action, state);
+      return { executed: true, result: await loadValue(place, state.outcome.result), receipt, action };
+    }
+    case "not_applied":
+      return refused(action, refusal("not_applied", `tool ${state.tool}`, state.outcome.reason));
+    case "refused":
+      return refused(action, state.refusal);
+    case "in_doubt": {
+      const effect = effectOf(action);
+      const next = `Find out what happened, then: holdpoint resolve ${effect} applied|not_applied --reason "…"`;
+      return {
+        executed: "in_doubt",
+        reason: state.outcome.reason,
+        next,
+        receipt: receiptOf(place.tenant, action, state),
+        action,
+        effect,
+      };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,183 @@
+/** Reading approvals and deciding them. */
+import { cancel, type EndAnswer, revoke, type Withdrawal } from "../core/approval/end.ts";
+import type { LiveApproval } from "../core/approval/state.ts";
+import type { Draft, Need } from "../core/draft.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
+import { isPerson, isPrincipal } from "../core/principal.ts";
+import { approvalStream } from "../core/stream.ts";
+import type { ViewRow } from "../stores/store.ts";
+import { plainJson } from "./prepare-args.ts";
+import { loadArtifact, loadValue, readState } from "./read-state.ts";
+import { runCommand } from "./run-command.ts";
+import type { Runtime } from "./runtime.ts";
+import { issuesAgainst } from "./stored-schema.ts";
+import { castVote } from "./vote.ts";
+
+/** An approval in full: what is asked, of whom, and what became of it. */
+export type Approval = LiveApproval & { readonly id: string };
+
+export type Page = {
+  readonly status?: LiveApproval["status"];
+  readonly limit?: number;
+  readonly after?: string;
+  readonly order?: "oldest" | "newest";
+};
+export type ApprovalSummary = { readonly id: string; readonly [field: string]: Json };
+export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
+
+/** What a vote brought about: `edit_open` means that a process with the tool has yet to review the edit. */
+export type Decided = Awaited<ReturnType<typeof castVote>>;
+
+const APPROVALS = "approvals";
+const MOST = 1_000;
+
+function readCursor(
+  cursor: string | undefined,
+): { after: { at: number; stream: string } } | Record<string, never> {
+  if (cursor === undefined) return {};
+  const match = /^(\d{1,16})-(apr_[0-9A-Z]{26})$/.exec(cursor);
+  if (match === null) throw new HoldpointError("invalid_input", `"${cursor}" is not a cursor of this list.`);
+  return { after: { at: Number(match[1]), stream: `approval/${match[2]}` } };
+}
+
+export async function listApprovals(
+  place: Pick<Runtime, "store" | "tenant">,
+  page: Page = {},
+): Promise<ApprovalList> {
+  const limit = page.limit ?? 100;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
+    throw new HoldpointError("invalid_input", `A limit is a whole number from 1 to ${MOST}.`);
+  const bucket = page.status ?? "pending";
+  const query = {
+    view: APPROVALS,
+    bucket,
+    order: page.order ?? ("oldest" as const),
+    limit: limit + 1,
+    ...readCursor(page.after),
+  };
+  const rows = await place.store.query(place.tenant, query);
+  const items = rows.slice(0, limit).map((row: ViewRow) => ({ id: row.stream.id, ...row.data }));
+  const last = rows[limit - 1];
+  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+}
+
+export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: string): Promise<Approval> {
+  const state =
+    typeof id === "string" && id !== ""
+      ? await readState(place, approvalStream(id))
+      : { status: "none" as const };
+  if (state.status === "none") throw new HoldpointError("unknown_id", `There is no approval ${String(id)}.`);
+  const edit = state.edit === null ? null : { ...state.edit, args: await loadValue(place, state.edit.args) };
+  return { ...state, id, args: await loadValue(place, state.args), edit };
+}
+
+export type Decision = {
+  /** `person:<name>`. */
+  readonly by: string;
+  readonly note?: string;
+  /** The binding of what the person saw; a decision on anything else is refused. */
+  readonly binding?: string;
+  readonly via?: string;
+};
+
+function checkPerson(by: string): void {
+  if (!isPrincipal(by) || !isPerson(by))
+    throw new HoldpointError("invalid_input", `"${String(by)}" is not a person: write person:<name>.`);
+}
+
+function checkText(field: string, value: unknown): string {
+  if (typeof value !== "string" || value.trim() === "")
+    throw new HoldpointError("invalid_input", `A ${field} is needed.`);
+  if (value.length > 10_000)
+    throw new HoldpointError(
+      "payload_too_large",
+      `The ${field} has ${value.length} characters; at most 10000 are taken.`,
+    );
+  return value;
+}
+
+/** Fields of an object are replaced one by one; anything else is replaced whole. */
+function patched(args: Json, patch: Json): Json {
+  return isJsonObject(args) && isJsonObject(patch) ? { ...args, ...patch } : patch;
+}
+
+/** A process without the tool still knows its schema, and can say at once that an edit does not fit. */
+async function checkEdit(runtime: Runtime, approval: Approval, args: Json): Promise<void> {
+  if (runtime.tools.has(approval.tool)) return;
+  const schema = await loadArtifact(runtime, approval.schema).catch(() => undefined);
+  const issues = schema === undefined ? undefined : issuesAgainst(schema, args);
+  if (issues === undefined) return;
+  throw new HoldpointError("invalid_args", `The edit does not fit the tool "${approval.tool}": ${issues}.`);
+}
+
+export async function approveApproval(
+  runtime: Runtime,
+  id: string,
+  decision: Decision & { readonly edit?: unknown },
+): Promise<Decided> {
+  checkPerson(decision.by);
+  const approval = await getApproval(runtime, id);
+  const ballot = {
+    approval: id,
+    by: decision.by,
+    decision: "approve",
+    note: decision.note === undefined ? null : checkText("note", decision.note),
+    via: decision.via ?? "embedded",
+  } as const;
+  if (decision.edit === undefined)
+    return castVote(runtime, { ...ballot, binding: decision.binding ?? null, edit: undefined });
+  const edit = patched(approval.args, plainJson(decision.edit));
+  await checkEdit(runtime, approval, edit);
+  return castVote(runtime, { ...ballot, binding: decision.binding ?? approval.binding, edit });
+}
+
+export async function rejectApproval(
+  runtime: Runtime,
+  id: string,
+  decision: Omit<Decision, "note"> & { readonly reason: string },
+): Promise<Decided> {
+  checkPerson(decision.by);
+  const note = checkText("reason", decision.reason);
+  await getApproval(runtime, id);
+  const ballot = {
+    approval: id,
+    by: decision.by,
+    decision: "reject",
+    note,
+    via: decision.via ?? "embedded",
+  } as const;
+  return castVote(runtime, { ...ballot, binding: decision.binding ?? null, edit: undefined });
+}
+
+async function withdraw(
+  runtime: Runtime,
+  command: Withdrawal,
+  rules: (draft: Draft, command: Withdrawal) => Need | EndAnswer,
+): Promise<void> {
+  if (!isPrincipal(command.by))
+    throw new HoldpointError(
+      "invalid_input",
+      `"${String(command.by)}" is not a principal: write person:<name>.`,
+    );
+  checkText("reason", command.reason);
+  const answer = await runCommand(runtime, { write: [approvalStream(command.approval)] }, (draft) =>
+    rules(draft, command),
+  );
+  if (answer.kind === "ended") return;
+  if (answer.status === "none")
+    throw new HoldpointError("unknown_id", `There is no approval ${command.approval}.`);
+  throw new HoldpointError("wrong_state", `The approval ${command.approval} is ${answer.status}.`, {
+    details: { status: answer.status },
+  });
+}
+
+/** Takes a question back that nobody has answered yet. */
+export const cancelApproval = (runtime: Runtime, command: Withdrawal): Promise<void> =>
+  withdraw(runtime, command, cancel);
+
+/** Takes a decision back that was not used yet. Only people do that. */
+export async function revokeApproval(runtime: Runtime, command: Withdrawal): Promise<void> {
+  checkPerson(command.by);
+  await withdraw(runtime, command, revoke);
+}

@@ -1,0 +1,216 @@
+/** From what a user writes to what rules and hands work with. */
+import type { ProbeAnswer } from "../core/action/resolve.ts";
+import { digestOf } from "../core/digest.ts";
+import { HoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import type { Money } from "../core/money.ts";
+import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
+import { ANY_ONE_PERSON, type PolicyInput, unsatisfiable, type Verdict } from "../core/verdict.ts";
+import type { SqlTransaction } from "../stores/store.ts";
+import { type InputSchema, schemaRules } from "./input-schema.ts";
+import type { ProbeContext, Tool, ToolContext } from "./tool.ts";
+
+/** `"approve"`, `"escalate"`, `"block"`, a verdict, or a pure synchronous function that answers one of these. */
+export type Policy<Args> =
+  | "approve"
+  | "escalate"
+  | "block"
+  | Verdict
+  | ((
+      call: Omit<PolicyInput, "args"> & { readonly args: Args },
+    ) => "approve" | "escalate" | "block" | Verdict);
+
+export type ToolDefinition<Args, Result> = {
+  /** A name of its own, such as `payments.refund`. */
+  readonly name: string;
+  /** Any Standard Schema (zod, valibot, arktype …). Without one, arguments are only checked to be JSON. */
+  readonly input?: InputSchema<Args>;
+  /** Say another version when the schema changes in a way that its library cannot express as JSON Schema. */
+  readonly version?: string;
+  /** What the tool promises about repeating it; `once` promises nothing and is the default. */
+  readonly effect?: EffectClass;
+  /** Who decides; `escalate` (ask a person) is the default. */
+  readonly policy?: Policy<Args>;
+  /** Say another version when a policy function's behaviour changes while its source text does not. */
+  readonly policyVersion?: string;
+  /** Class `keyed`: how long the receiver remembers the key. */
+  readonly keyRetentionMs?: number;
+  /** Class `probed`: how long "not applied" may still turn out wrong. */
+  readonly finalityMs?: number;
+  /** After this the attempt counts as unanswered: in doubt, or sent again where the class allows. */
+  readonly timeoutMs?: number;
+  /** How often an attempt is made before giving up, for classes that may be repeated. 3 unless set. */
+  readonly attempts?: number;
+  /** What it will cost at most, by budget: reserved before it starts. */
+  readonly cost?: (args: Args) => Cost | readonly Cost[];
+  /** Business identity: the same text within the window is the same thing, whatever the request id. */
+  readonly dedupe?: (args: Args) => string;
+  readonly dedupeWindowMs?: number;
+  /** True for errors that prove that nothing happened, such as a refused connection or HTTP 400. */
+  readonly isDefinite?: (error: unknown) => boolean;
+  /** Class `probed`: asks the outside world what became of an effect. */
+  readonly verify?: (effect: ProbeContext & { readonly args: Args }) => ProbeResult | Promise<ProbeResult>;
+} & (
+  | {
+      readonly effect?: Exclude<EffectClass, "transactional">;
+      readonly run: (args: Args, context: ToolContext) => Result | Promise<Result>;
+    }
+  | {
+      readonly effect: "transactional";
+      readonly runInTransaction: (args: Args, sql: SqlTransaction, context: ToolContext) => Result;
+    }
+);
+
+export type ProbeResult = {
+  readonly answer: "applied" | "not_applied" | "unknown";
+  readonly evidence?: unknown;
+  readonly result?: unknown;
+};
+
+const HOUR_MS = 3_600_000;
+const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
+
+function wrong(what: string): never {
+  throw new HoldpointError("invalid_input", what);
+}
+
+function checkNumber(name: string, field: string, value: number | undefined, least: number): void {
+  if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
+    wrong(
+      `The tool "${name}" has ${field}: ${String(value)}; a whole number of at least ${least} is needed.`,
+    );
+}
+
+function checkFunctions(definition: Readonly<Record<string, unknown>>): void {
+  for (const field of ["cost", "dedupe", "isDefinite", "verify", "run", "runInTransaction"]) {
+    const value = definition[field];
+    if (value !== undefined && typeof value !== "function")
+      wrong(`The tool "${String(definition["name"])}" has a ${field} that is not a function.`);
+  }
+}
+
+const FIELDS = new Set([
+  "name",
+  "input",
+  "version",
+  "effect",
+  "policy",
+  "policyVersion",
+  "keyRetentionMs",
+  "finalityMs",
+  "timeoutMs",
+  "attempts",
+  "cost",
+  "dedupe",
+  "dedupeWindowMs",
+  "isDefinite",
+  "verify",
+  "run",
+  "runInTransaction",
+]);
+
+const NUMBERS = { keyRetentionMs: 0, finalityMs: 0, timeoutMs: 1, attempts: 1, dedupeWindowMs: 0 } as const;
+
+function checkShape(definition: ToolDefinition<never, unknown>): void {
+  if (typeof definition !== "object" || definition === null)
+    wrong("A tool is declared with an object: { name, run, … }.");
+  const { name } = definition;
+  if (typeof name !== "string" || !NAME.test(name))
+    wrong(
+      `"${String(name)}" is not a tool's name: letters, digits and . _ : - after a first letter, at most 128.`,
+    );
+  const extra = Object.keys(definition).find((field) => !FIELDS.has(field));
+  if (extra !== undefined) wrong(`The tool "${name}" has an unknown field "${extra}".`);
+}
+
+function check(definition: ToolDefinition<never, unknown>): void {
+  checkShape(definition);
+  const { name, effect = "once" } = definition;
+  if (!EFFECT_CLASSES.includes(effect))
+    wrong(
+      `The tool "${name}" has the effect class "${String(effect)}"; it is one of ${EFFECT_CLASSES.join(", ")}.`,
+    );
+  checkFunctions(definition);
+  const field = effect === "transactional" ? "runInTransaction" : "run";
+  if ((definition as Readonly<Record<string, unknown>>)[field] === undefined)
+    wrong(`The tool "${name}" has no ${field} function.`);
+  for (const [number, least] of Object.entries(NUMBERS))
+    checkNumber(name, number, definition[number as keyof typeof NUMBERS], least);
+  if (effect === "probed" && definition.verify === undefined)
+    wrong(`The tool "${name}" is probed and has no verify function.`);
+}
+
+function verdictOf(name: string, said: unknown): Verdict {
+  if (said === "approve" || said === "escalate") return { verdict: said };
+  if (said === "block") return { verdict: "block", reason: `the policy of ${name} blocks it` };
+  return said as Verdict;
+}
+
+/** A fixed rule that can never be met is refused when it is written. */
+function checkPolicy(name: string, policy: Policy<never>): void {
+  if (typeof policy === "function") return;
+  const verdict = verdictOf(name, policy);
+  const known = ["approve", "revise", "block", "escalate"].includes(verdict?.verdict);
+  if (!known) wrong(`The tool "${name}" has a policy that is not a verdict or a function.`);
+  if (verdict.verdict !== "escalate") return;
+  const fault = unsatisfiable({ ...ANY_ONE_PERSON, ...verdict.approvers }, []);
+  if (fault !== undefined)
+    throw new HoldpointError("unsatisfiable_quorum", `The policy of "${name}" cannot be met: ${fault}.`);
+}
+
+function policyDigest(policy: Policy<never>, version: string | undefined): string {
+  const source = typeof policy === "function" ? { source: policy.toString() } : { verdict: policy };
+  return digestOf({ ...source, version: version ?? null });
+}
+
+function costList(cost: Cost | readonly Cost[]): readonly Cost[] {
+  const list = Array.isArray(cost) ? (cost as readonly Cost[]) : [cost as Cost];
+  for (const { budget, amount } of list) {
+    if (typeof budget !== "string" || !isMoney(amount))
+      throw new TypeError("a cost is { budget, amount: { currency, micros } } with whole micros");
+  }
+  return list;
+}
+
+export function isMoney(value: unknown): value is Money {
+  const money = value as Money | null;
+  return (
+    typeof money === "object" &&
+    money !== null &&
+    typeof money.currency === "string" &&
+    /^[A-Z]{3,8}$/.test(money.currency) &&
+    typeof money.micros === "bigint"
+  );
+}
+
+export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): Tool {
+  check(given as unknown as ToolDefinition<never, unknown>);
+  // The user's functions are typed by Args; the rules hand them JSON that the schema has let through.
+  const definition = given as unknown as ToolDefinition<Json, unknown>;
+  const { name, effect = "once", policy = "escalate" } = definition;
+  checkPolicy(name, policy as unknown as Policy<never>);
+  const { cost, dedupe, verify } = definition;
+  const windowMs = definition.dedupeWindowMs ?? HOUR_MS;
+  return {
+    rules: {
+      name,
+      effectClass: effect,
+      ...schemaRules(definition.input, definition.version),
+      policyDigest: policyDigest(policy as unknown as Policy<never>, definition.policyVersion),
+      keyRetentionMs: definition.keyRetentionMs ?? 24 * HOUR_MS,
+      finalityMs: definition.finalityMs ?? 0,
+      policy: (input) => verdictOf(name, typeof policy === "function" ? policy(input) : policy),
+      costs: (args) => (cost === undefined ? [] : costList(cost(args))),
+      dedupe: (args) => (dedupe === undefined ? undefined : { key: String(dedupe(args)), windowMs }),
+    },
+    attempts: definition.attempts ?? 3,
+    timeoutMs: definition.timeoutMs ?? null,
+    run: "run" in definition ? definition.run : () => undefined,
+    runInTransaction: "runInTransaction" in definition ? definition.runInTransaction : null,
+    isDefinite: definition.isDefinite ?? (() => false),
+    verify:
+      verify === undefined
+        ? null
+        : async (context) => ({ evidence: null, result: null, ...(await verify(context)) }) as ProbeAnswer,
+  };
+}

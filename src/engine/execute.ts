@@ -1,0 +1,152 @@
+/** A gated call from proposal to answer. Everything it needs is in the store: it can be called again after any crash. */
+import type { Advanced } from "../core/action/advance.ts";
+import type { Proposed } from "../core/action/propose.ts";
+import type { LiveAction } from "../core/action/state.ts";
+import { digestOf } from "../core/digest.ts";
+import { HoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import { refusal } from "../core/refusal.ts";
+import { actionStream, approvalStream, type StreamRef, streamName } from "../core/stream.ts";
+import { type Answer, answerOf, refused } from "./answer.ts";
+import { move, type Source } from "./move.ts";
+import { perform } from "./perform.ts";
+import { performInTransaction } from "./perform-in-transaction.ts";
+import { performRead } from "./perform-read.ts";
+import { recoverAction } from "./recover.ts";
+import { freshId, type Runtime } from "./runtime.ts";
+import type { Tool } from "./tool.ts";
+
+export type Call = {
+  readonly requestId: string | null;
+  /** Validated arguments, secrets as handles. */
+  readonly args: Json;
+  readonly says: string | null;
+  /** How long to wait for people: null waits for ever, 0 answers `pending` at once. */
+  readonly waitMs: number | null;
+};
+
+/** Behind the follower, in case the owner of a running effect died without a word. */
+const LOOK_AGAIN_MS = 2_000;
+
+type Step =
+  | { readonly kind: "done"; readonly answer: Answer<Json> }
+  | {
+      readonly kind: "wait";
+      readonly on: readonly StreamRef[];
+      readonly untilMs: number | null;
+      readonly approval: string | null;
+    };
+
+function moveByClass(runtime: Runtime, tool: Tool, source: Source, digest: string | null): Promise<Proposed> {
+  if (tool.rules.effectClass === "read") return performRead(runtime, tool, source, digest);
+  if (tool.rules.effectClass === "transactional") return performInTransaction(runtime, tool, source, digest);
+  return move(runtime, tool, source, digest);
+}
+
+async function finish(runtime: Runtime, action: string, state: LiveAction): Promise<Step> {
+  const answer = await answerOf(runtime, action, state);
+  if (answer !== undefined) return { kind: "done", answer };
+  if (state.phase === "running") await recoverAction(runtime, action);
+  return { kind: "wait", on: [actionStream(action)], untilMs: LOOK_AGAIN_MS, approval: null };
+}
+
+async function step(runtime: Runtime, tool: Tool, action: string, answer: Advanced): Promise<Step> {
+  switch (answer.kind) {
+    case "started":
+      return finish(runtime, action, await perform(runtime, tool, action));
+    case "settled":
+      return finish(runtime, action, answer.state);
+    case "refused":
+    case "held":
+      return { kind: "done", answer: refused(action, answer.refusal) };
+    case "moved":
+      return { kind: "wait", on: [actionStream(action)], untilMs: 0, approval: null };
+    case "waiting": {
+      const untilMs = answer.decideBy === null ? null : Math.max(0, answer.decideBy - runtime.clock.now());
+      return {
+        kind: "wait",
+        on: [actionStream(action), approvalStream(answer.approval)],
+        untilMs,
+        approval: answer.approval,
+      };
+    }
+    case "epoch_ended":
+      throw new HoldpointError("epoch_ended", "This process was taken for dead and another one took over.");
+  }
+}
+
+/** null is for ever. */
+function shorter(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  return b === null ? a : Math.min(a, b);
+}
+
+function pending(action: string, approval: string): Answer<Json> {
+  return refused(action, refusal("pending", "approval", "a person has to decide first"), approval);
+}
+
+/** Tells once about each approval that a call waits for. */
+function teller(runtime: Runtime, tool: Tool, action: string): (waiting: Advanced) => void {
+  let told: string | null = null;
+  return (waiting) => {
+    if (waiting.kind !== "waiting" || waiting.approval === told) return;
+    told = waiting.approval;
+    runtime.notify({
+      kind: "waiting",
+      action,
+      approval: told,
+      tool: tool.rules.name,
+      decideBy: waiting.decideBy,
+    });
+  };
+}
+
+/** Comes back to an action until it has an answer: looks, and sleeps while nothing moves. */
+async function comeBack(
+  runtime: Runtime,
+  tool: Tool,
+  action: string,
+  giveUpAt: number | null,
+): Promise<Answer<Json>> {
+  const tell = teller(runtime, tool, action);
+  let on: readonly StreamRef[] = [actionStream(action)];
+  for (;;) {
+    if (runtime.closing.aborted)
+      throw new HoldpointError("closed", "Holdpoint was closed while the call waited.");
+    const watch = await runtime.waker.watch(on);
+    try {
+      const proposed = await moveByClass(runtime, tool, { action }, null);
+      const answer: Advanced = proposed.kind === "new" ? proposed.answer : { kind: "moved" };
+      const next = await step(runtime, tool, action, answer);
+      if (next.kind === "done") return next.answer;
+      tell(answer);
+      const left = giveUpAt === null ? null : giveUpAt - runtime.clock.now();
+      if (left !== null && left <= 0 && next.approval !== null) return pending(action, next.approval);
+      const names = new Set(on.map(streamName));
+      if (next.on.every((ref) => names.has(streamName(ref)))) await watch.moved(shorter(next.untilMs, left));
+      on = next.on;
+    } finally {
+      watch.close();
+    }
+  }
+}
+
+export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise<Answer<Json>> {
+  const { agent, requester } = runtime;
+  const { requestId, args, says } = call;
+  const giveUpAt = call.waitMs === null ? null : runtime.clock.now() + call.waitMs;
+  const proposal = { action: freshId(runtime, "act"), requestId, args, agent, requester, says };
+  const proposed = await moveByClass(runtime, tool, { proposal }, digestOf(args));
+  if (proposed.kind === "conflict") {
+    throw new HoldpointError(
+      "request_conflict",
+      `The request id "${requestId}" names another action, ${proposed.action}.`,
+      { details: { action: proposed.action } },
+    );
+  }
+  if (proposed.kind === "new") {
+    const next = await step(runtime, tool, proposed.action, proposed.answer);
+    if (next.kind === "done") return next.answer;
+  }
+  return comeBack(runtime, tool, proposed.action, giveUpAt);
+}

@@ -1,0 +1,143 @@
+/** The callable that a program gets for a tool, and the call by name. */
+import { HoldpointError } from "../core/errors.ts";
+import type { Answer } from "./answer.ts";
+import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
+import { execute } from "./execute.ts";
+import type { Opening } from "./instance.ts";
+import type { OpenRuntime } from "./open-runtime.ts";
+import { prepareArgs } from "./prepare-args.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+export type CallOptions = {
+  /** The identity of this action: calling again with it answers the original, for ever. */
+  readonly requestId?: string;
+  /** What the agent says about it: shown to approvers as its words. */
+  readonly says?: string;
+  /** Milliseconds to wait for people; absent waits for ever, 0 answers `pending` at once. */
+  readonly waitMs?: number;
+};
+
+export type GatedTool<Args, Result> = {
+  (args: Args, options?: CallOptions): Promise<Answer<Result>>;
+  readonly toolName: string;
+};
+
+const OPTIONS = new Set(["requestId", "says", "waitMs"]);
+
+function wrong(what: string): never {
+  throw new HoldpointError("invalid_input", what);
+}
+
+function checkOptions(options: CallOptions): void {
+  if (typeof options !== "object" || options === null)
+    wrong("Options are an object: { requestId, says, waitMs }.");
+  const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
+  if (extra !== undefined) wrong(`There is no option "${extra}"; there are requestId, says and waitMs.`);
+  const { requestId, says, waitMs } = options;
+  if (
+    requestId !== undefined &&
+    (typeof requestId !== "string" || requestId === "" || requestId.length > 500 || !requestId.isWellFormed())
+  )
+    wrong("A request id is a text of 1 to 500 characters.");
+  if (says !== undefined && (typeof says !== "string" || says.length > 10_000 || !says.isWellFormed()))
+    wrong("What the agent says is a text of at most 10000 characters.");
+  if (waitMs !== undefined && !(Number.isSafeInteger(waitMs) && waitMs >= 0))
+    wrong("waitMs is a whole number of milliseconds of at least 0.");
+}
+
+/** Repeating something that happens once needs a name for it; without one every call is a new action. */
+function warnOnce(runtime: OpenRuntime, warned: Set<string>, tool: Tool, options: CallOptions): void {
+  const { name, effectClass } = tool.rules;
+  if (options.requestId !== undefined || effectClass !== "once" || warned.has(name)) return;
+  warned.add(name);
+  runtime.notify({ kind: "no_request_id", tool: name });
+}
+
+export type Gates = {
+  readonly tools: Map<string, Tool>;
+  readonly warned: Set<string>;
+  readonly open: Opening;
+};
+
+async function callTool(
+  gates: Gates,
+  tool: Tool,
+  args: unknown,
+  options: CallOptions,
+): Promise<Answer<unknown>> {
+  checkOptions(options);
+  const runtime = await gates.open();
+  warnOnce(runtime, gates.warned, tool, options);
+  const prepared = await prepareArgs(tool, args, runtime.secrets);
+  const call = {
+    requestId: options.requestId ?? null,
+    args: prepared,
+    says: options.says ?? null,
+    waitMs: options.waitMs ?? null,
+  };
+  return execute(runtime, tool, call);
+}
+
+export function gate<Args, Result>(
+  gates: Gates,
+  definition: ToolDefinition<Args, Result>,
+): GatedTool<Args, Result> {
+  const tool = defineTool(definition);
+  const { name } = tool.rules;
+  if (gates.tools.has(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
+  gates.tools.set(name, tool);
+  const call = (args: Args, options: CallOptions = {}) =>
+    callTool(gates, tool, args, options) as Promise<Answer<Result>>;
+  return Object.assign(call, { toolName: name });
+}
+
+export type Execution<Payload, Result> = CallOptions & {
+  readonly requestId: string;
+  /** The name of what is done; a registered tool of that name runs unless `run` is given. */
+  readonly action: string;
+  readonly payload: Payload;
+  readonly run?: (payload: Payload, context: ToolContext) => Result | Promise<Result>;
+  /** For `run`: who decides. `approve` unless set: the guard is against doing it twice. */
+  readonly policy?: Policy<Payload>;
+};
+
+const FIELDS = new Set([...OPTIONS, "action", "payload", "run", "policy"]);
+
+function toolFor<Payload, Result>(gates: Gates, given: Execution<Payload, Result>): Tool {
+  const known = gates.tools.get(given.action);
+  if (given.run === undefined) {
+    if (known === undefined)
+      throw new HoldpointError(
+        "unknown_tool",
+        `There is no tool "${String(given.action)}" and no run function was given.`,
+      );
+    if (given.policy !== undefined)
+      wrong("A policy goes with a run function; a registered tool has its own.");
+    return known;
+  }
+  if (known !== undefined)
+    throw new HoldpointError(
+      "tool_conflict",
+      `"${given.action}" is a registered tool: call it without a run function.`,
+    );
+  return defineTool({ name: given.action, policy: given.policy ?? "approve", run: given.run });
+}
+
+export async function executeByName<Payload, Result>(
+  gates: Gates,
+  given: Execution<Payload, Result>,
+): Promise<Answer<Result>> {
+  if (typeof given !== "object" || given === null)
+    wrong("execute takes an object: { requestId, action, payload, run }.");
+  const extra = Object.keys(given).find((field) => !FIELDS.has(field));
+  if (extra !== undefined) wrong(`There is no field "${extra}" in an execution.`);
+  if (given.requestId === undefined) wrong("execute needs a request id.");
+  const tool = toolFor(gates, given);
+  const { requestId, says, waitMs } = given;
+  const options = {
+    requestId,
+    ...(says === undefined ? {} : { says }),
+    ...(waitMs === undefined ? {} : { waitMs }),
+  };
+  return callTool(gates, tool, given.payload, options) as Promise<Answer<Result>>;
+}

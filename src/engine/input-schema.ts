@@ -1,0 +1,88 @@
+/** A tool's input schema, by any library that speaks Standard Schema, as synchronous validation and a digest. */
+import { canonicalJson } from "../core/canonical-json.ts";
+import { digestOf, sha256 } from "../core/digest.ts";
+import { HoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import type { ToolRules, Validation } from "../core/tool-rules.ts";
+
+type Issue = {
+  readonly message: string;
+  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
+};
+type Outcome<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] };
+
+/** The part of https://standardschema.dev that is used here; `jsonSchema` is its optional companion. */
+export type InputSchema<Output> = {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => Outcome<Output> | Promise<Outcome<Output>>;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+    };
+  };
+};
+
+const MOST_ISSUES = 5;
+
+function pathOf(issue: Issue): string {
+  const parts = issue.path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
+  return parts.length === 0 ? "" : `${parts.join(".")}: `;
+}
+
+function issuesText(issues: readonly Issue[]): string {
+  const shown = issues.slice(0, MOST_ISSUES).map((issue) => `${pathOf(issue)}${issue.message}`);
+  const more = issues.length > MOST_ISSUES ? ` (and ${issues.length - MOST_ISSUES} more)` : "";
+  return shown.join("; ") + more;
+}
+
+function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
+  const outcome = schema["~standard"].validate(args);
+  if (outcome instanceof Promise) {
+    outcome.catch(() => undefined);
+    throw new HoldpointError("async_schema", "The tool's input schema validates asynchronously.");
+  }
+  if (outcome.issues !== undefined) return { ok: false, issues: issuesText(outcome.issues) };
+  try {
+    return { ok: true, value: JSON.parse(canonicalJson(outcome.value)) as Json };
+  } catch (error) {
+    return {
+      ok: false,
+      issues: `the schema's output is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+/** Not every schema can be said in JSON Schema: then its author's `version` has to tell one from the next. */
+function textOf(schema: InputSchema<unknown>): string | null {
+  try {
+    const json = schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
+    return json === undefined ? null : canonicalJson(json);
+  } catch {
+    return null;
+  }
+}
+
+export function schemaRules(
+  schema: InputSchema<unknown> | undefined,
+  version: string | undefined,
+): Pick<ToolRules, "validate" | "schemaDigest" | "schemaText"> {
+  if (schema === undefined)
+    return {
+      validate: (args) => ({ ok: true, value: args }),
+      schemaDigest: digestOf({ version: version ?? null }),
+      schemaText: null,
+    };
+  const standard = schema["~standard"];
+  if (typeof standard?.validate !== "function")
+    throw new HoldpointError("invalid_input", "The tool's input is not a Standard Schema.");
+  const text = version === undefined ? textOf(schema) : null;
+  const schemaDigest =
+    text === null
+      ? digestOf({ vendor: standard.vendor, version: version ?? null, json: textOf(schema) })
+      : sha256(text);
+  return { validate: (args) => validateWith(schema, args), schemaDigest, schemaText: text };
+}

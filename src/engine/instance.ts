@@ -1,0 +1,170 @@
+/** What an embedding program holds in its hands: verbs over a runtime that opens itself at the first use. */
+import type { Receipt } from "../core/action/receipt.ts";
+import type { LiveAction } from "../core/action/state.ts";
+import type { BudgetState } from "../core/budget.ts";
+import { HoldpointError } from "../core/errors.ts";
+import type { Money } from "../core/money.ts";
+import type { ReceiptBundle } from "../core/receipt-jws.ts";
+import type { Seal } from "../core/seal.ts";
+import type { Report } from "../core/verify-journal.ts";
+import { type Action, type ActionList, type ActionPage, getAction, listActions } from "./actions.ts";
+import {
+  type Approval,
+  type ApprovalList,
+  approveApproval,
+  cancelApproval,
+  type Decided,
+  type Decision,
+  getApproval,
+  listApprovals,
+  type Page,
+  rejectApproval,
+  revokeApproval,
+} from "./approvals.ts";
+import {
+  exportJournal,
+  type JournalRecord,
+  readJournal,
+  type VerifyOptions,
+  verifyStore,
+} from "./journal.ts";
+import type { OpenRuntime } from "./open-runtime.ts";
+import { getBudget, resolveDoubt, type Said, setBudget, setStanding, setSwitch } from "./operate.ts";
+import { getReceipt, signedReceipt } from "./receipts.ts";
+import { freshId } from "./runtime.ts";
+import { sealTenant } from "./seal.ts";
+import type { SecretHandle } from "./secrets.ts";
+
+/** Opens the store on first use; every verb waits for that. */
+export type Opening = () => Promise<OpenRuntime>;
+
+export type Approvals = {
+  /** Oldest first; `next` is the cursor of the following page. */
+  list(page?: Page): Promise<ApprovalList>;
+  get(id: string): Promise<Approval>;
+  /** `edit` replaces fields of the arguments; the edited action goes through schema and policy again. */
+  approve(id: string, decision: Decision & { readonly edit?: unknown }): Promise<Decided>;
+  reject(id: string, decision: Omit<Decision, "note"> & { readonly reason: string }): Promise<Decided>;
+  /** Takes a pending question back. */
+  cancel(id: string, said: Said): Promise<void>;
+  /** Takes a decision back that was not used yet. */
+  revoke(id: string, said: Said): Promise<void>;
+};
+
+export function approvalsOf(open: Opening): Approvals {
+  return {
+    list: async (page) => listApprovals(await open(), page),
+    get: async (id) => getApproval(await open(), id),
+    approve: async (id, decision) => approveApproval(await open(), id, decision),
+    reject: async (id, decision) => rejectApproval(await open(), id, decision),
+    cancel: async (id, said) => cancelApproval(await open(), { approval: id, ...said }),
+    revoke: async (id, said) => revokeApproval(await open(), { approval: id, ...said }),
+  };
+}
+
+export type Receipts = {
+  /** By action, effect or request id; undefined while there is no outcome. */
+  get(id: string): Promise<Receipt | undefined>;
+  /** Signed, with the proof that the journal which holds it was sealed. */
+  signed(id: string): Promise<ReceiptBundle | undefined>;
+};
+
+export function receiptsOf(open: Opening): Receipts {
+  return {
+    get: async (id) => getReceipt(await open(), id),
+    signed: async (id) => signedReceipt(await open(), id),
+  };
+}
+
+export type Actions = {
+  get(id: string): Promise<Action>;
+  list(page: ActionPage): Promise<ActionList>;
+  /** A person's word on an effect in doubt. */
+  resolve(effect: string, said: Said & { readonly status: "applied" | "not_applied" }): Promise<LiveAction>;
+};
+
+export function actionsOf(open: Opening): Actions {
+  return {
+    get: async (id) => getAction(await open(), id),
+    list: async (page) => listActions(await open(), page),
+    resolve: async (effect, said) => resolveDoubt(await open(), effect, said),
+  };
+}
+
+export type Journal = {
+  /** Everything about an action or an approval, in commit order. */
+  read(id: string): Promise<readonly JournalRecord[]>;
+  /** Lines of NDJSON that the separate verifier checks. */
+  export(): AsyncGenerator<string>;
+  verify(options?: Partial<VerifyOptions>): Promise<Report>;
+  /** Seals what moved since the last seal, now. */
+  seal(): Promise<Seal | undefined>;
+  rebuildViews(progress?: (done: number, total: number) => void): Promise<{ readonly streams: number }>;
+};
+
+export function journalOf(open: Opening): Journal {
+  const keys = async (runtime: OpenRuntime) => [(await runtime.signingKey()).publicJwk];
+  return {
+    read: async (id) => readJournal(await open(), id),
+    async *export() {
+      const runtime = await open();
+      yield* exportJournal(runtime, await keys(runtime));
+    },
+    async verify(options = {}) {
+      const runtime = await open();
+      return verifyStore(runtime, { keys: await keys(runtime), ...options });
+    },
+    seal: async () => sealTenant(await open()),
+    rebuildViews: async (progress) => (await open()).store.rebuildViews(progress),
+  };
+}
+
+export type Budgets = {
+  /** Opens a budget or changes its limit. */
+  limit(id: string, limit: Money): Promise<void>;
+  get(id: string): Promise<BudgetState>;
+};
+
+export function budgetsOf(open: Opening): Budgets {
+  return {
+    async limit(id, limit) {
+      const runtime = await open();
+      await setBudget(runtime, id, limit, runtime.agent);
+    },
+    get: async (id) => getBudget(await open(), id),
+  };
+}
+
+export type People = {
+  /** From now on this person's votes do not count, those already cast included. */
+  suspend(person: string, said: Said): Promise<void>;
+  reinstate(person: string, said: Said): Promise<void>;
+};
+
+export function peopleOf(open: Opening): People {
+  return {
+    suspend: async (person, said) => setStanding(await open(), true, { person, ...said }),
+    reinstate: async (person, said) => setStanding(await open(), false, { person, ...said }),
+  };
+}
+
+export type KillSwitch = {
+  /** Stops every new effect of the tenant, or of one agent. Answers whether anything changed. */
+  stop(said: Said & { readonly agent?: string }): Promise<boolean>;
+  go(said: Said & { readonly agent?: string }): Promise<boolean>;
+};
+
+export function killSwitchOf(open: Opening): KillSwitch {
+  return {
+    stop: async (said) => setSwitch(await open(), true, said),
+    go: async (said) => setSwitch(await open(), false, said),
+  };
+}
+
+/** Keeps a value as an encrypted row and answers its handle. */
+export async function putSecret(open: Opening, value: string): Promise<SecretHandle> {
+  if (typeof value !== "string" || value === "")
+    throw new HoldpointError("invalid_input", "A secret is a text that is not empty.");
+  const runtime = await open();
+  return runtime.secrets.put(freshId(runtime, "sec"), value);
+}

@@ -1,0 +1,104 @@
+/** The journal read back: by id, as an export, and verified. */
+import type { Header } from "../core/entry.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { exportLine } from "../core/export-line.ts";
+import type { Json } from "../core/json.ts";
+import type { PublicJwk } from "../core/jws.ts";
+import { actionStream, approvalStream, type StreamRef } from "../core/stream.ts";
+import { type Report, startVerification } from "../core/verify-journal.ts";
+import type { SavedSeal } from "../core/verify-seals.ts";
+import type { JournalEntry } from "../stores/store.ts";
+import { findAction } from "./receipts.ts";
+import type { Runtime } from "./runtime.ts";
+
+type Place = Pick<Runtime, "store" | "tenant">;
+const PAGE = 1_000;
+
+/** One entry as people read it. `body` is null when it was erased. */
+export type JournalRecord = Pick<Header, "stream" | "seq" | "type" | "at"> & {
+  readonly position: number;
+  readonly hash: string;
+  readonly body: Json;
+};
+
+function recordOf(entry: JournalEntry): JournalRecord {
+  const { stream, seq, type, at } = JSON.parse(entry.header) as Header;
+  const body = entry.body === null ? null : (JSON.parse(entry.body) as Json);
+  return { position: entry.position, stream, seq, type, at, hash: entry.hash, body };
+}
+
+/** The streams that tell the story of an id: an action's with those of its approvals, or one approval's with its action. */
+async function streamsOf(place: Place, id: string): Promise<readonly StreamRef[]> {
+  const action = id.startsWith("apr_") ? await actionOfApproval(place, id) : await findAction(place, id);
+  const entries = await place.store.read(place.tenant, actionStream(action));
+  if (entries.length === 0) throw new HoldpointError("unknown_id", `There is nothing under "${id}".`);
+  const approvals = entries.map(recordOf).flatMap(({ type, body }) => {
+    const approval = type === "action.reviewed" ? (body as { approval?: unknown } | null)?.approval : null;
+    return typeof approval === "string" ? [approval] : [];
+  });
+  return [actionStream(action), ...[...new Set(approvals)].map(approvalStream)];
+}
+
+async function actionOfApproval(place: Place, id: string): Promise<string> {
+  const [first] = await place.store.read(place.tenant, approvalStream(id), { limit: 1 });
+  const body = first === undefined ? null : (recordOf(first).body as { action?: unknown } | null);
+  if (typeof body?.action !== "string") throw new HoldpointError("unknown_id", `There is no approval ${id}.`);
+  return body.action;
+}
+
+/** Everything about an action or an approval, in the order in which it was committed. */
+export async function readJournal(place: Place, id: string): Promise<readonly JournalRecord[]> {
+  const pages = await Promise.all(
+    (await streamsOf(place, id)).map((stream) => place.store.read(place.tenant, stream)),
+  );
+  return pages
+    .flat()
+    .map(recordOf)
+    .sort((a, b) => a.position - b.position);
+}
+
+async function* allEntries(place: Place): AsyncGenerator<JournalEntry> {
+  let after = 0;
+  for (;;) {
+    const page = await place.store.log(place.tenant, after, PAGE);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.position;
+  }
+}
+
+/** Lines of an export. The seals are read first: one made meanwhile would cover entries that are not in it. */
+export async function* exportJournal(place: Place, keys: readonly PublicJwk[]): AsyncGenerator<string> {
+  const { tenant, store } = place;
+  yield exportLine({ holdpoint: "export", v: 1, tenant, incarnation: store.incarnation });
+  for (const key of keys) yield exportLine({ key });
+  const seals = await store.seals(tenant);
+  for (const seal of seals) yield exportLine({ seal });
+  let entries = 0;
+  for await (const entry of allEntries(place)) {
+    entries++;
+    yield exportLine({ entry });
+  }
+  yield exportLine({ end: { entries, seals: seals.length } });
+}
+
+export type VerifyOptions = {
+  readonly keys: readonly PublicJwk[];
+  readonly savedSeal?: SavedSeal;
+  readonly requireSealed?: boolean;
+  readonly progress?: (entries: number) => void;
+};
+
+export async function verifyStore(place: Place, options: VerifyOptions): Promise<Report> {
+  const { keys, savedSeal, requireSealed = false } = options;
+  const seals = await place.store.seals(place.tenant);
+  const saved = savedSeal === undefined ? {} : { savedSeal };
+  const verification = startVerification({ tenant: place.tenant, seals, keys, requireSealed, ...saved });
+  let seen = 0;
+  for await (const entry of allEntries(place)) {
+    verification.entry(entry);
+    if (++seen % 10_000 === 0) options.progress?.(seen);
+  }
+  return verification.finish();
+}

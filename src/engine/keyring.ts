@@ -1,0 +1,76 @@
+/**
+ * The key that signs seals and receipts, and the one that encrypts secret rows. Both are in one file outside the data
+ * folder, readable by its owner alone: whoever can rewrite the store cannot sign it.
+ */
+import { generateKeyPairSync } from "node:crypto";
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { HoldpointError } from "../core/errors.ts";
+import { type SigningKey, signingKeyFromPkcs8 } from "../core/jws.ts";
+
+export type Keyring = { readonly signing: SigningKey; readonly secrets: Uint8Array };
+
+type KeyFile = {
+  readonly holdpoint: "key";
+  readonly v: 1;
+  readonly signing: string;
+  readonly secrets: string;
+};
+
+function unusable(file: string, why: string, cause?: unknown): HoldpointError {
+  return new HoldpointError("key_unusable", `The key file ${file} cannot be used: ${why}.`, { cause });
+}
+
+function parse(file: string, text: string): Keyring {
+  try {
+    const { holdpoint, v, signing, secrets } = JSON.parse(text) as KeyFile;
+    const key = Buffer.from(secrets, "base64");
+    if (holdpoint !== "key" || v !== 1 || key.length !== 32)
+      throw new TypeError("not a key file of this version");
+    return { signing: signingKeyFromPkcs8(signing), secrets: key };
+  } catch (error) {
+    throw unusable(file, "it does not hold a Holdpoint key", error);
+  }
+}
+
+function code(error: unknown): string {
+  return String((error as { code?: unknown }).code);
+}
+
+/** Two processes may make it at once: the first link wins and both read that one. */
+function create(file: string, random: (bytes: number) => Uint8Array): void {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const signing = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const content: KeyFile = {
+    holdpoint: "key",
+    v: 1,
+    signing,
+    secrets: Buffer.from(random(32)).toString("base64"),
+  };
+  const part = `${file}.${process.pid}.part`;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(part, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(part, 0o600);
+  try {
+    linkSync(part, file);
+  } catch (error) {
+    if (code(error) !== "EEXIST") throw error;
+  } finally {
+    rmSync(part, { force: true });
+  }
+}
+
+export function openKeyring(file: string, random: (bytes: number) => Uint8Array): Keyring {
+  try {
+    return parse(file, readFileSync(file, "utf8"));
+  } catch (error) {
+    if (error instanceof HoldpointError) throw error;
+    if (code(error) !== "ENOENT") throw unusable(file, `it cannot be read (${code(error)})`, error);
+  }
+  try {
+    create(file, random);
+  } catch (error) {
+    throw unusable(file, `it cannot be made (${code(error)})`, error);
+  }
+  return parse(file, readFileSync(file, "utf8"));
+}

@@ -1,0 +1,50 @@
+/** What an executing process does beside its calls: keeps its lease, recovers, probes, announces deadlines, seals. */
+import type { OwnEpoch } from "./epoch.ts";
+import { probeDoubts } from "./probe.ts";
+import { recoverDead } from "./recover.ts";
+import type { Clock, Runtime } from "./runtime.ts";
+import { sealTenant } from "./seal.ts";
+import { sweepExpired } from "./sweep.ts";
+
+export type Rhythm = {
+  readonly recoverMs: number;
+  readonly probeMs: number;
+  readonly sweepMs: number;
+  readonly sealMs: number;
+};
+
+export const RHYTHM: Rhythm = { recoverMs: 5_000, probeMs: 5_000, sweepMs: 1_000, sealMs: 500 };
+
+/** Repeats until closing; a round that fails is told about and the next one comes all the same. */
+async function repeat(
+  runtime: Runtime,
+  idle: Clock,
+  everyMs: number,
+  round: () => Promise<unknown>,
+): Promise<void> {
+  while (!runtime.closing.aborted) {
+    try {
+      await round();
+    } catch (error) {
+      if (!runtime.closing.aborted) runtime.notify({ kind: "maintenance_failed", error });
+    }
+    await idle.sleep(everyMs, runtime.closing);
+  }
+}
+
+/** `idle` does not keep the process alive. Resolves when everything has come to rest after closing. */
+export async function maintain(
+  runtime: Runtime,
+  epoch: OwnEpoch,
+  idle: Clock,
+  { rhythm, seals }: { readonly rhythm: Rhythm; readonly seals: boolean },
+): Promise<void> {
+  const rounds = [
+    repeat(runtime, idle, rhythm.recoverMs, () => recoverDead(runtime)),
+    repeat(runtime, idle, rhythm.probeMs, () => probeDoubts(runtime)),
+    repeat(runtime, idle, rhythm.sweepMs, () => sweepExpired(runtime)),
+  ];
+  if (epoch.leaseMs !== null) rounds.push(repeat(runtime, idle, epoch.leaseMs / 3, () => epoch.renew()));
+  if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
+  await Promise.all(rounds);
+}

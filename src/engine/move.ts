@@ -1,0 +1,66 @@
+/** Moves a call one step: proposes it, or comes back to its action, in the way its effect class asks for. */
+import { advance } from "../core/action/advance.ts";
+import { type Proposal, type Proposed, propose } from "../core/action/propose.ts";
+import type { Executor, Load } from "../core/action/start.ts";
+import type { Draft, Need } from "../core/draft.ts";
+import type { Json } from "../core/json.ts";
+import { actionStream } from "../core/stream.ts";
+import { runLoading } from "./run-command.ts";
+import { freshId, type Runtime } from "./runtime.ts";
+import type { Tool } from "./tool.ts";
+
+/** A new call, or an action that is there already. */
+export type Source = { readonly proposal: Omit<Proposal, "executor"> } | { readonly action: string };
+
+export const actionIn = (source: Source): string =>
+  "action" in source ? source.action : source.proposal.action;
+
+export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Executor, "loaded">> {
+  const epoch = await runtime.epoch();
+  return {
+    rules: tool.rules,
+    epoch: epoch.id,
+    ids: { approval: freshId(runtime, "apr"), nonce: freshId(runtime, "non") },
+  };
+}
+
+/** A proposal that is there already is our own: its commit had been answered with an error. */
+export function moveRules(draft: Draft, source: Source, executor: Executor): Need | Load | Proposed {
+  const action = actionIn(source);
+  const ref = actionStream(action);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  if ("proposal" in source) {
+    if (draft.state(ref).phase !== "none") return { kind: "existing", action };
+    return propose(draft, { ...source.proposal, executor });
+  }
+  const answer = advance(draft, action, executor);
+  return answer.kind === "need" || answer.kind === "load" ? answer : { kind: "new", action, answer };
+}
+
+/** What the rules may need of a large value without loading it. */
+export function withOwnArgs(
+  source: Source,
+  loaded: ReadonlyMap<string, Json>,
+  digest: string | null,
+): ReadonlyMap<string, Json> {
+  return "proposal" in source && digest !== null
+    ? new Map([...loaded, [digest, source.proposal.args]])
+    : loaded;
+}
+
+export async function move(
+  runtime: Runtime,
+  tool: Tool,
+  source: Source,
+  digest: string | null,
+): Promise<Proposed> {
+  const executor = await executorOf(runtime, tool);
+  const isNew = "proposal" in source;
+  await runtime.reach(isNew ? "before_propose" : "before_start");
+  const moved = await runLoading(runtime, { write: [actionStream(actionIn(source))] }, (draft, loaded) =>
+    moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) }),
+  );
+  await runtime.reach(isNew ? "after_propose" : "after_start");
+  return moved;
+}

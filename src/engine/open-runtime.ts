@@ -1,0 +1,88 @@
+/** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
+import type { Store } from "../stores/store.ts";
+import { beginEpoch, type OwnEpoch } from "./epoch.ts";
+import type { Keyring } from "./keyring.ts";
+import { maintain, type Rhythm } from "./maintenance.ts";
+import type { Clock, CrashPoint, Notice, Runtime } from "./runtime.ts";
+import { sealTenant } from "./seal.ts";
+import { createSecrets } from "./secrets.ts";
+import type { Tool } from "./tool.ts";
+import { createWaker } from "./waker.ts";
+
+export type RuntimeParts = {
+  readonly store: Store;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly requester: readonly string[];
+  readonly clock: Clock;
+  /** A clock whose sleeping does not keep the process alive. */
+  readonly idle: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly environment: (name: string) => string | undefined;
+  readonly keyring: () => Keyring;
+  readonly notify: (notice: Notice) => void;
+  readonly reach: (point: CrashPoint) => void | Promise<void>;
+  /** What an epoch says of its process, for people who read the journal. */
+  readonly process: string;
+  readonly rhythm: Rhythm;
+  readonly seals: boolean;
+};
+
+export type OpenRuntime = Runtime & { close(): Promise<void> };
+
+/** Effects under way get this long to end before the instance closes under them. */
+const GRACE_MS = 30_000;
+const LOOK_MS = 20;
+
+async function restPerforming(runtime: Runtime): Promise<boolean> {
+  for (let waited = 0; runtime.performing.size > 0 && waited < GRACE_MS; waited += LOOK_MS)
+    await runtime.clock.sleep(LOOK_MS);
+  return runtime.performing.size === 0;
+}
+
+export function openRuntime(parts: RuntimeParts): OpenRuntime {
+  const { store, tenant, clock, random } = parts;
+  const closing = new AbortController();
+  let epoch: Promise<OwnEpoch> | undefined;
+  let upkeep: Promise<void> = Promise.resolve();
+
+  const runtime: Runtime = {
+    ...parts,
+    secrets: createSecrets({
+      store,
+      tenant,
+      random,
+      environment: parts.environment,
+      key: async () => parts.keyring().secrets,
+    }),
+    waker: createWaker(store, tenant, clock),
+    signingKey: async () => parts.keyring().signing,
+    performing: new Set(),
+    sent: new Set(),
+    closing: closing.signal,
+    epoch: () => {
+      epoch ??= begin();
+      return epoch;
+    },
+  };
+
+  async function begin(): Promise<OwnEpoch> {
+    const own = await beginEpoch(parts, parts.process);
+    upkeep = maintain(runtime, own, parts.idle, parts);
+    return own;
+  }
+
+  async function close(): Promise<void> {
+    closing.abort();
+    await upkeep;
+    const isIdle = await restPerforming(runtime);
+    // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
+    if (isIdle && epoch !== undefined) await (await epoch).end();
+    if (parts.seals && epoch !== undefined) await sealTenant(runtime);
+    runtime.waker.close();
+    await store.close();
+  }
+
+  return { ...runtime, close };
+}

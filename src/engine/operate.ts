@@ -1,0 +1,111 @@
+/** What operators do: stop and go, resolve doubt, budgets, people's standing. */
+
+import { resolveByPerson } from "../core/action/resolve.ts";
+import { actionOf } from "../core/action/start.ts";
+import type { LiveAction } from "../core/action/state.ts";
+import { type BudgetState, limitBudget } from "../core/budget.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { isId } from "../core/ids.ts";
+import type { Money } from "../core/money.ts";
+import { isPerson, isPrincipal } from "../core/principal.ts";
+import { decideStanding } from "../core/roster.ts";
+import { actionStream, budgetStream, ROSTER, switchStream } from "../core/stream.ts";
+import { agentScope, decideSwitch, TENANT_SCOPE } from "../core/switch.ts";
+import { isMoney } from "./define-tool.ts";
+import { readState } from "./read-state.ts";
+import { runCommand } from "./run-command.ts";
+import type { Runtime } from "./runtime.ts";
+
+type Place = Pick<Runtime, "store" | "tenant" | "clock">;
+export type Said = { readonly by: string; readonly reason: string };
+
+function checkSaid({ by, reason }: Said): void {
+  if (!isPrincipal(by) || !isPerson(by))
+    throw new HoldpointError("invalid_input", `"${String(by)}" is not a person: write person:<name>.`);
+  if (typeof reason !== "string" || reason.trim() === "" || reason.length > 10_000)
+    throw new HoldpointError("invalid_input", "A reason of at most 10000 characters is needed.");
+}
+
+/** Stops (or releases) every new effect of one agent, or of the whole tenant. Answers whether anything changed. */
+export async function setSwitch(
+  place: Place,
+  stop: boolean,
+  command: Said & { readonly agent?: string },
+): Promise<boolean> {
+  checkSaid(command);
+  const ref = switchStream(command.agent === undefined ? TENANT_SCOPE : agentScope(command.agent));
+  const { by, reason } = command;
+  return runCommand(place, { write: [ref] }, (draft) => {
+    const events = decideSwitch(draft.state(ref), { stop, by, reason });
+    draft.append(ref, events);
+    return events.length > 0;
+  });
+}
+
+export async function setStanding(
+  place: Place,
+  suspend: boolean,
+  command: Said & { readonly person: string },
+): Promise<void> {
+  checkSaid(command);
+  if (!isPrincipal(command.person) || !isPerson(command.person))
+    throw new HoldpointError(
+      "invalid_input",
+      `"${String(command.person)}" is not a person: write person:<name>.`,
+    );
+  const { by, reason, person } = command;
+  await runCommand(place, { write: [ROSTER] }, (draft) =>
+    draft.append(ROSTER, decideStanding(draft.state(ROSTER), { person, suspend, by, reason })),
+  );
+}
+
+export async function resolveDoubt(
+  place: Place,
+  effect: string,
+  command: Said & { readonly status: "applied" | "not_applied" },
+): Promise<LiveAction> {
+  checkSaid(command);
+  if (command.status !== "applied" && command.status !== "not_applied")
+    throw new HoldpointError(
+      "invalid_input",
+      `An effect is resolved as applied or not_applied, not "${String(command.status)}".`,
+    );
+  const action = actionOf(effect);
+  const state = isId("act", action)
+    ? await readState(place, actionStream(action))
+    : { phase: "none" as const };
+  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no effect ${String(effect)}.`);
+  const { status, by, reason } = command;
+  const answer = await runCommand(place, { write: [actionStream(action)] }, (draft) =>
+    resolveByPerson(draft, { action, status, by, reason }),
+  );
+  if (answer.kind === "not_allowed")
+    throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`);
+  if (answer.kind === "not_in_doubt")
+    throw new HoldpointError("not_in_doubt", `The effect ${effect} is ${answer.state.phase}.`, {
+      details: { phase: answer.state.phase },
+    });
+  return answer.state;
+}
+
+/** Opens a budget, or gives it another limit. */
+export async function setBudget(place: Place, id: string, limit: Money, by: string): Promise<void> {
+  if (typeof id !== "string" || !/^[A-Za-z0-9_.:-]{1,128}$/.test(id))
+    throw new HoldpointError("invalid_input", `"${String(id)}" is not a budget's name.`);
+  if (!isMoney(limit) || limit.micros < 0n)
+    throw new HoldpointError(
+      "invalid_input",
+      "A limit is { currency, micros } with micros as a bigint of at least 0.",
+    );
+  const ref = budgetStream(id);
+  await runCommand(place, { write: [ref] }, (draft) => {
+    const before = draft.state(ref).limit;
+    if (before !== null && before.currency !== limit.currency)
+      throw new HoldpointError("invalid_input", `The budget "${id}" is in ${before.currency}.`);
+    if (before?.micros !== limit.micros) draft.append(ref, limitBudget(limit, by));
+  });
+}
+
+export function getBudget(place: Place, id: string): Promise<BudgetState> {
+  return readState(place, budgetStream(id));
+}

@@ -1,0 +1,98 @@
+/** A transactional effect and our journal share one database transaction: both are there, or neither is. */
+import { type Report, recordOutcome } from "../core/action/outcome.ts";
+import type { Proposed } from "../core/action/propose.ts";
+import { actionOf, type Load } from "../core/action/start.ts";
+import type { ActionIn } from "../core/action/state.ts";
+import { type Draft, isNeed, openDraft } from "../core/draft.ts";
+import type { Json } from "../core/json.ts";
+import { actionStream } from "../core/stream.ts";
+import type { Decision, Sight } from "../core/transaction.ts";
+import type { SqlTransaction } from "../stores/store.ts";
+import { contextOf, resultJson } from "./attempt.ts";
+import { actionIn, executorOf, moveRules, type Source, withOwnArgs } from "./move.ts";
+import { loadArtifact } from "./read-state.ts";
+import { runDecide, runWithSql } from "./run-command.ts";
+import type { Runtime } from "./runtime.ts";
+import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
+import type { Tool } from "./tool.ts";
+
+/** The tool's own error, told apart from ours. */
+class ToolFailed extends Error {
+  override readonly name = "ToolFailed";
+}
+
+type Work = (state: ActionIn<"running">, args: Json) => Report;
+
+/** The rules, then the work, then its outcome, all in one draft. */
+function settle(
+  draft: Draft,
+  move: (draft: Draft) => ReturnType<typeof moveRules>,
+  argsOf: (state: ActionIn<"running">) => Json,
+  work: Work,
+): Decision<Proposed | Load> {
+  const answer = move(draft);
+  if (isNeed(answer)) return answer;
+  if (answer.kind !== "new" || answer.answer.kind !== "started") return draft.commit(answer);
+  const { action } = answer;
+  const state = draft.state(actionStream(action)) as ActionIn<"running">;
+  const report = work(state, argsOf(state));
+  const recorded = recordOutcome(draft, { action, epoch: state.effect.epoch, attempt: 1, report });
+  if (isNeed(recorded)) return recorded;
+  return draft.commit<Proposed>({ kind: "new", action, answer: { kind: "settled", state: recorded.state } });
+}
+
+function runTool(tool: Tool, sql: SqlTransaction, known: ReadonlyMap<string, string>): Work {
+  return (state, args) => {
+    const spent = new Map<string, bigint>();
+    const context = contextOf(
+      { action: actionOf(state.effect.id), state, args },
+      new AbortController().signal,
+      spent,
+    );
+    let value: unknown;
+    try {
+      value = tool.runInTransaction?.(revealSecrets(args, known), sql, context);
+    } catch (error) {
+      throw new ToolFailed(redactText(error instanceof Error ? error.message : String(error), known), {
+        cause: error,
+      });
+    }
+    if (value instanceof Promise)
+      throw new ToolFailed("a transactional tool has to be synchronous, and this one returned a promise");
+    return {
+      status: "applied",
+      result: redactJson(resultJson(value), known),
+      spent: Object.fromEntries(spent),
+    };
+  };
+}
+
+export async function performInTransaction(
+  runtime: Runtime,
+  tool: Tool,
+  source: Source,
+  digest: string | null,
+): Promise<Proposed> {
+  const executor = await executorOf(runtime, tool);
+  const loaded = new Map<string, Json>();
+  const known =
+    "proposal" in source
+      ? await resolveAll(runtime.secrets, source.proposal.args)
+      : new Map<string, string>();
+  const move = (draft: Draft) =>
+    moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) });
+  const argsOf = (state: ActionIn<"running">) =>
+    withOwnArgs(source, loaded, digest).get(state.argsDigest) ?? state.args;
+  const needs = { write: [actionStream(actionIn(source))] };
+  const inOneTransaction = (sight: Sight, sql: SqlTransaction) =>
+    settle(openDraft(sight), move, argsOf, runTool(tool, sql, known));
+  for (;;) {
+    const answer = await runWithSql(runtime, needs, inOneTransaction).catch((error: unknown) => {
+      if (!(error instanceof ToolFailed)) throw error;
+      const report: Report = { status: "not_applied", reason: error.message };
+      return runDecide(runtime, needs, (sight) => settle(openDraft(sight), move, argsOf, () => report));
+    });
+    if (answer.kind !== "load") return answer;
+    loaded.set(answer.hash, await loadArtifact(runtime, answer.hash));
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * A read has no side effect, so its start need not be durable: it is decided, run, and written down in one commit,
+ * after the rules have been asked once more.
+ */
+import { type Report, recordOutcome } from "../core/action/outcome.ts";
+import type { Proposed } from "../core/action/propose.ts";
+import type { Load } from "../core/action/start.ts";
+import type { ActionIn } from "../core/action/state.ts";
+import { type Draft, isNeed, type Need, openDraft } from "../core/draft.ts";
+import type { Json } from "../core/json.ts";
+import { actionStream } from "../core/stream.ts";
+import type { Decision, Sight } from "../core/transaction.ts";
+import { attempt } from "./attempt.ts";
+import { actionIn, executorOf, moveRules, type Source, withOwnArgs } from "./move.ts";
+import { loadArtifact } from "./read-state.ts";
+import { runCommand, runDecide } from "./run-command.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Tool } from "./tool.ts";
+
+type Started = { readonly kind: "started"; readonly state: ActionIn<"running">; readonly args: Json };
+type Rules = (draft: Draft) => Need | Load | Proposed;
+
+const hasStarted = (answer: Proposed): boolean => answer.kind === "new" && answer.answer.kind === "started";
+
+/** Runs the rules; a start is looked at and thrown away. */
+function lookAhead(
+  rules: Rules,
+  args: (draft: Draft) => Json,
+): (sight: Sight) => Decision<Proposed | Started | Load> {
+  return (sight) => {
+    const draft = openDraft(sight);
+    const answer = rules(draft);
+    if (isNeed(answer)) return answer;
+    if (answer.kind === "load" || !hasStarted(answer)) return draft.commit(answer);
+    const state = draft.state(actionStream((answer as { action: string }).action)) as ActionIn<"running">;
+    return { kind: "commit", append: [], result: { kind: "started", state, args: args(draft) } };
+  };
+}
+
+/** The rules again, and the outcome with them, unless something else is true by now. */
+function conclude(
+  draft: Draft,
+  rules: Rules,
+  ran: { digest: string; report: Report },
+): Need | Load | Proposed {
+  const answer = rules(draft);
+  if (answer.kind === "need" || answer.kind === "load" || !hasStarted(answer)) return answer;
+  const { action } = answer as { action: string };
+  const state = draft.state(actionStream(action)) as ActionIn<"running">;
+  if (state.argsDigest !== ran.digest) return { kind: "new", action, answer: { kind: "moved" } };
+  const recorded = recordOutcome(draft, {
+    action,
+    epoch: state.effect.epoch,
+    attempt: 1,
+    report: ran.report,
+  });
+  return isNeed(recorded)
+    ? recorded
+    : { kind: "new", action, answer: { kind: "settled", state: recorded.state } };
+}
+
+async function runRead(
+  runtime: Runtime,
+  tool: Tool,
+  call: { action: string; state: ActionIn<"running">; args: Json },
+): Promise<Report> {
+  for (let tries = 1; ; tries++) {
+    await runtime.reach("before_send");
+    const report = await attempt(runtime, tool, call);
+    await runtime.reach("after_send");
+    if (report.status !== "failed") return report;
+    if (tries >= tool.attempts || runtime.closing.aborted)
+      return { status: "not_applied", reason: report.reason };
+  }
+}
+
+export async function performRead(
+  runtime: Runtime,
+  tool: Tool,
+  source: Source,
+  digest: string | null,
+): Promise<Proposed> {
+  const executor = await executorOf(runtime, tool);
+  const loaded = new Map<string, Json>();
+  const rules: Rules = (draft) =>
+    moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) });
+  const action = actionIn(source);
+  const argsNow = (draft: Draft): Json => {
+    const { args, argsDigest } = draft.state(actionStream(action)) as ActionIn<"running">;
+    return withOwnArgs(source, loaded, digest).get(argsDigest) ?? args;
+  };
+  const needs = { write: [actionStream(action)] };
+  for (;;) {
+    const seen = await runDecide(runtime, needs, lookAhead(rules, argsNow));
+    if (seen.kind === "load") {
+      loaded.set(seen.hash, await loadArtifact(runtime, seen.hash));
+      continue;
+    }
+    if (seen.kind !== "started") return seen;
+    const report = await runRead(runtime, tool, { action, state: seen.state, args: seen.args });
+    await runtime.reach("before_outcome");
+    const done = await runCommand(runtime, needs, (draft) =>
+      conclude(draft, rules, { digest: seen.state.argsDigest, report }),
+    );
+    await runtime.reach("after_outcome");
+    if (done.kind !== "load") return done;
+  }
+}

@@ -1,0 +1,25 @@
+/** What a program tells on standard error unless it is given a `notify` of its own. */
+import type { Notice } from "./runtime.ts";
+
+const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export function noticeText(notice: Notice): string {
+  switch (notice.kind) {
+    case "waiting": {
+      const until = notice.decideBy === null ? "" : ` until ${new Date(notice.decideBy).toISOString()}`;
+      return `${notice.tool} waits for a person${until}.\n  npx holdpoint approve ${notice.approval}\n  npx holdpoint reject ${notice.approval} --reason "…"`;
+    }
+    case "in_doubt":
+      return `${notice.tool} is in doubt: ${notice.reason}.\n  npx holdpoint resolve ${notice.effect} applied|not_applied --reason "…"`;
+    case "no_request_id":
+      return `${notice.tool} was called without a request id: calling it again will do it again.`;
+    case "outcome_unrecorded":
+      return `the outcome of ${notice.effect} could not be written yet, trying again: ${message(notice.error)}`;
+    case "maintenance_failed":
+      return `upkeep failed and will be tried again: ${message(notice.error)}`;
+  }
+}
+
+export function printNotice(notice: Notice): void {
+  process.stderr.write(`holdpoint: ${noticeText(notice)}\n`);
+}

@@ -1,0 +1,70 @@
+/** Asks tools that can tell (`verify`) about their effects in doubt. */
+import { type ProbeAnswer, recordProbe } from "../core/action/resolve.ts";
+import { actionStream } from "../core/stream.ts";
+import { resultJson } from "./attempt.ts";
+import { loadValue, readState } from "./read-state.ts";
+import { runCommand } from "./run-command.ts";
+import type { Runtime } from "./runtime.ts";
+import { redactJson, resolveAll, revealSecrets } from "./secrets.ts";
+
+const ACTIONS = "actions";
+const MOST_AT_ONCE = 100;
+const ANSWERS: readonly unknown[] = ["applied", "not_applied", "unknown"];
+
+/** A probe that fails or talks nonsense knows nothing. */
+async function ask(
+  verify: () => Promise<ProbeAnswer>,
+  known: ReadonlyMap<string, string>,
+): Promise<ProbeAnswer> {
+  try {
+    const said = await verify();
+    if (!ANSWERS.includes(said?.answer))
+      return {
+        answer: "unknown",
+        evidence: "verify did not answer applied, not_applied or unknown",
+        result: null,
+      };
+    const clean = (value: unknown) => redactJson(resultJson(value), known);
+    return { answer: said.answer, evidence: clean(said.evidence), result: clean(said.result) };
+  } catch (error) {
+    return {
+      answer: "unknown",
+      evidence: redactJson(error instanceof Error ? error.message : String(error), known),
+      result: null,
+    };
+  }
+}
+
+/** Probes one effect in doubt; answers whether the doubt is over. */
+export async function probeAction(runtime: Runtime, action: string): Promise<boolean> {
+  const state = await readState(runtime, actionStream(action));
+  if (state.phase !== "in_doubt") return false;
+  const tool = runtime.tools.get(state.tool);
+  const verify = tool?.verify ?? null;
+  if (tool === undefined || verify === null || tool.rules.schemaDigest !== state.schema) return false;
+  const args = await loadValue(runtime, state.args);
+  const known = await resolveAll(runtime.secrets, args).catch(() => new Map<string, string>());
+  const context = {
+    args: revealSecrets(args, known),
+    idempotencyKey: state.effect.id,
+    action,
+    startedAt: state.effect.startedAt,
+  };
+  const probe = await ask(() => verify(context), known);
+  const command = { action, probe, finalityMs: tool.rules.finalityMs };
+  const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+    recordProbe(draft, command),
+  );
+  return answer.kind === "resolved";
+}
+
+export async function probeDoubts(runtime: Runtime): Promise<number> {
+  const rows = await runtime.store.query(runtime.tenant, {
+    view: ACTIONS,
+    bucket: "in_doubt",
+    limit: MOST_AT_ONCE,
+  });
+  let resolved = 0;
+  for (const row of rows) if (await probeAction(runtime, row.stream.id)) resolved++;
+  return resolved;
+}

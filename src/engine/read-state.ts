@@ -1,0 +1,36 @@
+/** Reading states, and the values that stand in them as references. */
+
+import { sha256 } from "../core/digest.ts";
+import { HoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import { artifactHash, isArtifactRef } from "../core/stored-value.ts";
+import type { StreamKind, StreamRef } from "../core/stream.ts";
+import type { StateOf } from "../core/streams.ts";
+import { parseJson } from "../core/strict-json.ts";
+import type { Store } from "../stores/store.ts";
+
+type Place = { readonly store: Store; readonly tenant: string };
+
+export function readState<K extends StreamKind>(place: Place, ref: StreamRef<K>): Promise<StateOf<K>> {
+  return place.store.transact(place.tenant, { read: [ref] }, (sight) => ({
+    kind: "commit",
+    append: [],
+    result: sight.state(ref),
+  }));
+}
+
+/** A kept value in full. Bytes that do not match their hash are never used. */
+export async function loadValue(place: Place, kept: Json): Promise<Json> {
+  return isArtifactRef(kept) ? loadArtifact(place, artifactHash(kept)) : kept;
+}
+
+export async function loadArtifact(place: Place, hash: string): Promise<Json> {
+  const bytes = await place.store.artifact(place.tenant, hash);
+  if (bytes === undefined || sha256(bytes) !== hash) {
+    throw new HoldpointError(
+      "store_corrupt",
+      `The artifact ${hash} is missing or is not what its name says.`,
+    );
+  }
+  return parseJson(Buffer.from(bytes).toString("utf8"));
+}

@@ -1,0 +1,73 @@
+/**
+ * Runs rules in the store's transaction.
+ *
+ * U1. A commit whose fate is unknown is found out, never guessed: the same rules run again and see what is there.
+ * U2. Values the rules ask for are loaded and handed in; rules themselves never wait.
+ */
+import type { Load } from "../core/action/start.ts";
+import { type Draft, decideWith, type Need } from "../core/draft.ts";
+import { HoldpointError, isHoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
+import type { SqlTransaction } from "../stores/store.ts";
+import { loadArtifact } from "./read-state.ts";
+import type { Runtime } from "./runtime.ts";
+
+type Place = Pick<Runtime, "store" | "tenant" | "clock">;
+const RETRIES = 8;
+const RETRY_MS = 25;
+
+/** For work that answers the same when it is done twice. */
+async function findOut<Result>(place: Place, work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isHoldpointError(error, "commit_unknown") || attempt >= RETRIES) throw error;
+      await place.clock.sleep(RETRY_MS * attempt);
+    }
+  }
+}
+
+export function runDecide<Result>(place: Place, needs: Needs, decide: Decide<Result>): Promise<Result> {
+  return findOut(place, () => place.store.transact(place.tenant, needs, decide));
+}
+
+/** In a transaction that the application's own tables share. */
+export function runWithSql<Result>(
+  place: Place,
+  needs: Needs,
+  decide: (sight: Sight, sql: SqlTransaction) => Decision<Result>,
+): Promise<Result> {
+  return findOut(place, async () => {
+    if (place.store.transactWithSql === undefined)
+      throw new HoldpointError("store_unsuitable", "This store has no SQL transaction to share.");
+    return place.store.transactWithSql(place.tenant, needs, decide);
+  });
+}
+
+export function runCommand<Result>(
+  place: Place,
+  needs: Needs,
+  rules: (draft: Draft) => Need | Result,
+): Promise<Exclude<Result, Need>> {
+  return runDecide(place, needs, decideWith(rules));
+}
+
+/** The same for rules that may ask for artifacts. */
+export async function runLoading<Result extends { readonly kind: string }>(
+  place: Place,
+  needs: Needs,
+  rules: (draft: Draft, loaded: ReadonlyMap<string, Json>) => Need | Result,
+): Promise<Exclude<Result, Need | Load>> {
+  const loaded = new Map<string, Json>();
+  for (;;) {
+    const answer = await runCommand(place, needs, (draft) => rules(draft, loaded));
+    if (!isLoad(answer)) return answer as Exclude<Result, Need | Load>;
+    loaded.set(answer.hash, await loadArtifact(place, answer.hash));
+  }
+}
+
+function isLoad(answer: unknown): answer is Load {
+  return (answer as { kind?: unknown }).kind === "load";
+}

@@ -1,0 +1,82 @@
+/** What the hands work with: everything that is not a rule comes in here, so that a simulator can bring its own. */
+import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../core/ids.ts";
+import type { SigningKey } from "../core/jws.ts";
+import type { Store } from "../stores/store.ts";
+import type { Secrets } from "./secrets.ts";
+import type { Tool } from "./tool.ts";
+import type { Waker } from "./waker.ts";
+
+export type Clock = {
+  now(): number;
+  /** Resolves after `ms`, or at once when the signal aborts. Never longer than a day at a time. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+};
+
+/** Places between two commits where a test may stop the world. */
+export type CrashPoint =
+  | "before_propose"
+  | "after_propose"
+  | "before_start"
+  | "after_start"
+  | "before_send"
+  | "after_send"
+  | "before_outcome"
+  | "after_outcome"
+  | "before_vote"
+  | "after_vote"
+  | "before_seal"
+  | "after_seal"
+  | "before_recover"
+  | "after_recover";
+
+/** What a program may want to tell its people about. */
+export type Notice =
+  | {
+      readonly kind: "waiting";
+      readonly action: string;
+      readonly approval: string;
+      readonly tool: string;
+      readonly decideBy: number | null;
+    }
+  | {
+      readonly kind: "in_doubt";
+      readonly action: string;
+      readonly effect: string;
+      readonly tool: string;
+      readonly reason: string;
+    }
+  | { readonly kind: "no_request_id"; readonly tool: string }
+  | { readonly kind: "outcome_unrecorded"; readonly effect: string; readonly error: unknown }
+  | { readonly kind: "maintenance_failed"; readonly error: unknown };
+
+export type Epoch = {
+  readonly id: string;
+  /** Whether this process may still send: its hold has not lapsed, with a margin. */
+  mayRun(): boolean;
+};
+
+export type Runtime = {
+  readonly store: Store;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly requester: readonly string[];
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly secrets: Secrets;
+  readonly waker: Waker;
+  readonly epoch: () => Promise<Epoch>;
+  readonly signingKey: () => Promise<SigningKey>;
+  readonly notify: (notice: Notice) => void;
+  readonly reach: (point: CrashPoint) => void | Promise<void>;
+  /** Actions that this process performs at this moment. */
+  readonly performing: Set<string>;
+  /** Attempts (`action#attempt`) that this process may have sent and not yet written down. */
+  readonly sent: Set<string>;
+  /** Aborts when the instance closes. */
+  readonly closing: AbortSignal;
+};
+
+export function freshId(runtime: Pick<Runtime, "clock" | "random">, prefix: IdPrefix): string {
+  return makeId(prefix, runtime.clock.now(), runtime.random(ID_RANDOM_BYTES));
+}

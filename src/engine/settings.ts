@@ -1,0 +1,46 @@
+/** Where things are: options, then environment, then default. The data folder is found upward, like git's. */
+import { existsSync } from "node:fs";
+import { homedir, platform, userInfo } from "node:os";
+import { basename, dirname, extname, join, resolve } from "node:path";
+
+export type Environment = (name: string) => string | undefined;
+
+const FOLDER = ".holdpoint";
+
+/** `HOLDPOINT_DATA`, or the nearest `.holdpoint` upward from the working directory, or a new one right there. */
+export function dataFolder(given: string | undefined, environment: Environment, from: string): string {
+  const told = given ?? environment("HOLDPOINT_DATA");
+  if (told !== undefined && told !== "") return resolve(from, told);
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, FOLDER))) return join(folder, FOLDER);
+    if (dirname(folder) === folder) return join(resolve(from), FOLDER);
+  }
+}
+
+/** `HOLDPOINT_KEY_FILE`, or a file in the user's configuration folder: never inside the data folder. */
+export function keyFile(given: string | undefined, environment: Environment): string {
+  const told = given ?? environment("HOLDPOINT_KEY_FILE");
+  if (told !== undefined && told !== "") return resolve(told);
+  if (platform() === "win32") return join(environment("APPDATA") ?? homedir(), "holdpoint", "key.json");
+  const config = environment("XDG_CONFIG_HOME");
+  return join(
+    config !== undefined && config !== "" ? config : join(homedir(), ".config"),
+    "holdpoint",
+    "key.json",
+  );
+}
+
+/** A program is an agent under its own name. */
+export function programName(script: string | undefined): string {
+  const name = script === undefined ? "" : basename(script, extname(script));
+  return name.replace(/[^A-Za-z0-9_.-]/g, "-") || "program";
+}
+
+/** Who decides from this machine's terminal. */
+export function personHere(): string {
+  try {
+    return `person:${userInfo().username}`;
+  } catch {
+    return `person:uid-${process.getuid?.() ?? "unknown"}`;
+  }
+}

@@ -1,0 +1,45 @@
+import type { ProbeAnswer } from "../core/action/resolve.ts";
+import type { Json } from "../core/json.ts";
+import type { Money } from "../core/money.ts";
+import type { ToolRules } from "../core/tool-rules.ts";
+import type { SqlTransaction } from "../stores/store.ts";
+
+/** What a tool's function is told about the call it performs. */
+export type ToolContext = {
+  readonly action: string;
+  readonly effect: string;
+  readonly requestId: string | null;
+  readonly tool: string;
+  readonly agent: string;
+  /** The same for every attempt of this effect and for no other: hand it to the receiver. */
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  /** Who agreed, and what they noted; empty when the policy allowed it by itself. */
+  readonly approvedBy: readonly string[];
+  readonly notes: readonly string[];
+  /** Aborts at the tool's time-out. */
+  readonly signal: AbortSignal;
+  /** Says what it really cost; otherwise the estimate is booked. */
+  spent(budget: string, amount: Money): void;
+};
+
+export type ProbeContext = {
+  readonly args: Json;
+  readonly idempotencyKey: string;
+  readonly action: string;
+  readonly startedAt: number;
+};
+
+/** A tool with its hands: rules for the core, functions for the engine. */
+export type Tool = {
+  readonly rules: ToolRules;
+  /** Attempts in one life of the process, for classes that may be sent again. */
+  readonly attempts: number;
+  readonly timeoutMs: number | null;
+  run(args: Json, context: ToolContext): unknown;
+  /** Only for class transactional: runs inside the journal's own SQL transaction. */
+  readonly runInTransaction: ((args: Json, sql: SqlTransaction, context: ToolContext) => unknown) | null;
+  /** True when an error proves that nothing happened. */
+  isDefinite(error: unknown): boolean;
+  readonly verify: ((context: ProbeContext) => Promise<ProbeAnswer>) | null;
+};

@@ -1,0 +1,47 @@
+/** A person's decision on an approval, brought to the rules with whatever this process knows of the tool. */
+import { type VoteAnswer, type VoteCommand, vote } from "../core/approval/vote.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { approvalStream } from "../core/stream.ts";
+import { executorOf } from "./move.ts";
+import { readState } from "./read-state.ts";
+import { runLoading } from "./run-command.ts";
+import type { Runtime } from "./runtime.ts";
+
+export type Ballot = Omit<VoteCommand, "executor">;
+type Decided = Extract<VoteAnswer, { approval: string }>;
+
+/** Only an edit needs the tool; a plain vote is the same in every process. */
+async function executorFor(
+  runtime: Runtime,
+  ballot: Ballot,
+): Promise<Omit<NonNullable<VoteCommand["executor"]>, "loaded"> | null> {
+  if (ballot.edit === undefined) return null;
+  const approval = await readState(runtime, approvalStream(ballot.approval));
+  if (approval.status === "none") return null;
+  const tool = runtime.tools.get(approval.tool);
+  return tool === undefined || tool.rules.schemaDigest !== approval.schema ? null : executorOf(runtime, tool);
+}
+
+function refusedVote(ballot: Ballot, answer: Extract<VoteAnswer, { kind: "vote_refused" }>): HoldpointError {
+  const what = `The decision on ${ballot.approval} was refused: ${answer.reason}.`;
+  return new HoldpointError(answer.code, what, {
+    details: { approval: ballot.approval, status: answer.status },
+  });
+}
+
+/** Answers what was decided; a refused vote is recorded and then thrown. */
+export async function castVote(runtime: Runtime, ballot: Ballot): Promise<Decided> {
+  const executor = await executorFor(runtime, ballot);
+  await runtime.reach("before_vote");
+  const answer: VoteAnswer = await runLoading(
+    runtime,
+    { write: [approvalStream(ballot.approval)] },
+    (draft, loaded) =>
+      vote(draft, { ...ballot, executor: executor === null ? null : { ...executor, loaded } }),
+  );
+  await runtime.reach("after_vote");
+  if (answer.kind === "unknown")
+    throw new HoldpointError("unknown_id", `There is no approval ${ballot.approval}.`);
+  if (answer.kind === "vote_refused") throw refusedVote(ballot, answer);
+  return answer;
+}

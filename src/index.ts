@@ -1,0 +1,221 @@
+/** The door of the package, and the one place where its parts are put together. */
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { HoldpointError } from "./core/errors.ts";
+import { isPrincipal } from "./core/principal.ts";
+import { FOLDS } from "./core/streams.ts";
+import type { Answer } from "./engine/answer.ts";
+import { idleClock, wallClock } from "./engine/clock.ts";
+import type { ToolDefinition } from "./engine/define-tool.ts";
+import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
+import {
+  type Actions,
+  type Approvals,
+  actionsOf,
+  approvalsOf,
+  type Budgets,
+  budgetsOf,
+  type Journal,
+  journalOf,
+  type KillSwitch,
+  killSwitchOf,
+  type People,
+  peopleOf,
+  putSecret,
+  type Receipts,
+  receiptsOf,
+} from "./engine/instance.ts";
+import { type Keyring, openKeyring } from "./engine/keyring.ts";
+import { RHYTHM } from "./engine/maintenance.ts";
+import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
+import { printNotice } from "./engine/print-notice.ts";
+import type { CrashPoint, Notice } from "./engine/runtime.ts";
+import type { SecretHandle } from "./engine/secrets.ts";
+import { dataFolder, keyFile, programName } from "./engine/settings.ts";
+import type { Tool } from "./engine/tool.ts";
+import { openSqliteStore } from "./stores/sqlite/open.ts";
+import type { Store } from "./stores/store.ts";
+import { actionsView } from "./views/actions.ts";
+import { approvalsView } from "./views/approvals.ts";
+
+export type { Receipt } from "./core/action/receipt.ts";
+// Errors
+export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
+export type { Money } from "./core/money.ts";
+export type { Refusal, RefusalCode } from "./core/refusal.ts";
+export type { EffectClass } from "./core/tool-rules.ts";
+export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
+export type { Report } from "./core/verify-journal.ts";
+export type { Action, ActionList, ActionSummary } from "./engine/actions.ts";
+// Calls and answers
+export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
+// Approvals, actions, journal
+export type { Approval, ApprovalList, ApprovalSummary, Decision } from "./engine/approvals.ts";
+export { NotApplied } from "./engine/attempt.ts";
+// Tools and policies
+export type { Policy, ProbeResult, ToolDefinition } from "./engine/define-tool.ts";
+export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
+export type {
+  Actions,
+  Approvals,
+  Budgets,
+  Journal,
+  KillSwitch,
+  People,
+  Receipts,
+} from "./engine/instance.ts";
+export type { JournalRecord } from "./engine/journal.ts";
+export type { Notice } from "./engine/runtime.ts";
+export { secret } from "./engine/secrets.ts";
+export type { ToolContext } from "./engine/tool.ts";
+
+export type HoldpointOptions = {
+  /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */
+  readonly folder?: string;
+  readonly tenant?: string;
+  /** The program's name: its principal is `agent:<name>`. The script's file name unless set. */
+  readonly agent?: string;
+  /** Whom the program acts for: they cannot approve what it asks. */
+  readonly actsFor?: readonly string[];
+  /** Told when a call waits, an effect is in doubt and so on. Printed on standard error unless set. */
+  readonly notify?: (notice: Notice) => void;
+  /** The key that signs. `HOLDPOINT_KEY_FILE`, else a file in the user's configuration folder. */
+  readonly keyFile?: string;
+  /** Bring a store of your own; it is closed with the instance. */
+  readonly store?: Store;
+  /** `existing` refuses to make a new store. */
+  readonly mode?: "read-write" | "existing";
+  /** Called at the places between two commits; for crash tests. */
+  readonly reach?: (point: CrashPoint) => void | Promise<void>;
+};
+
+export type Holdpoint = KillSwitch & {
+  /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
+  gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
+  /** Runs something once under a request id. */
+  execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
+  readonly approvals: Approvals;
+  readonly receipts: Receipts;
+  readonly actions: Actions;
+  readonly journal: Journal;
+  readonly budgets: Budgets;
+  readonly people: People;
+  /** Keeps a value encrypted beside the journal; put the handle that comes back into arguments. */
+  putSecret(value: string): Promise<SecretHandle>;
+  /** Lets effects under way end, seals the journal and lets go of the store. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+const OPTIONS = new Set([
+  "folder",
+  "tenant",
+  "agent",
+  "actsFor",
+  "notify",
+  "keyFile",
+  "store",
+  "mode",
+  "reach",
+]);
+const environment = (name: string): string | undefined => process.env[name];
+const random = (bytes: number): Uint8Array => randomBytes(bytes);
+
+function check(options: HoldpointOptions): void {
+  const wrong = (what: string) => new HoldpointError("invalid_input", what);
+  if (typeof options !== "object" || options === null) throw wrong("holdpoint() takes an object of options.");
+  const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
+  if (extra !== undefined)
+    throw wrong(`There is no option "${extra}"; there are ${[...OPTIONS].join(", ")}.`);
+  const { tenant, agent, actsFor, notify } = options;
+  if (tenant !== undefined && !(typeof tenant === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(tenant)))
+    throw wrong(`"${String(tenant)}" is not a tenant's name.`);
+  if (agent !== undefined && !(typeof agent === "string" && isPrincipal(`agent:${agent}`)))
+    throw wrong(`"${String(agent)}" is not an agent's name.`);
+  if (actsFor?.every?.(isPrincipal) === false)
+    throw wrong("actsFor is a list of principals such as person:ann.");
+  if (notify !== undefined && typeof notify !== "function") throw wrong("notify is a function.");
+}
+
+async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>): Promise<OpenRuntime> {
+  const folder = dataFolder(options.folder, environment, process.cwd());
+  const projections = [approvalsView, actionsView];
+  const mode = options.mode ?? "read-write";
+  const store =
+    options.store ??
+    (await openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode }));
+  const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
+  let keys: Keyring | undefined;
+  return openRuntime({
+    store,
+    tenant: options.tenant ?? "default",
+    agent,
+    requester: [agent, ...(options.actsFor ?? [])],
+    clock: wallClock,
+    idle: idleClock,
+    random,
+    tools,
+    environment,
+    keyring: () => {
+      keys ??= openKeyring(keyFile(options.keyFile, environment), random);
+      return keys;
+    },
+    notify: options.notify ?? printNotice,
+    reach: options.reach ?? (() => undefined),
+    process: `${hostname()}/${process.pid}`,
+    rhythm: RHYTHM,
+    seals: true,
+  });
+}
+
+/** Opened at the first use, closed once. */
+function opener(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>) {
+  let runtime: Promise<OpenRuntime> | undefined;
+  let closed: Promise<void> | undefined;
+  return {
+    open: (): Promise<OpenRuntime> => {
+      if (closed !== undefined)
+        return Promise.reject(new HoldpointError("closed", "This instance was closed."));
+      runtime ??= open(options, tools);
+      return runtime;
+    },
+    close: (): Promise<void> => {
+      closed ??= runtime === undefined ? Promise.resolve() : runtime.then((opened) => opened.close());
+      return closed;
+    },
+  };
+}
+
+/**
+ * Opens Holdpoint on a folder of this machine.
+ *
+ * ```ts
+ * import { holdpoint } from "holdpoint";
+ *
+ * const hp = holdpoint();
+ * const greet = hp.gate({ name: "greet", policy: "approve", run: (args: { who: string }) => `Hello, ${args.who}` });
+ * const answer = await greet({ who: "Ann" }, { requestId: "greet-ann" });
+ * if (answer.executed === true) console.log(answer.result, answer.receipt.status);
+ * await hp.close();
+ * ```
+ */
+export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
+  check(options);
+  const tools = new Map<string, Tool>();
+  const { open: opening, close } = opener(options, tools);
+  const gates: Gates = { tools, warned: new Set(), open: opening };
+  return {
+    gate: (definition) => gate(gates, definition),
+    execute: (execution) => executeByName(gates, execution),
+    approvals: approvalsOf(opening),
+    receipts: receiptsOf(opening),
+    actions: actionsOf(opening),
+    journal: journalOf(opening),
+    budgets: budgetsOf(opening),
+    people: peopleOf(opening),
+    ...killSwitchOf(opening),
+    putSecret: (value) => putSecret(opening, value),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

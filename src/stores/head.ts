@@ -1,0 +1,49 @@
+/** A stream's head: where its chain ends, and the state folded up to there. */
+import { GENESIS, type Header, type StoredEntry } from "../core/entry.ts";
+import { HoldpointError } from "../core/errors.ts";
+import type { Fold } from "../core/event.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { StreamKind } from "../core/stream.ts";
+import type { Folds } from "../core/streams.ts";
+
+export type Head = {
+  /** Entries so far; 0 means that the stream does not exist. */
+  readonly seq: number;
+  readonly hash: string;
+  readonly at: number;
+  readonly state: unknown;
+};
+
+export const foldOf = (folds: Folds, kind: StreamKind): Fold<unknown> => folds[kind];
+
+export function emptyHead(folds: Folds, kind: StreamKind): Head {
+  return { seq: 0, hash: GENESIS, at: 0, state: folds[kind].initial };
+}
+
+type Step = {
+  readonly type: string;
+  readonly tv: number;
+  readonly at: number;
+  readonly seq: number;
+  readonly body: string | null;
+  readonly hash: string;
+};
+
+export function foldEvent(folds: Folds, kind: StreamKind, head: Head, step: Step): Head {
+  const { hash, seq, at } = step;
+  const body: JsonObject | null = step.body === null ? null : JSON.parse(step.body);
+  const state = foldOf(folds, kind).evolve(head.state, { type: step.type, tv: step.tv, at, seq, body });
+  return { seq, hash, at, state };
+}
+
+/** No decision stands on a chain that is broken: an entry has to follow the one before it. */
+export function foldEntry(folds: Folds, kind: StreamKind, head: Head, entry: StoredEntry): Head {
+  const { type, tv, at, seq, prev, stream }: Header = JSON.parse(entry.header);
+  if (prev !== head.hash || seq !== head.seq + 1) {
+    throw new HoldpointError(
+      "store_corrupt",
+      `Entry ${seq} of the stream "${stream}" does not follow the one before it.`,
+    );
+  }
+  return foldEvent(folds, kind, head, { type, tv, at, seq, body: entry.body, hash: entry.hash });
+}

@@ -1,0 +1,119 @@
+/** The "disk" of the memory store: what several handles, each standing for a process, share. No timers, no real clock. */
+import type { Seal } from "../../core/seal.ts";
+import type { StreamRef } from "../../core/stream.ts";
+import type { Folds } from "../../core/streams.ts";
+import type { SealedSoFar } from "../draft-seal.ts";
+import type { Head } from "../head.ts";
+import { type Projections, tableOf } from "../project.ts";
+import type { JournalEntry, Projection } from "../store.ts";
+
+export type MemoryStream = {
+  readonly stream: StreamRef;
+  readonly name: string;
+  /** Streams are numbered in the order in which they came to be. */
+  readonly number: number;
+  readonly head: Head;
+  readonly entries: JournalEntry[];
+};
+
+/** `data` is JSON text, so that no caller can change a row that another one reads. */
+export type MemoryRow = {
+  readonly stream: StreamRef;
+  readonly number: number;
+  readonly bucket: string;
+  readonly at: number;
+  readonly due: number | null;
+  readonly data: string;
+};
+
+export type MemoryTenant = {
+  readonly streams: Map<string, MemoryStream>;
+  readonly names: Map<string, StreamRef>;
+  readonly artifacts: Map<string, Uint8Array>;
+  readonly secrets: Map<string, Uint8Array>;
+  readonly views: Map<string, Map<string, MemoryRow>>;
+  readonly log: JournalEntry[];
+  readonly seals: { readonly seal: Seal; readonly sealed: SealedSoFar }[];
+};
+
+export type MemoryData = {
+  readonly tenants: Map<string, MemoryTenant>;
+  /** What moved at each position; the position is the index plus one. */
+  readonly moves: { readonly tenant: string; readonly stream: StreamRef }[];
+  streams: number;
+};
+
+export type MemoryHold = { readonly holder: object; until: number };
+
+export type MemoryOptions = {
+  readonly folds: Folds;
+  readonly projections: readonly Projection[];
+  readonly clock: { now(): number };
+  readonly random: (bytes: number) => Uint8Array;
+  /** Epochs are leases: a hold counts only this long unless it is renewed. Without it a hold ends with its handle. */
+  readonly leaseMs?: number;
+};
+
+export type MemoryDatabase = Omit<MemoryOptions, "projections"> & {
+  readonly incarnation: string;
+  readonly projections: Projections;
+  data: MemoryData;
+  readonly holds: Map<string, MemoryHold>;
+  readonly watchers: Set<() => void>;
+};
+
+export function createMemoryDatabase({ projections, ...options }: MemoryOptions): MemoryDatabase {
+  return {
+    ...options,
+    projections: tableOf(projections),
+    incarnation: Buffer.from(options.random(16)).toString("hex"),
+    data: { tenants: new Map(), moves: [], streams: 0 },
+    holds: new Map(),
+    watchers: new Set(),
+  };
+}
+
+export function tenantOf(database: MemoryDatabase, tenant: string): MemoryTenant {
+  const known = database.data.tenants.get(tenant);
+  if (known !== undefined) return known;
+  const fresh = emptyTenant();
+  database.data.tenants.set(tenant, fresh);
+  return fresh;
+}
+
+function emptyTenant(): MemoryTenant {
+  const maps = {
+    streams: new Map(),
+    names: new Map(),
+    artifacts: new Map(),
+    secrets: new Map(),
+    views: new Map(),
+  };
+  return { ...maps, log: [], seals: [] };
+}
+
+/** A backup: what is on the disk now. Epochs that are held are not on the disk. */
+export function backUp(database: MemoryDatabase): MemoryData {
+  return copyData(database.data);
+}
+
+export function restore(database: MemoryDatabase, backup: MemoryData): void {
+  database.data = copyData(backup);
+}
+
+function copyData({ tenants, moves, streams }: MemoryData): MemoryData {
+  const copies = [...tenants].map(([name, tenant]): [string, MemoryTenant] => [name, copyTenant(tenant)]);
+  return { tenants: new Map(copies), moves: [...moves], streams };
+}
+
+function copyTenant(tenant: MemoryTenant): MemoryTenant {
+  return {
+    streams: new Map([...tenant.streams].map(([name, one]) => [name, { ...one, entries: [...one.entries] }])),
+    names: new Map(tenant.names),
+    artifacts: new Map(tenant.artifacts),
+    secrets: new Map(tenant.secrets),
+    views: new Map([...tenant.views].map(([view, rows]) => [view, new Map(rows)])),
+    log: [...tenant.log],
+    seals: [...tenant.seals],
+  };
+}

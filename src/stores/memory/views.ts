@@ -1,0 +1,92 @@
+import { type StreamRef, streamName } from "../../core/stream.ts";
+import { checkQuery } from "../check-query.ts";
+import { emptyHead, foldEntry } from "../head.ts";
+import type { Plan } from "../plan.ts";
+import { rowOf } from "../project.ts";
+import type { ViewQuery, ViewRow } from "../store.ts";
+import { type MemoryDatabase, type MemoryRow, type MemoryStream, tenantOf } from "./database.ts";
+
+type PlannedRow = {
+  readonly view: string;
+  readonly stream: StreamRef;
+  readonly row: Omit<MemoryRow, "number"> | undefined;
+};
+
+/** Before anything is written: a projection may throw. */
+export function projectPlan(database: MemoryDatabase, plan: Plan<unknown>): readonly PlannedRow[] {
+  return plan.streams.flatMap(({ stream, after }) => project(database, stream, after.state));
+}
+
+function project(database: MemoryDatabase, stream: StreamRef, state: unknown): readonly PlannedRow[] {
+  return database.projections.of(stream.kind).map((projection) => {
+    const row = rowOf(projection, stream, state);
+    const { view } = projection;
+    return { view, stream, row: row && { ...row, stream, data: JSON.stringify(row.data) } };
+  });
+}
+
+export function writeRows(database: MemoryDatabase, tenant: string, rows: readonly PlannedRow[]): void {
+  for (const { view, stream, row } of rows) {
+    const { views, streams } = tenantOf(database, tenant);
+    const name = streamName(stream);
+    const table = views.get(view) ?? new Map<string, MemoryRow>();
+    views.set(view, table);
+    if (row === undefined) table.delete(name);
+    else table.set(name, { ...row, number: streams.get(name)?.number ?? 0 });
+  }
+}
+
+export function query(database: MemoryDatabase, tenant: string, asked: ViewQuery): readonly ViewRow[] {
+  const found = database.data.tenants.get(tenant);
+  database.projections.named(asked.view);
+  checkQuery(asked, (name) => found?.streams.has(name) === true);
+  const direction = asked.order === "newest" ? -1 : 1;
+  const compare = (a: Place, b: Place) => direction * (a.at - b.at || a.number - b.number);
+  const { bucket, dueBy, after } = asked;
+  const cursor = after && { at: after.at, number: found?.streams.get(after.stream)?.number ?? 0 };
+  const rows = [...(found?.views.get(asked.view)?.values() ?? [])].filter(
+    (row) =>
+      (bucket === undefined || row.bucket === bucket) &&
+      (dueBy === undefined || (row.due !== null && row.due <= dueBy)) &&
+      (cursor === undefined || compare(row, cursor) > 0),
+  );
+  return rows.sort(compare).slice(0, asked.limit).map(viewRow);
+}
+
+type Place = { readonly at: number; readonly number: number };
+
+const viewRow = ({ stream, bucket, at, due, data }: MemoryRow): ViewRow => ({
+  stream,
+  bucket,
+  at,
+  due,
+  data: JSON.parse(data),
+});
+
+export function count(database: MemoryDatabase, tenant: string, view: string, bucket: string): number {
+  database.projections.named(view);
+  const rows = database.data.tenants.get(tenant)?.views.get(view)?.values() ?? [];
+  return [...rows].filter((row) => row.bucket === bucket).length;
+}
+
+export function rebuildViews(
+  database: MemoryDatabase,
+  progress: (done: number, total: number) => void = () => {},
+): { readonly streams: number } {
+  const all = [...database.data.tenants].flatMap(([tenant, { streams }]) =>
+    [...streams.values()].map((stream) => ({ tenant, stream })),
+  );
+  const rows = all.map(({ tenant, stream }, done) => {
+    progress(done + 1, all.length);
+    return { tenant, rows: project(database, stream.stream, refold(database, stream)) };
+  });
+  for (const tenant of database.data.tenants.values()) tenant.views.clear();
+  for (const { tenant, rows: made } of rows) writeRows(database, tenant, made);
+  return { streams: all.length };
+}
+
+function refold({ folds }: MemoryDatabase, { stream, entries }: MemoryStream): unknown {
+  let head = emptyHead(folds, stream.kind);
+  for (const entry of entries) head = foldEntry(folds, stream.kind, head, entry);
+  return head.state;
+}

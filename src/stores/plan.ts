@@ -1,0 +1,118 @@
+/**
+ * One decision, from needs to entries, without any I/O of its own: what every store does between its locks and its
+ * writes. A store brings the ground the decision stands on and writes the plan that comes back.
+ *
+ * D1. `now` is never before a fact that the decision can see, even when the clock was set back.
+ * D2. A state is folded from the bytes that are stored, so that live and replayed states are equal.
+ * D3. A decision that throws has planned nothing.
+ */
+import { sha256 } from "../core/digest.ts";
+import { makeEntry, SALT_BYTES, type StoredEntry } from "../core/entry.ts";
+import { HoldpointError } from "../core/errors.ts";
+import type { StreamRef } from "../core/stream.ts";
+import { streamName } from "../core/stream.ts";
+import type { Folds } from "../core/streams.ts";
+import type { Artifact, Decide, Decision, Needs } from "../core/transaction.ts";
+import { foldEvent, type Head } from "./head.ts";
+import { declareAll, declaring, type Known, sightOf } from "./sight.ts";
+
+export type Ground = {
+  readonly tenant: string;
+  readonly folds: Folds;
+  now(): number;
+  random(bytes: number): Uint8Array;
+  head(stream: StreamRef, name: string): Head;
+  name(name: string): StreamRef | undefined;
+};
+
+export type PlannedStream = {
+  readonly stream: StreamRef;
+  readonly name: string;
+  readonly before: Head;
+  readonly after: Head;
+  readonly entries: readonly StoredEntry[];
+};
+
+export type PlannedName = { readonly name: string; readonly stream: StreamRef };
+
+export type Plan<Result> = {
+  readonly streams: readonly PlannedStream[];
+  readonly names: readonly PlannedName[];
+  readonly artifacts: readonly Artifact[];
+  readonly result: Result;
+};
+
+type Commit<Result> = Extract<Decision<Result>, { kind: "commit" }>;
+
+const MOST_ROUNDS = 8;
+
+export function makePlan<Result>(ground: Ground, needs: Needs, decide: Decide<Result>): Plan<Result> {
+  const known = declaring();
+  let more = needs;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    declareAll(known, ground, more);
+    const now = latest(ground.now(), known);
+    const decision = decide(sightOf(known, ground.tenant, now));
+    if (decision.kind === "commit") return planned({ ground, known, now }, decision);
+    more = decision.needs;
+  }
+  throw new HoldpointError("broken_rule", `A decision asked for more streams ${MOST_ROUNDS} times.`);
+}
+
+function latest(clock: number, known: Known): number {
+  let now = clock;
+  for (const { head } of known.streams.values()) now = Math.max(now, head.at);
+  return now;
+}
+
+type Standing = { readonly ground: Ground; readonly known: Known; readonly now: number };
+
+function planned<Result>(standing: Standing, commit: Commit<Result>): Plan<Result> {
+  const streams = new Map<string, PlannedStream>();
+  for (const { stream, events } of commit.append) {
+    const name = streamName(stream);
+    const declared = standing.known.streams.get(name);
+    if (declared?.write !== true) throw undeclared(`appended to the stream "${name}"`);
+    if (events.length === 0) continue;
+    const sofar = streams.get(name) ?? {
+      stream,
+      name,
+      before: declared.head,
+      after: declared.head,
+      entries: [],
+    };
+    streams.set(name, appended(standing, sofar, events));
+  }
+  const names = commit.names ?? [];
+  for (const { name } of names)
+    if (!standing.known.names.has(name)) throw undeclared(`took the name "${name}"`);
+  const artifacts = commit.artifacts ?? [];
+  for (const artifact of artifacts) checkArtifact(artifact);
+  return { streams: [...streams.values()], names, artifacts, result: commit.result };
+}
+
+function appended(
+  { ground, now }: Standing,
+  sofar: PlannedStream,
+  events: Commit<unknown>["append"][number]["events"],
+): PlannedStream {
+  const entries = [...sofar.entries];
+  let head = sofar.after;
+  for (const event of events) {
+    const place = { tenant: ground.tenant, stream: sofar.name, seq: head.seq + 1, at: now, prev: head.hash };
+    const entry = makeEntry(place, event, Buffer.from(ground.random(SALT_BYTES)).toString("hex"));
+    const recorded = { type: event.type, tv: event.tv, at: now, seq: place.seq, body: entry.body };
+    head = foldEvent(ground.folds, sofar.stream.kind, head, { ...recorded, hash: entry.hash });
+    entries.push(entry);
+  }
+  return { ...sofar, after: head, entries };
+}
+
+function checkArtifact({ hash, bytes }: Artifact): void {
+  if (sha256(bytes) === hash) return;
+  throw new HoldpointError("broken_rule", `An artifact's bytes do not have the hash ${hash}.`);
+}
+
+function undeclared(what: string): HoldpointError {
+  return new HoldpointError("broken_rule", `A decision ${what} without declaring it.`);
+}

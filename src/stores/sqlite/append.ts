@@ -1,0 +1,79 @@
+/** Writes a plan. Runs inside the transaction that the plan was made in. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Folds } from "../../core/streams.ts";
+import { foldOf } from "../head.ts";
+import type { Plan, PlannedStream } from "../plan.ts";
+import type { Artifacts } from "./artifacts.ts";
+import type { Heads } from "./heads.ts";
+import type { Names } from "./names.ts";
+import type { Snapshots } from "./snapshots.ts";
+import type { Views } from "./views.ts";
+
+export type Tables = {
+  readonly db: DatabaseSync;
+  readonly folds: Folds;
+  readonly heads: Heads;
+  readonly names: Names;
+  readonly artifacts: Artifacts;
+  readonly snapshots: Snapshots;
+  readonly views: Views;
+  readonly marker: Marker;
+};
+
+/** The last entry of a batch, by which a commit that failed half-way can be found again. */
+export type Marker = {
+  set(position: number, hash: string): void;
+  last(): { readonly position: number; readonly hash: string } | undefined;
+  clear(): void;
+};
+
+export function createMarker(): Marker {
+  let last: { position: number; hash: string } | undefined;
+  return {
+    set: (position, hash) => {
+      last = { position, hash };
+    },
+    last: () => last,
+    clear: () => {
+      last = undefined;
+    },
+  };
+}
+
+/** `sidOf` answers a stream's number, 0 for a stream that is not in the file yet. */
+export type WritePlan = (tid: number, plan: Plan<unknown>, sidOf: (planned: PlannedStream) => number) => void;
+
+export function prepareAppend(tables: Tables): WritePlan {
+  const { db, folds, heads, names, artifacts, snapshots, views, marker } = tables;
+  const insertStream = db.prepare("INSERT INTO hp_streams (tid, name) VALUES (?, ?)");
+  const insertEntry = db.prepare(
+    "INSERT INTO hp_entries (tid, sid, seq, header, hash, salt, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  );
+  const writeStream = (tid: number, planned: PlannedStream, known: number) => {
+    const { stream, name, before, after } = planned;
+    const sid = known === 0 ? Number(insertStream.run(tid, name).lastInsertRowid) : known;
+    let seq = before.seq;
+    for (const { header, hash, salt, body } of planned.entries) {
+      const { lastInsertRowid } = insertEntry.run(
+        tid,
+        sid,
+        ++seq,
+        header,
+        bytesOf(hash),
+        bytesOf(salt),
+        body,
+      );
+      marker.set(Number(lastInsertRowid), hash);
+    }
+    snapshots.keep(sid, foldOf(folds, stream.kind).version, planned);
+    views.write({ tid, sid }, stream, after.state);
+    heads.moved(tid, name, { ...after, sid });
+  };
+  return (tid, plan, sidOf) => {
+    for (const planned of plan.streams) writeStream(tid, planned, sidOf(planned));
+    for (const name of plan.names) names.lead(tid, name);
+    for (const artifact of plan.artifacts) artifacts.put(tid, artifact);
+  };
+}
+
+const bytesOf = (hex: string | null): Buffer | null => (hex === null ? null : Buffer.from(hex, "hex"));

@@ -1,0 +1,138 @@
+/**
+ * Wakes those who wait: at once after a commit of this process, and after commits of others by watching the folder. The
+ * log file is written before a commit can be seen, so a change is looked at several times; a slow poll is behind it all.
+ */
+import fs from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { HoldpointError } from "../../core/errors.ts";
+import type { Moved } from "../store.ts";
+import { isBusy, translated } from "./sqlite-errors.ts";
+
+export type Followers = {
+  follow(position: number, signal: AbortSignal): Promise<Moved>;
+  /** After a commit of this process. */
+  wake(): void;
+  close(): void;
+};
+
+type Options = { readonly folder: string; readonly db: DatabaseSync; moved(after: number): Moved };
+type Waiter = { look(): void; refuse(error: unknown): void };
+
+const POLL_MS = 250;
+const LOOKS_MS = [1, 5, 15, 40, 80] as const;
+
+export function createFollowers({ folder, db, moved }: Options): Followers {
+  const version = db.prepare("PRAGMA data_version");
+  const waiters = new Set<Waiter>();
+  const wake = () => {
+    for (const waiter of [...waiters]) look(waiter);
+  };
+  let seen: unknown;
+  const lookForOthers = () => {
+    try {
+      const now = version.get()?.["data_version"];
+      if (now !== seen) wake();
+      seen = now;
+    } catch (error) {
+      if (!isBusy(error)) for (const waiter of [...waiters]) waiter.refuse(translated(error));
+    }
+  };
+  const watch = createWatch(folder, lookForOthers);
+  return {
+    wake,
+    follow: (position, signal) =>
+      new Promise((resolve, reject) => {
+        const leave = () => {
+          waiters.delete(waiter);
+          signal.removeEventListener("abort", abort);
+          if (waiters.size === 0) watch.rest();
+        };
+        const settle = (answer: Moved) => {
+          leave();
+          resolve(answer);
+        };
+        const abort = () => settle({ position, streams: [] });
+        const waiter: Waiter = {
+          look() {
+            const found = moved(position);
+            if (found.streams.length > 0) settle(found);
+          },
+          refuse(error) {
+            leave();
+            reject(error);
+          },
+        };
+        if (signal.aborted) return abort();
+        waiters.add(waiter);
+        signal.addEventListener("abort", abort, { once: true });
+        watch.start();
+        look(waiter);
+      }),
+    close() {
+      watch.stop();
+      const closed = () => new HoldpointError("closed", "The store was closed while somebody followed it.");
+      for (const waiter of [...waiters]) waiter.refuse(closed());
+    },
+  };
+}
+
+function look(waiter: Waiter): void {
+  try {
+    waiter.look();
+  } catch (error) {
+    if (!isBusy(error)) waiter.refuse(translated(error));
+  }
+}
+
+type Watch = { start(): void; rest(): void; stop(): void };
+
+/** Keeps the process alive while somebody waits; at rest it does not, and ends with the next poll. */
+function createWatch(folder: string, lookForOthers: () => void): Watch {
+  let poll: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  let watcher: fs.FSWatcher | undefined;
+  let resting = false;
+  const stop = () => {
+    clearInterval(poll);
+    clearTimeout(soon);
+    watcher?.close();
+    poll = undefined;
+    watcher = undefined;
+  };
+  const lookAgain = (index: number) => {
+    clearTimeout(soon);
+    const wait = LOOKS_MS[index];
+    if (wait === undefined || resting) return;
+    soon = setTimeout(() => {
+      lookForOthers();
+      lookAgain(index + 1);
+    }, wait).unref();
+  };
+  return {
+    stop,
+    start() {
+      resting = false;
+      if (poll === undefined) {
+        poll = setInterval(() => (resting ? stop() : lookForOthers()), POLL_MS);
+        watcher = watchFolder(folder, () => lookAgain(0));
+        lookForOthers();
+      }
+      poll.ref();
+      watcher?.ref();
+    },
+    rest() {
+      resting = true;
+      poll?.unref();
+      watcher?.unref();
+    },
+  };
+}
+
+/** Without a watcher (the system may have run out of them) the poll alone finds what moved. */
+function watchFolder(folder: string, changed: () => void): fs.FSWatcher | undefined {
+  try {
+    return fs.watch(folder, changed).on("error", () => {});
+  } catch {
+    return undefined;
+  }
+}

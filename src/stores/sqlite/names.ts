@@ -1,0 +1,22 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type StreamRef, streamName, streamRef } from "../../core/stream.ts";
+import type { PlannedName } from "../plan.ts";
+
+export type Names = {
+  find(tid: number, name: string): StreamRef | undefined;
+  lead(tid: number, planned: PlannedName): void;
+};
+
+export function prepareNames(db: DatabaseSync): Names {
+  const select = db.prepare("SELECT stream FROM hp_names WHERE tid = ? AND name = ?");
+  const upsert = db.prepare("INSERT OR REPLACE INTO hp_names (tid, name, stream) VALUES (?, ?, ?)");
+  return {
+    find(tid, name) {
+      const row = select.get(tid, name);
+      return row === undefined ? undefined : streamRef(String(row["stream"]));
+    },
+    lead(tid, { name, stream }) {
+      upsert.run(tid, name, streamName(stream));
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** From a folder to a connection that may be used: files, settings, layout and views are in order, or it is refused. */
+import fs from "node:fs";
+import path from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { HoldpointError } from "../../core/errors.ts";
+import type { Projections } from "../project.ts";
+import { connect } from "./connect.ts";
+import { createFiles, refuseNetwork } from "./file-system.ts";
+import { migrate, readMeta } from "./migrations.ts";
+import { type Patience, patiently } from "./patience.ts";
+import { type QuickCheck, quickCheck } from "./quick-check.ts";
+import { translated } from "./sqlite-errors.ts";
+import { createViewTables } from "./view-tables.ts";
+
+export type FileOptions = {
+  readonly folder: string;
+  readonly mode: "read-write" | "existing";
+  readonly projections: Projections;
+  readonly patience: Patience;
+  damaged(error: unknown): void;
+};
+
+export type OpenFile = {
+  readonly db: DatabaseSync;
+  readonly file: string;
+  readonly check: QuickCheck;
+  readonly incarnation: string;
+};
+
+export async function openFile(options: FileOptions): Promise<OpenFile> {
+  const { folder, patience, damaged } = options;
+  const file = path.join(folder, "journal.db");
+  try {
+    if (options.mode === "existing") refuseMissing(file);
+    else createFiles(folder, file);
+    refuseNetwork(folder);
+  } catch (error) {
+    throw translated(error);
+  }
+  const db = await patiently(patience, () => connect(file));
+  try {
+    await prepareFile(db, options);
+    const check = await patiently(patience, () => quickCheck({ db, file }, damaged));
+    return { db, file, check, incarnation: readMeta(db, "incarnation") ?? "" };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+async function prepareFile(db: DatabaseSync, { patience, projections }: FileOptions): Promise<void> {
+  const newborn = { incarnation: Buffer.from(patience.random(16)).toString("hex") };
+  await patiently(patience, () => migrate(db, newborn));
+  await patiently(patience, () => createViewTables(db, projections));
+  await patiently(patience, () => refuseReadOnly(db));
+}
+
+/** A write that changes nothing: SQLite opens a file that it may not write without saying so. */
+function refuseReadOnly(db: DatabaseSync): void {
+  db.prepare("DELETE FROM hp_meta WHERE key = ''").run();
+}
+
+function refuseMissing(file: string): void {
+  if (!fs.existsSync(file)) throw new HoldpointError("store_unavailable", `There is no store at ${file}.`);
+}

@@ -1,0 +1,89 @@
+/** The SQLite store: one file, any number of processes of one machine. */
+import { HoldpointError } from "../../core/errors.ts";
+import { streamName } from "../../core/stream.ts";
+import type { Folds } from "../../core/streams.ts";
+import type { Projection, Store } from "../store.ts";
+import { epochHeld } from "./epochs.ts";
+import { patiently } from "./patience.ts";
+import { rebuildViews } from "./rebuild-views.ts";
+import { seal } from "./seals.ts";
+import { putSecret } from "./secrets.ts";
+import { closeSession, hold, openSession } from "./session.ts";
+import { isDamage, translated } from "./sqlite-errors.ts";
+import { transact } from "./transact.ts";
+import { transactWithSql } from "./transact-with-sql.ts";
+import type { AroundCommit } from "./write-transaction.ts";
+
+export type SqliteOptions = {
+  readonly folder: string;
+  readonly folds: Folds;
+  readonly projections: readonly Projection[];
+  readonly clock: { now(): number };
+  readonly random: (bytes: number) => Uint8Array;
+  /** `existing` opens a store that is there and creates none. */
+  readonly mode?: "read-write" | "existing";
+  /** How long to wait for another process's write lock. */
+  readonly busyMs?: number;
+  /** How many streams' heads and states are kept in memory. */
+  readonly mostHeads?: number;
+  readonly aroundCommit?: AroundCommit;
+};
+
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const ended: Ended = { damage: undefined, closed: undefined };
+  const session = await openSession(options, (error) => {
+    ended.damage ??= error;
+  });
+  const { journal, patience, folder } = session;
+  const call = guard(ended);
+  /** A tenant in whose name nothing was ever written has the number 0, which no row has. */
+  const ask = <Answer>(tenant: string, find: (tid: number) => Answer | Promise<Answer>) =>
+    call(() => patiently(patience, () => find(journal.tenants.find(tenant) ?? 0)));
+  return {
+    incarnation: journal.incarnation,
+    transact: (tenant, needs, decide) => call(() => transact(session, tenant, needs, decide)),
+    transactWithSql: (tenant, needs, decide) => call(() => transactWithSql(session, tenant, needs, decide)),
+    read: (tenant, stream, { fromSeq = 1, limit = Number.MAX_SAFE_INTEGER } = {}) =>
+      ask(tenant, (tid) => journal.reads.stream(tid, streamName(stream), { fromSeq, limit })),
+    log: (tenant, after, limit) => ask(tenant, (tid) => journal.reads.log(tid, after, limit)),
+    query: (tenant, query) => ask(tenant, (tid) => journal.views.query(tid, query)),
+    count: (tenant, view, bucket) => ask(tenant, (tid) => journal.views.count(tid, view, bucket)),
+    rebuildViews: (progress = () => {}) => call(() => rebuildViews(session, progress)),
+    position: () => call(() => patiently(patience, journal.reads.position)),
+    follow: (position, signal) => call(() => session.followers.follow(position, signal)),
+    artifact: (tenant, hash) => ask(tenant, (tid) => journal.artifacts.find(tid, hash)),
+    holdEpoch: (id) => call(() => hold(session, id)),
+    epochHeld: (id) => call(() => patiently(patience, () => epochHeld(folder, id))),
+    seal: (tenant, sign) => call(() => seal(session, tenant, sign)),
+    seals: (tenant, after = 0) => ask(tenant, (tid) => journal.seals.list(tid, after)),
+    tenants: () => call(() => patiently(patience, journal.tenants.withEntries)),
+    putSecret: (tenant, id, sealed) => call(() => putSecret(session, tenant, id, sealed)),
+    getSecret: (tenant, id) => ask(tenant, (tid) => journal.secrets.find(tid, id)),
+    close() {
+      ended.closed ??= closeSession(session);
+      return ended.closed;
+    },
+  };
+}
+
+type Ended = { damage: unknown; closed: Promise<void> | undefined };
+
+/** Every call goes through here: none after the end, and none on a file that SQLite called damaged. */
+function guard(ended: Ended): <Answer>(verb: () => Promise<Answer>) => Promise<Answer> {
+  const closed = (cause?: unknown) => new HoldpointError("closed", "The store was closed.", { cause });
+  return async (verb) => {
+    if (ended.damage !== undefined) throw translated(ended.damage);
+    if (ended.closed !== undefined) throw closed();
+    try {
+      return await verb();
+    } catch (error) {
+      if (isDamage(error)) ended.damage ??= error;
+      throw isClosedHandle(error) ? closed(error) : translated(error);
+    }
+  };
+}
+
+/** Node's own word for a statement whose connection was closed between two pages of a read. */
+function isClosedHandle(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE";
+}

@@ -1,0 +1,90 @@
+/**
+ * Folds every stream again into the views, a page of streams to a transaction. `hp_views.built` keeps the place: after a
+ * crash the next open goes on there, and two processes at it share the work. Streams written meanwhile are right already.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { isHoldpointError } from "../../core/errors.ts";
+import { type StreamRef, streamRef } from "../../core/stream.ts";
+import { emptyHead, foldEntry } from "../head.ts";
+import type { Writer } from "./group-commit.ts";
+import { hex } from "./heads.ts";
+import { inTransaction } from "./in-transaction.ts";
+import type { Journal } from "./journal.ts";
+import { viewTable } from "./view-tables.ts";
+
+const PAGE = 100;
+
+type Work = { readonly journal: Journal; readonly writer: Writer };
+type Progress = (done: number, total: number) => void;
+
+export async function rebuildViews(work: Work, progress: Progress): Promise<{ readonly streams: number }> {
+  await inTransaction(work.writer, () => markAll(work.journal));
+  return { streams: await goOn(work, progress) };
+}
+
+/** Builds what is marked as not built. Answers how many streams were visited. */
+export async function goOn(work: Work, progress: Progress = () => {}): Promise<number> {
+  const { db } = work.journal;
+  if (placeOf(work.journal) === undefined) return 0;
+  const total = Number(db.prepare("SELECT count(*) AS n FROM hp_streams").get()?.["n"]);
+  let done = 0;
+  for (;;) {
+    const visited = await inTransaction(work.writer, () => buildPage(work.journal));
+    if (visited === undefined) return done;
+    done += visited;
+    progress(Math.min(done, total), total);
+  }
+}
+
+function markAll({ db, projections }: Journal): void {
+  for (const { view, kind } of projections.all) {
+    db.prepare("UPDATE hp_views SET built = 0 WHERE view = ?").run(view);
+    const kept = "SELECT sid FROM hp_streams WHERE substr(name, 1, ?) = ?";
+    db.prepare(`DELETE FROM ${viewTable(view)} WHERE sid NOT IN (${kept})`).run(kind.length + 1, `${kind}/`);
+  }
+}
+
+function placeOf({ db, projections }: Journal): number | undefined {
+  const ours = new Set(projections.all.map(({ view }) => view));
+  const rows = db.prepare("SELECT view, built FROM hp_views WHERE built IS NOT NULL").all();
+  const places = rows.filter((row) => ours.has(String(row["view"]))).map((row) => Number(row["built"]));
+  return places.length === 0 ? undefined : Math.min(...places);
+}
+
+/** undefined: all is built. */
+function buildPage(journal: Journal): number | undefined {
+  const { db } = journal;
+  const place = placeOf(journal);
+  if (place === undefined) return undefined;
+  const rows = db
+    .prepare("SELECT sid, tid, name FROM hp_streams WHERE sid > ? ORDER BY sid LIMIT ?")
+    .all(place, PAGE);
+  for (const row of rows) {
+    build(journal, { sid: Number(row["sid"]), tid: Number(row["tid"]) }, streamRef(String(row["name"])));
+  }
+  const last = rows.length < PAGE ? null : Number(rows.at(-1)?.["sid"]);
+  db.prepare("UPDATE hp_views SET built = ? WHERE built = ?").run(last, place);
+  return rows.length;
+}
+
+/** A stream with events that this program does not know is left alone, and its row with it. */
+function build(journal: Journal, place: { sid: number; tid: number }, stream: StreamRef): void {
+  try {
+    const folded = refold(journal.db, journal, { sid: place.sid, stream });
+    if (folded.seq > 0) journal.views.write(place, stream, folded.state);
+  } catch (error) {
+    if (!isHoldpointError(error, "unknown_event")) throw error;
+  }
+}
+
+function refold(db: DatabaseSync, { folds }: Journal, { sid, stream }: { sid: number; stream: StreamRef }) {
+  let head = emptyHead(folds, stream.kind);
+  for (const row of db
+    .prepare("SELECT header, hash, body FROM hp_entries WHERE sid = ? ORDER BY seq")
+    .iterate(sid)) {
+    const body = row["body"] === null ? null : String(row["body"]);
+    const entry = { header: String(row["header"]), hash: hex(row["hash"]), salt: null, body };
+    head = foldEntry(folds, stream.kind, head, entry);
+  }
+  return head;
+}

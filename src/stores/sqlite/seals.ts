@@ -1,0 +1,101 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Seal, SealDraft } from "../../core/seal.ts";
+import { checkSeal, draftSeal, type SealedSoFar } from "../draft-seal.ts";
+import type { Writer } from "./group-commit.ts";
+import { hex } from "./heads.ts";
+import type { Journal } from "./journal.ts";
+
+export type Sealing = {
+  readonly tid: number;
+  readonly tenant: string;
+  readonly incarnation: string;
+  readonly now: number;
+};
+
+export type Signed = { readonly seal: Seal; keep(): void };
+
+export type Seals = {
+  /** Inside a write transaction: signs what moved; `keep` writes it. */
+  sign(sealing: Sealing, sign: (draft: SealDraft) => Seal): Signed | undefined;
+  list(tid: number, after: number): readonly Seal[];
+};
+
+export function prepareSeals(db: DatabaseSync): Seals {
+  const last = db.prepare(
+    "SELECT n, at, position, entries, jws FROM hp_seals WHERE tid = ? ORDER BY n DESC LIMIT 1",
+  );
+  const span = db.prepare(
+    "SELECT count(*) AS entries, max(position) AS position FROM hp_entries WHERE tid = ? AND position > ?",
+  );
+  const leaves = db.prepare(
+    `SELECT s.name, e.seq, e.hash FROM
+     (SELECT sid, max(seq) AS seq FROM hp_entries WHERE tid = ? AND position > ? GROUP BY sid) m
+     JOIN hp_entries e ON e.sid = m.sid AND e.seq = m.seq JOIN hp_streams s ON s.sid = m.sid`,
+  );
+  const insert = db.prepare(
+    "INSERT INTO hp_seals (tid, n, at, position, entries, jws, leaves) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  );
+  const list = db.prepare("SELECT n, jws, leaves FROM hp_seals WHERE tid = ? AND n > ? ORDER BY n");
+  return {
+    sign({ tid, ...sealing }, sign) {
+      const before = sealedSoFar(last.get(tid));
+      const moved = span.get(tid, before?.position ?? 0);
+      if (moved?.["entries"] === 0) return undefined;
+      const draft = draftSeal({
+        ...sealing,
+        last: before,
+        position: Number(moved?.["position"]),
+        entries: Number(moved?.["entries"]),
+        leaves: leaves.all(tid, before?.position ?? 0).map(leaf),
+      });
+      const seal = checkSeal(draft, sign(draft));
+      const { n, at, position, entries } = draft;
+      return {
+        seal,
+        keep: () => void insert.run(tid, n, at, position, entries, seal.jws, JSON.stringify(seal.leaves)),
+      };
+    },
+    list: (tid, after) => list.all(tid, after).map(kept),
+  };
+}
+
+function sealedSoFar(row: Record<string, unknown> | undefined): SealedSoFar | undefined {
+  if (row === undefined) return undefined;
+  const number = (column: string) => Number(row[column]);
+  return {
+    n: number("n"),
+    at: number("at"),
+    position: number("position"),
+    entries: number("entries"),
+    jws: String(row["jws"]),
+  };
+}
+
+const leaf = (row: Record<string, unknown>) => ({
+  stream: String(row["name"]),
+  seq: Number(row["seq"]),
+  hash: hex(row["hash"]),
+});
+
+const kept = (row: Record<string, unknown>): Seal => ({
+  n: Number(row["n"]),
+  jws: String(row["jws"]),
+  leaves: JSON.parse(String(row["leaves"])),
+});
+
+export function seal(
+  { journal, writer }: { journal: Journal; writer: Writer },
+  tenant: string,
+  sign: (draft: SealDraft) => Seal,
+): Promise<Seal | undefined> {
+  const { tenants, incarnation, clock, seals } = journal;
+  return new Promise((resolve, refuse) => {
+    const prepare = () => {
+      const tid = tenants.find(tenant);
+      const signed =
+        tid === undefined ? undefined : seals.sign({ tid, tenant, incarnation, now: clock.now() }, sign);
+      return { write: () => signed?.keep(), answer: () => resolve(signed?.seal) };
+    };
+    writer.submit({ prepare, refuse });
+  });
+}

@@ -1,0 +1,85 @@
+/**
+ * The application's own tables in the journal's transaction. An authorizer keeps its SQL away from Holdpoint's tables
+ * (`hp_…`), from settings and from the transaction itself.
+ */
+import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
+import { HoldpointError } from "../../core/errors.ts";
+import type { Decision, Needs, Sight } from "../../core/transaction.ts";
+import { checkText } from "../check-text.ts";
+import { makePlan } from "../plan.ts";
+import type { SqlTransaction } from "../store.ts";
+import type { Prepared, Writer } from "./group-commit.ts";
+import type { Journal } from "./journal.ts";
+import { groundOf, writePlan } from "./transact.ts";
+
+type DecideWithSql<Result> = (sight: Sight, sql: SqlTransaction) => Decision<Result>;
+
+export function transactWithSql<Result>(
+  { journal, writer }: { journal: Journal; writer: Writer },
+  tenant: string,
+  needs: Needs,
+  decide: DecideWithSql<Result>,
+): Promise<Result> {
+  checkText("tenant", tenant);
+  return new Promise((resolve, refuse) => {
+    const prepare = (): Prepared => {
+      const plan = makePlan(groundOf(journal, tenant), needs, (sight) => inRound(journal.db, sight, decide));
+      return { write: () => writePlan(journal, tenant, plan), answer: () => resolve(plan.result) };
+    };
+    writer.submit({ prepare, refuse, alone: true });
+  });
+}
+
+/** A round that ends in `need` is repeated: what it wrote is undone first. */
+function inRound<Result>(db: DatabaseSync, sight: Sight, decide: DecideWithSql<Result>): Decision<Result> {
+  db.exec("SAVEPOINT hp_round");
+  const { sql, end } = guardedSql(db);
+  try {
+    const decision = decide(sight, sql);
+    if (decision.kind === "need") db.exec("ROLLBACK TO hp_round");
+    return decision;
+  } finally {
+    end();
+    if (db.isTransaction) db.exec("RELEASE hp_round");
+  }
+}
+
+function guardedSql(db: DatabaseSync): { sql: SqlTransaction; end(): void } {
+  let open = true;
+  const guarded = <Answer>(text: string, use: (statement: StatementSync) => Answer): Answer => {
+    if (!open) throw new HoldpointError("closed", "The decision that this SQL belongs to has ended.");
+    db.setAuthorizer(authorize);
+    try {
+      return use(db.prepare(text));
+    } finally {
+      db.setAuthorizer(null);
+    }
+  };
+  return {
+    sql: {
+      run: (text, ...values) =>
+        guarded(text, (statement) => ({ changes: Number(statement.run(...values).changes) })),
+      all: (text, ...values) => guarded(text, (statement) => statement.all(...values)),
+    },
+    end: () => {
+      open = false;
+    },
+  };
+}
+
+const FORBIDDEN = new Set<number>([
+  constants.SQLITE_PRAGMA,
+  constants.SQLITE_TRANSACTION,
+  constants.SQLITE_SAVEPOINT,
+  constants.SQLITE_ATTACH,
+  constants.SQLITE_DETACH,
+]);
+/** For these the second name is a column. */
+const ON_COLUMNS = new Set<number>([constants.SQLITE_READ, constants.SQLITE_UPDATE]);
+const OUT_OF_REACH = /^(hp_|dbstat|sqlite_dbpage)/i;
+
+function authorize(action: number, first: string | null, second: string | null): number {
+  const names = ON_COLUMNS.has(action) ? [first] : [first, second];
+  const reaches = names.some((name) => name !== null && OUT_OF_REACH.test(name));
+  return FORBIDDEN.has(action) || reaches ? constants.SQLITE_DENY : constants.SQLITE_OK;
+}

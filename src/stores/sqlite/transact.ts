@@ -1,0 +1,42 @@
+import type { StreamRef } from "../../core/stream.ts";
+import type { Decide, Needs } from "../../core/transaction.ts";
+import { checkText } from "../check-text.ts";
+import { emptyHead } from "../head.ts";
+import { type Ground, makePlan, type Plan, type PlannedStream } from "../plan.ts";
+import type { Prepared, Writer } from "./group-commit.ts";
+import type { Journal } from "./journal.ts";
+
+export function transact<Result>(
+  { journal, writer }: { journal: Journal; writer: Writer },
+  tenant: string,
+  needs: Needs,
+  decide: Decide<Result>,
+): Promise<Result> {
+  checkText("tenant", tenant);
+  return new Promise((resolve, refuse) => {
+    const prepare = (): Prepared => {
+      const plan = makePlan(groundOf(journal, tenant), needs, decide);
+      return { write: () => writePlan(journal, tenant, plan), answer: () => resolve(plan.result) };
+    };
+    writer.submit({ prepare, refuse });
+  });
+}
+
+export function groundOf({ tenants, heads, names, folds, clock, random }: Journal, tenant: string): Ground {
+  const tid = tenants.find(tenant);
+  return {
+    tenant,
+    folds,
+    random,
+    now: () => clock.now(),
+    head: (stream: StreamRef, name: string) =>
+      tid === undefined ? emptyHead(folds, stream.kind) : heads.head(tid, stream, name),
+    name: (name: string) => (tid === undefined ? undefined : names.find(tid, name)),
+  };
+}
+
+export function writePlan({ tenants, heads, append }: Journal, tenant: string, plan: Plan<unknown>): void {
+  if (plan.streams.length + plan.names.length + plan.artifacts.length === 0) return;
+  const tid = tenants.ensure(tenant);
+  append(tid, plan, ({ stream, name }: PlannedStream) => heads.head(tid, stream, name).sid);
+}

@@ -1,0 +1,95 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { type StreamRef, streamRef } from "../../core/stream.ts";
+import { checkQuery } from "../check-query.ts";
+import { type Projections, rowOf } from "../project.ts";
+import type { Projection, ViewQuery, ViewRow } from "../store.ts";
+import { viewTable } from "./view-tables.ts";
+
+export type Views = {
+  write(place: ViewPlace, stream: StreamRef, state: unknown): void;
+  query(tid: number, query: ViewQuery): readonly ViewRow[];
+  count(tid: number, view: string, bucket: string): number;
+};
+
+export type ViewPlace = { readonly tid: number; readonly sid: number };
+
+export function prepareViews(db: DatabaseSync, projections: Projections): Views {
+  const writers = new Map(
+    projections.all.map((projection) => [projection.view, prepareWrite(db, projection)]),
+  );
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    const statement = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  const findStream = db.prepare("SELECT sid FROM hp_streams WHERE tid = ? AND name = ?");
+  return {
+    write(place, stream, state) {
+      for (const { view } of projections.of(stream.kind)) writers.get(view)?.(place, stream, state);
+    },
+    query(tid, asked) {
+      projections.named(asked.view);
+      const after = asked.after && findStream.get(tid, asked.after.stream);
+      checkQuery(asked, () => after !== undefined);
+      const { sql, values } = queryOf({ ...asked, tid, afterSid: Number(after?.["sid"]) });
+      return prepared(sql)
+        .all(...values)
+        .map(viewRow);
+    },
+    count(tid, view, bucket) {
+      projections.named(view);
+      const sql = `SELECT count(*) AS n FROM ${viewTable(view)} WHERE tid = ? AND bucket = ?`;
+      return Number(prepared(sql).get(tid, bucket)?.["n"]);
+    },
+  };
+}
+
+type Write = Views["write"];
+
+function prepareWrite(db: DatabaseSync, projection: Projection): Write {
+  const table = viewTable(projection.view);
+  const remove = db.prepare(`DELETE FROM ${table} WHERE sid = ?`);
+  const upsert = db.prepare(
+    `INSERT INTO ${table} (sid, tid, bucket, at, due, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sid) DO UPDATE
+     SET bucket = excluded.bucket, at = excluded.at, due = excluded.due, data = excluded.data`,
+  );
+  return ({ sid, tid }, stream, state) => {
+    const row = rowOf(projection, stream, state);
+    if (row === undefined) remove.run(sid);
+    else upsert.run(sid, tid, row.bucket, row.at, row.due, JSON.stringify(row.data));
+  };
+}
+
+/** A unary plus keeps a column's index out of the way: what is due is few rows, found by the index on `due`. */
+function queryOf(asked: ViewQuery & { tid: number; afterSid: number }): {
+  sql: string;
+  values: SQLInputValue[];
+} {
+  const { tid, bucket, dueBy, after, afterSid } = asked;
+  const plus = dueBy === undefined ? "" : "+";
+  const [than, direction] = asked.order === "newest" ? ["<", "DESC"] : [">", "ASC"];
+  const where = ["v.tid = ?"];
+  const values: SQLInputValue[] = [tid];
+  const and = (condition: string, ...more: readonly SQLInputValue[]) => {
+    where.push(condition);
+    values.push(...more);
+  };
+  if (bucket !== undefined) and(`${plus}v.bucket = ?`, bucket);
+  if (dueBy !== undefined) and("v.due <= ?", dueBy);
+  if (after !== undefined) and(`(${plus}v.at, v.sid) ${than} (?, ?)`, after.at, afterSid);
+  const sql = `SELECT s.name, v.bucket, v.at, v.due, v.data
+    FROM ${viewTable(asked.view)} v CROSS JOIN hp_streams s ON s.sid = v.sid
+    WHERE ${where.join(" AND ")} ORDER BY ${plus}v.at ${direction}, v.sid ${direction} LIMIT ?`;
+  return { sql, values: [...values, asked.limit] };
+}
+
+function viewRow(row: Record<string, unknown>): ViewRow {
+  return {
+    stream: streamRef(String(row["name"])),
+    bucket: String(row["bucket"]),
+    at: Number(row["at"]),
+    due: row["due"] === null ? null : Number(row["due"]),
+    data: JSON.parse(String(row["data"])),
+  };
+}

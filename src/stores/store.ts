@@ -1,0 +1,133 @@
+/**
+ * The port of everything that remembers. A store keeps streams of hash-chained entries, unique names that lead to a
+ * stream, artifacts, views and seals; `memory/` and `sqlite/` implement it and one contract suite proves them equal.
+ *
+ * P1. `transact` appends to all streams or to none, and answers only after the append is durable.
+ * P2. What `decide` sees (states, names, time) cannot change until its events are written.
+ * P3. `now` is read after the locks; an entry's time never goes backwards within its stream.
+ * P4. Views are written in the same transaction, from the folded state alone, so they can be rebuilt from the journal.
+ * P5. An answer that cannot be known (the commit may or may not have happened) is the error `commit_unknown`.
+ */
+import type { StoredEntry } from "../core/entry.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Seal, SealDraft } from "../core/seal.ts";
+import type { StreamKind, StreamRef } from "../core/stream.ts";
+import type { StateOf } from "../core/streams.ts";
+import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
+
+/** One entry with its place in the store's commit order. */
+export type JournalEntry = StoredEntry & { readonly position: number };
+
+/** One row per stream, computed from its folded state: what lists show. Never consulted by a decision. */
+export type ViewRow = {
+  readonly stream: StreamRef;
+  /** What a list is filtered by, for example the state. */
+  readonly bucket: string;
+  /** What a list is ordered by. */
+  readonly at: number;
+  /** When something has to happen to the stream by itself, for example an approval's deadline. */
+  readonly due: number | null;
+  readonly data: JsonObject;
+};
+
+/** A pure function from a stream's state to its row; `undefined` means no row. `version` changes with `row`. */
+export type Projection<K extends StreamKind = StreamKind> = {
+  readonly view: string;
+  readonly kind: K;
+  readonly version: number;
+  row(id: string, state: StateOf<K>): Omit<ViewRow, "stream"> | undefined;
+};
+
+export type ViewQuery = {
+  readonly view: string;
+  readonly bucket?: string;
+  /** Only rows whose `due` is at or before this time. */
+  readonly dueBy?: number;
+  /** Rows strictly after this cursor in (at, stream name) order. */
+  readonly after?: { readonly at: number; readonly stream: string };
+  readonly order?: "oldest" | "newest";
+  readonly limit: number;
+};
+
+/** What moved since a position: enough to wake whoever waits. */
+export type Moved = {
+  readonly position: number;
+  readonly streams: readonly { tenant: string; stream: StreamRef }[];
+};
+
+/** Where a hold is a lease it has to be renewed within `leaseMs`; renewing one that lapsed is the error `epoch_ended`. */
+export type EpochHold = {
+  release(): Promise<void>;
+  readonly leaseMs?: number;
+  renew?(): Promise<void>;
+};
+
+/** The application's own tables, inside the same transaction as the journal. Holdpoint's tables are out of reach. */
+export type SqlTransaction = {
+  run(sql: string, ...values: readonly SqlValue[]): { readonly changes: number };
+  all(sql: string, ...values: readonly SqlValue[]): readonly Readonly<Record<string, SqlValue>>[];
+};
+export type SqlValue = null | number | bigint | string | Uint8Array;
+
+export type Store = {
+  /** The identity of this store's history; a copy or an older backup is recognised by it. */
+  readonly incarnation: string;
+
+  transact<Result>(tenant: string, needs: Needs, decide: Decide<Result>): Promise<Result>;
+  /**
+   * A capability some stores have: the decision runs inside an SQL transaction of its own, outside group commit, and may
+   * write the application's tables through `sql`. If it throws, the application's writes are undone with ours.
+   */
+  transactWithSql?<Result>(
+    tenant: string,
+    needs: Needs,
+    decide: (sight: Sight, sql: SqlTransaction) => Decision<Result>,
+  ): Promise<Result>;
+
+  /** Entries of one stream, oldest first. An unknown stream has none. */
+  read(
+    tenant: string,
+    stream: StreamRef,
+    options?: { fromSeq?: number; limit?: number },
+  ): Promise<readonly JournalEntry[]>;
+  /** Entries of a whole tenant in commit order, after a position. */
+  log(tenant: string, after: number, limit: number): Promise<readonly JournalEntry[]>;
+
+  query(tenant: string, query: ViewQuery): Promise<readonly ViewRow[]>;
+  /** How many rows a bucket has. */
+  count(tenant: string, view: string, bucket: string): Promise<number>;
+  /** Throws views away and folds them again from the journal; reports progress. */
+  rebuildViews(progress?: (done: number, total: number) => void): Promise<{ readonly streams: number }>;
+
+  /** The store's last commit position. */
+  position(): Promise<number>;
+  /**
+   * Resolves when something was committed after `position`, by any process, or when `signal` aborts (then with
+   * nothing moved). No busy loop, no timer longer than a day.
+   */
+  follow(position: number, signal: AbortSignal): Promise<Moved>;
+
+  artifact(tenant: string, hash: string): Promise<Uint8Array | undefined>;
+
+  /**
+   * Holds something that is released by itself when this process dies, under an epoch's id. `held` tells whether any
+   * living process holds it.
+   */
+  holdEpoch(id: string): Promise<EpochHold>;
+  epochHeld(id: string): Promise<boolean>;
+
+  /**
+   * Seals what moved in a tenant since its last seal: `sign` gets the draft inside one transaction, so that two
+   * sealers never seal the same heads. Answers undefined when nothing moved.
+   */
+  seal(tenant: string, sign: (draft: SealDraft) => Seal): Promise<Seal | undefined>;
+  seals(tenant: string, after?: number): Promise<readonly Seal[]>;
+  /** Tenants that have entries. */
+  tenants(): Promise<readonly string[]>;
+
+  /** Small encrypted rows kept beside the journal, never in it. */
+  putSecret(tenant: string, id: string, sealed: Uint8Array): Promise<void>;
+  getSecret(tenant: string, id: string): Promise<Uint8Array | undefined>;
+
+  close(): Promise<void>;
+};

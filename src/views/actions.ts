@@ -1,0 +1,52 @@
+/** Every action, by phase: what waits, runs, is in doubt, was done or refused. */
+import type { LiveAction } from "../core/action/state.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { StateOf } from "../core/streams.ts";
+import { previewOf } from "./approvals.ts";
+
+export const ACTIONS_VIEW = "actions";
+
+function progress(action: LiveAction): JsonObject {
+  switch (action.phase) {
+    case "open":
+      return { held: action.held?.code ?? null };
+    case "waiting":
+      return { approval: action.approval };
+    case "refused":
+      return { code: action.refusal.code, reason: action.refusal.reason };
+    case "running":
+      return {
+        effect: action.effect.id,
+        epoch: action.effect.epoch,
+        attempt: action.effect.attempt,
+        startedAt: action.effect.startedAt,
+      };
+    default:
+      return {
+        effect: action.effect.id,
+        attempt: action.effect.attempt,
+        reason: action.outcome.reason,
+        endedAt: action.outcome.at,
+      };
+  }
+}
+
+export const actionsView = {
+  view: ACTIONS_VIEW,
+  kind: "action",
+  version: 1,
+  row(_id: string, state: StateOf<"action">) {
+    if (state.phase === "none") return undefined;
+    const { tool, effectClass, agent, requestId, argsDigest } = state;
+    const data = {
+      tool,
+      effectClass,
+      agent,
+      requestId,
+      argsHash: argsDigest.slice(0, 12),
+      args: previewOf(state.args),
+      ...progress(state),
+    };
+    return { bucket: state.phase, at: state.proposedAt, due: null, data };
+  },
+} as const;

@@ -1,0 +1,44 @@
+/** The inbox: one row per approval, by status, oldest first. */
+import type { LiveApproval } from "../core/approval/state.ts";
+import { canonicalJson } from "../core/canonical-json.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { StateOf } from "../core/streams.ts";
+
+export const APPROVALS_VIEW = "approvals";
+const PREVIEW_CHARACTERS = 200;
+
+export function previewOf(value: unknown): string {
+  const text = canonicalJson(value);
+  return text.length <= PREVIEW_CHARACTERS
+    ? text
+    : `${text.slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
+}
+
+function summary(approval: LiveApproval): JsonObject {
+  return {
+    status: approval.status,
+    action: approval.action,
+    tool: approval.tool,
+    agent: approval.agent,
+    args: previewOf(approval.args),
+    argsHash: approval.argsDigest.slice(0, 12),
+    reason: approval.reason,
+    votes: approval.votes.length,
+    quorum: approval.approvers.quorum,
+    edit: approval.edit !== null,
+    requestedAt: approval.requestedAt,
+    decideBy: approval.decideBy,
+    decidedBy: approval.decided?.by ?? [],
+  };
+}
+
+export const approvalsView = {
+  view: APPROVALS_VIEW,
+  kind: "approval",
+  version: 1,
+  row(_id: string, state: StateOf<"approval">) {
+    if (state.status === "none") return undefined;
+    const due = state.status === "pending" ? state.decideBy : null;
+    return { bucket: state.status, at: state.requestedAt, due, data: summary(state) };
+  },
+} as const;

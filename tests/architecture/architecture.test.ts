@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readTree } from "./files.ts";
+import { describeViolation, rules } from "./rules.ts";
+import { read, type SourceText } from "./source.ts";
+
+function violations(rule: string, files: readonly SourceText[]): string[] {
+  return (rules[rule]?.(files.map(read)) ?? []).map(describeViolation);
+}
+
+function file(path: string, ...lines: readonly string[]): SourceText {
+  return { path, text: `${lines.join("\n")}\n` };
+}
+
+const tree = readTree("src").filter(({ path }) => path.endsWith(".ts"));
+
+for (const rule of Object.keys(rules)) {
+  test(`the source keeps the rule of ${rule}`, () => {
+    assert.deepEqual(violations(rule, tree), []);
+  });
+}
+
+const many = (count: number, line: string): string[] => Array.from({ length: count }, () => line);
+const core = (...lines: readonly string[]): SourceText[] => [file("src/core/sample.ts", ...lines)];
+
+const planted: Readonly<Record<string, Readonly<Record<string, readonly SourceText[]>>>> = {
+  imports: {
+    "core imports the engine": core('import { run } from "../engine/run.ts";'),
+    "core imports a type of the engine": core('import type { Run } from "../engine/run.ts";'),
+    "core imports a store dynamically": core('export const load = () => import("../stores/store.ts");'),
+    "core passes on a store": core('export { open } from "../stores/store.ts";'),
+    "core imports for the effect": core('import "../engine/run.ts";'),
+    "core imports the file system": core('import { readFileSync } from "node:fs";'),
+    "core imports an unlisted package": core('import pg from "pg";'),
+    "core imports a test": core('import { given } from "./sample.test.ts";'),
+    "the engine imports an implementation of a port": [
+      file("src/engine/run.ts", "import {", "  open,", '} from "../stores/sqlite/open.ts";'),
+    ],
+    "a store imports the engine": [file("src/stores/plan.ts", 'import { run } from "../engine/run.ts";')],
+    "a view imports a store": [file("src/views/inbox.ts", 'import { open } from "../stores/store.ts";')],
+    "the server imports values of core": [
+      file("src/server/app.ts", 'import { decide } from "../core/decide.ts";'),
+    ],
+    "the terminal imports a store": [
+      file("src/cli/main.ts", 'import { open } from "../stores/memory/open.ts";'),
+    ],
+    "the bench imports another store": [
+      file("src/testing/sim.ts", 'import { a } from "../stores/sqlite/a.ts";'),
+    ],
+    "the engine imports the composition": [file("src/engine/run.ts", 'import { a } from "../index.ts";')],
+    "a room that is not in the table": [file("src/attic/box.ts", "export const box = 1;")],
+    "a file beside the rooms": [file("src/loose.ts", "export const loose = 1;")],
+    "a file that leaves the source": [file("src/index.ts", 'import { a } from "../tests/a.ts";')],
+  },
+  cycles: {
+    "two files that import each other": [
+      file("src/core/a.ts", 'import { b } from "./b.ts";'),
+      file("src/core/b.ts", 'import { a } from "./a.ts";'),
+    ],
+    "a cycle of types over three files": [
+      file("src/core/a.ts", 'import type { B } from "./b.ts";'),
+      file("src/core/b.ts", 'import type { C } from "./c.ts";'),
+      file("src/core/c.ts", 'export type { A } from "./a.ts";'),
+    ],
+    "a file that imports itself": [file("src/core/a.ts", 'import { a } from "./a.ts";')],
+  },
+  barrels: {
+    "a star": core('export * from "./event.ts";', "export const own = 1;"),
+    "a named star": core('export * as events from "./event.ts";', "export const own = 1;"),
+    "only re-exports": core(
+      "// The door.",
+      'export { a } from "./a.ts";',
+      'export type { B } from "./b.ts";',
+    ),
+  },
+  names: {
+    "a folder of utils": [file("src/core/utils/clock.ts", "export const a = 1;")],
+    "a file of helpers": [file("src/core/helpers.ts", "export const a = 1;")],
+    "a manager": [file("src/engine/session-manager.ts", "export const a = 1;")],
+    "a class that ends in Service": core("export class PolicyService {}"),
+    "a type that ends in Impl": core("type StoreImpl = {};"),
+  },
+  purity: {
+    "Date.now": core("export const now = () => Date.now();"),
+    "new Date without an argument": core("export const now = new Date();"),
+    "new Date without parentheses": core("export const now = new Date;"),
+    "Math.random": core("export const dice = Math.random();"),
+    "a random id": core('import { randomUUID } from "node:crypto";'),
+    "all of node:crypto": core('import * as crypto from "node:crypto";'),
+    "a generated key": core('import { createHash, generateKeyPairSync } from "node:crypto";'),
+    setTimeout: core("setTimeout(() => 1, 10);"),
+    "performance.now": core("export const t = performance.now();"),
+    "an async function": core("export async function f() {}"),
+    await: core("const x = await y;"),
+    "a promise": core("export type Later = Promise<number>;"),
+    "the environment": core('export const home = process.env["HOME"];'),
+    fetch: core('fetch("https://example.com");'),
+    "code inside a template": core("export const id = `id-${Math.random()}`;"),
+    console: core('console.log("x");'),
+  },
+  caps: {
+    "a long file": core(...many(401, "export {};")),
+    "a long test": [file("src/core/a.test.ts", ...many(601, "export {};"))],
+    "a long function": core("export function f(): { a: number } {", ...many(60, "  a();"), "}"),
+    "a long arrow": core("export const f = <T,>(a: T): void => {", ...many(60, "  a();"), "};"),
+    "a long arrow that answers with an object": core("export const f = () => ({", ...many(60, "  a,"), "});"),
+    "a long method": core("class A {", "  m(): void {", ...many(60, "    a();"), "  }", "}"),
+    "five parameters": core(
+      "export function f(a: A, b: B<C, D>, c: (x: X, y: Y) => Z, d = 1, e?: E): void {}",
+    ),
+    "five parameters of an arrow": core("export const f = (a: A, b: B, c: C, d: D, e: E): number => a;"),
+    "five parameters of a constructor": core(
+      "class A {",
+      "  constructor(a: A, b: B, c: C, d: D, e: E) {}",
+      "}",
+    ),
+  },
+  syntax: {
+    any: core("export const a: any = 1;"),
+    "as any": core("export const a = b as any;"),
+    "a list of any": core("export type A = any[];"),
+    "any as an argument of a type": core("export type A = Map<string, any>;"),
+    "an enum": core("export enum Color { Red }"),
+    "a constant enum": core("const enum Color { Red }"),
+    "a namespace": core("export namespace A { export const b = 1; }"),
+    "a decorator": core("@sealed", "export class A {}"),
+    "work left for later": core(`// ${"TO"}${"DO"}: finish`),
+  },
+};
+
+for (const [rule, samples] of Object.entries(planted)) {
+  for (const [name, files] of Object.entries(samples)) {
+    test(`the rule of ${rule} sees ${name}`, () => {
+      assert.notDeepEqual(violations(rule, files), []);
+    });
+  }
+}
+
+const clean: readonly SourceText[] = [
+  file(
+    "src/core/decide.ts",
+    'import { createHash, type KeyObject, verify } from "node:crypto";',
+    'import { z } from "zod";',
+    'import type { Event } from "./event.ts";',
+    '// Date.now() and any await in a comment, `import x from "../engine/run.ts"` too.',
+    'export const words = ["await", "Date.now()", "import { a } from \'../engine/run.ts\'"];',
+    "export const pattern = /[/*\"'`{(]Math.random/;",
+    "export const half = (a: number, b: number): number => a / b / 2;",
+    "export const at = (ms: number): Date => new Date(ms);",
+    "export const text = (a: string): string => `any ${a.length > 1 ? `{${a}` : 'Promise'} async`;",
+    "export function decide(event: Event, key: KeyObject): { readonly ok: boolean } {",
+    "  if (event.process.name === 'fetch(') return { ok: verify(null, event.bytes, key, event.sig) };",
+    "  if (event.body instanceof Promise) return { ok: false };",
+    "  const many = new Map<string, readonly [number, number]>();",
+    "  return { ok: many.size > 0 && createHash('sha256') !== undefined && z !== undefined };",
+    "}",
+  ),
+  file(
+    "src/core/event.ts",
+    "export type Event = { readonly process: { readonly name: string }; any: number };",
+  ),
+  file(
+    "src/core/decide.test.ts",
+    'import { run } from "../engine/run.ts";',
+    "export const started = Date.now();",
+    "export const later = async () => run();",
+    ...many(100, "later();"),
+  ),
+  file(
+    "src/engine/run.ts",
+    'import { decide } from "../core/decide.ts";',
+    'import type { Store } from "../stores/store.ts";',
+    "export async function run(): Promise<void> {}",
+    'export { decide as again } from "../core/decide.ts";',
+  ),
+  file(
+    "src/stores/store.ts",
+    'import type { Event } from "../core/event.ts";',
+    "export type Store = { a: Event };",
+  ),
+  file("src/stores/memory/open.ts", 'import type { Store } from "../store.ts";', "export const open = 1;"),
+  file("src/server/app.ts", 'import type { Event } from "../core/event.ts";', "export type App = Event;"),
+  file("src/cli/main.ts", 'import { holdpoint } from "../index.ts";', "export const main = holdpoint;"),
+  file("src/testing/testing.ts", 'export { open } from "../stores/memory/open.ts";'),
+  file(
+    "src/index.ts",
+    'export { open } from "./stores/memory/open.ts";',
+    'export type { Event } from "./core/event.ts";',
+  ),
+];
+
+for (const rule of Object.keys(rules)) {
+  test(`the rule of ${rule} leaves clean code alone`, () => {
+    assert.deepEqual(violations(rule, clean), []);
+  });
+}

@@ -1,0 +1,247 @@
+// The walls between the rooms and the habits inside them, as pure functions over source texts.
+import path from "node:path";
+import { lineAt } from "./lexer.ts";
+import type { Import, Source } from "./source.ts";
+
+export type Violation = {
+  readonly rule: string;
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+};
+export type Rule = (sources: readonly Source[]) => Violation[];
+
+/** A room's name, one folder of it, "ports" for the port files, "core types" for `import type` only. */
+type Room = { readonly room: string; readonly may: readonly string[]; readonly packages?: readonly string[] };
+
+const ROOMS: readonly Room[] = [
+  { room: "core", may: [], packages: ["node:crypto", "zod", "@marcbachmann/cel-js"] },
+  { room: "engine", may: ["core", "ports"] },
+  { room: "stores", may: ["core"] },
+  { room: "sandbox", may: ["core"] },
+  { room: "payments", may: ["core"] },
+  { room: "models", may: ["core"] },
+  { room: "views", may: ["core"] },
+  { room: "server", may: ["engine", "views", "core types"] },
+  { room: "client", may: ["core types"] },
+  { room: "cli", may: ["client", "server", "engine", "index.ts"] },
+  { room: "adapters", may: ["engine", "client", "core types"] },
+  { room: "testing", may: ["core", "engine", "ports", "stores/memory"] },
+];
+
+const PORTS = new Set(["src/stores/store.ts", "src/sandbox/sandbox.ts", "src/payments/rail.ts"]);
+const COMPOSITION = "src/index.ts";
+const DOORS = new Set([COMPOSITION, "src/testing/testing.ts"]);
+
+const CAPS = { file: 400, testFile: 600, function: 60, parameters: 4 };
+
+const CRYPTO_IN_CORE = new Set([
+  "KeyObject",
+  "createHash",
+  "createHmac",
+  "createPrivateKey",
+  "createPublicKey",
+  "createSecretKey",
+  "hash",
+  "sign",
+  "timingSafeEqual",
+  "verify",
+]);
+
+const IMPURE: readonly (readonly [string, RegExp])[] = [
+  [
+    "the clock",
+    /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|(?![\w(\s]))|(?<!new\s+)(?<![.\w$])Date\s*\(/g,
+  ],
+  ["the clock", /\bperformance\s*\.\s*now\b|\bTemporal\s*\.\s*Now\b|\bhrtime\b/g],
+  ["randomness", /\bMath\s*\.\s*random\b|\brandom(?:UUID|Bytes|Int|Fill|FillSync)\b|\bgetRandomValues\b/g],
+  ["a timer", /\b(?:setTimeout|setInterval|setImmediate|queueMicrotask)\b/g],
+  [
+    "async code",
+    /(?<![.\w$])async\b(?!\s*[:?,}])|(?<![.\w$])await\b(?!\s*[:?,}])|(?<![.\w$]|\binstanceof\s)Promise\b/g,
+  ],
+  ["the process", /(?<![.\w$])process\s*(?:\.|\?\.|\[)|(?<![.\w$])globalThis\b/g],
+  ["the network", /(?<![.\w$])fetch\s*\(/g],
+  ["the console", /(?<![.\w$])console\b/g],
+];
+
+const BANNED_SYNTAX: readonly (readonly [string, RegExp])[] = [
+  ["any", /(?:[:<|&=]|\bas)\s*any\b(?!\s*[(:.])|\bany\s*(?:\[\]|>)/g],
+  ["enum", /\benum\s+[\w$]+\s*\{/g],
+  ["namespace", /(?:^|[;{}\n])\s*(?:export\s+|declare\s+)*(?:namespace|module)\s+[\w$."']+\s*\{/g],
+  ["decorator", /(?:^|[;{}\n])[ \t]*@[A-Za-z_$]/g],
+];
+
+const EMPTY_NAMES = new Set(["util", "utils", "helper", "helpers", "common", "misc"]);
+const EMPTY_FILE_NAME = /(?:^|[-.])(?:manager|service|impl)$/i;
+const EMPTY_DECLARATION =
+  /\b(?:class|interface|type|function|const|let)\s+([\w$]*(?:Manager|Service|Impl))\b/g;
+const UNFINISHED = /\b(?:TODO|FIXME|XXX)\b/g;
+
+const isTest = (file: { readonly path: string }): boolean => file.path.endsWith(".test.ts");
+const isShipped = (file: { readonly path: string }): boolean => !isTest(file);
+const isInCore = (file: { readonly path: string }): boolean => file.path.startsWith("src/core/");
+
+/** Each room imports only what the table lets it. */
+export const imports: Rule = (sources) =>
+  sources.filter(isShipped).flatMap((source) => {
+    const homeless = source.path !== COMPOSITION && tableRow(source.path) === undefined;
+    if (homeless) return [at(source, "imports", 1, "lies in no room of the table")];
+    return source.imports
+      .filter((entry) => !isAllowed(source.path, entry))
+      .map((entry) => at(source, "imports", entry.line, `may not import ${entry.specifier}`));
+  });
+
+function isAllowed(from: string, entry: Import): boolean {
+  const row = tableRow(from);
+  const { target } = entry;
+  if (!entry.specifier.startsWith(".")) return row?.packages?.includes(target) ?? true;
+  if (!target.startsWith("src/") || isTest({ path: target })) return false;
+  if (from === COMPOSITION || target.startsWith(`src/${row?.room}/`)) return true;
+  return row?.may.some((allowed) => covers(allowed, entry)) ?? false;
+}
+
+function covers(allowed: string, { target, typeOnly }: Import): boolean {
+  if (allowed === "ports") return PORTS.has(target);
+  if (allowed === "core types") return typeOnly && target.startsWith("src/core/");
+  return target === `src/${allowed}` || target.startsWith(`src/${allowed}/`);
+}
+
+function tableRow(file: string): Room | undefined {
+  return ROOMS.find(({ room }) => file.startsWith(`src/${room}/`));
+}
+
+/** No file reaches itself through its imports. */
+export const cycles: Rule = (sources) => {
+  const graph = new Map(sources.map((source) => [source.path, source]));
+  const done = new Set<string>();
+  const found: Violation[] = [];
+  const visit = (source: Source, trail: readonly string[]): void => {
+    if (trail.includes(source.path)) {
+      const loop = [...trail.slice(trail.indexOf(source.path)), source.path];
+      found.push(at(source, "cycles", 1, loop.join(" -> ")));
+    }
+    if (trail.includes(source.path) || done.has(source.path)) return;
+    for (const { target } of source.imports) {
+      const next = graph.get(target);
+      if (next !== undefined) visit(next, [...trail, source.path]);
+    }
+    done.add(source.path);
+  };
+  for (const source of sources) visit(source, []);
+  return found;
+};
+
+/** Only the package's doors pass on what others export. */
+export const barrels: Rule = (sources) =>
+  sources
+    .filter((source) => !DOORS.has(source.path))
+    .flatMap((source) => {
+      const stars = source.imports.filter((entry) => entry.reExport && entry.clause.startsWith("*"));
+      const found = stars.map((entry) =>
+        at(source, "barrels", entry.line, `export * from ${entry.specifier}`),
+      );
+      const onlyPassesOn = source.imports.some((entry) => entry.reExport) && ownCode(source) === "";
+      return onlyPassesOn ? [...found, at(source, "barrels", 1, "only passes on what others export")] : found;
+    });
+
+function ownCode({ code }: Source): string {
+  return code.replace(/\b(?:import|export)\b[\w\s{},*$]*["'][^"']*["']\s*;?/g, "").trim();
+}
+
+/** A name says what a thing is, not that it helps. */
+export const names: Rule = (sources) =>
+  sources.flatMap((source) => {
+    const segments = source.path.split("/").map((segment) => segment.replace(/(?:\.test)?\.ts$/, ""));
+    const empty = segments.filter(
+      (name) => EMPTY_NAMES.has(name.toLowerCase()) || EMPTY_FILE_NAME.test(name),
+    );
+    return [
+      ...empty.map((name) => at(source, "names", 1, `is named ${name}`)),
+      ...matches(source, "names", EMPTY_DECLARATION, (match) => `declares ${match[1]}`),
+    ];
+  });
+
+/** The core has no clock, no randomness, no input or output and no async code. */
+export const purity: Rule = (sources) =>
+  sources
+    .filter((source) => isInCore(source) && isShipped(source))
+    .flatMap((source) => [
+      ...IMPURE.flatMap(([what, pattern]) =>
+        matches(source, "purity", pattern, (match) => `uses ${what}: ${match[0].trim()}`),
+      ),
+      ...source.imports
+        .filter((entry) => entry.target === "node:crypto" && !isPureCrypto(entry))
+        .map((entry) => at(source, "purity", entry.line, `imports ${entry.clause.trim()} from node:crypto`)),
+    ]);
+
+function isPureCrypto({ clause }: Import): boolean {
+  const list = /^\{([^}]*)\}$/.exec(clause.trim())?.[1];
+  const imported = list?.split(",").map(
+    (name) =>
+      name
+        .trim()
+        .replace(/^type\s+/, "")
+        .split(/\s+/)[0] ?? "",
+  );
+  return imported?.every((name) => name === "" || CRYPTO_IN_CORE.has(name)) ?? false;
+}
+
+/** Files, functions and lists of parameters stay short. */
+export const caps: Rule = (sources) =>
+  sources.flatMap((source) => {
+    const lines = source.text.trimEnd().split("\n").length;
+    const cap = isTest(source) ? CAPS.testFile : CAPS.file;
+    const tooLong = lines > cap ? [at(source, "caps", 1, `has ${lines} lines, over ${cap}`)] : [];
+    return isTest(source) ? tooLong : [...tooLong, ...functionCaps(source)];
+  });
+
+function functionCaps(source: Source): Violation[] {
+  return source.functions.flatMap(({ line, lines, parameters }) => [
+    ...(lines > CAPS.function
+      ? [at(source, "caps", line, `function of ${lines} lines, over ${CAPS.function}`)]
+      : []),
+    ...(parameters > CAPS.parameters
+      ? [at(source, "caps", line, `${parameters} parameters, over ${CAPS.parameters}`)]
+      : []),
+  ]);
+}
+
+/** Erasable and honest TypeScript only, and nothing left for later. */
+export const syntax: Rule = (sources) =>
+  sources.flatMap((source) => [
+    ...BANNED_SYNTAX.flatMap(([what, pattern]) => matches(source, "syntax", pattern, () => `uses ${what}`)),
+    ...[...source.text.matchAll(UNFINISHED)].map((match) =>
+      at(source, "syntax", lineAt(source.text, match.index), `says ${match[0]}`),
+    ),
+  ]);
+
+export const rules: Readonly<Record<string, Rule>> = {
+  imports,
+  cycles,
+  barrels,
+  names,
+  purity,
+  caps,
+  syntax,
+};
+
+export function describeViolation({ rule, path: file, line, text }: Violation): string {
+  return `${file}:${line}  ${text}  [${rule}]`;
+}
+
+function matches(
+  source: Source,
+  rule: string,
+  pattern: RegExp,
+  say: (match: RegExpExecArray) => string,
+): Violation[] {
+  return [...source.code.matchAll(pattern)].map((match) => {
+    const start = match.index + (/^[\s;{}]*/.exec(match[0])?.[0].length ?? 0);
+    return at(source, rule, lineAt(source.code, start), say(match));
+  });
+}
+
+function at(source: Source, rule: string, line: number, text: string): Violation {
+  return { rule, path: path.posix.normalize(source.path), line, text };
+}
