@@ -11,7 +11,17 @@ import { runNode, stopWithParent } from "./process.mjs";
 const TESTS = ["src", "tests"];
 const CLEANED = ["dist", "coverage", "node_modules/.build-stamp"];
 
-const commands = { start, test, sim, check, lint, types, format, build: buildAll, clean };
+// Longer proofs, each behind its own command.
+const proofs = {
+  sim: "src/testing/simulator/main.ts",
+  processes: "tests/processes/run.ts",
+  scale: "tests/scale/run.ts",
+  tamper: "tests/verify/tamper.ts",
+};
+const proofCommands = Object.fromEntries(
+  Object.entries(proofs).map(([name, program]) => [name, (args) => runNode([program, ...args])]),
+);
+const commands = { start, test, check, lint, types, format, build: buildAll, clean, ...proofCommands };
 
 process.chdir(path.resolve(path.dirname(fileURLToPath(import.meta.url)), ".."));
 stopWithParent();
@@ -53,10 +63,6 @@ async function failedChecks() {
   if ((await lint([])) !== 0) failed.push("lint");
   if ((await types([])) !== 0) failed.push("types");
   return failed;
-}
-
-function sim(args) {
-  return runNode(["src/testing/simulator/main.ts", ...args]);
 }
 
 async function check() {

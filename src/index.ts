@@ -29,6 +29,7 @@ import { type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import { printNotice } from "./engine/print-notice.ts";
+import { type Recovered, recoverDead } from "./engine/recover.ts";
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import type { SecretHandle } from "./engine/secrets.ts";
 import { dataFolder, keyFile, programName } from "./engine/settings.ts";
@@ -65,6 +66,7 @@ export type {
   Receipts,
 } from "./engine/instance.ts";
 export type { JournalRecord } from "./engine/journal.ts";
+export type { Recovered } from "./engine/recover.ts";
 export type { Notice } from "./engine/runtime.ts";
 export { secret } from "./engine/secrets.ts";
 export type { ToolContext } from "./engine/tool.ts";
@@ -100,6 +102,11 @@ export type Holdpoint = KillSwitch & {
   readonly journal: Journal;
   readonly budgets: Budgets;
   readonly people: People;
+  /**
+   * Looks for effects whose process died, now: sends them again where their class allows, else puts them in doubt. It
+   * also happens by itself from the first call on.
+   */
+  recover(): Promise<Recovered>;
   /** Keeps a value encrypted beside the journal; put the handle that comes back into arguments. */
   putSecret(value: string): Promise<SecretHandle>;
   /** Lets effects under way end, seals the journal and lets go of the store. */
@@ -214,6 +221,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     budgets: budgetsOf(opening),
     people: peopleOf(opening),
     ...killSwitchOf(opening),
+    recover: async () => recoverDead(await opening()),
     putSecret: (value) => putSecret(opening, value),
     close,
     [Symbol.asyncDispose]: close,

@@ -23,7 +23,10 @@ export type ExportLine =
 
 /** Without the line feed. */
 export function exportLine(line: ExportLine): string {
-  return canonicalJson(line);
+  if (!("entry" in line)) return canonicalJson(line);
+  // A store's row may carry more than the format knows.
+  const { header, hash, salt, body, position } = line.entry;
+  return canonicalJson({ entry: { header, hash, salt, body, position } });
 }
 
 export function parseExportLine(text: string): ExportLine {

@@ -100,12 +100,16 @@ function appended(
   let head = sofar.after;
   for (const event of events) {
     const place = { tenant: ground.tenant, stream: sofar.name, seq: head.seq + 1, at: now, prev: head.hash };
-    const entry = makeEntry(place, event, Buffer.from(ground.random(SALT_BYTES)).toString("hex"));
+    const entry = makeEntry(place, event, hexOf(ground.random(SALT_BYTES)));
     const recorded = { type: event.type, tv: event.tv, at: now, seq: place.seq, body: entry.body };
     head = foldEvent(ground.folds, sofar.stream.kind, head, { ...recorded, hash: entry.hash });
     entries.push(entry);
   }
   return { ...sofar, after: head, entries };
+}
+
+function hexOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("hex");
 }
 
 function checkArtifact({ hash, bytes }: Artifact): void {

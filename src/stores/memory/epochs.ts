@@ -3,6 +3,7 @@ import type { MemoryDatabase, MemoryHold } from "./database.ts";
 
 export type EpochHold = {
   release(): Promise<void>;
+  readonly leaseMs?: number;
   /** With leases: holds on for another `leaseMs`. A hold that lapsed stays lost, since others may have seen it free. */
   renew(): Promise<void>;
 };
@@ -12,6 +13,7 @@ export function holdEpoch(database: MemoryDatabase, holder: object, id: string):
   const hold: MemoryHold = { holder, until: leaseEnd(database) };
   database.holds.set(id, hold);
   return {
+    ...(database.leaseMs === undefined ? {} : { leaseMs: database.leaseMs }),
     async release() {
       if (database.holds.get(id) === hold) database.holds.delete(id);
     },

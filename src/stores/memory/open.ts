@@ -49,7 +49,10 @@ export function openMemoryStore(database: MemoryDatabase): MemoryStore {
     seals: async (tenant, after) => seals(on(), tenant, after),
     tenants: async () => tenants(on()),
     async putSecret(tenant, id, sealed) {
-      tenantOf(on(), checkText("tenant", tenant)).secrets.set(checkText("secret's id", id), new Uint8Array(sealed));
+      tenantOf(on(), checkText("tenant", tenant)).secrets.set(
+        checkText("secret's id", id),
+        new Uint8Array(sealed),
+      );
     },
     getSecret: async (tenant, id) => on().data.tenants.get(tenant)?.secrets.get(id)?.slice(),
     close: async () => end("closed"),

@@ -41,5 +41,6 @@ function write(database: MemoryDatabase, tenant: string, plan: Plan<unknown>): v
   if (plan.names.length + plan.artifacts.length === 0) return;
   const { names, artifacts } = tenantOf(database, tenant);
   for (const { name, stream } of plan.names) names.set(name, stream);
-  for (const { hash, bytes } of plan.artifacts) if (!artifacts.has(hash)) artifacts.set(hash, new Uint8Array(bytes));
+  for (const { hash, bytes } of plan.artifacts)
+    if (!artifacts.has(hash)) artifacts.set(hash, new Uint8Array(bytes));
 }

@@ -1,7 +1,7 @@
 /** Writes a plan. Runs inside the transaction that the plan was made in. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Folds } from "../../core/streams.ts";
-import { foldOf } from "../head.ts";
+import { foldOf, type Head } from "../head.ts";
 import type { Plan, PlannedStream } from "../plan.ts";
 import type { Artifacts } from "./artifacts.ts";
 import type { Heads } from "./heads.ts";
@@ -40,8 +40,7 @@ export function createMarker(): Marker {
   };
 }
 
-/** `sidOf` answers a stream's number, 0 for a stream that is not in the file yet. */
-export type WritePlan = (tid: number, plan: Plan<unknown>, sidOf: (planned: PlannedStream) => number) => void;
+export type WritePlan = (tid: number, plan: Plan<unknown>) => void;
 
 export function prepareAppend(tables: Tables): WritePlan {
   const { db, folds, heads, names, artifacts, snapshots, views, marker } = tables;
@@ -49,9 +48,9 @@ export function prepareAppend(tables: Tables): WritePlan {
   const insertEntry = db.prepare(
     "INSERT INTO hp_entries (tid, sid, seq, header, hash, salt, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
-  const writeStream = (tid: number, planned: PlannedStream, known: number) => {
+  const writeStream = (tid: number, planned: PlannedStream) => {
     const { stream, name, before, after } = planned;
-    const sid = known === 0 ? Number(insertStream.run(tid, name).lastInsertRowid) : known;
+    const sid = sidOf(before) ?? Number(insertStream.run(tid, name).lastInsertRowid);
     let seq = before.seq;
     for (const { header, hash, salt, body } of planned.entries) {
       const { lastInsertRowid } = insertEntry.run(
@@ -69,11 +68,16 @@ export function prepareAppend(tables: Tables): WritePlan {
     views.write({ tid, sid }, stream, after.state);
     heads.moved(tid, name, { ...after, sid });
   };
-  return (tid, plan, sidOf) => {
-    for (const planned of plan.streams) writeStream(tid, planned, sidOf(planned));
+  return (tid, plan) => {
+    for (const planned of plan.streams) writeStream(tid, planned);
     for (const name of plan.names) names.lead(tid, name);
     for (const artifact of plan.artifacts) artifacts.put(tid, artifact);
   };
+}
+
+/** A plan hands back the head that it was given; one that has no number yet is of a new stream. */
+function sidOf(head: Head): number | undefined {
+  return "sid" in head && typeof head.sid === "number" && head.sid > 0 ? head.sid : undefined;
 }
 
 const bytesOf = (hex: string | null): Buffer | null => (hex === null ? null : Buffer.from(hex, "hex"));

@@ -35,17 +35,25 @@ type Batch = {
 
 const LONGEST_HOLD_MS = 10;
 const GAP_MS = 1;
+/** Another process that wrote this lately probably waits for the lock again. */
+const LATELY_MS = 250;
 
 export function createWriter(transaction: WriteTransaction, patience: Patience): Writer {
   const queue: Member[] = [];
   let running: Promise<void> | undefined;
   let closed = false;
 
+  let othersWrote = Number.NEGATIVE_INFINITY;
+  let lastEnd = Number.NEGATIVE_INFINITY;
+
   const run = async (): Promise<void> => {
     while (queue.length > 0) {
       await nextTurn();
+      const now = performance.now();
+      if (now - othersWrote < LATELY_MS && now - lastEnd < GAP_MS) await sleep(GAP_MS);
       const others = await writeNext(transaction, patience, queue);
-      if (others && queue.length > 0) await sleep(GAP_MS);
+      lastEnd = performance.now();
+      if (others) othersWrote = lastEnd;
     }
     running = undefined;
   };

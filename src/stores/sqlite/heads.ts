@@ -9,6 +9,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { StreamRef } from "../../core/stream.ts";
 import type { Folds } from "../../core/streams.ts";
 import { emptyHead, foldEntry, foldOf, type Head } from "../head.ts";
+import { createCache } from "./cache.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** `sid` is 0 while the stream is not in the file. */
@@ -21,6 +22,7 @@ export type Heads = {
   moved(tid: number, name: string, head: SqliteHead): void;
   committed(): void;
   rolledBack(): void;
+  /** Trusts nothing that was seen before. */
   clear(): void;
 };
 
@@ -35,14 +37,10 @@ type Cached = { readonly head: SqliteHead; readonly look: number };
 export function prepareHeads({ db, folds, snapshots, most }: Options): Heads {
   const version = db.prepare("PRAGMA data_version");
   const load = prepareLoad({ db, folds, snapshots });
-  const cache = new Map<string, Cached>();
+  const cache = createCache<Cached>(most);
   const batch = new Map<string, SqliteHead>();
   let seen = -1;
   let look = 0;
-  const keep = (key: string, head: SqliteHead) => {
-    cache.delete(key);
-    if (head.seq > 0) cache.set(key, { head, look });
-  };
   return {
     refresh() {
       const now = Number(version.get()?.["data_version"]);
@@ -56,21 +54,21 @@ export function prepareHeads({ db, folds, snapshots, most }: Options): Heads {
       const pending = batch.get(key);
       if (pending !== undefined) return pending;
       const cached = cache.get(key);
-      const head = cached?.look === look ? cached.head : load(tid, stream, { name, cached: cached?.head });
-      keep(key, head);
+      if (cached?.look === look) return cached.head;
+      const head = load(tid, stream, { name, cached: cached?.head });
+      if (head.seq > 0) cache.set(key, { head, look });
       return head;
     },
     moved: (tid, name, head) => batch.set(`${tid}/${name}`, head),
     committed() {
-      for (const [key, head] of batch) keep(key, head);
+      for (const [key, head] of batch) cache.set(key, { head, look });
       batch.clear();
-      for (const key of cache.keys()) {
-        if (cache.size <= most) break;
-        cache.delete(key);
-      }
     },
     rolledBack: () => batch.clear(),
-    clear: () => cache.clear(),
+    clear() {
+      cache.clear();
+      seen = -1;
+    },
   };
 }
 

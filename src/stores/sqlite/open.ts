@@ -1,4 +1,5 @@
 /** The SQLite store: one file, any number of processes of one machine. */
+import type { DatabaseSync } from "node:sqlite";
 import { HoldpointError } from "../../core/errors.ts";
 import { streamName } from "../../core/stream.ts";
 import type { Folds } from "../../core/streams.ts";
@@ -14,6 +15,12 @@ import { transact } from "./transact.ts";
 import { transactWithSql } from "./transact-with-sql.ts";
 import type { AroundCommit } from "./write-transaction.ts";
 
+/** For tests of what a disk does wrong: the connection itself, and a place around every commit. */
+export type SqliteHooks = {
+  connected?(db: DatabaseSync): void;
+  commit?: AroundCommit;
+};
+
 export type SqliteOptions = {
   readonly folder: string;
   readonly folds: Folds;
@@ -26,7 +33,7 @@ export type SqliteOptions = {
   readonly busyMs?: number;
   /** How many streams' heads and states are kept in memory. */
   readonly mostHeads?: number;
-  readonly aroundCommit?: AroundCommit;
+  readonly hooks?: SqliteHooks;
 };
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {

@@ -10,13 +10,15 @@ export async function patiently<Answer>(
   { random, busyMs }: Patience,
   attempt: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
-  const giveUp = performance.now() + busyMs;
-  for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+  const start = performance.now();
+  for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= giveUp) throw translated(error);
-      await sleep(1 + ((random(1)[0] ?? 0) / 256) * (pause - 1));
+      const waited = performance.now() - start;
+      if (!isBusy(error) || waited >= busyMs) throw translated(error);
+      const longest = Math.min(LONGEST_PAUSE_MS, 2 + waited / 50);
+      await sleep(1 + ((random(1)[0] ?? 0) / 256) * (longest - 1));
     }
   }
 }

@@ -50,6 +50,7 @@ export async function openSession(
       patience,
       mostHeads,
     });
+    options.hooks?.connected?.(db);
     const followers = createFollowers({ folder, db, moved: journal.reads.moved });
     const writer = openWriter({ options, opened, journal, followers });
     await goOn({ journal, writer });
@@ -70,7 +71,7 @@ type Parts = {
 function openWriter({ options, opened, journal, followers }: Parts): Writer {
   const { db, file } = opened;
   const { heads, tenants, marker, patience } = journal;
-  const around = options.aroundCommit ?? ((commit) => commit());
+  const around = options.hooks?.commit ?? ((commit) => commit());
   const check = watchLayout(journal);
   const committed = followers.wake;
   const transaction = writeTransaction({

@@ -2,7 +2,7 @@ import type { StreamRef } from "../../core/stream.ts";
 import type { Decide, Needs } from "../../core/transaction.ts";
 import { checkText } from "../check-text.ts";
 import { emptyHead } from "../head.ts";
-import { type Ground, makePlan, type Plan, type PlannedStream } from "../plan.ts";
+import { type Ground, makePlan, type Plan } from "../plan.ts";
 import type { Prepared, Writer } from "./group-commit.ts";
 import type { Journal } from "./journal.ts";
 
@@ -35,8 +35,7 @@ export function groundOf({ tenants, heads, names, folds, clock, random }: Journa
   };
 }
 
-export function writePlan({ tenants, heads, append }: Journal, tenant: string, plan: Plan<unknown>): void {
+export function writePlan({ tenants, append }: Journal, tenant: string, plan: Plan<unknown>): void {
   if (plan.streams.length + plan.names.length + plan.artifacts.length === 0) return;
-  const tid = tenants.ensure(tenant);
-  append(tid, plan, ({ stream, name }: PlannedStream) => heads.head(tid, stream, name).sid);
+  append(tenants.ensure(tenant), plan);
 }

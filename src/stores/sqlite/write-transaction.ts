@@ -57,6 +57,7 @@ export function writeTransaction(parts: TransactionParts): WriteTransaction {
         return others;
       } catch (error) {
         rollBack();
+        heads.clear();
         throw error;
       }
     },

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { actionStream } from "../../core/stream.ts";
+import type { Decision, Sight } from "../../core/transaction.ts";
+import { sqliteBench } from "../../testing/sqlite-bench.ts";
+import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
+import type { SqlTransaction, Store } from "../store.ts";
+
+const one = actionStream("one");
+const append = { stream: one, events: [counted()] };
+
+function run<Result>(
+  store: Store,
+  decide: (sight: Sight, sql: SqlTransaction) => Decision<Result>,
+): Promise<Result> {
+  assert.ok(store.transactWithSql);
+  return store.transactWithSql(TENANT, { write: [one] }, decide);
+}
+
+const notes = (store: Store) =>
+  run(store, (_sight, sql) => commit(sql.all("SELECT text FROM notes").map(({ text }) => text)));
+
+async function withNotes(store: Store): Promise<void> {
+  await run(store, (_sight, sql) => commit(sql.run("CREATE TABLE notes (text TEXT UNIQUE)")));
+}
+
+test("the application's rows and the journal's entries are written together", async (t) => {
+  const { open } = sqliteBench(t);
+  const store = await open();
+  await withNotes(store);
+  const changes = await run(store, (_sight, sql) =>
+    commit(sql.run("INSERT INTO notes VALUES (?), (?)", "a", "b").changes, append),
+  );
+  assert.equal(changes, 2);
+  assert.deepEqual(await notes(await open()), ["a", "b"]);
+  assert.equal((await store.read(TENANT, one)).length, 1);
+});
+
+test("when the decision throws, or its SQL fails, nothing of both is written", async (t) => {
+  const { open } = sqliteBench(t);
+  const store = await open();
+  await withNotes(store);
+  const failing = [
+    run(store, (_sight, sql) => {
+      sql.run("INSERT INTO notes VALUES ('a')");
+      throw new RangeError("no");
+    }),
+    run(store, (_sight, sql) =>
+      commit(
+        times(2, () => sql.run("INSERT INTO notes VALUES ('a')")),
+        append,
+      ),
+    ),
+    run(store, (_sight, sql) => {
+      sql.run("INSERT INTO notes VALUES ('a')");
+      return commit(null, { stream: actionStream("undeclared"), events: [counted()] });
+    }),
+  ];
+  const others = times(5, () => count(store, "two"));
+  const answers = await Promise.allSettled(failing);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ["rejected", "rejected", "rejected"],
+  );
+  assert.deepEqual(await Promise.all(others), [1, 2, 3, 4, 5]);
+  assert.deepEqual(await notes(store), []);
+  assert.deepEqual(await store.read(TENANT, one), []);
+});
+
+test("a decision that asks for more streams writes its rows once", async (t) => {
+  const { open } = sqliteBench(t);
+  const store = await open();
+  await withNotes(store);
+  await run(store, (sight, sql) => {
+    sql.run("INSERT INTO notes VALUES ('a')");
+    const needs = sight.missing({ write: [actionStream("two")] });
+    return needs === undefined ? commit(null, append) : { kind: "need", needs };
+  });
+  assert.deepEqual(await notes(store), ["a"]);
+});
+
+test("Holdpoint's tables, settings and the transaction itself are out of reach", async (t) => {
+  const { open } = sqliteBench(t);
+  const store = await open();
+  await withNotes(store);
+  await count(store, "two");
+  const forbidden = [
+    "SELECT * FROM hp_entries",
+    "SELECT body FROM main.HP_ENTRIES",
+    "DELETE FROM hp_entries",
+    "UPDATE hp_meta SET value = 1",
+    "INSERT INTO notes SELECT body FROM hp_entries",
+    "CREATE TRIGGER spy AFTER INSERT ON hp_entries BEGIN SELECT 1; END",
+    "CREATE INDEX mine ON hp_entries (body)",
+    "CREATE TABLE hp_mine (a)",
+    "ALTER TABLE hp_entries ADD COLUMN a",
+    "DROP TABLE hp_entries",
+    "PRAGMA synchronous=OFF",
+    "PRAGMA writable_schema=ON",
+    "COMMIT",
+    "ROLLBACK",
+    "SAVEPOINT mine",
+    "ATTACH ':memory:' AS other",
+    "DELETE FROM sqlite_schema",
+    "VACUUM",
+  ];
+  for (const text of forbidden) {
+    await assert.rejects(
+      run(store, (_sight, sql) => commit(sql.run(text))),
+      text,
+    );
+  }
+  await assert.rejects(
+    run(store, (_sight, sql) => {
+      sql.run("CREATE TRIGGER bad AFTER INSERT ON notes BEGIN DELETE FROM hp_entries; END");
+      return commit(sql.run("INSERT INTO notes VALUES ('x')"));
+    }),
+  );
+  assert.equal(await count(store, "two"), 2);
+});
+
+test("SQL that is kept for later is refused", async (t) => {
+  const { open } = sqliteBench(t);
+  const store = await open();
+  await withNotes(store);
+  const kept = await run(store, (_sight, sql) => commit(sql));
+  assert.throws(() => kept.run("INSERT INTO notes VALUES ('late')"), { code: "closed" });
+});

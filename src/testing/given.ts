@@ -1,0 +1,157 @@
+/**
+ * Rules as given / when / then: facts that stand in the journal, rules that run over them, facts they bring about.
+ *
+ * ```ts
+ * given([fact(switchStream("tenant"), "switch.stopped", { by: "person:ann", reason: "drill" })])
+ *   .when((draft) => propose(draft, proposal))
+ *   .then([fact(action, "action.proposed"), fact(action, "action.held", { code: "stopped" })]);
+ * ```
+ *
+ * G1. Rules see only what they declared, as in a store; what they append to has to be declared for writing.
+ * G2. Bodies pass through canonical JSON, as in a store: what cannot be kept fails here too.
+ */
+import assert from "node:assert/strict";
+import { canonicalJson } from "../core/canonical-json.ts";
+import { type Draft, decideWith, type Need } from "../core/draft.ts";
+import type { NewEvent } from "../core/event.ts";
+import type { JsonObject } from "../core/json.ts";
+import { type StreamKind, type StreamRef, streamName } from "../core/stream.ts";
+import { FOLDS, type StateOf } from "../core/streams.ts";
+import type { Artifact, Decision, Needs, Sight } from "../core/transaction.ts";
+
+/** One event of one stream. Expected facts name as much of the body as the test is about. */
+export type Fact = NewEvent & { readonly on: StreamRef; readonly at: number };
+
+export type World = {
+  readonly facts: readonly Fact[];
+  readonly names: ReadonlyMap<string, StreamRef>;
+  readonly artifacts: readonly Artifact[];
+};
+
+export type GivenOptions = { readonly now?: number; readonly tenant?: string };
+
+export type Given = { when<Result>(rules: (draft: Draft) => Need | Result): Then<Exclude<Result, Need>> };
+
+export type Then<Result> = {
+  readonly answer: Result;
+  /** The facts that the rules appended, in order. */
+  readonly appended: readonly Fact[];
+  /** Everything that stands now: what a next `given` may start from. */
+  readonly world: World;
+  /** Asserts exactly these facts in this order; of each body the fields that are named. */
+  then(expected: readonly Omit<Fact, "at">[]): Then<Result>;
+  /** Asserts the fields of the answer that are named. */
+  answers(expected: unknown): Then<Result>;
+  state<K extends StreamKind>(ref: StreamRef<K>): StateOf<K>;
+};
+
+/** Where tests begin: a moment that looks like one. */
+export const NOON = 1_800_000_000_000;
+const MOST_ROUNDS = 8;
+
+export function fact(on: StreamRef, type: string, body: JsonObject = {}, at: number = NOON): Fact {
+  return { on, type, tv: 1, body, at };
+}
+
+export function given(start: readonly Fact[] | World, { now = NOON, tenant = "acme" }: GivenOptions = {}): Given {
+  const world = "facts" in start ? start : { facts: start, names: new Map(), artifacts: [] };
+  return {
+    when<Result>(rules: (draft: Draft) => Need | Result) {
+      const decision = decided(world, { now, tenant }, decideWith(rules));
+      return outcome(world, decision, now);
+    },
+  };
+}
+
+type Place = { readonly now: number; readonly tenant: string };
+type Commit<Result> = Extract<Decision<Result>, { kind: "commit" }>;
+
+function decided<Result>(
+  world: World,
+  { now, tenant }: Place,
+  decide: (sight: Sight) => Decision<Result>,
+): Commit<Result> {
+  const declared = { write: new Set<string>(), read: new Set<string>(), names: new Set<string>() };
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const decision = decide(sightOf(world, declared, { now, tenant }));
+    if (decision.kind === "commit") {
+      for (const { stream } of decision.append)
+        assert.ok(declared.write.has(streamName(stream)), `appends to ${streamName(stream)} without declaring it`);
+      return decision;
+    }
+    for (const ref of decision.needs.write ?? []) declared.write.add(streamName(ref));
+    for (const ref of decision.needs.read ?? []) declared.read.add(streamName(ref));
+    for (const name of decision.needs.names ?? []) declared.names.add(name);
+  }
+  throw new assert.AssertionError({ message: `the rules asked for more streams ${MOST_ROUNDS} times` });
+}
+
+type Declared = { readonly write: Set<string>; readonly read: Set<string>; readonly names: Set<string> };
+
+function sightOf(world: World, { write, read, names }: Declared, place: Place): Sight {
+  const isSeen = (ref: StreamRef) => write.has(streamName(ref)) || read.has(streamName(ref));
+  const see = (ref: StreamRef): readonly Fact[] => {
+    assert.ok(isSeen(ref), `looks at ${streamName(ref)} without declaring it`);
+    return on(world.facts, ref);
+  };
+  return {
+    ...place,
+    state: (ref) => fold(ref, see(ref)),
+    version: (ref) => see(ref).length,
+    name(name) {
+      assert.ok(names.has(name), `looks up "${name}" without declaring it`);
+      return world.names.get(name);
+    },
+    missing(needs: Needs) {
+      const missing = {
+        write: (needs.write ?? []).filter((ref) => !write.has(streamName(ref))),
+        read: (needs.read ?? []).filter((ref) => !isSeen(ref)),
+        names: (needs.names ?? []).filter((name) => !names.has(name)),
+      };
+      return missing.write.length + missing.read.length + missing.names.length === 0 ? undefined : missing;
+    },
+  };
+}
+
+function on(facts: readonly Fact[], ref: StreamRef): readonly Fact[] {
+  return facts.filter((one) => streamName(one.on) === streamName(ref));
+}
+
+function fold<K extends StreamKind>(ref: StreamRef<K>, facts: readonly Fact[]): StateOf<K> {
+  const { initial, evolve } = FOLDS[ref.kind];
+  return facts.reduce<StateOf<K>>(
+    (state, { type, tv, body, at }, index) => evolve(state, { type, tv, body, at, seq: index + 1 }),
+    initial,
+  );
+}
+
+function outcome<Result>(before: World, decision: Commit<Result>, now: number): Then<Result> {
+  const appended = decision.append.flatMap(({ stream, events }) =>
+    events.map((event) => ({ ...event, body: kept(event.body), on: stream, at: now })),
+  );
+  const world = {
+    facts: [...before.facts, ...appended],
+    names: new Map([...before.names, ...(decision.names ?? []).map(({ name, stream }) => [name, stream] as const)]),
+    artifacts: [...before.artifacts, ...(decision.artifacts ?? [])],
+  };
+  const after: Then<Result> = {
+    answer: decision.result,
+    appended,
+    world,
+    // biome-ignore lint/suspicious/noThenProperty: given, when, then is how people say it, and nobody awaits a test.
+    then(expected) {
+      assert.deepEqual(appended.map(title), expected.map(title));
+      expected.forEach(({ body }, index) => assert.partialDeepStrictEqual(appended[index]?.body, body));
+      return after;
+    },
+    answers(expected) {
+      assert.partialDeepStrictEqual(decision.result, expected);
+      return after;
+    },
+    state: (ref) => fold(ref, on(world.facts, ref)),
+  };
+  return after;
+}
+
+const title = ({ on: ref, type }: Pick<Fact, "on" | "type">): string => `${type} on ${streamName(ref)}`;
+const kept = (body: JsonObject): JsonObject => JSON.parse(canonicalJson(body)) as JsonObject;

@@ -1,0 +1,98 @@
+/** Programs that call tools: they come back with the same request id after crashes and errors, and now and then misbehave. */
+import { isHoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import { execute } from "../../engine/execute.ts";
+import { crash } from "./life.ts";
+import { isExpected } from "./nodes.ts";
+import { aliveIn, count, fail, type Life, onLife, SECRET, type Sim } from "./sim.ts";
+import { type Args, MOST } from "./tool-spec.ts";
+
+export type Request = {
+  readonly tenant: string;
+  readonly id: string | null;
+  readonly tool: string;
+  readonly args: Args;
+  /** Its answer will not change any more. */
+  settled: boolean;
+};
+
+export function drawRequest(sim: Sim, n: number): Request {
+  const { random, scenario } = sim;
+  const args: Args = {
+    amount: random.int(MOST + 1),
+    to: `account ${random.int(6)}`,
+    n,
+    ...(random.chance(0.15) ? { token: SECRET } : {}),
+    ...(random.chance(0.01) ? { pad: "x".repeat(70_000) } : {}),
+  };
+  if (args.token !== undefined) count(sim, "secret in arguments");
+  return {
+    tenant: random.pick(scenario.nodes).tenant,
+    id: random.chance(0.06) ? null : `req-${n}`,
+    tool: random.pick(scenario.tools).name,
+    args,
+    settled: false,
+  };
+}
+
+/** One call; answers whether there is any point in calling again. */
+async function callOnce(sim: Sim, life: Life, request: Request, args: Args): Promise<boolean> {
+  const tool = life.runtime.tools.get(request.tool);
+  if (tool === undefined) return true;
+  const waitMs = sim.random.pick([0, 0, 100, 2_000, 20_000]);
+  const conflicts = args !== request.args;
+  const call = { requestId: request.id, args: args as unknown as Json, says: "please", waitMs };
+  const said = await onLife(life, () => execute(life.runtime, tool, call));
+  if (said.kind === "crashed") return request.id !== null;
+  if (said.kind === "value") {
+    if (conflicts) fail(sim, "R1", `${request.id} was answered for other arguments`);
+    return sim.oracle.answered(request.tenant, request.id, said.value) === "again";
+  }
+  if (isHoldpointError(said.error, "request_conflict")) {
+    count(sim, "request id with other arguments");
+    if (!conflicts) fail(sim, "R1", `${request.id} was refused its own arguments`);
+    return true;
+  }
+  if (isHoldpointError(said.error, "epoch_ended")) crash(sim, life, "because its epoch ended");
+  if (!isExpected(said.error))
+    fail(sim, "unexpected error", `of a call: ${String((said.error as Error).stack)}`);
+  return request.id !== null;
+}
+
+async function call(sim: Sim, request: Request, tries: number): Promise<void> {
+  const { random, scheduler } = sim;
+  for (let attempt = 0; attempt < tries && !request.settled; attempt++) {
+    const life = random.pick(aliveIn(sim, request.tenant));
+    if (life === undefined) {
+      await scheduler.sleep(500);
+      continue;
+    }
+    const other = request.id !== null && sim.faultsOn && random.chance(0.03);
+    const args = other ? { ...request.args, amount: (request.args.amount + 1) % MOST } : request.args;
+    if (attempt > 0) count(sim, "same request id after a crash");
+    const again = await callOnce(sim, life, request, args);
+    if (request.id === null) break;
+    if (!again && !random.chance(0.1)) request.settled = true;
+    await scheduler.sleep(sim.faultsOn ? random.between(0, 3_000) : random.between(0, 300));
+  }
+}
+
+/** Comes at its time, often from several nodes at once. */
+export async function bringRequest(sim: Sim, request: Request): Promise<void> {
+  const { random, scheduler, scenario } = sim;
+  sim.busy++;
+  await scheduler.sleep(random.float() * scenario.workMs);
+  const callers = request.id !== null && random.chance(0.25) ? random.between(2, 3) : 1;
+  if (callers > 1) count(sim, "same request id at once");
+  await Promise.all(Array.from({ length: callers }, () => call(sim, request, random.between(1, 4))));
+  sim.busy--;
+}
+
+/** After the faults: everybody who may still get an answer asks for it. */
+export async function askAgain(sim: Sim, request: Request): Promise<void> {
+  if (request.id === null) return;
+  sim.busy++;
+  request.settled = false;
+  await call(sim, request, 4);
+  sim.busy--;
+}

@@ -1,0 +1,228 @@
+/** Composes a process as the package would, over simulated ports, and keeps it going: leases, maintenance, restarts. */
+import { sha256 } from "../../core/digest.ts";
+import { isHoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import { type SigningKey, signingKeyFromPkcs8 } from "../../core/jws.ts";
+import { defineTool } from "../../engine/define-tool.ts";
+import { beginEpoch, type OwnEpoch } from "../../engine/epoch.ts";
+import type { InputSchema } from "../../engine/input-schema.ts";
+import { probeDoubts } from "../../engine/probe.ts";
+import { recoverDead } from "../../engine/recover.ts";
+import type { Clock, Notice, Runtime } from "../../engine/runtime.ts";
+import { sealTenant } from "../../engine/seal.ts";
+import { createSecrets } from "../../engine/secrets.ts";
+import { sweepExpired } from "../../engine/sweep.ts";
+import type { Tool } from "../../engine/tool.ts";
+import { createWaker } from "../../engine/waker.ts";
+import { crash } from "./life.ts";
+import { CANARY, count, type DeployedTool, fail, type Life, never, onLife, type Sim, strikes, wallTime } from "./sim.ts";
+import { openSimStore } from "./sim-store.ts";
+import { type Args, CURRENCY, MOST, type ToolSpec, type ToolVersion, verdictFor } from "./tool-spec.ts";
+import { Definite, probeTool, runTool } from "./world.ts";
+
+/** Made from a public text: it protects nothing and is the same in every run. */
+const KEY_DER = Buffer.concat([
+  Buffer.from("302e020100300506032b657004220420", "hex"),
+  Buffer.from(sha256("the simulator's signing key"), "hex"),
+]);
+const KEY_PEM = `-----BEGIN PRIVATE ${"KEY"}-----\n${KEY_DER.toString("base64")}\n-----END PRIVATE ${"KEY"}-----`;
+export const SIGNING_KEY: SigningKey = signingKeyFromPkcs8(KEY_PEM);
+
+function schemaOf(version: number): InputSchema<Args> {
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "simulator",
+      validate(value) {
+        const { amount } = value as Args;
+        const fits = Number.isInteger(amount) && amount >= 0 && amount <= MOST + version;
+        return fits ? { value: value as Args } : { issues: [{ message: "amount out of range" }] };
+      },
+    },
+  };
+}
+
+function toolOf(sim: Sim, spec: ToolSpec, { policy, schema }: ToolVersion, owner: () => Life): Tool {
+  const { costs, dedupeWindowMs } = spec;
+  return defineTool<Args, Json>({
+    name: spec.name,
+    effect: spec.effect,
+    input: schemaOf(schema),
+    version: `s${schema}`,
+    policy: (call) => verdictFor(policy, call.args),
+    policyVersion: JSON.stringify(policy),
+    keyRetentionMs: spec.keyRetentionMs,
+    finalityMs: spec.finalityMs,
+    ...(spec.timeoutMs === null ? {} : { timeoutMs: spec.timeoutMs }),
+    attempts: spec.attempts,
+    cost: ({ amount }) =>
+      costs.map(({ budget, perUnit }) => ({
+        budget,
+        amount: { currency: CURRENCY, micros: BigInt(amount * perUnit) },
+      })),
+    ...(dedupeWindowMs === null ? {} : { dedupe: ({ to }: Args) => to, dedupeWindowMs }),
+    isDefinite: (error) => error instanceof Definite,
+    ...(spec.effect === "probed" ? { verify: (effect) => probeTool(sim, spec, effect.idempotencyKey) } : {}),
+    run: (args, context) => runTool(sim, owner(), spec, { args: args as unknown as Json, context }),
+  });
+}
+
+function clockOf(sim: Sim, owner: () => Life, rate: number): Clock {
+  return {
+    now: () => Math.floor(wallTime(sim) + sim.scheduler.now() * (rate - 1)) + owner().clockOffset,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted === true) {
+          resolve();
+          return;
+        }
+        const takeBack = sim.scheduler.after(ms / rate, owner(), resolve);
+        signal?.addEventListener("abort", () => {
+          takeBack();
+          resolve();
+        });
+      }),
+  };
+}
+
+function tell(sim: Sim, tenant: string, notice: Notice): void {
+  if (notice.kind !== "waiting" || strikes(sim, "notice lost")) return;
+  const told = { tenant, approval: notice.approval, decideBy: notice.decideBy };
+  sim.told.push(told);
+  if (strikes(sim, "notice duplicated")) sim.told.push(told);
+}
+
+type Deployed = { readonly tool: Tool; readonly deployed: DeployedTool };
+
+function deploy(sim: Sim, owner: () => Life): ReadonlyMap<string, Deployed> {
+  const tools = new Map<string, Deployed>();
+  for (const spec of sim.scenario.tools) {
+    if (sim.faultsOn && sim.lives.length > 0 && sim.random.chance(0.04)) {
+      count(sim, "tool absent");
+      continue;
+    }
+    const version = sim.deployed.get(spec.name) as ToolVersion;
+    const tool = toolOf(sim, spec, version, owner);
+    const { policyDigest, schemaDigest } = tool.rules;
+    tools.set(spec.name, { tool, deployed: { ...version, policyDigest, schemaDigest } });
+  }
+  return tools;
+}
+
+/** Every life of a process starts here. */
+export function bear(sim: Sim, node: number): Life {
+  const { tenant, agent, actsFor } = sim.scenario.nodes[node] as Sim["scenario"]["nodes"][number];
+  const { random } = sim;
+  const drifts = random.chance(0.5);
+  if (drifts) count(sim, "node clock drift");
+  const owner = (): Life => life;
+  const clock = clockOf(sim, owner, drifts ? 0.999 + random.float() * 0.002 : 1);
+  const { store, drop } = openSimStore(sim, owner);
+  const tools = deploy(sim, owner);
+  let epoch: Promise<OwnEpoch> | null = null;
+  const runtime: Runtime = {
+    store,
+    tenant,
+    agent,
+    requester: actsFor === null ? [agent] : [agent, actsFor],
+    clock,
+    random: random.bytes,
+    tools: new Map([...tools].map(([name, { tool }]) => [name, tool])),
+    secrets: createSecrets({
+      store,
+      tenant,
+      environment: () => CANARY,
+      key: async () => new Uint8Array(32),
+      random: random.bytes,
+    }),
+    waker: createWaker(store, tenant, clock),
+    epoch: () => {
+      epoch ??= beginEpoch(runtime, `node ${node}`).catch((error: unknown) => {
+        epoch = null;
+        throw error;
+      });
+      return epoch;
+    },
+    signingKey: async () => SIGNING_KEY,
+    notify: (notice) => tell(sim, tenant, notice),
+    reach: (point) => reach(sim, owner(), point),
+    performing: new Set(),
+    sent: new Set(),
+    closing: new AbortController().signal,
+  };
+  const life: Life = {
+    number: sim.lives.length,
+    node,
+    tenant,
+    runtime,
+    tools: new Map([...tools].map(([name, { deployed }]) => [name, deployed])),
+    crashed: new Set(),
+    dropStore: drop,
+    clockOffset: 0,
+    alive: true,
+    frozenUntil: 0,
+  };
+  sim.lives.push(life);
+  sim.trace?.(`node ${node} (life ${life.number}) starts for ${tenant} as ${runtime.requester.join(" for ")}`);
+  life.crashed.add(() => restartLater(sim, node));
+  keepLease(sim, life, () => epoch);
+  void maintain(sim, life);
+  return life;
+}
+
+function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
+  if (strikes(sim, "crash at a named point")) {
+    crash(sim, life, point);
+    return never();
+  }
+  if (sim.random.chance(0.2)) return life.runtime.clock.sleep(sim.random.float() * 5);
+}
+
+function restartLater(sim: Sim, node: number): void {
+  const ms = sim.faultsOn ? sim.random.between(10, 6_000) : 1;
+  sim.scheduler.after(ms, null, () => {
+    count(sim, "node restarted");
+    bear(sim, node);
+  });
+}
+
+/** A process that lost its lease has no business going on. */
+function keepLease(sim: Sim, life: Life, epoch: () => Promise<OwnEpoch> | null): void {
+  const { leaseMs } = sim.scenario;
+  if (leaseMs === null) return;
+  const loop = async () => {
+    for (;;) {
+      await life.runtime.clock.sleep(leaseMs / 4);
+      const own = await epoch()?.catch(() => null);
+      if (own === null || own === undefined || (await own.renew())) continue;
+      crash(sim, life, "having lost its lease");
+      return;
+    }
+  };
+  void loop();
+}
+
+const CHORES: readonly ((runtime: Runtime) => Promise<unknown>)[] = [
+  recoverDead,
+  recoverDead,
+  probeDoubts,
+  sweepExpired,
+  sealTenant,
+];
+
+/** Failures that the outside brings about; anything else is a fault of our own. */
+export function isExpected(error: unknown): boolean {
+  return isHoldpointError(error) && (error.retryable || error.code === "epoch_ended" || error.code === "closed");
+}
+
+async function maintain(sim: Sim, life: Life): Promise<void> {
+  for (;;) {
+    await life.runtime.clock.sleep(sim.random.between(100, 4_000));
+    const chore = sim.random.pick(CHORES);
+    const said = await onLife(life, () => chore(life.runtime));
+    if (said.kind === "error" && !isExpected(said.error))
+      fail(sim, "unexpected error", `in ${chore.name}: ${String((said.error as Error).stack)}`);
+    if (said.kind === "error" && isHoldpointError(said.error, "epoch_ended"))
+      crash(sim, life, "because its epoch ended");
+  }
+}

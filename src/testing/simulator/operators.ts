@@ -1,0 +1,166 @@
+/** People who run the place: switches, standing, budgets, withdrawals, doubts, deployments and clocks. */
+import { resolveByPerson } from "../../core/action/resolve.ts";
+import { cancel, revoke } from "../../core/approval/end.ts";
+import { limitBudget } from "../../core/budget.ts";
+import type { Draft } from "../../core/draft.ts";
+import { decideStanding } from "../../core/roster.ts";
+import { actionStream, approvalStream, budgetStream, ROSTER, switchStream } from "../../core/stream.ts";
+import { agentScope, decideSwitch, TENANT_SCOPE } from "../../core/switch.ts";
+import { runCommand } from "../../engine/run-command.ts";
+import { crash } from "./life.ts";
+import { isExpected } from "./nodes.ts";
+import { aliveIn, count, fail, type Life, onLife, type Said, type Sim } from "./sim.ts";
+import { CURRENCY, drawPolicy, type ToolVersion } from "./tool-spec.ts";
+import { truthOf } from "./world.ts";
+
+type Deed = (sim: Sim, life: Life) => Promise<void>;
+
+async function attempt<Value>(sim: Sim, life: Life, work: () => Promise<Value>): Promise<Said<Value>> {
+  const said = await onLife(life, work);
+  if (said.kind === "error" && !isExpected(said.error))
+    fail(sim, "unexpected error", `of an operator: ${String((said.error as Error).stack)}`);
+  return said;
+}
+
+export async function turnSwitch(sim: Sim, life: Life, scope: string, stop: boolean): Promise<void> {
+  const ref = switchStream(scope);
+  const command = { stop, by: "person:operator", reason: "drill" };
+  const said = await attempt(sim, life, () =>
+    runCommand(life.runtime, { write: [ref] }, (draft: Draft) =>
+      draft.append(ref, decideSwitch(draft.state(ref), command)),
+    ),
+  );
+  if (said.kind === "value") sim.oracle.acknowledged(life.tenant, { kind: "switch", scope, stop });
+}
+
+const flipSwitch: Deed = async (sim, life) => {
+  const { random, scheduler } = sim;
+  const scope = random.chance(0.5) ? TENANT_SCOPE : agentScope(life.runtime.agent);
+  await turnSwitch(sim, life, scope, true);
+  await scheduler.sleep(random.between(200, 6_000));
+  const other = random.pick(aliveIn(sim, life.tenant));
+  if (other !== undefined) await turnSwitch(sim, other, scope, false);
+};
+
+export async function setStanding(sim: Sim, life: Life, person: string, suspend: boolean): Promise<void> {
+  const command = { person, suspend, by: "person:operator", reason: "drill" };
+  const said = await attempt(sim, life, () =>
+    runCommand(life.runtime, { write: [ROSTER] }, (draft: Draft) =>
+      draft.append(ROSTER, decideStanding(draft.state(ROSTER), command)),
+    ),
+  );
+  if (said.kind === "value") sim.oracle.acknowledged(life.tenant, { kind: "standing", person, suspend });
+}
+
+const suspendSomebody: Deed = async (sim, life) => {
+  const person = sim.random.pick(sim.scenario.people);
+  count(sim, "approver suspended");
+  await setStanding(sim, life, person, true);
+  await sim.scheduler.sleep(sim.random.between(200, 12_000));
+  const other = sim.random.pick(aliveIn(sim, life.tenant));
+  if (other !== undefined) await setStanding(sim, other, person, false);
+};
+
+export async function openBudget(sim: Sim, life: Life, id: string, limit: number): Promise<void> {
+  const money = { currency: CURRENCY, micros: BigInt(limit) };
+  await attempt(sim, life, () =>
+    runCommand(life.runtime, { write: [budgetStream(id)] }, (draft: Draft) =>
+      draft.append(budgetStream(id), limitBudget(money, "person:operator")),
+    ),
+  );
+}
+
+const changeBudget: Deed = async (sim, life) => {
+  const { random, scenario } = sim;
+  if (scenario.budgets.length === 0) return;
+  count(sim, "budget changed");
+  await openBudget(sim, life, random.pick(scenario.budgets).id, random.between(50, 4_000));
+};
+
+async function listed(sim: Sim, life: Life, view: string, bucket: string): Promise<readonly string[]> {
+  const query = { view, bucket, limit: 20 };
+  const said = await attempt(sim, life, () => life.runtime.store.query(life.tenant, query));
+  return said.kind === "value" ? said.value.map((row) => row.stream.id) : [];
+}
+
+const withdraw: Deed = async (sim, life) => {
+  const pending = sim.random.chance(0.4);
+  const ids = await listed(sim, life, "approvals", pending ? "pending" : "approved");
+  if (ids.length === 0) return;
+  const approval = sim.random.pick(ids);
+  const command = { approval, by: "person:operator", reason: "withdrawn" };
+  await attempt(sim, life, () =>
+    runCommand(life.runtime, { write: [approvalStream(approval)] }, (draft: Draft) =>
+      pending ? cancel(draft, command) : revoke(draft, command),
+    ),
+  );
+};
+
+/** Says what is true, once it can be known. */
+export const resolveDoubts: Deed = async (sim, life) => {
+  for (const action of await listed(sim, life, "actions", "in_doubt")) {
+    const status = truthOf(sim.world, action.replace("act_", "eff_"));
+    if (status === undefined || (sim.faultsOn && sim.random.chance(0.5))) continue;
+    const command = { action, status, by: "person:operator", reason: "looked" };
+    await attempt(sim, life, () =>
+      runCommand(life.runtime, { write: [actionStream(action)] }, (draft: Draft) =>
+        resolveByPerson(draft, command),
+      ),
+    );
+  }
+};
+
+const deployNew: Deed = async (sim) => {
+  const { random, scenario, deployed } = sim;
+  const { name } = random.pick(scenario.tools);
+  const now = deployed.get(name) as ToolVersion;
+  const schema = random.chance(0.35);
+  count(sim, schema ? "tool schema changed" : "policy reloaded");
+  deployed.set(
+    name,
+    schema ? { ...now, schema: now.schema + 1 } : { ...now, policy: drawPolicy(random, scenario.people) },
+  );
+  for (const life of sim.lives.filter(({ alive }) => alive))
+    if (random.chance(0.6)) crash(sim, life, "for a deployment");
+};
+
+const HOUR_MS = 3_600_000;
+
+const setClocks: Deed = async (sim, life) => {
+  const { random, scenario } = sim;
+  if (scenario.databaseClockMoves && random.chance(0.4)) {
+    const back = random.chance(0.5);
+    count(sim, back ? "database clock set back" : "database clock set ahead");
+    sim.databaseOffset += (back ? -1 : 1) * random.between(100, HOUR_MS);
+    return;
+  }
+  count(sim, "node clock jump");
+  life.clockOffset += random.pick([-1, 1]) * random.pick([50, 5_000, HOUR_MS]);
+};
+
+const fillDisk: Deed = async (sim) => {
+  sim.diskFullUntil = sim.scheduler.now() + sim.random.between(100, 1_500);
+};
+
+const DEEDS: readonly (readonly [Deed, number])[] = [
+  [flipSwitch, 2],
+  [suspendSomebody, 3],
+  [changeBudget, 2],
+  [withdraw, 6],
+  [resolveDoubts, 3],
+  [deployNew, 2],
+  [setClocks, 3],
+  [fillDisk, 1],
+];
+const BAG: readonly Deed[] = DEEDS.flatMap(([deed, weight]) => Array.from({ length: weight }, () => deed));
+
+export async function operate(sim: Sim): Promise<void> {
+  const { random, scheduler } = sim;
+  const bag = BAG.filter(() => random.chance(0.7));
+  const restMs = random.between(1_000, 4_000);
+  while (sim.faultsOn && bag.length > 0) {
+    await scheduler.sleep(random.float() * restMs);
+    const life = sim.faultsOn ? random.pick(sim.lives.filter(({ alive }) => alive)) : undefined;
+    if (life !== undefined) await random.pick(bag)(sim, life);
+  }
+}

@@ -1,0 +1,91 @@
+/** Approvers: prompt, late, at the last millisecond, twice, two at once, on what they saw an hour ago. */
+import type { LiveApproval } from "../../core/approval/state.ts";
+import { isHoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import { approvalStream } from "../../core/stream.ts";
+import { readState } from "../../engine/read-state.ts";
+import { type Ballot, castVote } from "../../engine/vote.ts";
+import { isExpected } from "./nodes.ts";
+import { aliveIn, count, databaseTime, fail, type Life, onLife, type Sim } from "./sim.ts";
+import { type Args, MOST } from "./tool-spec.ts";
+
+type Question = Sim["told"][number];
+
+const REFUSALS = ["decision_conflict", "not_eligible", "edit_refused"] as const;
+
+async function lookAt(sim: Sim, life: Life, question: Question): Promise<LiveApproval | undefined> {
+  const said = await onLife(life, () => readState(life.runtime, approvalStream(question.approval)));
+  return said.kind === "value" && said.value.status !== "none" ? said.value : undefined;
+}
+
+async function cast(sim: Sim, life: Life, ballot: Ballot): Promise<void> {
+  const asked = databaseTime(sim);
+  const said = await onLife(life, () => castVote(life.runtime, ballot));
+  if (said.kind === "value") sim.oracle.voted(life.tenant, ballot, said.value, asked);
+  if (said.kind !== "error" || isExpected(said.error)) return;
+  if (!REFUSALS.some((code) => isHoldpointError(said.error, code)))
+    fail(sim, "unexpected error", `of a vote: ${String((said.error as Error).stack)}`);
+}
+
+function drawBallot(sim: Sim, question: Question, seen: LiveApproval | undefined, yes: number): Ballot {
+  const { random, scenario } = sim;
+  const by = random.pick(scenario.people);
+  if (seen?.requester.includes(by) === true) count(sim, "requester votes");
+  if (sim.oracle.isSuspended(question.tenant, by)) count(sim, "suspended person votes");
+  const edits = seen !== undefined && random.chance(0.15);
+  const decision = edits || random.chance(yes) ? "approve" : "reject";
+  const base = { approval: question.approval, by, decision, note: random.chance(0.3) ? "fine" : null } as const;
+  const binding = seen !== undefined && random.chance(0.6) ? seen.binding : null;
+  if (!edits) return { ...base, binding, via: random.pick(["cli", "web"]), edit: undefined };
+  count(sim, "edit");
+  const args = seen.args as unknown as Args;
+  const amount = random.chance(0.1) ? args.amount : random.int(MOST + 5);
+  const edit = "$artifact" in (seen.args as object) ? undefined : { ...args, amount };
+  return { ...base, binding, via: "web", edit: edit as unknown as Json | undefined };
+}
+
+/** When the decision is made: soon, at leisure, or as close to the deadline as a person can get. */
+function drawDelay(sim: Sim, question: Question): number {
+  const { random } = sim;
+  if (question.decideBy !== null && random.chance(0.45)) {
+    const left = question.decideBy - databaseTime(sim) - sim.scenario.latencyMs * 0.5;
+    return Math.max(0, left + random.pick([-1, 0, 1, 2]));
+  }
+  return random.chance(0.5) ? random.between(0, 300) : random.between(0, 10_000);
+}
+
+async function vote(sim: Sim, question: Question, yes: number, delay: number): Promise<void> {
+  const { random, scheduler } = sim;
+  sim.busy++;
+  const early = random.pick(aliveIn(sim, question.tenant));
+  const looks = early !== undefined && random.chance(0.7);
+  const before = looks && random.chance(0.5) ? await lookAt(sim, early, question) : undefined;
+  await scheduler.sleep(delay);
+  const life = random.pick(aliveIn(sim, question.tenant));
+  if (life !== undefined) {
+    const seen = before ?? (looks && delay > 50 ? await lookAt(sim, life, question) : undefined);
+    const ballot = drawBallot(sim, question, seen, yes);
+    const twice = random.chance(0.12);
+    if (twice) count(sim, "one person, two channels");
+    await Promise.all([
+      cast(sim, life, ballot),
+      twice ? cast(sim, random.pick(aliveIn(sim, question.tenant)) ?? life, { ...ballot, via: "phone" }) : null,
+    ]);
+  }
+  sim.busy--;
+}
+
+/** Everybody whom a notice reached, each with a mind of their own. */
+export function answerNotices(sim: Sim): void {
+  for (const question of sim.told.splice(0)) {
+    const { random, scenario } = sim;
+    const voters = random.pick([0, 1, 2, 3, 4, 5, 6]);
+    const yes = random.pick([0.98, 0.98, 0.98, 0.7, 0.2]);
+    const together = random.chance(0.3) ? drawDelay(sim, question) : undefined;
+    if (together !== undefined && voters > 1) count(sim, "two votes at once");
+    for (let voter = 0; voter < voters; voter++) {
+      const delay = together === undefined ? drawDelay(sim, question) : together + random.int(scenario.latencyMs);
+      void vote(sim, question, yes, delay);
+    }
+  }
+}

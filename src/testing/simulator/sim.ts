@@ -1,0 +1,102 @@
+/** What every part of a simulation shares. */
+import type { Runtime } from "../../engine/runtime.ts";
+import type { MemoryDatabase } from "../../stores/memory/database.ts";
+import type { Counters, Fault, Race } from "./counters.ts";
+import type { Oracle } from "./oracle/oracle.ts";
+import type { Random } from "./random.ts";
+import type { Scenario } from "./scenario.ts";
+import type { Owner, Scheduler } from "./scheduler.ts";
+import type { ToolVersion } from "./tool-spec.ts";
+import type { World } from "./world.ts";
+
+export type DeployedTool = ToolVersion & { readonly policyDigest: string; readonly schemaDigest: string };
+
+/** One process from its start to its crash. */
+export type Life = Owner & {
+  readonly number: number;
+  readonly node: number;
+  readonly tenant: string;
+  readonly runtime: Runtime;
+  readonly tools: ReadonlyMap<string, DeployedTool>;
+  readonly crashed: Set<() => void>;
+  readonly dropStore: () => void;
+  clockOffset: number;
+};
+
+export type Violation = { readonly invariant: string; readonly what: string; readonly at: number };
+
+export type Sim = {
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly scenario: Scenario;
+  readonly counters: Counters;
+  readonly database: MemoryDatabase;
+  readonly world: World;
+  readonly oracle: Oracle;
+  /** The newest version of each tool: what a node gets when it starts. */
+  readonly deployed: Map<string, ToolVersion>;
+  readonly lives: Life[];
+  readonly violations: Violation[];
+  /** Approvals that people were told about. */
+  readonly told: { readonly tenant: string; readonly approval: string; readonly decideBy: number | null }[];
+  readonly trace: ((text: string) => void) | null;
+  faultsOn: boolean;
+  diskFullUntil: number;
+  databaseOffset: number;
+  busy: number;
+};
+
+export const CANARY = "canary-7Qx2-do-not-journal";
+export const SECRET = { $secret: "env:TOKEN" } as const;
+const BASE_TIME = 1_800_000_000_000;
+
+export const wallTime = (sim: Sim): number => BASE_TIME + Math.floor(sim.scheduler.now());
+export const databaseTime = (sim: Sim): number => wallTime(sim) + sim.databaseOffset;
+
+/** Whether a fault happens here and now; counted if so. */
+export function strikes(sim: Sim, fault: Fault): boolean {
+  const rate = sim.scenario.rates.get(fault) ?? 0;
+  if (!sim.faultsOn || rate === 0 || !sim.random.chance(rate)) return false;
+  count(sim, fault);
+  return true;
+}
+
+export function count(sim: Sim, name: Fault | Race | (string & {})): void {
+  sim.counters.set(name, (sim.counters.get(name) ?? 0) + 1);
+}
+
+export function fail(sim: Sim, invariant: string, what: string): void {
+  sim.trace?.(`VIOLATION ${invariant}: ${what}`);
+  sim.violations.push({ invariant, what, at: sim.scheduler.now() });
+}
+
+export function aliveIn(sim: Sim, tenant: string): readonly Life[] {
+  return sim.lives.filter((life) => life.alive && life.tenant === tenant);
+}
+
+export type Said<Value> =
+  | { readonly kind: "value"; readonly value: Value }
+  | { readonly kind: "error"; readonly error: unknown }
+  | { readonly kind: "crashed" };
+
+/** Work inside a process: it may end with the process instead of an answer. */
+export function onLife<Value>(life: Life, work: () => Promise<Value>): Promise<Said<Value>> {
+  return new Promise((resolve) => {
+    if (!life.alive) {
+      resolve({ kind: "crashed" });
+      return;
+    }
+    const gone = () => resolve({ kind: "crashed" });
+    life.crashed.add(gone);
+    const end = (said: Said<Value>) => {
+      life.crashed.delete(gone);
+      resolve(said);
+    };
+    work().then(
+      (value) => end({ kind: "value", value }),
+      (error: unknown) => end({ kind: "error", error }),
+    );
+  });
+}
+
+export const never = <Value>(): Promise<Value> => new Promise(() => {});

@@ -1,0 +1,152 @@
+/** Simulated tools as data: what the production code is given as functions, the oracle evaluates again on its own. */
+import type { Json } from "../../core/json.ts";
+import type { EffectClass } from "../../core/tool-rules.ts";
+import type { Verdict } from "../../core/verdict.ts";
+import type { Random } from "./random.ts";
+
+export type Ask = {
+  readonly quorum: number;
+  readonly from: readonly string[] | null;
+  readonly veto: boolean;
+  readonly decideWithinMs: number | null;
+  readonly executeWithinMs: number | null;
+};
+
+export type PolicySpec =
+  | { readonly kind: "approve" }
+  | { readonly kind: "block" }
+  | { readonly kind: "throws" }
+  | { readonly kind: "escalate"; readonly ask: Ask }
+  /** Small amounts are free, larger ones asked about, the largest blocked. */
+  | { readonly kind: "bands"; readonly free: number; readonly asked: number; readonly ask: Ask }
+  /** Larger amounts are cut down first. */
+  | { readonly kind: "cap"; readonly cap: number; readonly ask: Ask | null };
+
+export type ReceiverMode = "plain" | "honours" | "ignores" | "forgets" | "doubles";
+
+export type ToolVersion = { readonly policy: PolicySpec; readonly schema: number };
+
+export type ToolSpec = {
+  readonly name: string;
+  readonly effect: Exclude<EffectClass, "transactional">;
+  readonly receiver: ReceiverMode;
+  /** How long the receiver really remembers a key, and how long its probe is really wrong. */
+  readonly remembersMs: number;
+  readonly probeLagMs: number;
+  readonly keyRetentionMs: number;
+  readonly finalityMs: number;
+  readonly timeoutMs: number | null;
+  readonly attempts: number;
+  readonly costs: readonly { readonly budget: string; readonly perUnit: number }[];
+  readonly dedupeWindowMs: number | null;
+};
+
+export type Args = {
+  readonly amount: number;
+  readonly to: string;
+  readonly n: number;
+  readonly token?: Json;
+  readonly pad?: string;
+};
+
+export const CURRENCY = "EUR";
+/** The largest amount that any schema version lets through. */
+export const MOST = 100;
+
+function escalate(ask: Ask): Verdict {
+  const { quorum, from, veto, decideWithinMs, executeWithinMs } = ask;
+  return {
+    verdict: "escalate",
+    approvers: { quorum, from, veto },
+    ...(decideWithinMs === null ? {} : { decideWithinMs }),
+    ...(executeWithinMs === null ? {} : { executeWithinMs }),
+  };
+}
+
+export function verdictFor(policy: PolicySpec, args: Pick<Args, "amount">): Verdict {
+  switch (policy.kind) {
+    case "approve":
+      return { verdict: "approve" };
+    case "block":
+      return { verdict: "block", reason: "not today" };
+    case "throws":
+      throw new Error("a policy with a bug");
+    case "escalate":
+      return escalate(policy.ask);
+    case "bands":
+      if (args.amount <= policy.free) return { verdict: "approve" };
+      return args.amount <= policy.asked
+        ? escalate(policy.ask)
+        : { verdict: "block", reason: "too much", rule: "most" };
+    case "cap":
+      if (args.amount > policy.cap)
+        return { verdict: "revise", set: { amount: policy.cap }, reason: "cut down", rule: "cap" };
+      return policy.ask === null ? { verdict: "approve" } : escalate(policy.ask);
+  }
+}
+
+function drawAsk(random: Random, people: readonly string[]): Ask {
+  const named = random.chance(0.6);
+  const from = named ? people.filter(() => random.chance(0.75)) : null;
+  const size = from?.length ?? people.length;
+  const quorum = random.chance(0.5) ? 1 : Math.max(1, Math.min(random.between(2, 3), size - 1));
+  return {
+    quorum,
+    from: from !== null && from.length < quorum + 1 ? [...people] : from,
+    veto: random.chance(0.75),
+    decideWithinMs: random.chance(0.7) ? random.between(300, 15_000) : null,
+    executeWithinMs: random.chance(0.5) ? random.between(200, 8_000) : null,
+  };
+}
+
+export function drawPolicy(random: Random, people: readonly string[]): PolicySpec {
+  const ask = drawAsk(random, people);
+  const roll = random.float();
+  if (roll < 0.22) return { kind: "approve" };
+  if (roll < 0.26) return { kind: "block" };
+  if (roll < 0.28) return { kind: "throws" };
+  if (roll < 0.62) return { kind: "escalate", ask };
+  if (roll < 0.87) return { kind: "bands", free: random.int(50), asked: random.between(50, MOST), ask };
+  return { kind: "cap", cap: random.between(10, 80), ask: random.chance(0.5) ? ask : null };
+}
+
+const RECEIVERS: { readonly [K in ToolSpec["effect"]]: readonly ReceiverMode[] } = {
+  read: ["plain"],
+  idempotent: ["plain"],
+  keyed: ["honours", "honours", "forgets", "forgets", "ignores", "doubles"],
+  probed: ["plain", "plain", "doubles"],
+  once: ["plain", "plain", "plain", "doubles"],
+};
+const CLASSES = ["once", "keyed", "probed", "idempotent", "read"] as const;
+
+type ToolDraw = {
+  readonly index: number;
+  readonly budgets: readonly string[];
+  /** Contracts in time hold only while the database's clock is sane. */
+  readonly saneClock: boolean;
+  /** How long a packet may be under way at most. */
+  readonly flightMs: number;
+};
+
+export function drawTool(random: Random, { index, budgets, saneClock, flightMs }: ToolDraw): ToolSpec {
+  const effect = CLASSES[index % CLASSES.length] ?? "once";
+  const drawn = random.pick(RECEIVERS[effect]);
+  const receiver = drawn === "forgets" && !saneClock ? "honours" : drawn;
+  const probeLagMs = saneClock && random.chance(0.6) ? random.between(200, 6_000) : 0;
+  const keyRetentionMs = saneClock && random.chance(0.7) ? random.between(500, 10_000) : 3_600_000 * 24;
+  return {
+    name: `${effect}.${index}`,
+    effect,
+    receiver,
+    remembersMs: keyRetentionMs + flightMs,
+    probeLagMs,
+    keyRetentionMs,
+    finalityMs: probeLagMs + flightMs,
+    timeoutMs: random.chance(0.7) ? random.between(100, 3_000) : null,
+    attempts: random.between(1, 4),
+    costs: budgets
+      .filter(() => random.chance(0.6))
+      .map((budget) => ({ budget, perUnit: random.between(1, 5) })),
+    dedupeWindowMs: random.chance(0.2) ? random.between(1_000, 30_000) : null,
+  };
+}

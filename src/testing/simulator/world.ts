@@ -1,0 +1,170 @@
+/** The outside world: what receivers got, what they applied, and what can be known of it. The ground truth. */
+import { digestOf } from "../../core/digest.ts";
+import type { Json } from "../../core/json.ts";
+import { NotApplied } from "../../engine/attempt.ts";
+import type { ProbeResult } from "../../engine/define-tool.ts";
+import type { ToolContext } from "../../engine/tool.ts";
+import { CANARY, count, type Life, never, SECRET, type Sim, strikes } from "./sim.ts";
+import { type Args, CURRENCY, type ToolSpec } from "./tool-spec.ts";
+
+export type Send = {
+  readonly key: string;
+  readonly action: string;
+  readonly attempt: number;
+  readonly argsDigest: string;
+  readonly life: number;
+  readonly at: number;
+};
+
+export type World = {
+  readonly sends: Map<string, Send[]>;
+  readonly applied: Map<string, Send[]>;
+  /** Keys that receivers remember, by tool and key: when they were first seen. */
+  readonly remembered: Map<string, number>;
+  readonly inFlight: Map<string, number>;
+  /** What an attempt said that it spent, by `action#attempt`. */
+  readonly spent: Map<string, Map<string, bigint>>;
+};
+
+export class Definite extends Error {}
+
+export const createWorld = (): World => ({
+  sends: new Map(),
+  applied: new Map(),
+  remembered: new Map(),
+  inFlight: new Map(),
+  spent: new Map(),
+});
+
+const listOf = (map: Map<string, Send[]>, key: string): Send[] => {
+  const list = map.get(key) ?? [];
+  map.set(key, list);
+  return list;
+};
+
+/** What people who look closely would find; undefined while a packet is still under way. */
+export function truthOf(world: World, key: string): "applied" | "not_applied" | undefined {
+  if ((world.inFlight.get(key) ?? 0) > 0) return undefined;
+  return (world.applied.get(key)?.length ?? 0) > 0 ? "applied" : "not_applied";
+}
+
+function remember(sim: Sim, spec: ToolSpec, send: Send): void {
+  const { world, scheduler } = sim;
+  const name = `${spec.name}/${send.key}`;
+  world.remembered.set(name, scheduler.now());
+  if (spec.receiver !== "forgets") return;
+  scheduler.after(spec.remembersMs, null, () => {
+    world.remembered.delete(name);
+    count(sim, "receiver forgot the key");
+  });
+}
+
+function receive(sim: Sim, spec: ToolSpec, send: Send): void {
+  const { world } = sim;
+  const before = listOf(world.applied, send.key);
+  const known = world.remembered.has(`${spec.name}/${send.key}`);
+  if (known && (spec.receiver === "honours" || spec.receiver === "forgets")) {
+    count(sim, "receiver honoured the key");
+    return;
+  }
+  if (before.length > 0 && spec.receiver === "ignores") count(sim, "receiver ignored the key");
+  const landed = { ...send, at: sim.scheduler.now() };
+  before.push(landed);
+  remember(sim, spec, send);
+  sim.trace?.(`world applies ${send.key}#${send.attempt}`);
+  if (spec.receiver === "doubles" && sim.random.chance(0.5)) {
+    count(sim, "receiver applied twice");
+    before.push(landed);
+  }
+  sim.oracle.applied(spec, send);
+}
+
+const plainArgs = (args: Json): Json => {
+  const { token, ...rest } = args as Args & { [key: string]: Json };
+  return token === undefined ? rest : { ...rest, token: token === CANARY ? SECRET : token };
+};
+
+function reply(sim: Sim, spec: ToolSpec, args: Args, context: ToolContext): Json {
+  const { random, world } = sim;
+  for (const { budget, perUnit } of spec.costs) {
+    if (!random.chance(0.3)) continue;
+    const micros = BigInt(Math.floor(args.amount * perUnit * (random.chance(0.1) ? 1.2 : random.float())));
+    const name = `${context.action}#${context.attempt}`;
+    const said = world.spent.get(name) ?? new Map<string, bigint>();
+    world.spent.set(name, said.set(budget, micros));
+    context.spent(budget, { currency: CURRENCY, micros });
+  }
+  return { done: args.n, ...(args.token === undefined ? {} : { note: `used ${String(args.token)}` }) };
+}
+
+function refusal(sim: Sim, args: Args): Error | undefined {
+  const said = args.token === undefined ? "" : ` with ${String(args.token)}`;
+  if (strikes(sim, "effect refused, definite"))
+    return sim.random.chance(0.5) ? new NotApplied(`refused${said}`) : new Definite(`HTTP 400${said}`);
+  if (strikes(sim, "effect refused, indefinite")) return new Error(`connection reset${said}`);
+  return undefined;
+}
+
+/** A packet flies, is received whatever becomes of its sender, and may be answered. */
+function fly(sim: Sim, life: Life, spec: ToolSpec, send: Send, answer: (how: Answered) => void): void {
+  const { scheduler, random, world, scenario } = sim;
+  const slow = strikes(sim, "effect slow");
+  const flight = slow ? random.between(50, scenario.flightMs) : random.float() * 20;
+  world.inFlight.set(send.key, (world.inFlight.get(send.key) ?? 0) + 1);
+  scheduler.after(flight, null, () => {
+    world.inFlight.set(send.key, (world.inFlight.get(send.key) ?? 0) - 1);
+    receive(sim, spec, send);
+    if (strikes(sim, "effect applied, response lost")) {
+      if (spec.timeoutMs === null) scheduler.after(random.between(10, 2_000), life, () => answer("reset"));
+      return;
+    }
+    const how = strikes(sim, "effect applied, error answered") ? "error" : "ok";
+    scheduler.after(random.float() * 20, life, () => answer(how));
+  });
+}
+
+type Answered = "ok" | "error" | "reset";
+
+export function runTool(
+  sim: Sim,
+  life: Life,
+  spec: ToolSpec,
+  call: { readonly args: Json; readonly context: ToolContext },
+): Promise<Json> {
+  const { context } = call;
+  const args = call.args as unknown as Args;
+  if (!life.alive) return never();
+  const send: Send = {
+    key: context.idempotencyKey,
+    action: context.action,
+    attempt: context.attempt,
+    argsDigest: digestOf(plainArgs(call.args)),
+    life: life.number,
+    at: sim.scheduler.now(),
+  };
+  sim.trace?.(`node ${life.node} sends ${send.key}#${send.attempt} of ${spec.name}`);
+  listOf(sim.world.sends, send.key).push(send);
+  sim.oracle.sent(life, spec, send);
+  return new Promise((resolve, reject) => {
+    const refused = refusal(sim, args);
+    if (refused !== undefined || spec.effect === "read") {
+      sim.scheduler.after(sim.random.float() * 20, life, () =>
+        refused === undefined ? resolve(reply(sim, spec, args, context)) : reject(refused),
+      );
+      return;
+    }
+    fly(sim, life, spec, send, (how) => {
+      if (how === "ok") resolve(reply(sim, spec, args, context));
+      else reject(new Error(how === "error" ? "HTTP 500" : "connection reset"));
+    });
+  });
+}
+
+export async function probeTool(sim: Sim, spec: ToolSpec, key: string): Promise<ProbeResult> {
+  await sim.scheduler.sleep(sim.random.float() * 20);
+  if (sim.random.chance(0.1)) return { answer: "unknown" };
+  const done = sim.world.applied.get(key) ?? [];
+  const visible = done.some((send) => send.at + spec.probeLagMs <= sim.scheduler.now());
+  if (done.length > 0 && !visible) count(sim, "probe wrong");
+  return { answer: visible ? "applied" : "not_applied", evidence: { seen: done.length } };
+}
