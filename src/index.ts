@@ -1,5 +1,4 @@
 /** The door of the package, and the one place where its parts are put together. */
-import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { HoldpointError } from "./core/errors.ts";
 import { isPrincipal } from "./core/principal.ts";
@@ -29,6 +28,7 @@ import { type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import { printNotice } from "./engine/print-notice.ts";
+import { pooledRandom } from "./engine/random.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import type { SecretHandle } from "./engine/secrets.ts";
@@ -126,7 +126,7 @@ const OPTIONS = new Set([
   "reach",
 ]);
 const environment = (name: string): string | undefined => process.env[name];
-const random = (bytes: number): Uint8Array => randomBytes(bytes);
+const random = pooledRandom();
 
 function check(options: HoldpointOptions): void {
   const wrong = (what: string) => new HoldpointError("invalid_input", what);

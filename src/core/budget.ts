@@ -4,8 +4,7 @@
  * B1. A reservation is admitted only while spent + reserved + amount ≤ limit.
  * B2. A reservation ends once: settled with the true amount, or released. In doubt it stays.
  */
-import { HoldpointError } from "./errors.ts";
-import type { Fold, NewEvent } from "./event.ts";
+import { bodyOf, type Fold, type NewEvent } from "./event.ts";
 import type { JsonObject } from "./json.ts";
 import { type Money, moneyToJson } from "./money.ts";
 
@@ -19,7 +18,8 @@ export type BudgetState = {
   readonly reservations: { readonly [effect: string]: bigint };
 };
 
-const micros = (body: JsonObject | null, field: string): bigint => BigInt(String(body?.[field] ?? "0"));
+const EVENTS = ["budget.limited", "budget.reserved", "budget.settled", "budget.released", "budget.refused"];
+const micros = (body: JsonObject): bigint => BigInt(String(body["micros"]));
 
 function without(reservations: BudgetState["reservations"], effect: string): BudgetState["reservations"] {
   const { [effect]: _ended, ...rest } = reservations;
@@ -30,20 +30,20 @@ export const budgetFold: Fold<BudgetState> = {
   version: 1,
   initial: { limit: null, spent: 0n, reserved: 0n, overrun: 0n, reservations: {} },
   evolve(state, event) {
-    const effect = String(event.body?.["effect"]);
+    const body = bodyOf("A budget", event, EVENTS);
+    const effect = String(body["effect"]);
     const held = state.reservations[effect] ?? 0n;
     switch (event.type) {
       case "budget.limited": {
-        const limit = { currency: String(event.body?.["currency"]), micros: micros(event.body, "micros") };
-        return { ...state, limit };
+        return { ...state, limit: { currency: String(body["currency"]), micros: micros(body) } };
       }
       case "budget.reserved": {
-        const amount = micros(event.body, "micros");
+        const amount = micros(body);
         const reservations = { ...state.reservations, [effect]: amount };
         return { ...state, reserved: state.reserved + amount, reservations };
       }
       case "budget.settled": {
-        const amount = micros(event.body, "micros");
+        const amount = micros(body);
         const over = amount > held ? amount - held : 0n;
         return {
           ...state,
@@ -59,10 +59,8 @@ export const budgetFold: Fold<BudgetState> = {
           reserved: state.reserved - held,
           reservations: without(state.reservations, effect),
         };
-      case "budget.refused":
-        return state;
       default:
-        throw new HoldpointError("unknown_event", `A budget met the event "${event.type}".`);
+        return state;
     }
   },
 };

@@ -5,7 +5,7 @@
  * X2. Only effects of ended epochs are recovered.
  */
 import { HoldpointError } from "./errors.ts";
-import type { Fold, NewEvent } from "./event.ts";
+import { bodyOf, type Fold, type NewEvent } from "./event.ts";
 
 export type EpochState =
   | { readonly life: "none" }
@@ -15,13 +15,16 @@ export type EpochState =
 export const epochFold: Fold<EpochState> = {
   version: 1,
   initial: { life: "none" },
-  evolve(_state, event) {
-    if (event.type === "epoch.opened") {
-      return { life: "open", agent: String(event.body?.["agent"]), process: String(event.body?.["process"]) };
-    }
-    if (event.type === "epoch.closed") return { life: "ended", how: "closed" };
-    if (event.type === "epoch.died") return { life: "ended", how: "died" };
-    throw new HoldpointError("unknown_event", `An epoch met the event "${event.type}".`);
+  evolve(state, event) {
+    const body = bodyOf("An epoch", event, ["epoch.opened", "epoch.closed", "epoch.died"]);
+    const isOpening = event.type === "epoch.opened";
+    if (state.life !== (isOpening ? "none" : "open"))
+      throw new HoldpointError(
+        "broken_rule",
+        `"${event.type}" cannot happen to an epoch that is ${state.life}.`,
+      );
+    if (isOpening) return { life: "open", agent: String(body["agent"]), process: String(body["process"]) };
+    return { life: "ended", how: event.type === "epoch.closed" ? "closed" : "died" };
   },
 };
 

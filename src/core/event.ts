@@ -1,3 +1,4 @@
+import { HoldpointError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
 
 /** What a rule returns: a fact to append. `tv` is the version of the event type. */
@@ -18,3 +19,12 @@ export type Fold<State> = {
   readonly initial: State;
   evolve(state: State, event: RecordedEvent): State;
 };
+
+/** The body of an event that a fold knows. One that is unknown, newer or erased is an error, never skipped or guessed. */
+export function bodyOf(what: string, event: RecordedEvent, types: readonly string[]): JsonObject {
+  const { type, tv, body, seq } = event;
+  if (!types.includes(type) || tv !== 1)
+    throw new HoldpointError("unknown_event", `${what} met the event "${type}" version ${tv}.`);
+  if (body === null) throw new HoldpointError("body_erased", `The body of entry ${seq} is gone.`);
+  return body;
+}

@@ -2,7 +2,7 @@
 const FORM = /^(person|agent|service):[^\s/][^\n\r\t]{0,199}$/u;
 
 export function isPrincipal(value: unknown): value is string {
-  return typeof value === "string" && FORM.test(value);
+  return typeof value === "string" && value.isWellFormed() && FORM.test(value);
 }
 
 export function isPerson(principal: string): boolean {

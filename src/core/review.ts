@@ -6,17 +6,14 @@
  * V3. A quorum that its eligible people cannot meet blocks.
  */
 import { canonicalJson } from "./canonical-json.ts";
-import { isJsonObject, type Json } from "./json.ts";
+import { errorText } from "./error-text.ts";
+import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 import type { ToolRules } from "./tool-rules.ts";
-import {
-  ANY_ONE_PERSON,
-  type ApproverRule,
-  type PolicyInput,
-  unsatisfiable,
-  type Verdict,
-} from "./verdict.ts";
+import { type ApproverRule, approverRule, type PolicyInput, unsatisfiable, type Verdict } from "./verdict.ts";
 
 const MAX_ROUNDS = 5;
+/** Some three hundred years: a later moment is a mistake, and beyond what dates can say. */
+const LONGEST_MS = 1e13;
 
 export type Revision = { readonly args: Json; readonly reason: string; readonly rule: string };
 
@@ -40,7 +37,9 @@ export type Review = {
 const VERDICTS: readonly unknown[] = ["approve", "revise", "block", "escalate"];
 
 function isDuration(value: unknown): boolean {
-  return value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0);
+  return (
+    value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= LONGEST_MS)
+  );
 }
 
 function block(reason: string, rule = "policy"): Verdict {
@@ -53,10 +52,12 @@ function escalationFault(
 ): string | undefined {
   if (!isDuration(verdict.decideWithinMs) || !isDuration(verdict.executeWithinMs))
     return "a deadline is not a number of milliseconds";
-  const rule = { ...ANY_ONE_PERSON, ...verdict.approvers };
-  if (rule.from !== null && !Array.isArray(rule.from)) return "approvers.from is not a list of people";
-  return unsatisfiable(rule, input.requester);
+  const rule = approverRule(verdict.approvers);
+  return typeof rule === "string" ? rule : unsatisfiable(rule, input.requester);
 }
+
+const isText = (value: unknown): boolean =>
+  value === undefined || (typeof value === "string" && value.isWellFormed());
 
 function ask(rules: ToolRules, input: PolicyInput): Verdict {
   try {
@@ -64,13 +65,17 @@ function ask(rules: ToolRules, input: PolicyInput): Verdict {
     if (!isJsonObject(verdict) || !VERDICTS.includes(verdict["verdict"]))
       return block("the policy did not answer a verdict");
     const answer = verdict as unknown as Verdict;
-    if (answer.verdict === "revise" && !isJsonObject(answer.set))
-      return block("the policy's revision is not an object");
+    if (!isText(answer.reason) || !isText(answer.rule))
+      return block("the policy's reason or rule is not text");
+    if (answer.verdict === "revise") {
+      if (!isJsonObject(answer.set)) return block("the policy's revision is not an object");
+      return { ...answer, set: JSON.parse(canonicalJson(answer.set)) as JsonObject };
+    }
     if (answer.verdict !== "escalate") return answer;
     const fault = escalationFault(answer, input);
     return fault === undefined ? answer : block(`the policy asks for the impossible: ${fault}`);
   } catch (error) {
-    return block(`the policy failed: ${error instanceof Error ? error.message : String(error)}`);
+    return block(`the policy failed: ${errorText(error)}`);
   }
 }
 
@@ -92,7 +97,7 @@ function conclude(
       return {
         ...said,
         verdict: "escalate",
-        approvers: { ...ANY_ONE_PERSON, ...verdict.approvers },
+        approvers: approverRule(verdict.approvers) as ApproverRule,
         decideWithinMs: verdict.decideWithinMs ?? null,
         executeWithinMs: verdict.executeWithinMs ?? null,
       };
@@ -119,7 +124,7 @@ export function reviewAction(rules: ToolRules, input: PolicyInput): Review {
       };
     }
     args = valid.value;
-    revisions.push({ args, reason: verdict.reason, rule });
+    revisions.push({ args, reason: verdict.reason ?? "", rule });
   }
   return conclude(
     { verdict: "block", reason: `the policy was still revising after ${MAX_ROUNDS} rounds` },

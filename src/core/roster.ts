@@ -1,6 +1,5 @@
 /** People whose standing to decide was taken away. A vote counts only while its voter is in good standing. */
-import { HoldpointError } from "./errors.ts";
-import type { Fold, NewEvent } from "./event.ts";
+import { bodyOf, type Fold, type NewEvent } from "./event.ts";
 
 export type RosterState = { readonly suspended: readonly string[] };
 
@@ -8,11 +7,10 @@ export const rosterFold: Fold<RosterState> = {
   version: 1,
   initial: { suspended: [] },
   evolve(state, event) {
-    const person = String(event.body?.["person"]);
+    const body = bodyOf("The roster", event, ["person.suspended", "person.reinstated"]);
+    const person = String(body["person"]);
     const others = state.suspended.filter((name) => name !== person);
-    if (event.type === "person.suspended") return { suspended: [...others, person] };
-    if (event.type === "person.reinstated") return { suspended: others };
-    throw new HoldpointError("unknown_event", `The roster met the event "${event.type}".`);
+    return { suspended: event.type === "person.suspended" ? [...others, person] : others };
   },
 };
 

@@ -20,6 +20,8 @@ export type SealDraft = {
   readonly n: number;
   readonly at: number;
   readonly prev: string;
+  /** The seal before, as it stands in the store; absent for the first. */
+  readonly previous?: string;
   readonly incarnation: string;
   /** Commit position up to which everything is sealed. */
   readonly position: number;
@@ -49,7 +51,7 @@ export type SealPayload = {
 export const SEAL_TYP = "holdpoint-seal+jws";
 
 export function signSeal(draft: SealDraft, key: SigningKey): Seal {
-  const { leaves: given, ...rest } = draft;
+  const { leaves: given, previous: _before, ...rest } = draft;
   const leaves = given.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
   const payload: SealPayload = {
     v: 1,

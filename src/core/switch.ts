@@ -1,27 +1,21 @@
 /** The kill switch: one stream per scope (`tenant`, `agent:<name>`, `workflow:<id>`); every effect start reads those that apply. */
-import { HoldpointError } from "./errors.ts";
-import type { Fold, NewEvent } from "./event.ts";
+import { bodyOf, type Fold, type NewEvent } from "./event.ts";
 
 export type SwitchState =
   | { readonly stopped: false }
   | { readonly stopped: true; readonly by: string; readonly reason: string; readonly at: number };
 
 export const TENANT_SCOPE = "tenant";
-export const agentScope = (agent: string): string => `agent:${agent}`;
+/** A principal (`agent:mailer`) and a bare name (`mailer`) mean the same agent: a switch must not miss for want of a prefix. */
+export const agentScope = (agent: string): string => (agent.startsWith("agent:") ? agent : `agent:${agent}`);
 
 export const switchFold: Fold<SwitchState> = {
   version: 1,
   initial: { stopped: false },
   evolve(_state, event) {
+    const { by, reason } = bodyOf("A switch", event, ["switch.stopped", "switch.released"]);
     if (event.type === "switch.released") return { stopped: false };
-    if (event.type !== "switch.stopped")
-      throw new HoldpointError("unknown_event", `A switch met the event "${event.type}".`);
-    return {
-      stopped: true,
-      by: String(event.body?.["by"]),
-      reason: String(event.body?.["reason"]),
-      at: event.at,
-    };
+    return { stopped: true, by: String(by), reason: String(reason), at: event.at };
   },
 };
 

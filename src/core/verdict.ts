@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "./json.ts";
+import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
 /** Who has to agree. `from: null` means any person; the requester never counts. */
 export type ApproverRule = {
@@ -34,6 +34,16 @@ export type PolicyInput = {
   readonly requestId: string | null;
   readonly now: number;
 };
+
+/** The rule in full, whatever else was written beside it; or why it is none. */
+export function approverRule(given: unknown): ApproverRule | string {
+  if (given !== undefined && !isJsonObject(given)) return "approvers is not an object";
+  const { quorum, from, veto } = { ...ANY_ONE_PERSON, ...given };
+  const isNames = (list: unknown) => Array.isArray(list) && list.every((name) => typeof name === "string");
+  if (from !== null && !isNames(from)) return "approvers.from is not a list of people";
+  if (typeof veto !== "boolean") return "approvers.veto is not true or false";
+  return { quorum, from, veto };
+}
 
 /** Why an approver rule can never be met, or undefined when it can. */
 export function unsatisfiable(rule: ApproverRule, requester: readonly string[]): string | undefined {

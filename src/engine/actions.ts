@@ -41,3 +41,14 @@ export async function listActions(
     total,
   };
 }
+
+/** Effects that were started by processes which are gone: the next process that executes takes them over. */
+export async function abandonedActions(
+  place: Pick<Runtime, "store" | "tenant">,
+): Promise<readonly ActionSummary[]> {
+  const { items } = await listActions(place, { phase: "running", limit: MOST });
+  const epochs = [...new Set(items.map((item) => String(item["epoch"])))];
+  const held = await Promise.all(epochs.map((epoch) => place.store.epochHeld(epoch)));
+  const gone = new Set(epochs.filter((_, index) => held[index] === false));
+  return items.filter((item) => gone.has(String(item["epoch"])));
+}

@@ -1,6 +1,6 @@
 /** Reading approvals and deciding them. */
 import { cancel, type EndAnswer, revoke, type Withdrawal } from "../core/approval/end.ts";
-import type { LiveApproval } from "../core/approval/state.ts";
+import { APPROVAL_STATUSES, type LiveApproval } from "../core/approval/state.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
@@ -18,7 +18,8 @@ import { castVote } from "./vote.ts";
 export type Approval = LiveApproval & { readonly id: string };
 
 export type Page = {
-  readonly status?: LiveApproval["status"];
+  /** `pending` unless set. */
+  readonly status?: LiveApproval["status"] | "any";
   readonly limit?: number;
   readonly after?: string;
   readonly order?: "oldest" | "newest";
@@ -48,10 +49,10 @@ export async function listApprovals(
   const limit = page.limit ?? 100;
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
     throw new HoldpointError("invalid_input", `A limit is a whole number from 1 to ${MOST}.`);
-  const bucket = page.status ?? "pending";
+  const { status = "pending" } = page;
   const query = {
     view: APPROVALS,
-    bucket,
+    ...(status === "any" ? {} : { bucket: status }),
     order: page.order ?? ("oldest" as const),
     limit: limit + 1,
     ...readCursor(page.after),
@@ -60,6 +61,15 @@ export async function listApprovals(
   const items = rows.slice(0, limit).map((row: ViewRow) => ({ id: row.stream.id, ...row.data }));
   const last = rows[limit - 1];
   return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+}
+
+export async function countApprovals(
+  { store, tenant }: Pick<Runtime, "store" | "tenant">,
+  status: LiveApproval["status"] | "any" = "pending",
+): Promise<number> {
+  const buckets = status === "any" ? APPROVAL_STATUSES : [status];
+  const counts = await Promise.all(buckets.map((bucket) => store.count(tenant, APPROVALS, bucket)));
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: string): Promise<Approval> {
@@ -106,7 +116,7 @@ function patched(args: Json, patch: Json): Json {
 async function checkEdit(runtime: Runtime, approval: Approval, args: Json): Promise<void> {
   if (runtime.tools.has(approval.tool)) return;
   const schema = await loadArtifact(runtime, approval.schema).catch(() => undefined);
-  const issues = schema === undefined ? undefined : issuesAgainst(schema, args);
+  const issues = schema === undefined ? undefined : await issuesAgainst(schema, args);
   if (issues === undefined) return;
   throw new HoldpointError("invalid_args", `The edit does not fit the tool "${approval.tool}": ${issues}.`);
 }

@@ -1,9 +1,12 @@
 /** One run of a tool's function: its context, its time-out, and what its answer or error proves. */
+import type { ReservedCost } from "../core/action/events.ts";
 import type { Report } from "../core/action/outcome.ts";
 import type { ActionIn } from "../core/action/state.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
+import { errorText } from "../core/error-text.ts";
+import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
-import type { Money } from "../core/money.ts";
+import { isMoney } from "./define-tool.ts";
 import type { Runtime } from "./runtime.ts";
 import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -16,17 +19,45 @@ export class NotApplied extends Error {
   override readonly name = "NotApplied";
 }
 
+/** What JSON cannot hold exactly becomes text: a large integer, a bigint, half a character, a key of JavaScript's own. */
+function keepable(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
+    return String(value);
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const isHonest = (key: string) => key.isWellFormed() && key !== "__proto__";
+  if (Object.keys(value).every(isHonest)) return value;
+  const renamed = (key: string) => (key === "__proto__" ? "[__proto__]" : key.toWellFormed());
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [renamed(key), part]));
+}
+
 /** What a tool returned, as the journal can keep it. The effect has happened, so nothing here may fail. */
 export function resultJson(value: unknown): Json {
   try {
     return JSON.parse(canonicalJson(value ?? null)) as Json;
   } catch {
     try {
-      return JSON.parse(canonicalJson(JSON.parse(JSON.stringify(value) ?? "null"))) as Json;
-    } catch {
-      return null;
+      return JSON.parse(canonicalJson(JSON.parse(JSON.stringify(value, keepable) ?? "null"))) as Json;
+    } catch (error) {
+      return `[a result that could not be kept: ${errorText(error)}]`;
     }
   }
+}
+
+/** Nonsense here would falsify a budget, so it is the tool's own failure. */
+function bookSpent(spent: Map<string, bigint>, costs: readonly ReservedCost[]): ToolContext["spent"] {
+  return (budget, amount) => {
+    const reserved = costs.find((cost) => cost.budget === budget);
+    if (reserved === undefined)
+      throw new HoldpointError("invalid_input", `The tool's cost names no budget "${String(budget)}".`);
+    if (!isMoney(amount) || amount.micros < 0n || amount.currency !== reserved.currency)
+      throw new HoldpointError(
+        "invalid_input",
+        `What was spent on "${budget}" is { currency: "${reserved.currency}", micros } with micros as a bigint of at least 0.`,
+      );
+    spent.set(budget, (spent.get(budget) ?? 0n) + amount.micros);
+  };
 }
 
 export function contextOf(call: Call, signal: AbortSignal, spent: Map<string, bigint>): ToolContext {
@@ -44,13 +75,9 @@ export function contextOf(call: Call, signal: AbortSignal, spent: Map<string, bi
     approvedBy: people.by,
     notes: people.notes,
     signal,
-    spent: (budget: string, amount: Money) =>
-      void spent.set(budget, (spent.get(budget) ?? 0n) + amount.micros),
+    spent: bookSpent(spent, effect.costs),
   };
 }
-
-const text = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)) || "no reason given";
 
 async function withTimeOut<Value>(
   runtime: Runtime,
@@ -69,7 +96,7 @@ async function withTimeOut<Value>(
 }
 
 export async function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Report | Failed> {
-  const known = await resolveAll(runtime.secrets, call.args).catch((error: unknown) => text(error));
+  const known = await resolveAll(runtime.secrets, call.args).catch((error: unknown) => errorText(error));
   if (typeof known === "string") return { status: "not_applied", reason: known };
   const spent = new Map<string, bigint>();
   const args = revealSecrets(JSON.parse(canonicalJson(call.args)) as Json, known);
@@ -83,7 +110,7 @@ export async function attempt(runtime: Runtime, tool: Tool, call: Call): Promise
       spent: Object.fromEntries(spent),
     };
   } catch (error) {
-    const reason = redactText(text(error), known);
+    const reason = errorText(error, (text) => redactText(text, known));
     if (error instanceof NotApplied || isDefinite(tool, error)) return { status: "not_applied", reason };
     return { status: "failed", reason };
   }

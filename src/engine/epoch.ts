@@ -2,7 +2,7 @@
  * This process's epoch: opened before its first effect, ended when it closes or by others when it died.
  *
  * H1. The hold is taken before the epoch is opened, so an open epoch that nobody holds is dead.
- * H2. With a lease, nothing is sent in its last third: a frozen process that wakes up finds that it may not run.
+ * H2. Nothing is sent once the end has begun. With a lease, nothing is sent in its last third: a frozen process that wakes up finds that it may not run.
  */
 import { endEpoch, openEpoch } from "../core/epoch.ts";
 import { HoldpointError } from "../core/errors.ts";
@@ -46,10 +46,14 @@ export async function beginEpoch(place: Place, process: string): Promise<OwnEpoc
   await runCommand(place, { write: [ref] }, (draft) => {
     if (draft.state(ref).life === "none") draft.append(ref, openEpoch(place.agent, process));
   });
+  const lease = leaseOf(hold, place);
+  let isEnding = false;
   return {
     id,
-    ...leaseOf(hold, place),
+    ...lease,
+    mayRun: () => !isEnding && lease.mayRun(),
     async end() {
+      isEnding = true;
       await runCommand(place, { write: [ref] }, (draft) =>
         draft.append(ref, endEpoch(draft.state(ref), "closed", id)),
       );

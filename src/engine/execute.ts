@@ -28,6 +28,9 @@ export type Call = {
 /** Behind the follower, in case the owner of a running effect died without a word. */
 const LOOK_AGAIN_MS = 2_000;
 
+/** The store's clock decides; while ours is ahead of it we look again, but not in a tight loop. */
+const SHORTEST_WAIT_MS = 20;
+
 type Step =
   | { readonly kind: "done"; readonly answer: Answer<Json> }
   | {
@@ -62,7 +65,8 @@ async function step(runtime: Runtime, tool: Tool, action: string, answer: Advanc
     case "moved":
       return { kind: "wait", on: [actionStream(action)], untilMs: 0, approval: null };
     case "waiting": {
-      const untilMs = answer.decideBy === null ? null : Math.max(0, answer.decideBy - runtime.clock.now());
+      const untilMs =
+        answer.decideBy === null ? null : Math.max(SHORTEST_WAIT_MS, answer.decideBy - runtime.clock.now());
       return {
         kind: "wait",
         on: [actionStream(action), approvalStream(answer.approval)],
@@ -123,7 +127,8 @@ async function comeBack(
       const left = giveUpAt === null ? null : giveUpAt - runtime.clock.now();
       if (left !== null && left <= 0 && next.approval !== null) return pending(action, next.approval);
       const names = new Set(on.map(streamName));
-      if (next.on.every((ref) => names.has(streamName(ref)))) await watch.moved(shorter(next.untilMs, left));
+      const wait = next.approval === null ? next.untilMs : shorter(next.untilMs, left);
+      if (next.on.every((ref) => names.has(streamName(ref)))) await watch.moved(wait);
       on = next.on;
     } finally {
       watch.close();

@@ -6,6 +6,7 @@ import { execute } from "./execute.ts";
 import type { Opening } from "./instance.ts";
 import type { OpenRuntime } from "./open-runtime.ts";
 import { prepareArgs } from "./prepare-args.ts";
+import { redactText } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 export type CallOptions = {
@@ -71,8 +72,8 @@ async function callTool(
   const prepared = await prepareArgs(tool, args, runtime.secrets);
   const call = {
     requestId: options.requestId ?? null,
-    args: prepared,
-    says: options.says ?? null,
+    args: prepared.args,
+    says: options.says === undefined ? null : redactText(options.says, prepared.known),
     waitMs: options.waitMs ?? null,
   };
   return execute(runtime, tool, call);

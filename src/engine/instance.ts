@@ -6,13 +6,24 @@ import { HoldpointError } from "../core/errors.ts";
 import type { Money } from "../core/money.ts";
 import type { ReceiptBundle } from "../core/receipt-jws.ts";
 import type { Seal } from "../core/seal.ts";
+import type { SwitchState } from "../core/switch.ts";
 import type { Report } from "../core/verify-journal.ts";
-import { type Action, type ActionList, type ActionPage, getAction, listActions } from "./actions.ts";
+import type { SavedSeal } from "../core/verify-seals.ts";
+import {
+  type Action,
+  type ActionList,
+  type ActionPage,
+  type ActionSummary,
+  abandonedActions,
+  getAction,
+  listActions,
+} from "./actions.ts";
 import {
   type Approval,
   type ApprovalList,
   approveApproval,
   cancelApproval,
+  countApprovals,
   type Decided,
   type Decision,
   getApproval,
@@ -21,6 +32,8 @@ import {
   rejectApproval,
   revokeApproval,
 } from "./approvals.ts";
+import { findIds } from "./find-ids.ts";
+import { followApprovals } from "./follow-approvals.ts";
 import {
   exportJournal,
   type JournalRecord,
@@ -29,10 +42,18 @@ import {
   verifyStore,
 } from "./journal.ts";
 import type { OpenRuntime } from "./open-runtime.ts";
-import { getBudget, resolveDoubt, type Said, setBudget, setStanding, setSwitch } from "./operate.ts";
+import {
+  getBudget,
+  getSwitch,
+  resolveDoubt,
+  type Said,
+  setBudget,
+  setStanding,
+  setSwitch,
+} from "./operate.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
 import { freshId } from "./runtime.ts";
-import { sealTenant } from "./seal.ts";
+import { savedSeal, sealTenant } from "./seal.ts";
 import type { SecretHandle } from "./secrets.ts";
 
 /** Opens the store on first use; every verb waits for that. */
@@ -41,7 +62,13 @@ export type Opening = () => Promise<OpenRuntime>;
 export type Approvals = {
   /** Oldest first; `next` is the cursor of the following page. */
   list(page?: Page): Promise<ApprovalList>;
+  /** How many have a status; `pending` unless set. */
+  count(status?: Approval["status"] | "any"): Promise<number>;
   get(id: string): Promise<Approval>;
+  /** Ids that begin with a text, at most ten. */
+  find(beginning: string): Promise<readonly string[]>;
+  /** Ids of approvals as they change, by any process. The first turn comes at once and is empty: read then what stands. */
+  follow(signal: AbortSignal): AsyncGenerator<readonly string[]>;
   /** `edit` replaces fields of the arguments; the edited action goes through schema and policy again. */
   approve(id: string, decision: Decision & { readonly edit?: unknown }): Promise<Decided>;
   reject(id: string, decision: Omit<Decision, "note"> & { readonly reason: string }): Promise<Decided>;
@@ -54,7 +81,12 @@ export type Approvals = {
 export function approvalsOf(open: Opening): Approvals {
   return {
     list: async (page) => listApprovals(await open(), page),
+    count: async (status) => countApprovals(await open(), status),
     get: async (id) => getApproval(await open(), id),
+    find: async (beginning) => findIds(await open(), "approvals", beginning),
+    async *follow(signal) {
+      yield* followApprovals(await open(), signal);
+    },
     approve: async (id, decision) => approveApproval(await open(), id, decision),
     reject: async (id, decision) => rejectApproval(await open(), id, decision),
     cancel: async (id, said) => cancelApproval(await open(), { approval: id, ...said }),
@@ -79,6 +111,10 @@ export function receiptsOf(open: Opening): Receipts {
 export type Actions = {
   get(id: string): Promise<Action>;
   list(page: ActionPage): Promise<ActionList>;
+  /** Ids that begin with a text, at most ten. */
+  find(beginning: string): Promise<readonly string[]>;
+  /** Effects whose process is gone and which wait for one that has the tool. */
+  abandoned(): Promise<readonly ActionSummary[]>;
   /** A person's word on an effect in doubt. */
   resolve(effect: string, said: Said & { readonly status: "applied" | "not_applied" }): Promise<LiveAction>;
 };
@@ -87,6 +123,8 @@ export function actionsOf(open: Opening): Actions {
   return {
     get: async (id) => getAction(await open(), id),
     list: async (page) => listActions(await open(), page),
+    find: async (beginning) => findIds(await open(), "actions", beginning),
+    abandoned: async () => abandonedActions(await open()),
     resolve: async (effect, said) => resolveDoubt(await open(), effect, said),
   };
 }
@@ -99,6 +137,8 @@ export type Journal = {
   verify(options?: Partial<VerifyOptions>): Promise<Report>;
   /** Seals what moved since the last seal, now. */
   seal(): Promise<Seal | undefined>;
+  /** Seals now and answers the last seal with its key, for keeping elsewhere; undefined while there is no entry. */
+  savedSeal(): Promise<SavedSeal | undefined>;
   rebuildViews(progress?: (done: number, total: number) => void): Promise<{ readonly streams: number }>;
 };
 
@@ -112,9 +152,10 @@ export function journalOf(open: Opening): Journal {
     },
     async verify(options = {}) {
       const runtime = await open();
-      return verifyStore(runtime, { keys: await keys(runtime), ...options });
+      return verifyStore(runtime, { ...options, keys: options.keys ?? (await keys(runtime)) });
     },
     seal: async () => sealTenant(await open()),
+    savedSeal: async () => savedSeal(await open()),
     rebuildViews: async (progress) => (await open()).store.rebuildViews(progress),
   };
 }
@@ -152,12 +193,15 @@ export type KillSwitch = {
   /** Stops every new effect of the tenant, or of one agent. Answers whether anything changed. */
   stop(said: Said & { readonly agent?: string }): Promise<boolean>;
   go(said: Said & { readonly agent?: string }): Promise<boolean>;
+  /** Whether the tenant, or one agent, is stopped; by whom, when and why. */
+  stopped(agent?: string): Promise<SwitchState>;
 };
 
 export function killSwitchOf(open: Opening): KillSwitch {
   return {
     stop: async (said) => setSwitch(await open(), true, said),
     go: async (said) => setSwitch(await open(), false, said),
+    stopped: async (agent) => getSwitch(await open(), agent),
   };
 }
 

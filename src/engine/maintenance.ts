@@ -15,18 +15,22 @@ export type Rhythm = {
 
 export const RHYTHM: Rhythm = { recoverMs: 5_000, probeMs: 5_000, sweepMs: 1_000, sealMs: 500 };
 
-/** Repeats until closing; a round that fails is told about and the next one comes all the same. */
+/** Repeats until closing; a round that fails is told about once and the next one comes all the same. */
 async function repeat(
   runtime: Runtime,
   idle: Clock,
   everyMs: number,
   round: () => Promise<unknown>,
 ): Promise<void> {
+  let told = "";
   while (!runtime.closing.aborted) {
     try {
       await round();
+      told = "";
     } catch (error) {
-      if (!runtime.closing.aborted) runtime.notify({ kind: "maintenance_failed", error });
+      if (!runtime.closing.aborted && told !== String(error))
+        runtime.notify({ kind: "maintenance_failed", error });
+      told = String(error);
     }
     await idle.sleep(everyMs, runtime.closing);
   }

@@ -5,8 +5,10 @@ import type { Executor, Load } from "../core/action/start.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
+import type { ToolRules } from "../core/tool-rules.ts";
 import { runLoading } from "./run-command.ts";
 import { freshId, type Runtime } from "./runtime.ts";
+import { knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
 /** A new call, or an action that is there already. */
@@ -15,10 +17,16 @@ export type Source = { readonly proposal: Omit<Proposal, "executor"> } | { reado
 export const actionIn = (source: Source): string =>
   "action" in source ? source.action : source.proposal.action;
 
+/** A tool's rules see handles; its schema, where a revision or an edit is checked, sees what they stand for. */
+function withSecrets(rules: ToolRules, secrets: Secrets): ToolRules {
+  const known = knownSecrets(secrets);
+  return { ...rules, validate: (args) => validateHidden(rules.validate, args, known) };
+}
+
 export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Executor, "loaded">> {
   const epoch = await runtime.epoch();
   return {
-    rules: tool.rules,
+    rules: withSecrets(tool.rules, runtime.secrets),
     epoch: epoch.id,
     ids: { approval: freshId(runtime, "apr"), nonce: freshId(runtime, "non") },
   };

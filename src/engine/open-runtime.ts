@@ -62,12 +62,17 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     sent: new Set(),
     closing: closing.signal,
     epoch: () => {
-      epoch ??= begin();
+      epoch ??= begin().catch((error: unknown) => {
+        epoch = undefined;
+        throw error;
+      });
       return epoch;
     },
   };
 
   async function begin(): Promise<OwnEpoch> {
+    // A key that is missing or not this store's is found before anything runs.
+    if (parts.seals) await sealTenant(runtime);
     const own = await beginEpoch(parts, parts.process);
     upkeep = maintain(runtime, own, parts.idle, parts);
     return own;

@@ -10,7 +10,7 @@ import type { Money } from "../core/money.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { decideStanding } from "../core/roster.ts";
 import { actionStream, budgetStream, ROSTER, switchStream } from "../core/stream.ts";
-import { agentScope, decideSwitch, TENANT_SCOPE } from "../core/switch.ts";
+import { agentScope, decideSwitch, type SwitchState, TENANT_SCOPE } from "../core/switch.ts";
 import { isMoney } from "./define-tool.ts";
 import { readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
@@ -40,6 +40,11 @@ export async function setSwitch(
     draft.append(ref, events);
     return events.length > 0;
   });
+}
+
+/** Whether new effects of the tenant, or of one agent, are stopped; by whom and why. */
+export function getSwitch(place: Place, agent?: string): Promise<SwitchState> {
+  return readState(place, switchStream(agent === undefined ? TENANT_SCOPE : agentScope(agent)));
 }
 
 export async function setStanding(

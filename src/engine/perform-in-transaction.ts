@@ -4,6 +4,7 @@ import type { Proposed } from "../core/action/propose.ts";
 import { actionOf, type Load } from "../core/action/start.ts";
 import type { ActionIn } from "../core/action/state.ts";
 import { type Draft, isNeed, openDraft } from "../core/draft.ts";
+import { errorText } from "../core/error-text.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";
@@ -13,7 +14,7 @@ import { actionIn, executorOf, moveRules, type Source, withOwnArgs } from "./mov
 import { loadArtifact } from "./read-state.ts";
 import { runDecide, runWithSql } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
-import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
+import { type KnownSecrets, knownSecrets, redactJson, redactText } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
 /** The tool's own error, told apart from ours. */
@@ -41,8 +42,9 @@ function settle(
   return draft.commit<Proposed>({ kind: "new", action, answer: { kind: "settled", state: recorded.state } });
 }
 
-function runTool(tool: Tool, sql: SqlTransaction, known: ReadonlyMap<string, string>): Work {
+function runTool(tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
   return (state, args) => {
+    const revealed = known.reveal(args);
     const spent = new Map<string, bigint>();
     const context = contextOf(
       { action: actionOf(state.effect.id), state, args },
@@ -51,17 +53,16 @@ function runTool(tool: Tool, sql: SqlTransaction, known: ReadonlyMap<string, str
     );
     let value: unknown;
     try {
-      value = tool.runInTransaction?.(revealSecrets(args, known), sql, context);
+      value = tool.runInTransaction?.(revealed, sql, context);
     } catch (error) {
-      throw new ToolFailed(redactText(error instanceof Error ? error.message : String(error), known), {
-        cause: error,
-      });
+      const clean = (text: string) => redactText(text, known.values);
+      throw new ToolFailed(errorText(error, clean), { cause: error });
     }
     if (value instanceof Promise)
       throw new ToolFailed("a transactional tool has to be synchronous, and this one returned a promise");
     return {
       status: "applied",
-      result: redactJson(resultJson(value), known),
+      result: redactJson(resultJson(value), known.values),
       spent: Object.fromEntries(spent),
     };
   };
@@ -75,10 +76,7 @@ export async function performInTransaction(
 ): Promise<Proposed> {
   const executor = await executorOf(runtime, tool);
   const loaded = new Map<string, Json>();
-  const known =
-    "proposal" in source
-      ? await resolveAll(runtime.secrets, source.proposal.args)
-      : new Map<string, string>();
+  const known = knownSecrets(runtime.secrets);
   const move = (draft: Draft) =>
     moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) });
   const argsOf = (state: ActionIn<"running">) =>

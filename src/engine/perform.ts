@@ -26,11 +26,11 @@ const backOff = (runtime: Runtime, tries: number): Promise<void> => {
 };
 
 /** Asks until the store has answered; gives up only when this instance closes. */
-async function persist(
+async function persist<Answer>(
   runtime: Runtime,
   action: string,
-  write: () => Promise<OutcomeAnswer>,
-): Promise<OutcomeAnswer> {
+  write: () => Promise<Answer>,
+): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     try {
       return await write();
@@ -47,14 +47,14 @@ async function record(
   action: string,
   state: ActionIn<"running">,
   report: Report,
-): Promise<LiveAction> {
+): Promise<OutcomeAnswer> {
   await runtime.reach("before_outcome");
   const command = { action, epoch: state.effect.epoch, attempt: state.effect.attempt, report };
   const answer = await persist(runtime, action, () =>
     runCommand(runtime, { write: [actionStream(action)] }, (draft) => recordOutcome(draft, command)),
   );
   await runtime.reach("after_outcome");
-  return answer.state;
+  return answer;
 }
 
 type Failure = { readonly state: ActionIn<"running">; readonly tries: number; readonly reason: string };
@@ -68,7 +68,9 @@ function tryAgain(
   const { epoch, attempt: number } = state.effect;
   const known = { keyRetentionMs: tool.rules.keyRetentionMs };
   const command = { action, epoch, attempt: number, reason, tool: known };
-  return runCommand(runtime, { write: [actionStream(action)] }, (draft) => retryOwn(draft, command));
+  return persist(runtime, action, () =>
+    runCommand(runtime, { write: [actionStream(action)] }, (draft) => retryOwn(draft, command)),
+  );
 }
 
 /** After an attempt that failed without proof. */
@@ -77,7 +79,7 @@ async function afterFailure(
   tool: Tool,
   action: string,
   failed: Failure,
-): Promise<LiveAction> {
+): Promise<OutcomeAnswer> {
   const { state, tries, reason } = failed;
   if (tries >= tool.attempts || runtime.closing.aborted) {
     const status = state.effectClass === "read" ? "not_applied" : "in_doubt";
@@ -85,8 +87,8 @@ async function afterFailure(
   }
   await backOff(runtime, tries);
   const answer = await tryAgain(runtime, tool, action, failed);
-  if (answer.kind === "left") return currentState(runtime, action);
-  return answer.state;
+  if (answer.kind === "left") return { kind: "late", state: await currentState(runtime, action) };
+  return { kind: "recorded", state: answer.state };
 }
 
 async function currentState(runtime: Runtime, action: string): Promise<LiveAction> {
@@ -104,10 +106,14 @@ async function attempts(runtime: Runtime, tool: Tool, action: string, epoch: Epo
     runtime.sent.add(attemptName);
     const report = await attempt(runtime, tool, { action, state, args });
     await runtime.reach("after_send");
-    if (report.status === "failed")
-      state = await afterFailure(runtime, tool, action, { state, tries, reason: report.reason });
-    else state = await record(runtime, action, state, report);
+    const written: OutcomeAnswer =
+      report.status === "failed"
+        ? await afterFailure(runtime, tool, action, { state, tries, reason: report.reason })
+        : await record(runtime, action, state, report);
+    // Too late to say so: it was sent all the same, and is for others to take over.
+    if (written.kind === "late") return written.state;
     runtime.sent.delete(attemptName);
+    state = written.state;
   }
 }
 

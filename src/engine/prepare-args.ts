@@ -2,15 +2,7 @@
 import { canonicalJson } from "../core/canonical-json.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
-import {
-  hideSecrets,
-  isSecretHandle,
-  mapJson,
-  redactText,
-  resolveAll,
-  revealSecrets,
-  type Secrets,
-} from "./secrets.ts";
+import { isSecretHandle, knownSecrets, mapJson, type Secrets, validateHidden } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
 export const LARGEST_BYTES = 8 * 1024 * 1024;
@@ -38,11 +30,18 @@ export function plainJson(given: unknown): Json {
   return value;
 }
 
-export async function prepareArgs(tool: Tool, given: unknown, secrets: Secrets): Promise<Json> {
+export async function prepareArgs(
+  tool: Tool,
+  given: unknown,
+  secrets: Secrets,
+): Promise<{ readonly args: Json; readonly known: ReadonlyMap<string, string> }> {
   const args = plainJson(given);
-  const known = await resolveAll(secrets, args);
-  const valid = tool.rules.validate(revealSecrets(args, known));
-  if (valid.ok) return hideSecrets(valid.value, known);
-  const what = `The arguments do not fit the tool "${tool.rules.name}": ${redactText(valid.issues, known)}.`;
-  throw new HoldpointError("invalid_args", what);
+  const known = knownSecrets(secrets);
+  await known.load(args);
+  const valid = validateHidden(tool.rules.validate, args, known);
+  if (valid.ok) return { args: valid.value, known: known.values };
+  throw new HoldpointError(
+    "invalid_args",
+    `The arguments do not fit the tool "${tool.rules.name}": ${valid.issues}.`,
+  );
 }

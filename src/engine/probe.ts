@@ -1,11 +1,12 @@
 /** Asks tools that can tell (`verify`) about their effects in doubt. */
 import { type ProbeAnswer, recordProbe } from "../core/action/resolve.ts";
+import { errorText } from "../core/error-text.ts";
 import { actionStream } from "../core/stream.ts";
 import { resultJson } from "./attempt.ts";
 import { loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
-import { redactJson, resolveAll, revealSecrets } from "./secrets.ts";
+import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 
 const ACTIONS = "actions";
 const MOST_AT_ONCE = 100;
@@ -29,7 +30,7 @@ async function ask(
   } catch (error) {
     return {
       answer: "unknown",
-      evidence: redactJson(error instanceof Error ? error.message : String(error), known),
+      evidence: errorText(error, (text) => redactText(text, known)),
       result: null,
     };
   }

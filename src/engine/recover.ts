@@ -35,10 +35,11 @@ async function runningActions(runtime: Runtime): Promise<readonly ViewRow[]> {
 }
 
 /** The tool, if this process has the very one that the action was proposed for. */
-function toolFor(runtime: Runtime, state: LiveAction): Tool | null {
+function toolFor(runtime: Runtime, state: LiveAction): Tool | "changed" | null {
   const tool = runtime.tools.get(state.tool);
-  if (tool === undefined || tool.rules.schemaDigest !== state.schema) return null;
-  return tool.rules.effectClass === state.effectClass ? tool : null;
+  if (tool === undefined) return null;
+  const isSame = tool.rules.schemaDigest === state.schema && tool.rules.effectClass === state.effectClass;
+  return isSame ? tool : "changed";
 }
 
 /** An effect of our own that nobody performs and that was never sent: its start had been answered with an error. */
@@ -63,20 +64,20 @@ export async function recoverAction(
   const own = await runtime.epoch();
   const known = toolFor(runtime, state);
   if (state.effect.epoch === own.id)
-    return known === null ? "left" : performOwn(runtime, known, action, state);
+    return known === null || known === "changed" ? "left" : performOwn(runtime, known, action, state);
   if (!(await endIfDead(runtime, state.effect.epoch, own.id))) return "left";
   await runtime.reach("before_recover");
   const command = {
     action,
     epoch: own.id,
     reason: "its owner died before an outcome was recorded",
-    tool: known?.rules ?? null,
+    tool: known === null || known === "changed" ? known : known.rules,
   };
   const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
     takeOver(draft, command),
   );
   await runtime.reach("after_recover");
-  if (answer.kind === "retry" && known !== null) await perform(runtime, known, action);
+  if (answer.kind === "retry" && known !== null && known !== "changed") await perform(runtime, known, action);
   if (answer.kind === "in_doubt" && answer.state.phase === "in_doubt") {
     const { effect, outcome } = answer.state;
     runtime.notify({ kind: "in_doubt", action, effect: effect.id, tool: state.tool, reason: outcome.reason });

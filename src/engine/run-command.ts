@@ -2,7 +2,7 @@
  * Runs rules in the store's transaction.
  *
  * U1. A commit whose fate is unknown is found out, never guessed: the same rules run again and see what is there.
- * U2. Values the rules ask for are loaded and handed in; rules themselves never wait.
+ * U2. Values and secrets that the rules ask for are loaded and handed in; rules themselves never wait.
  */
 import type { Load } from "../core/action/start.ts";
 import { type Draft, decideWith, type Need } from "../core/draft.ts";
@@ -12,6 +12,7 @@ import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import { loadArtifact } from "./read-state.ts";
 import type { Runtime } from "./runtime.ts";
+import { SecretsNeeded } from "./secrets.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 const RETRIES = 8;
@@ -23,6 +24,10 @@ async function findOut<Result>(place: Place, work: () => Promise<Result>): Promi
     try {
       return await work();
     } catch (error) {
+      if (error instanceof SecretsNeeded) {
+        await error.resolve();
+        continue;
+      }
       if (!isHoldpointError(error, "commit_unknown") || attempt >= RETRIES) throw error;
       await place.clock.sleep(RETRY_MS * attempt);
     }

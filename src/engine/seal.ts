@@ -1,13 +1,37 @@
-/** Seals what moved: one at a time, off the path of calls. */
-import { type Seal, signSeal } from "../core/seal.ts";
+/** Seals what moved: one at a time, off the path of calls, always with the key that sealed before. */
+import { HoldpointError } from "../core/errors.ts";
+import { openJws, type SigningKey } from "../core/jws.ts";
+import { SEAL_TYP, type Seal, type SealDraft, signSeal } from "../core/seal.ts";
+import type { SavedSeal } from "../core/verify-seals.ts";
 import type { Runtime } from "./runtime.ts";
+
+function checkKey({ previous }: Pick<SealDraft, "previous">, key: SigningKey): void {
+  if (previous === undefined) return;
+  const sealedWith = openJws(previous, SEAL_TYP)?.kid;
+  if (sealedWith === key.kid) return;
+  const what = `This store was sealed with the key ${sealedWith ?? "unknown"} and this process has ${key.kid}.`;
+  throw new HoldpointError("key_mismatch", what);
+}
 
 export async function sealTenant(
   runtime: Pick<Runtime, "store" | "tenant" | "signingKey" | "reach">,
 ): Promise<Seal | undefined> {
   const key = await runtime.signingKey();
   await runtime.reach("before_seal");
-  const seal = await runtime.store.seal(runtime.tenant, (draft) => signSeal(draft, key));
+  const seal = await runtime.store.seal(runtime.tenant, (draft) => {
+    checkKey(draft, key);
+    return signSeal(draft, key);
+  });
   await runtime.reach("after_seal");
   return seal;
+}
+
+/** Seals now; answers the last seal with its key, to be kept where nobody who writes the store can reach it. */
+export async function savedSeal(runtime: Parameters<typeof sealTenant>[0]): Promise<SavedSeal | undefined> {
+  await sealTenant(runtime);
+  const last = (await runtime.store.seals(runtime.tenant)).at(-1);
+  if (last === undefined) return undefined;
+  const key = await runtime.signingKey();
+  checkKey({ previous: last.jws }, key);
+  return { jws: last.jws, key: key.publicJwk };
 }

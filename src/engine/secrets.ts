@@ -1,12 +1,14 @@
 /**
  * Secrets are handles in arguments, journal, views, hashes and logs; only the tool's function gets the value.
  *
- * M1. A value is put in place just before the tool runs, and taken out of whatever comes back.
+ * M1. A value is put in place just before the tool runs, and taken out of whatever comes back: keys, numbers and the usual
+ *     spellings (escaped, percent-encoded, base64) included.
  * M2. Rows are AES-256-GCM under a key that is not in the store; the tenant and the id are authenticated with them.
  */
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
+import type { Validation } from "../core/tool-rules.ts";
 import type { Store } from "../stores/store.ts";
 
 export type SecretHandle = { readonly $secret: string };
@@ -34,7 +36,8 @@ export function secret(reference: string): SecretHandle {
 }
 
 export function isSecretHandle(value: unknown): value is SecretHandle {
-  return isJsonObject(value) && typeof value["$secret"] === "string" && Object.keys(value).length === 1;
+  if (!isJsonObject(value) || Object.keys(value).length !== 1) return false;
+  return typeof value["$secret"] === "string" && REFERENCE.test(value["$secret"]);
 }
 
 type SecretsOptions = {
@@ -98,16 +101,65 @@ export function mapJson(value: Json, change: (part: Json) => Json | undefined): 
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapJson(part, change)]));
 }
 
-/** Every handle in a value, with what it stands for. */
-export async function resolveAll(secrets: Secrets, value: Json): Promise<ReadonlyMap<string, string>> {
+function handlesIn(value: Json): ReadonlySet<string> {
   const handles = new Set<string>();
   mapJson(value, (part) => {
     if (isSecretHandle(part)) handles.add(part.$secret);
     return undefined;
   });
+  return handles;
+}
+
+/** Every handle in a value, with what it stands for. */
+export async function resolveAll(secrets: Secrets, value: Json): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  for (const handle of handles) found.set(handle, await secrets.resolve(handle));
+  for (const handle of handlesIn(value)) found.set(handle, await secrets.resolve(handle));
   return found;
+}
+
+/** Thrown where rules met handles whose values nobody has looked up yet: look them up, then run the rules again. */
+export class SecretsNeeded extends Error {
+  override readonly name = "SecretsNeeded";
+  readonly resolve: () => Promise<void>;
+
+  constructor(resolve: () => Promise<void>) {
+    super("secrets have to be looked up first");
+    this.resolve = resolve;
+  }
+}
+
+/** Secrets for rules and tools that cannot wait: values are looked up between two runs. */
+export type KnownSecrets = {
+  readonly values: ReadonlyMap<string, string>;
+  load(value: Json): Promise<void>;
+  reveal(value: Json): Json;
+};
+
+export function knownSecrets(secrets: Secrets): KnownSecrets {
+  const values = new Map<string, string>();
+  const missing = (value: Json) => [...handlesIn(value)].filter((handle) => !values.has(handle));
+  const load = async (value: Json) => {
+    for (const handle of missing(value)) values.set(handle, await secrets.resolve(handle));
+  };
+  return {
+    values,
+    load,
+    reveal(value) {
+      if (missing(value).length > 0) throw new SecretsNeeded(() => load(value));
+      return revealSecrets(value, values);
+    },
+  };
+}
+
+/** Validates with the values in place and takes them out again. */
+export function validateHidden(
+  validate: (args: Json) => Validation,
+  args: Json,
+  known: KnownSecrets,
+): Validation {
+  const valid = validate(known.reveal(args));
+  if (!valid.ok) return { ok: false, issues: redactText(valid.issues, known.values) };
+  return { ok: true, value: hideSecrets(valid.value, args, known.values) };
 }
 
 export function revealSecrets(value: Json, known: ReadonlyMap<string, string>): Json {
@@ -115,29 +167,65 @@ export function revealSecrets(value: Json, known: ReadonlyMap<string, string>): 
   return mapJson(value, (part) => (isSecretHandle(part) ? known.get(part.$secret) : undefined));
 }
 
-/** The way back: a whole value becomes its handle again. */
-export function hideSecrets(value: Json, known: ReadonlyMap<string, string>): Json {
+/**
+ * The way back: a value becomes its handle again, where the handle stood if it still stands there. Text that the caller
+ * wrote stays as it was written, or policy and people would be shown a handle in its place.
+ */
+export function hideSecrets(value: Json, original: Json, known: ReadonlyMap<string, string>): Json {
   if (known.size === 0) return value;
   const handleOf = new Map([...known].map(([handle, text]) => [text, handle]));
-  const hidden = mapJson(value, (part) => {
-    const handle = typeof part === "string" ? handleOf.get(part) : undefined;
-    return handle === undefined ? undefined : { $secret: handle };
-  });
-  if (JSON.stringify(hidden) !== redactText(JSON.stringify(hidden), known)) {
-    throw new HoldpointError("secret_transformed", "The tool's schema built a secret into another value.");
+  const hide = (part: Json, before: Json | undefined): Json => {
+    if (Array.isArray(part))
+      return part.map((item: Json, index) => hide(item, Array.isArray(before) ? before[index] : undefined));
+    if (isJsonObject(part)) {
+      const held = isJsonObject(before) ? before : {};
+      return Object.fromEntries(Object.entries(part).map(([key, item]) => [key, hide(item, held[key])]));
+    }
+    if (typeof part !== "string" || part === before) return part;
+    if (isSecretHandle(before) && known.get(before.$secret) === part) return before;
+    const handle = handleOf.get(part);
+    return handle === undefined ? part : { $secret: handle };
+  };
+  const hidden = hide(value, original);
+  if (!holdsNone(hidden, known)) {
+    throw new HoldpointError("secret_transformed", "A secret's value stands in the arguments in clear.");
   }
   return hidden;
 }
 
+/** Whether none of the values can be read in a text or value. */
+export function holdsNone(value: Json, known: ReadonlyMap<string, string>): boolean {
+  return JSON.stringify(redactJson(value, known)) === JSON.stringify(value);
+}
+
+/** A value as it is likely to turn up in what a tool says. */
+function spellings(value: string): readonly string[] {
+  const bytes = Buffer.from(value);
+  const encoded = [bytes.toString("base64"), bytes.toString("base64url")];
+  return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value), ...encoded];
+}
+
+/** Longer values first: one secret may be the beginning of another. */
 export function redactText(text: string, known: ReadonlyMap<string, string>): string {
   let clean = text;
-  for (const [handle, value] of known) {
-    if (value.length >= SHORTEST_REDACTED) clean = clean.replaceAll(value, `[secret ${handle}]`);
+  for (const [handle, value] of [...known].sort(([, a], [, b]) => b.length - a.length)) {
+    if (value.length < SHORTEST_REDACTED) continue;
+    for (const spelling of spellings(value.toWellFormed()))
+      clean = clean.replaceAll(spelling, `[secret ${handle}]`);
   }
   return clean;
 }
 
 export function redactJson(value: Json, known: ReadonlyMap<string, string>): Json {
   if (known.size === 0) return value;
-  return mapJson(value, (part) => (typeof part === "string" ? redactText(part, known) : undefined));
+  const clean = (part: Json): Json => {
+    if (typeof part === "string") return redactText(part, known);
+    if (typeof part === "number") return redactText(String(part), known) === String(part) ? part : "[secret]";
+    if (Array.isArray(part)) return part.map(clean);
+    if (!isJsonObject(part) || isSecretHandle(part)) return part;
+    return Object.fromEntries(
+      Object.entries(part).map(([key, item]) => [redactText(key, known), clean(item)]),
+    );
+  };
+  return clean(value);
 }

@@ -31,6 +31,7 @@ export function draftSeal({ tenant, incarnation, now, last, ...unsealed }: Unsea
     n: (last?.n ?? 0) + 1,
     at: Math.max(now, last?.at ?? 0),
     prev: last === undefined ? GENESIS : sha256(last.jws),
+    ...(last === undefined ? {} : { previous: last.jws }),
     incarnation,
     position: unsealed.position,
     entries: (last?.entries ?? 0) + unsealed.entries,

@@ -4,7 +4,8 @@
  *
  * P1. `transact` appends to all streams or to none, and answers only after the append is durable.
  * P2. What `decide` sees (states, names, time) cannot change until its events are written.
- * P3. `now` is read after the locks; an entry's time never goes backwards within its stream.
+ * P3. `now` is read after the locks and is never before a fact that the decision can see: an entry's time never goes
+ *     backwards within its stream, even when the clock does.
  * P4. Views are written in the same transaction, from the folded state alone, so they can be rebuilt from the journal.
  * P5. An answer that cannot be known (the commit may or may not have happened) is the error `commit_unknown`.
  */
@@ -43,7 +44,7 @@ export type ViewQuery = {
   readonly bucket?: string;
   /** Only rows whose `due` is at or before this time. */
   readonly dueBy?: number;
-  /** Rows strictly after this cursor in (at, stream name) order. */
+  /** Rows strictly after this one. Rows of the same `at` are ordered by the age of their streams. */
   readonly after?: { readonly at: number; readonly stream: string };
   readonly order?: "oldest" | "newest";
   readonly limit: number;
@@ -103,7 +104,7 @@ export type Store = {
   position(): Promise<number>;
   /**
    * Resolves when something was committed after `position`, by any process, or when `signal` aborts (then with
-   * nothing moved). No busy loop, no timer longer than a day.
+   * nothing moved). Closing the store refuses it. No busy loop, no timer longer than a day.
    */
   follow(position: number, signal: AbortSignal): Promise<Moved>;
 

@@ -53,7 +53,10 @@ export function fact(on: StreamRef, type: string, body: JsonObject = {}, at: num
   return { on, type, tv: 1, body, at };
 }
 
-export function given(start: readonly Fact[] | World, { now = NOON, tenant = "acme" }: GivenOptions = {}): Given {
+export function given(
+  start: readonly Fact[] | World,
+  { now = NOON, tenant = "acme" }: GivenOptions = {},
+): Given {
   const world = "facts" in start ? start : { facts: start, names: new Map(), artifacts: [] };
   return {
     when<Result>(rules: (draft: Draft) => Need | Result) {
@@ -76,7 +79,10 @@ function decided<Result>(
     const decision = decide(sightOf(world, declared, { now, tenant }));
     if (decision.kind === "commit") {
       for (const { stream } of decision.append)
-        assert.ok(declared.write.has(streamName(stream)), `appends to ${streamName(stream)} without declaring it`);
+        assert.ok(
+          declared.write.has(streamName(stream)),
+          `appends to ${streamName(stream)} without declaring it`,
+        );
       return decision;
     }
     for (const ref of decision.needs.write ?? []) declared.write.add(streamName(ref));
@@ -131,7 +137,10 @@ function outcome<Result>(before: World, decision: Commit<Result>, now: number): 
   );
   const world = {
     facts: [...before.facts, ...appended],
-    names: new Map([...before.names, ...(decision.names ?? []).map(({ name, stream }) => [name, stream] as const)]),
+    names: new Map([
+      ...before.names,
+      ...(decision.names ?? []).map(({ name, stream }) => [name, stream] as const),
+    ]),
     artifacts: [...before.artifacts, ...(decision.artifacts ?? [])],
   };
   const after: Then<Result> = {
@@ -141,7 +150,8 @@ function outcome<Result>(before: World, decision: Commit<Result>, now: number): 
     // biome-ignore lint/suspicious/noThenProperty: given, when, then is how people say it, and nobody awaits a test.
     then(expected) {
       assert.deepEqual(appended.map(title), expected.map(title));
-      expected.forEach(({ body }, index) => assert.partialDeepStrictEqual(appended[index]?.body, body));
+      for (const [index, { body }] of expected.entries())
+        assert.partialDeepStrictEqual(appended[index]?.body, body);
       return after;
     },
     answers(expected) {

@@ -24,7 +24,7 @@ const ROOMS: readonly Room[] = [
   { room: "views", may: ["core"] },
   { room: "server", may: ["engine", "views", "core types"] },
   { room: "client", may: ["core types"] },
-  { room: "cli", may: ["client", "server", "engine", "index.ts"] },
+  { room: "cli", may: ["client", "server", "engine", "core", "index.ts"] },
   { room: "adapters", may: ["engine", "client", "core types"] },
   { room: "testing", may: ["core", "engine", "ports", "stores/memory"] },
 ];

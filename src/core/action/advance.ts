@@ -26,7 +26,7 @@ import {
   type Started,
   startEffect,
 } from "./start.ts";
-import type { ActionIn, LiveAction } from "./state.ts";
+import type { ActionIn, ActionState, LiveAction } from "./state.ts";
 
 export type Waiting = {
   readonly kind: "waiting";
@@ -63,6 +63,7 @@ function recordReview(draft: Draft, id: string, answer: Review, executor: Execut
   }
   const { verdict, rule, reason } = answer;
   const approval = verdict === "escalate" ? executor.ids.approval : null;
+  if (answer.revisions.length === 0 && isNoNews(draft.state(ref), answer, executor)) return;
   draft.append(ref, [
     {
       type: "action.reviewed",
@@ -70,6 +71,13 @@ function recordReview(draft: Draft, id: string, answer: Review, executor: Execut
       body: { verdict, rule, reason, policy: executor.rules.policyDigest, approval },
     },
   ]);
+}
+
+/** Approved again for the same reason while it is held: calling in a loop does not grow the journal. */
+function isNoNews(state: ActionState, answer: Review, executor: Executor): boolean {
+  if (state.phase !== "open" || answer.verdict !== "approve") return false;
+  const { verdict, rule, reason } = answer;
+  return digestOf(state.review) === digestOf({ verdict, rule, reason, policy: executor.rules.policyDigest });
 }
 
 function live(draft: Draft, id: string): LiveAction {
@@ -169,6 +177,12 @@ function unusable(
   return undefined;
 }
 
+/** The policy, asked once more, would still be content with this approval. */
+function standsBehind(answer: Review, approval: LiveApproval): boolean {
+  if (answer.verdict === "block" || answer.revisions.length > 0) return false;
+  return answer.verdict === "approve" || digestOf(answer.approvers) === digestOf(approval.approvers);
+}
+
 function useDecision(
   draft: Draft,
   id: string,
@@ -183,7 +197,7 @@ function useDecision(
     return refuse(draft, actionStream(id), { code: fault.code, by: "dispatch check", reason: fault.reason });
   }
   const answer = review(draft, state, executor);
-  if (fault !== undefined || answer.verdict === "block" || answer.revisions.length > 0) {
+  if (fault !== undefined || !standsBehind(answer, approval)) {
     const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
     if (more !== undefined) return more;
     lapse(draft, approvalId, fault?.reason ?? "the policy no longer allows what was approved");

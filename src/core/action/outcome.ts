@@ -3,7 +3,7 @@
  *
  * T1. Only the epoch that holds the attempt, while it lives, writes its outcome; anything later is kept as testimony.
  * T2. Budgets are settled when it was applied, released when it certainly was not, and kept while it is in doubt.
- * T3. Unknown is in doubt, never failed.
+ * T3. Unknown is in doubt, never failed. That a later attempt did nothing says nothing about those before it.
  */
 import { settle } from "../budget.ts";
 import { digestOf } from "../digest.ts";
@@ -55,6 +55,14 @@ export function lockEffect(draft: Draft, action: string): Need | LiveAction {
   return draft.need({ write: budgets, read: [epochStream(state.effect.epoch)] }) ?? state;
 }
 
+/** What a report proves of the effect as a whole: "nothing happened" only while there was one attempt. */
+function proven(state: LiveAction, command: OutcomeCommand): OutcomeCommand {
+  const { report, attempt } = command;
+  if (report.status !== "not_applied" || attempt === 1 || state.effectClass === "read") return command;
+  const reason = `${report.reason}; an attempt before this one may have been applied`;
+  return { ...command, report: { status: "in_doubt", reason } };
+}
+
 function write(draft: Draft, command: OutcomeCommand, effect: Effect): void {
   const { report, epoch, attempt } = command;
   const ref = actionStream(command.action);
@@ -88,9 +96,10 @@ function alreadySaid(state: LiveAction, command: OutcomeCommand): boolean {
   return own && state.phase === command.report.status;
 }
 
-export function recordOutcome(draft: Draft, command: OutcomeCommand): Need | OutcomeAnswer {
-  const state = lockEffect(draft, command.action);
+export function recordOutcome(draft: Draft, reported: OutcomeCommand): Need | OutcomeAnswer {
+  const state = lockEffect(draft, reported.action);
   if ("kind" in state) return state;
+  const command = proven(state, reported);
   if (alreadySaid(state, command)) return { kind: "recorded", state };
   const current = () => draft.state(actionStream(command.action)) as LiveAction;
   if (state.phase === "running" && mayWrite(draft, state.effect, command)) {
@@ -98,7 +107,7 @@ export function recordOutcome(draft: Draft, command: OutcomeCommand): Need | Out
     return { kind: "recorded", state: current() };
   }
   if ("effect" in state) {
-    const { epoch, attempt, report } = command;
+    const { epoch, attempt, report } = reported;
     const reason = report.status === "applied" ? "" : report.reason;
     const known = state.effect.late.some(
       (late) => late.epoch === epoch && late.attempt === attempt && late.status === report.status,

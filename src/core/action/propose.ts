@@ -6,6 +6,7 @@
  */
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
+import { errorText } from "../error-text.ts";
 import type { Json } from "../json.ts";
 import { actionStream, type StreamRef } from "../stream.ts";
 import type { Dedupe } from "../tool-rules.ts";
@@ -69,11 +70,17 @@ function record(draft: Draft, proposal: Proposal): void {
 
 const GONE: readonly ActionState["phase"][] = ["none", "refused", "not_applied"];
 
+/** As long as the first is under way or in doubt, and for the window after it was done. */
+function standsInTheWay(first: ActionState, now: number, windowMs: number): boolean {
+  if (GONE.includes(first.phase)) return false;
+  return first.phase !== "applied" || now < first.outcome.at + windowMs;
+}
+
 function dedupeOf(proposal: Proposal): Dedupe | undefined | string {
   try {
     return proposal.executor.rules.dedupe(proposal.args);
   } catch (error) {
-    return `the tool's dedupe failed: ${error instanceof Error ? error.message : String(error)}`;
+    return `the tool's dedupe failed: ${errorText(error)}`;
   }
 }
 
@@ -87,11 +94,7 @@ function checkDedupe(draft: Draft, proposal: Proposal): Need | Refused | undefin
   const before = draft.lookUp(dedupeName(proposal.executor.rules.name, dedupe.key));
   if (before !== undefined) {
     const state = draft.state(actionStream(before.id));
-    if (
-      !GONE.includes(state.phase) &&
-      "proposedAt" in state &&
-      draft.now < state.proposedAt + dedupe.windowMs
-    ) {
+    if ("proposedAt" in state && standsInTheWay(state, draft.now, dedupe.windowMs)) {
       return refuse(draft, ref, {
         code: "duplicate",
         by: "dedupe",

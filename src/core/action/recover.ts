@@ -3,7 +3,7 @@
  *
  * C1. Only effects of ended epochs are taken over.
  * C2. Nothing is sent again while a kill switch is on, after `execute_by`, or after the receiver forgot the key.
- * C3. `once` and `probed` are never sent again: they go in doubt.
+ * C3. `once` and `probed` are never sent again, nor is a tool that changed meanwhile: they go in doubt.
  */
 import type { Draft, Need } from "../draft.ts";
 import { actionStream, epochStream, switchStream } from "../stream.ts";
@@ -18,7 +18,7 @@ export type Retry = {
   readonly epoch: string;
   readonly reason: string;
   /** What this process knows of the tool; null when it does not have it. */
-  readonly tool: { readonly keyRetentionMs: number } | null;
+  readonly tool: { readonly keyRetentionMs: number } | "changed" | null;
 };
 
 export type RetryAnswer =
@@ -29,8 +29,11 @@ export type RetryAnswer =
 
 const SENT_AGAIN: readonly EffectClass[] = ["read", "idempotent", "keyed"];
 
-function whyNotAgain(state: ActionIn<"running">, now: number, retentionMs: number): string | undefined {
+function whyNotAgain(state: ActionIn<"running">, now: number, tool: Retry["tool"]): string | undefined {
   const { effectClass, effect } = state;
+  // Whoever could send it again as it was may never come back; a person can see that it is in doubt.
+  if (tool === "changed") return "the tool is no longer the one that was started";
+  const retentionMs = tool?.keyRetentionMs ?? Number.POSITIVE_INFINITY;
   if (!SENT_AGAIN.includes(effectClass)) return `a tool of class ${effectClass} is not sent twice`;
   if (effectClass === "read") return undefined;
   if (effect.executeBy !== null && now >= effect.executeBy) return "the time in which it may run is over";
@@ -50,7 +53,7 @@ function again(draft: Draft, command: Retry, state: ActionIn<"running">): Need |
   const switches = switchScopes(state.agent).map(switchStream);
   const more = draft.need({ read: [...switches, epochStream(command.epoch)] });
   if (more !== undefined) return more;
-  const never = whyNotAgain(state, draft.now, command.tool?.keyRetentionMs ?? Number.POSITIVE_INFINITY);
+  const never = whyNotAgain(state, draft.now, command.tool);
   if (never !== undefined) return doubt(draft, command.action, state, `${command.reason}; ${never}`);
   const stopped = switches.some((ref) => draft.state(ref).stopped);
   if (command.tool === null || stopped || draft.state(epochStream(command.epoch)).life !== "open")

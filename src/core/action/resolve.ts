@@ -2,12 +2,13 @@
  * Ends of doubt: a probe that knows, or a person with a reason.
  *
  * Q1. "Not applied" by a probe counts only after the tool's finality; before that it is unknown.
- * Q2. Only a person resolves by word; the agent that asked never does.
+ * Q2. Only a person in good standing resolves by word; the agent that asked, and whoever it acts for, never does.
  */
+import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { isPerson } from "../principal.ts";
-import { actionStream } from "../stream.ts";
+import { actionStream, ROSTER } from "../stream.ts";
 import { lockEffect, settleCosts } from "./outcome.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
 
@@ -62,7 +63,10 @@ export function recordProbe(
     });
   }
   const ref = actionStream(command.action);
-  draft.append(ref, [{ type: "effect.probed", tv: 1, body: { answer, evidence: draft.keep(evidence) } }]);
+  const body = { answer, evidence: draft.keep(evidence) };
+  // The same answer again is not news: probing for days does not grow the journal.
+  if (state.effect.probe === null || digestOf(state.effect.probe) !== digestOf(body))
+    draft.append(ref, [{ type: "effect.probed", tv: 1, body }]);
   return { kind: "unresolved", state: draft.state(ref) as LiveAction };
 }
 
@@ -77,7 +81,10 @@ export function resolveByPerson(
 ): Need | ResolveAnswer {
   const state = lockEffect(draft, command.action);
   if ("kind" in state) return state;
-  if (!isPerson(command.by) || state.requester.includes(command.by))
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined) return more;
+  const isOut = state.requester.includes(command.by) || draft.state(ROSTER).suspended.includes(command.by);
+  if (!isPerson(command.by) || isOut)
     return { kind: "not_allowed", reason: `${command.by} may not resolve this` };
   if (state.phase !== "in_doubt") return { kind: "not_in_doubt", state };
   const { status, by, reason } = command;

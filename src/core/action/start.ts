@@ -7,6 +7,7 @@
  */
 import { reserve } from "../budget.ts";
 import type { Draft, Need } from "../draft.ts";
+import { errorText } from "../error-text.ts";
 import type { Json } from "../json.ts";
 import { type Money, moneyToJson } from "../money.ts";
 import { isArtifactRef } from "../stored-value.ts";
@@ -88,7 +89,7 @@ function costsOf(rules: ToolRules, args: Json): ReadonlyMap<string, Money> | str
   try {
     return sumByBudget(rules.costs(args));
   } catch (error) {
-    return `the tool's cost estimate failed: ${error instanceof Error ? error.message : String(error)}`;
+    return `the tool's cost estimate failed: ${errorText(error)}`;
   }
 }
 

@@ -45,6 +45,8 @@ export type Effect = {
     readonly status: string;
     readonly reason: string;
   }[];
+  /** What the latest probe said that did not end the doubt. */
+  readonly probe: { readonly answer: string; readonly evidence: Json } | null;
 };
 
 export type Outcome = {
@@ -110,7 +112,8 @@ function revised(state: LiveAction, event: ActionEventOf<"action.revised">): Act
 
 function started(state: LiveAction, event: ActionEventOf<"effect.started">, at: number): ActionState {
   const { effect, ...body } = event.body;
-  return { ...state, phase: "running", effect: { ...body, id: effect, attempt: 1, startedAt: at, late: [] } };
+  const fresh = { id: effect, attempt: 1, startedAt: at, late: [], probe: null };
+  return { ...state, phase: "running", effect: { ...body, ...fresh } };
 }
 
 type OutcomeEvent = ActionEventOf<"effect.applied" | "effect.not_applied" | "effect.in_doubt">;
@@ -162,7 +165,7 @@ function evolveEffect(state: LiveAction, event: ActionEvent, when: RecordedEvent
       return ended(state, event, when);
     case "effect.probed":
       if (state.phase !== "in_doubt") break;
-      return state;
+      return { ...state, effect: { ...state.effect, probe: event.body } };
     case "effect.resolved":
       if (state.phase !== "in_doubt") break;
       return resolved(state, event, when);
@@ -217,7 +220,7 @@ export const ACTION_EVENTS: readonly string[] = [
 ] satisfies readonly ActionEvent["type"][];
 
 export const actionFold: Fold<ActionState> = {
-  version: 1,
+  version: 2,
   initial: { phase: "none" },
   evolve(state, recorded) {
     if (!ACTION_EVENTS.includes(recorded.type) || recorded.tv !== 1) {

@@ -128,13 +128,6 @@ function accept(draft: Draft, id: string, edited: Edited, executor: Executor): E
   const approval = draft.state(approvalStream(id)) as LiveApproval;
   const { edit, review } = edited;
   if (digestOf(review.args) === approval.argsDigest) {
-    draft.append(approvalStream(id), [
-      {
-        type: "approval.edit_refused",
-        tv: 1,
-        body: { by: edit.by, rule: "edit", reason: "the edit changes nothing: counted as an approval" },
-      },
-    ]);
     voteOf(draft, id, edit);
     concludeVotes(draft, id);
     return { kind: "accepted", approval: id };

@@ -49,12 +49,14 @@ export function expireIfDue(draft: Draft, id: string): Need | EndAnswer {
 
 export type Withdrawal = { readonly approval: string; readonly by: string; readonly reason: string };
 
-/** Takes a pending question back. */
+/** Takes a pending question back. Saying it twice answers the same twice. */
 export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
   const state = withAction(draft, command.approval);
   if ("kind" in state) return state;
-  if (state.status !== "pending") return { kind: "not_possible", status: state.status };
   const { by, reason } = command;
+  if (state.status === "cancelled" && state.decided?.by.includes(by))
+    return { kind: "ended", status: "cancelled" };
+  if (state.status !== "pending") return { kind: "not_possible", status: state.status };
   if (isOverdue(state, draft.now)) {
     expire(draft, command.approval, state);
     return { kind: "not_possible", status: "expired" };
@@ -66,13 +68,14 @@ export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
   return { kind: "ended", status: "cancelled" };
 }
 
-/** Takes a decision back before it was used. */
+/** Takes a decision back before it was used. Saying it twice answers the same twice. */
 export function revoke(draft: Draft, command: Withdrawal): Need | EndAnswer {
   const state = withAction(draft, command.approval);
   if ("kind" in state) return state;
+  const { by, reason } = command;
+  if (state.status === "revoked" && state.ended?.by.includes(by)) return { kind: "ended", status: "revoked" };
   if (state.status !== "approved" && state.status !== "modified")
     return { kind: "not_possible", status: state.status };
-  const { by, reason } = command;
   draft.append(approvalStream(command.approval), [{ type: "approval.revoked", tv: 1, body: { by, reason } }]);
   refuse(draft, actionStream(state.action), { code: "revoked", by, reason });
   return { kind: "ended", status: "revoked" };

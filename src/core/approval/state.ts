@@ -11,16 +11,18 @@ import type { Json } from "../json.ts";
 import type { RosterState } from "../roster.ts";
 import type { ApprovalEvent, ApprovalQuestion, VoteBody } from "./events.ts";
 
-export type ApprovalStatus =
-  | "pending"
-  | "approved"
-  | "modified"
-  | "rejected"
-  | "expired"
-  | "cancelled"
-  | "consumed"
-  | "lapsed"
-  | "revoked";
+export const APPROVAL_STATUSES = [
+  "pending",
+  "approved",
+  "modified",
+  "rejected",
+  "expired",
+  "cancelled",
+  "consumed",
+  "lapsed",
+  "revoked",
+] as const;
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 export type Vote = VoteBody & { readonly at: number };
 export type OpenEdit = {
@@ -89,7 +91,11 @@ function decide(state: LiveApproval, status: ApprovalStatus, ending: Ending): Ap
 function evolvePending(state: LiveApproval, event: ApprovalEvent, at: number): ApprovalState {
   switch (event.type) {
     case "approval.voted":
-      return { ...state, votes: [...state.votes, { ...event.body, at }] };
+      return {
+        ...state,
+        votes: [...state.votes, { ...event.body, at }],
+        edit: state.edit?.by === event.body.by ? null : state.edit,
+      };
     case "approval.edited":
       return { ...state, edit: event.body, editRefused: null };
     case "approval.edit_refused":

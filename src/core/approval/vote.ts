@@ -57,6 +57,9 @@ function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswe
 
 /** The same person decided the same before, on the same terms. */
 function isRepeat(approval: LiveApproval, command: VoteCommand): boolean {
+  const { edit } = command;
+  if (approval.edit?.by === command.by)
+    return edit !== undefined && digestOf(edit) === approval.edit.argsDigest;
   const before = approval.votes.find((vote) => vote.by === command.by && vote.binding === approval.binding);
   if (before === undefined || before.decision !== command.decision) return false;
   return command.edit === undefined || digestOf(command.edit) === approval.argsDigest;
@@ -129,8 +132,12 @@ export function vote(draft: Draft, command: VoteCommand): Need | Load | VoteAnsw
   if (approval.status === "none") return { kind: "unknown" };
   const more = draft.need({ read: [ROSTER] });
   if (more !== undefined) return more;
-  if (isRepeat(approval, command))
-    return { kind: "same", status: approval.status, approval: command.approval };
+  if (isRepeat(approval, command)) {
+    // A voter who is back in good standing may have completed the quorum meanwhile.
+    const isOpen = approval.status === "pending" && approval.edit === null && !isOverdue(approval, draft.now);
+    if (isOpen) concludeVotes(draft, command.approval);
+    return { kind: "same", status: statusNow(draft, command.approval), approval: command.approval };
+  }
   if (isOverdue(approval, draft.now)) expire(draft, command.approval, approval);
   const current = draft.state(approvalStream(command.approval)) as LiveApproval;
   const fault = whyNot(draft, current, command);

@@ -5,6 +5,7 @@
  * L1. Lock files are touched through SQLite only. POSIX drops all locks of a file when the process closes any
  *     descriptor of it; SQLite knows that and keeps descriptors open while another of its connections holds a lock.
  * L2. What cannot be found out counts as an error, never as "not held".
+ * L3. A lock that is found free is cleared away while nobody can take it; who holds one makes sure its file is there.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -26,11 +27,13 @@ export function holdEpoch(folder: string, id: string): Hold {
   try {
     db.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE");
     fs.chmodSync(file, 0o600);
+    return { release: () => release(db, file) };
   } catch (error) {
     db.close();
+    // Whoever looked before the lock was taken found it free, and cleared the file away: L3.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return holdEpoch(folder, id);
     throw error;
   }
-  return { release: () => release(db, file) };
 }
 
 /** Deleted while still locked where the system allows it, so that no free lock is ever seen. */
@@ -47,7 +50,8 @@ export function epochHeld(folder: string, id: string): boolean {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(file, { readOnly: true, timeout: 0 });
-    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    db.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
+    fs.rmSync(file, { force: true });
     return false;
   } catch (error) {
     if (isBusy(error)) return true;

@@ -12,7 +12,7 @@ import { putSecret } from "./secrets.ts";
 import { closeSession, hold, openSession } from "./session.ts";
 import { isDamage, translated } from "./sqlite-errors.ts";
 import { transact } from "./transact.ts";
-import { transactWithSql } from "./transact-with-sql.ts";
+import { resultOf, transactWithSql } from "./transact-with-sql.ts";
 import type { AroundCommit } from "./write-transaction.ts";
 
 /** For tests of what a disk does wrong: the connection itself, and a place around every commit. */
@@ -49,7 +49,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   return {
     incarnation: journal.incarnation,
     transact: (tenant, needs, decide) => call(() => transact(session, tenant, needs, decide)),
-    transactWithSql: (tenant, needs, decide) => call(() => transactWithSql(session, tenant, needs, decide)),
+    transactWithSql: (tenant, needs, decide) =>
+      call(() => transactWithSql(session, tenant, needs, decide)).then(resultOf),
     read: (tenant, stream, { fromSeq = 1, limit = Number.MAX_SAFE_INTEGER } = {}) =>
       ask(tenant, (tid) => journal.reads.stream(tid, streamName(stream), { fromSeq, limit })),
     log: (tenant, after, limit) => ask(tenant, (tid) => journal.reads.log(tid, after, limit)),

@@ -67,6 +67,20 @@ test("when the decision throws, or its SQL fails, nothing of both is written", a
   assert.deepEqual(await store.read(TENANT, one), []);
 });
 
+test("what the application's own SQL did wrong reaches it as SQLite said it", async (t) => {
+  const { open } = sqliteBench(t);
+  const store = await open();
+  await withNotes(store);
+  const twice = run(store, (_sight, sql) => commit(sql.run("INSERT INTO notes VALUES ('a'), ('a')")));
+  await assert.rejects(twice, { code: "ERR_SQLITE_ERROR", message: /UNIQUE constraint failed: notes.text/ });
+  const caught = await run(store, (_sight, sql) => {
+    assert.throws(() => sql.run("INSERT INTO notes VALUES ('b'), ('b')"));
+    return commit(sql.run("INSERT INTO notes VALUES ('c')").changes, append);
+  });
+  assert.equal(caught, 1);
+  assert.deepEqual(await notes(store), ["c"]);
+});
+
 test("a decision that asks for more streams writes its rows once", async (t) => {
   const { open } = sqliteBench(t);
   const store = await open();

@@ -14,28 +14,56 @@ import { groundOf, writePlan } from "./transact.ts";
 
 type DecideWithSql<Result> = (sight: Sight, sql: SqlTransaction) => Decision<Result>;
 
+/** What a decision threw is the application's own, and reaches it as it was; errors of the store are ours. */
+export type Answered<Result> =
+  | { readonly kind: "result"; readonly result: Result }
+  | { readonly kind: "thrown"; readonly error: unknown };
+
 export function transactWithSql<Result>(
   { journal, writer }: { journal: Journal; writer: Writer },
   tenant: string,
   needs: Needs,
   decide: DecideWithSql<Result>,
-): Promise<Result> {
+): Promise<Answered<Result>> {
   checkText("tenant", tenant);
-  return new Promise((resolve, refuse) => {
+  return new Promise((resolve, reject) => {
+    const thrown = new Set<unknown>();
     const prepare = (): Prepared => {
-      const plan = makePlan(groundOf(journal, tenant), needs, (sight) => inRound(journal.db, sight, decide));
-      return { write: () => writePlan(journal, tenant, plan), answer: () => resolve(plan.result) };
+      const plan = makePlan(groundOf(journal, tenant), needs, (sight) =>
+        inRound(journal.db, (sql) => noting(thrown, () => decide(sight, sql))),
+      );
+      const answer = () => resolve({ kind: "result", result: plan.result });
+      return { write: () => writePlan(journal, tenant, plan), answer };
     };
+    const refuse = (error: unknown) =>
+      thrown.has(error) ? resolve({ kind: "thrown", error }) : reject(error);
     writer.submit({ prepare, refuse, alone: true });
   });
 }
 
+export function resultOf<Result>(answered: Answered<Result>): Result {
+  if (answered.kind === "thrown") throw answered.error;
+  return answered.result;
+}
+
+function noting<Answer>(thrown: Set<unknown>, attempt: () => Answer): Answer {
+  try {
+    return attempt();
+  } catch (error) {
+    thrown.add(error);
+    throw error;
+  }
+}
+
 /** A round that ends in `need` is repeated: what it wrote is undone first. */
-function inRound<Result>(db: DatabaseSync, sight: Sight, decide: DecideWithSql<Result>): Decision<Result> {
+function inRound<Result>(
+  db: DatabaseSync,
+  decide: (sql: SqlTransaction) => Decision<Result>,
+): Decision<Result> {
   db.exec("SAVEPOINT hp_round");
   const { sql, end } = guardedSql(db);
   try {
-    const decision = decide(sight, sql);
+    const decision = decide(sql);
     if (decision.kind === "need") db.exec("ROLLBACK TO hp_round");
     return decision;
   } finally {

@@ -43,7 +43,7 @@ export function writeTransaction(parts: TransactionParts): WriteTransaction {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const rollBack = () => {
-    if (db.isTransaction) db.exec("ROLLBACK");
+    undo(db);
     heads.rolledBack();
     tenants.forget();
   };
@@ -77,6 +77,11 @@ export function writeTransaction(parts: TransactionParts): WriteTransaction {
   };
 }
 
+/** A rollback that fails leaves the transaction open: then the next one cannot begin, and says so to its callers. */
+function undo(db: DatabaseSync): void {
+  if (db.isTransaction) failureOf(() => db.exec("ROLLBACK"));
+}
+
 const COMMITTED: Outcome = { kind: "committed" };
 
 function failureOf(attempt: () => void): { readonly error: unknown } | undefined {
@@ -94,7 +99,7 @@ function failureOf(attempt: () => void): { readonly error: unknown } | undefined
  */
 async function afterFailure(parts: TransactionParts, error: unknown): Promise<Outcome> {
   const { db, marker } = parts;
-  if (db.isTransaction) db.exec("ROLLBACK");
+  undo(db);
   if (!isInputOutput(error)) return { kind: "undone", error };
   const last = marker.last();
   if (last === undefined) return { kind: "unknown", error };

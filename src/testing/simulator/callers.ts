@@ -2,8 +2,7 @@
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { execute } from "../../engine/execute.ts";
-import { crash } from "./life.ts";
-import { isExpected } from "./nodes.ts";
+import { meet } from "./nodes.ts";
 import { aliveIn, count, fail, type Life, onLife, SECRET, type Sim } from "./sim.ts";
 import { type Args, MOST } from "./tool-spec.ts";
 
@@ -53,9 +52,7 @@ async function callOnce(sim: Sim, life: Life, request: Request, args: Args): Pro
     if (!conflicts) fail(sim, "R1", `${request.id} was refused its own arguments`);
     return true;
   }
-  if (isHoldpointError(said.error, "epoch_ended")) crash(sim, life, "because its epoch ended");
-  if (!isExpected(said.error))
-    fail(sim, "unexpected error", `of a call: ${String((said.error as Error).stack)}`);
+  meet(sim, life, "of a call", said.error);
   return request.id !== null;
 }
 
@@ -67,7 +64,7 @@ async function call(sim: Sim, request: Request, tries: number): Promise<void> {
       await scheduler.sleep(500);
       continue;
     }
-    const other = request.id !== null && sim.faultsOn && random.chance(0.03);
+    const other = sim.oracle.knows(request.tenant, request.id) && sim.faultsOn && random.chance(0.04);
     const args = other ? { ...request.args, amount: (request.args.amount + 1) % MOST } : request.args;
     if (attempt > 0) count(sim, "same request id after a crash");
     const again = await callOnce(sim, life, request, args);

@@ -1,32 +1,17 @@
 /** Composes a process as the package would, over simulated ports, and keeps it going: leases, maintenance, restarts. */
-import { sha256 } from "../../core/digest.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import { type SigningKey, signingKeyFromPkcs8 } from "../../core/jws.ts";
 import { defineTool } from "../../engine/define-tool.ts";
-import { beginEpoch, type OwnEpoch } from "../../engine/epoch.ts";
 import type { InputSchema } from "../../engine/input-schema.ts";
-import { probeDoubts } from "../../engine/probe.ts";
-import { recoverDead } from "../../engine/recover.ts";
-import type { Clock, Notice, Runtime } from "../../engine/runtime.ts";
-import { sealTenant } from "../../engine/seal.ts";
-import { createSecrets } from "../../engine/secrets.ts";
-import { sweepExpired } from "../../engine/sweep.ts";
+import { openRuntime } from "../../engine/open-runtime.ts";
+import type { Clock, Notice } from "../../engine/runtime.ts";
 import type { Tool } from "../../engine/tool.ts";
-import { createWaker } from "../../engine/waker.ts";
 import { crash } from "./life.ts";
-import { CANARY, count, type DeployedTool, fail, type Life, never, onLife, type Sim, strikes, wallTime } from "./sim.ts";
+import { CANARY, count, type DeployedTool, fail, type Life, never, type Sim, strikes, wallTime } from "./sim.ts";
+import { SIGNING_KEY } from "./signing-key.ts";
 import { openSimStore } from "./sim-store.ts";
 import { type Args, CURRENCY, MOST, type ToolSpec, type ToolVersion, verdictFor } from "./tool-spec.ts";
 import { Definite, probeTool, runTool } from "./world.ts";
-
-/** Made from a public text: it protects nothing and is the same in every run. */
-const KEY_DER = Buffer.concat([
-  Buffer.from("302e020100300506032b657004220420", "hex"),
-  Buffer.from(sha256("the simulator's signing key"), "hex"),
-]);
-const KEY_PEM = `-----BEGIN PRIVATE ${"KEY"}-----\n${KEY_DER.toString("base64")}\n-----END PRIVATE ${"KEY"}-----`;
-export const SIGNING_KEY: SigningKey = signingKeyFromPkcs8(KEY_PEM);
 
 function schemaOf(version: number): InputSchema<Args> {
   return {
@@ -85,9 +70,10 @@ function clockOf(sim: Sim, owner: () => Life, rate: number): Clock {
   };
 }
 
-function tell(sim: Sim, tenant: string, notice: Notice): void {
+function tell(sim: Sim, life: Life, notice: Notice): void {
+  if (notice.kind === "maintenance_failed") meet(sim, life, "in maintenance", notice.error);
   if (notice.kind !== "waiting" || strikes(sim, "notice lost")) return;
-  const told = { tenant, approval: notice.approval, decideBy: notice.decideBy };
+  const told = { tenant: life.tenant, approval: notice.approval, decideBy: notice.decideBy };
   sim.told.push(told);
   if (strikes(sim, "notice duplicated")) sim.told.push(told);
 }
@@ -119,37 +105,28 @@ export function bear(sim: Sim, node: number): Life {
   const clock = clockOf(sim, owner, drifts ? 0.999 + random.float() * 0.002 : 1);
   const { store, drop } = openSimStore(sim, owner);
   const tools = deploy(sim, owner);
-  let epoch: Promise<OwnEpoch> | null = null;
-  const runtime: Runtime = {
+  const runtime = openRuntime({
     store,
     tenant,
     agent,
     requester: actsFor === null ? [agent] : [agent, actsFor],
     clock,
+    idle: clock,
     random: random.bytes,
     tools: new Map([...tools].map(([name, { tool }]) => [name, tool])),
-    secrets: createSecrets({
-      store,
-      tenant,
-      environment: () => CANARY,
-      key: async () => new Uint8Array(32),
-      random: random.bytes,
-    }),
-    waker: createWaker(store, tenant, clock),
-    epoch: () => {
-      epoch ??= beginEpoch(runtime, `node ${node}`).catch((error: unknown) => {
-        epoch = null;
-        throw error;
-      });
-      return epoch;
-    },
-    signingKey: async () => SIGNING_KEY,
-    notify: (notice) => tell(sim, tenant, notice),
+    environment: () => CANARY,
+    keyring: () => ({ signing: SIGNING_KEY, secrets: new Uint8Array(32) }),
+    notify: (notice) => tell(sim, owner(), notice),
     reach: (point) => reach(sim, owner(), point),
-    performing: new Set(),
-    sent: new Set(),
-    closing: new AbortController().signal,
-  };
+    process: `node ${node}`,
+    rhythm: {
+      recoverMs: random.between(500, 5_000),
+      probeMs: random.between(500, 5_000),
+      sweepMs: random.between(500, 5_000),
+      sealMs: random.between(4_000, 20_000),
+    },
+    seals: true,
+  });
   const life: Life = {
     number: sim.lives.length,
     node,
@@ -165,12 +142,12 @@ export function bear(sim: Sim, node: number): Life {
   sim.lives.push(life);
   sim.trace?.(`node ${node} (life ${life.number}) starts for ${tenant} as ${runtime.requester.join(" for ")}`);
   life.crashed.add(() => restartLater(sim, node));
-  keepLease(sim, life, () => epoch);
-  void maintain(sim, life);
+  sim.scheduler.after(random.between(0, 1_000), life, () => void runtime.epoch().catch(() => undefined));
   return life;
 }
 
 function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
+  if (!life.alive) return never();
   if (strikes(sim, "crash at a named point")) {
     crash(sim, life, point);
     return never();
@@ -186,43 +163,14 @@ function restartLater(sim: Sim, node: number): void {
   });
 }
 
-/** A process that lost its lease has no business going on. */
-function keepLease(sim: Sim, life: Life, epoch: () => Promise<OwnEpoch> | null): void {
-  const { leaseMs } = sim.scenario;
-  if (leaseMs === null) return;
-  const loop = async () => {
-    for (;;) {
-      await life.runtime.clock.sleep(leaseMs / 4);
-      const own = await epoch()?.catch(() => null);
-      if (own === null || own === undefined || (await own.renew())) continue;
-      crash(sim, life, "having lost its lease");
-      return;
-    }
-  };
-  void loop();
-}
-
-const CHORES: readonly ((runtime: Runtime) => Promise<unknown>)[] = [
-  recoverDead,
-  recoverDead,
-  probeDoubts,
-  sweepExpired,
-  sealTenant,
-];
-
 /** Failures that the outside brings about; anything else is a fault of our own. */
-export function isExpected(error: unknown): boolean {
+function isExpected(error: unknown): boolean {
   return isHoldpointError(error) && (error.retryable || error.code === "epoch_ended" || error.code === "closed");
 }
 
-async function maintain(sim: Sim, life: Life): Promise<void> {
-  for (;;) {
-    await life.runtime.clock.sleep(sim.random.between(100, 4_000));
-    const chore = sim.random.pick(CHORES);
-    const said = await onLife(life, () => chore(life.runtime));
-    if (said.kind === "error" && !isExpected(said.error))
-      fail(sim, "unexpected error", `in ${chore.name}: ${String((said.error as Error).stack)}`);
-    if (said.kind === "error" && isHoldpointError(said.error, "epoch_ended"))
-      crash(sim, life, "because its epoch ended");
-  }
+/** What a process does about an error that reaches its top. */
+export function meet(sim: Sim, life: Life, where: string, error: unknown): void {
+  if (!life.alive) return;
+  if (isHoldpointError(error, "epoch_ended")) crash(sim, life, "because its epoch ended");
+  else if (!isExpected(error)) fail(sim, "unexpected error", `${where}: ${String((error as Error).stack)}`);
 }

@@ -1,15 +1,13 @@
 /** People who run the place: switches, standing, budgets, withdrawals, doubts, deployments and clocks. */
 import { resolveByPerson } from "../../core/action/resolve.ts";
 import { cancel, revoke } from "../../core/approval/end.ts";
-import { limitBudget } from "../../core/budget.ts";
 import type { Draft } from "../../core/draft.ts";
-import { decideStanding } from "../../core/roster.ts";
-import { actionStream, approvalStream, budgetStream, ROSTER, switchStream } from "../../core/stream.ts";
-import { agentScope, decideSwitch, TENANT_SCOPE } from "../../core/switch.ts";
+import { actionStream, approvalStream } from "../../core/stream.ts";
+import { setBudget, setStanding, setSwitch } from "../../engine/operate.ts";
 import { runCommand } from "../../engine/run-command.ts";
-import { crash } from "./life.ts";
-import { isExpected } from "./nodes.ts";
-import { aliveIn, count, fail, type Life, onLife, type Said, type Sim } from "./sim.ts";
+import { shutDown } from "./life.ts";
+import { meet } from "./nodes.ts";
+import { aliveIn, count, type Life, onLife, type Said, type Sim } from "./sim.ts";
 import { CURRENCY, drawPolicy, type ToolVersion } from "./tool-spec.ts";
 import { truthOf } from "./world.ts";
 
@@ -17,57 +15,43 @@ type Deed = (sim: Sim, life: Life) => Promise<void>;
 
 async function attempt<Value>(sim: Sim, life: Life, work: () => Promise<Value>): Promise<Said<Value>> {
   const said = await onLife(life, work);
-  if (said.kind === "error" && !isExpected(said.error))
-    fail(sim, "unexpected error", `of an operator: ${String((said.error as Error).stack)}`);
+  if (said.kind === "error") meet(sim, life, "of an operator", said.error);
   return said;
 }
 
-export async function turnSwitch(sim: Sim, life: Life, scope: string, stop: boolean): Promise<void> {
-  const ref = switchStream(scope);
-  const command = { stop, by: "person:operator", reason: "drill" };
-  const said = await attempt(sim, life, () =>
-    runCommand(life.runtime, { write: [ref] }, (draft: Draft) =>
-      draft.append(ref, decideSwitch(draft.state(ref), command)),
-    ),
-  );
-  if (said.kind === "value") sim.oracle.acknowledged(life.tenant, { kind: "switch", scope, stop });
+export async function turnSwitch(sim: Sim, life: Life, agent: string | null, stop: boolean): Promise<void> {
+  const command = { by: "person:operator", reason: "drill", ...(agent === null ? {} : { agent }) };
+  const said = await attempt(sim, life, () => setSwitch(life.runtime, stop, command));
+  if (said.kind === "value") sim.oracle.acknowledged(life.tenant, { kind: "switch", scope: agent ?? "tenant", stop });
 }
 
 const flipSwitch: Deed = async (sim, life) => {
   const { random, scheduler } = sim;
-  const scope = random.chance(0.5) ? TENANT_SCOPE : agentScope(life.runtime.agent);
+  const scope = random.chance(0.5) ? null : life.runtime.agent;
   await turnSwitch(sim, life, scope, true);
   await scheduler.sleep(random.between(200, 6_000));
   const other = random.pick(aliveIn(sim, life.tenant));
   if (other !== undefined) await turnSwitch(sim, other, scope, false);
 };
 
-export async function setStanding(sim: Sim, life: Life, person: string, suspend: boolean): Promise<void> {
-  const command = { person, suspend, by: "person:operator", reason: "drill" };
-  const said = await attempt(sim, life, () =>
-    runCommand(life.runtime, { write: [ROSTER] }, (draft: Draft) =>
-      draft.append(ROSTER, decideStanding(draft.state(ROSTER), command)),
-    ),
-  );
+export async function stand(sim: Sim, life: Life, person: string, suspend: boolean): Promise<void> {
+  const command = { person, by: "person:operator", reason: "drill" };
+  const said = await attempt(sim, life, () => setStanding(life.runtime, suspend, command));
   if (said.kind === "value") sim.oracle.acknowledged(life.tenant, { kind: "standing", person, suspend });
 }
 
 const suspendSomebody: Deed = async (sim, life) => {
   const person = sim.random.pick(sim.scenario.people);
   count(sim, "approver suspended");
-  await setStanding(sim, life, person, true);
+  await stand(sim, life, person, true);
   await sim.scheduler.sleep(sim.random.between(200, 12_000));
   const other = sim.random.pick(aliveIn(sim, life.tenant));
-  if (other !== undefined) await setStanding(sim, other, person, false);
+  if (other !== undefined) await stand(sim, other, person, false);
 };
 
 export async function openBudget(sim: Sim, life: Life, id: string, limit: number): Promise<void> {
   const money = { currency: CURRENCY, micros: BigInt(limit) };
-  await attempt(sim, life, () =>
-    runCommand(life.runtime, { write: [budgetStream(id)] }, (draft: Draft) =>
-      draft.append(budgetStream(id), limitBudget(money, "person:operator")),
-    ),
-  );
+  await attempt(sim, life, () => setBudget(life.runtime, id, money, "person:operator"));
 }
 
 const changeBudget: Deed = async (sim, life) => {
@@ -121,7 +105,7 @@ const deployNew: Deed = async (sim) => {
     schema ? { ...now, schema: now.schema + 1 } : { ...now, policy: drawPolicy(random, scenario.people) },
   );
   for (const life of sim.lives.filter(({ alive }) => alive))
-    if (random.chance(0.6)) crash(sim, life, "for a deployment");
+    if (random.chance(0.6)) void shutDown(sim, life);
 };
 
 const HOUR_MS = 3_600_000;

@@ -5,26 +5,24 @@ import type { Json } from "../../core/json.ts";
 import { approvalStream } from "../../core/stream.ts";
 import { readState } from "../../engine/read-state.ts";
 import { type Ballot, castVote } from "../../engine/vote.ts";
-import { isExpected } from "./nodes.ts";
-import { aliveIn, count, databaseTime, fail, type Life, onLife, type Sim } from "./sim.ts";
+import { meet } from "./nodes.ts";
+import { aliveIn, count, databaseTime, type Life, onLife, type Sim } from "./sim.ts";
 import { type Args, MOST } from "./tool-spec.ts";
 
 type Question = Sim["told"][number];
 
 const REFUSALS = ["decision_conflict", "not_eligible", "edit_refused"] as const;
 
-async function lookAt(sim: Sim, life: Life, question: Question): Promise<LiveApproval | undefined> {
+async function lookAt(life: Life, question: Question): Promise<LiveApproval | undefined> {
   const said = await onLife(life, () => readState(life.runtime, approvalStream(question.approval)));
   return said.kind === "value" && said.value.status !== "none" ? said.value : undefined;
 }
 
 async function cast(sim: Sim, life: Life, ballot: Ballot): Promise<void> {
-  const asked = databaseTime(sim);
   const said = await onLife(life, () => castVote(life.runtime, ballot));
-  if (said.kind === "value") sim.oracle.voted(life.tenant, ballot, said.value, asked);
-  if (said.kind !== "error" || isExpected(said.error)) return;
-  if (!REFUSALS.some((code) => isHoldpointError(said.error, code)))
-    fail(sim, "unexpected error", `of a vote: ${String((said.error as Error).stack)}`);
+  if (said.kind === "value") sim.oracle.voted(life.tenant, ballot, said.value);
+  if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
+    meet(sim, life, "of a vote", said.error);
 }
 
 function drawBallot(sim: Sim, question: Question, seen: LiveApproval | undefined, yes: number): Ballot {
@@ -49,7 +47,7 @@ function drawDelay(sim: Sim, question: Question): number {
   const { random } = sim;
   if (question.decideBy !== null && random.chance(0.45)) {
     const left = question.decideBy - databaseTime(sim) - sim.scenario.latencyMs * 0.5;
-    return Math.max(0, left + random.pick([-1, 0, 1, 2]));
+    return Math.min(20_000, Math.max(0, left + random.pick([-1, 0, 1, 2])));
   }
   return random.chance(0.5) ? random.between(0, 300) : random.between(0, 10_000);
 }
@@ -59,11 +57,11 @@ async function vote(sim: Sim, question: Question, yes: number, delay: number): P
   sim.busy++;
   const early = random.pick(aliveIn(sim, question.tenant));
   const looks = early !== undefined && random.chance(0.7);
-  const before = looks && random.chance(0.5) ? await lookAt(sim, early, question) : undefined;
+  const before = looks && random.chance(0.5) ? await lookAt(early, question) : undefined;
   await scheduler.sleep(delay);
   const life = random.pick(aliveIn(sim, question.tenant));
   if (life !== undefined) {
-    const seen = before ?? (looks && delay > 50 ? await lookAt(sim, life, question) : undefined);
+    const seen = before ?? (looks && delay > 50 ? await lookAt(life, question) : undefined);
     const ballot = drawBallot(sim, question, seen, yes);
     const twice = random.chance(0.12);
     if (twice) count(sim, "one person, two channels");
@@ -78,6 +76,7 @@ async function vote(sim: Sim, question: Question, yes: number, delay: number): P
 /** Everybody whom a notice reached, each with a mind of their own. */
 export function answerNotices(sim: Sim): void {
   for (const question of sim.told.splice(0)) {
+    if (!sim.peopleListen) continue;
     const { random, scenario } = sim;
     const voters = random.pick([0, 1, 2, 3, 4, 5, 6]);
     const yes = random.pick([0.98, 0.98, 0.98, 0.7, 0.2]);

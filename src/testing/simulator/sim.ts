@@ -1,5 +1,5 @@
 /** What every part of a simulation shares. */
-import type { Runtime } from "../../engine/runtime.ts";
+import type { OpenRuntime } from "../../engine/open-runtime.ts";
 import type { MemoryDatabase } from "../../stores/memory/database.ts";
 import type { Counters, Fault, Race } from "./counters.ts";
 import type { Oracle } from "./oracle/oracle.ts";
@@ -16,7 +16,7 @@ export type Life = Owner & {
   readonly number: number;
   readonly node: number;
   readonly tenant: string;
-  readonly runtime: Runtime;
+  readonly runtime: OpenRuntime;
   readonly tools: ReadonlyMap<string, DeployedTool>;
   readonly crashed: Set<() => void>;
   readonly dropStore: () => void;
@@ -44,6 +44,7 @@ export type Sim = {
   diskFullUntil: number;
   databaseOffset: number;
   busy: number;
+  peopleListen: boolean;
 };
 
 export const CANARY = "canary-7Qx2-do-not-journal";

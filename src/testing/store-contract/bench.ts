@@ -21,8 +21,6 @@ export type DatabaseOptions = {
 export type ContractDatabase = {
   /** Another process's handle on the same database. */
   open(): Promise<Store>;
-  /** A process dies without closing. Left out where only a real process can. */
-  crash?(store: Store): void;
   remove(): Promise<void>;
 };
 
@@ -31,7 +29,6 @@ export type CreateDatabase = (options: DatabaseOptions) => Promise<ContractDatab
 export type Bench = {
   readonly store: Store;
   readonly clock: { now(): number; set(now: number): void };
-  readonly crash: ContractDatabase["crash"];
   another(): Promise<Store>;
 };
 
@@ -58,7 +55,7 @@ export async function bench(context: TestContext, create: CreateDatabase): Promi
     for (const store of handles) await store.close();
     await database.remove();
   });
-  return { store: await another(), clock, crash: database.crash, another };
+  return { store: await another(), clock, another };
 }
 
 /** Repeatable bytes (mulberry32). */

@@ -27,8 +27,10 @@ export function tenantClaims(create: CreateDatabase): void {
   describe("tenants", () => {
     test("a tenant sees nothing of another by any method, under the same names", async (t) => {
       const { store } = await bench(t, create);
+      for (const tenant of ["older", "ACME"]) await store.putSecret(tenant, "else", bytes);
       await fill(store, "acme");
-      for (const tenant of ["globex", "ACME", "acme "]) {
+      for (const tenant of ["newer", "acme "]) await store.putSecret(tenant, "else", bytes);
+      for (const tenant of ["older", "ACME", "newer", "acme ", "never seen"]) {
         const seen = await store.transact(tenant, { read: [one], names: ["request"] }, (sight) =>
           commit([tallyOf(sight, one).count, sight.name("request")]),
         );

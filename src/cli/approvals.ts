@@ -1,0 +1,151 @@
+import { APPROVAL_STATUSES, type ApprovalStatus } from "../core/approval/state.ts";
+import type { ApprovalSummary } from "../index.ts";
+import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { fit } from "./measure.ts";
+import { printTable } from "./table.ts";
+import { left, moment, span } from "./times.ts";
+import { visible, visiblePreview } from "./visible.ts";
+import { watchApprovals } from "./watch-approvals.ts";
+
+type Status = ApprovalStatus | "any";
+const DEFAULT_LIMIT = 50;
+const PAGE = 1_000;
+const MOST_NAME = 24;
+
+function statusOf(context: Context): Status {
+  const given = flag(context, "status");
+  if (isOn(context, "all")) {
+    if (given !== undefined)
+      throw new CommandError("usage", "--all and --status exclude each other.", "Leave one out.");
+    return "any";
+  }
+  const status = APPROVAL_STATUSES.find((known) => known === (given ?? "pending"));
+  if (status !== undefined) return status;
+  throw new CommandError(
+    "usage",
+    `There is no status "${given}".`,
+    `There are: ${APPROVAL_STATUSES.join(", ")}.`,
+  );
+}
+
+export function limitOf(context: Context): number {
+  const given = flag(context, "limit") ?? String(DEFAULT_LIMIT);
+  const limit = /^\d{1,9}$/.test(given) ? Number(given) : 0;
+  if (limit < 1)
+    throw new CommandError("usage", `"${given}" is not a limit.`, "Give a whole number from 1 on.");
+  return limit;
+}
+
+/** The oldest pending ones first, since they wait longest; of anything else the newest first. */
+async function read({ hp }: Context, status: Status, limit: number): Promise<readonly ApprovalSummary[]> {
+  const items: ApprovalSummary[] = [];
+  const order = status === "pending" ? "oldest" : "newest";
+  for (let after: string | null = ""; after !== null && items.length < limit; ) {
+    const page: { limit: number; after?: string } = { limit: Math.min(PAGE, limit - items.length) };
+    if (after !== "") page.after = after;
+    const list = await hp.approvals.list({ status, order, ...page });
+    items.push(...list.items);
+    after = list.next;
+  }
+  return items;
+}
+
+const name = (text: unknown): string => fit(visible(String(text).replace(/^agent:/, "")), MOST_NAME);
+const votes = (item: ApprovalSummary): string =>
+  `${item["votes"]}/${item["quorum"]}${item["edit"] === true ? "*" : ""}`;
+
+function deadline(item: ApprovalSummary): number | null {
+  return typeof item["decideBy"] === "number" ? item["decideBy"] : null;
+}
+
+function cellsForPeople(item: ApprovalSummary, now: number): Readonly<Record<string, string>> {
+  return {
+    ID: item.id,
+    STATUS: String(item["status"]),
+    AGE: span(now - Number(item["requestedAt"])),
+    VOTES: votes(item),
+    DEADLINE: item["status"] === "pending" ? left(deadline(item), now) : "-",
+    TOOL: name(item["tool"]),
+    AGENT: name(item["agent"]),
+    ARGUMENTS: argsCell(item),
+  };
+}
+
+const argsCell = (item: ApprovalSummary): string => visiblePreview(String(item["args"]));
+
+/** Columns as documented in the reference: id, status, asked, votes, deadline, tool, agent, arguments. */
+function cellsForPipe(item: ApprovalSummary): readonly string[] {
+  const until = deadline(item);
+  const asked = moment(Number(item["requestedAt"]));
+  const texts = [item["tool"], item["agent"]].map((text) => visible(String(text)));
+  return [
+    item.id,
+    String(item["status"]),
+    asked,
+    votes(item),
+    until === null ? "-" : moment(until),
+    ...texts,
+    argsCell(item),
+  ];
+}
+
+function printList(context: Context, status: Status, items: readonly ApprovalSummary[]): void {
+  const { terminal, now } = context;
+  if (terminal.interactive) {
+    const rows = items.map((item) => cellsForPeople(item, now));
+    const heads = Object.keys(rows[0] ?? {}).filter((head) => head !== "STATUS" || status === "any");
+    printTable(
+      terminal,
+      heads,
+      rows.map((row) => heads.map((head) => row[head] ?? "")),
+    );
+  } else for (const item of items) terminal.line(cellsForPipe(item).join("\t"));
+}
+
+async function printMore({ hp, terminal }: Context, status: Status, shown: number): Promise<void> {
+  const total = await hp.approvals.count(status);
+  const say = terminal.interactive ? terminal.line : terminal.note;
+  if (total > shown) say(`… ${total - shown} more (use --limit ${total})`);
+}
+
+function printNone({ terminal }: Context, status: Status): void {
+  const say = terminal.interactive ? terminal.line : terminal.note;
+  if (status === "pending") say("Nothing waits for a decision.");
+  else say(status === "any" ? "There are no approvals yet." : `No approval is ${status}.`);
+}
+
+export const approvals: Command = {
+  name: "approvals",
+  words: [],
+  summary: "what waits for a decision, oldest first",
+  details: [
+    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, tool, agent, arguments.",
+    "A star after the votes: an edit waits for review.",
+  ],
+  flags: {
+    status: { value: "<status>", summary: `one of ${APPROVAL_STATUSES.join(", ")}` },
+    all: { summary: "of every status, newest first" },
+    limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
+    watch: { summary: "stay, and tell what is asked and decided until Ctrl-C" },
+  },
+  async run(context) {
+    const status = statusOf(context);
+    const limit = limitOf(context);
+    if (isOn(context, "watch")) {
+      if (status !== "pending")
+        throw new CommandError(
+          "usage",
+          "--watch tells everything from now on.",
+          "Leave --status and --all out.",
+        );
+      return watchApprovals(context);
+    }
+    const items = await read(context, status, limit);
+    if (context.json) for (const item of items) context.terminal.json(item);
+    else if (items.length === 0) printNone(context, status);
+    else printList(context, status, items);
+    if (!context.json) await printMore(context, status, items.length);
+    return EXIT.ok;
+  },
+};

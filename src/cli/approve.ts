@@ -1,0 +1,118 @@
+import { HoldpointError } from "../core/errors.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
+import { parseJson } from "../core/strict-json.ts";
+import type { Approval } from "../index.ts";
+import { awaitReview, type Reviewed } from "./await-review.ts";
+import { type Command, type Context, EXIT, FULL, flag, word } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { readable } from "./readable.ts";
+import { approvalId } from "./resolve-id.ts";
+import { sectionsOn } from "./sections.ts";
+import { visible } from "./visible.ts";
+
+function editOf(context: Context, approval: Approval): { readonly edit?: Json } {
+  const text = flag(context, "edit");
+  if (text === undefined) return {};
+  const edit = parseJson(text);
+  if (isJsonObject(approval.args) && !isJsonObject(edit))
+    throw new CommandError(
+      "usage",
+      "--edit is a JSON object of the fields to replace.",
+      `Such as --edit '{"id": 43}'`,
+    );
+  return { edit };
+}
+
+/** What the person saw, if they say so; in any case nothing may change between this reading and the vote. */
+function checkBinding(context: Context, approval: Approval): void {
+  const seen = flag(context, "binding")?.toLowerCase();
+  if (seen === undefined) return;
+  if (!/^[0-9a-f]{8,64}$/.test(seen))
+    throw new CommandError(
+      "usage",
+      "--binding is at least the first 8 digits of the binding.",
+      "`holdpoint show` has it.",
+    );
+  if (approval.binding.startsWith(seen)) return;
+  throw new HoldpointError(
+    "decision_conflict",
+    `What ${approval.id} asks now is not what was shown under ${seen}.`,
+  );
+}
+
+function refusedEdit({ rule, reason }: Extract<Reviewed, { kind: "refused" }>): HoldpointError {
+  return new HoldpointError("edit_refused", `The edit was refused by the rule "${rule}": ${reason}.`);
+}
+
+type Unrefused = Exclude<Reviewed, { kind: "refused" }>;
+
+function tellReviewed({ terminal }: Context, approval: Approval, reviewed: Unrefused): number {
+  switch (reviewed.kind) {
+    case "accepted":
+      return EXIT.ok;
+    case "open":
+      terminal.line(
+        "The edit is recorded; it will be reviewed when the program that has the tool runs again.",
+      );
+      return EXIT.ok;
+    case "moved_on":
+      terminal.line(`Nobody reviewed the edit: ${approval.id} is ${approval.status}.`);
+      return EXIT.refused;
+    case "asks_again":
+      terminal.line(
+        `The edit falls under another rule, so people are asked anew: ${visible(reviewed.reason)}`,
+      );
+      return EXIT.ok;
+  }
+}
+
+function tellStatus(context: Context, approval: Approval, isRepeat: boolean): void {
+  const { terminal, full } = context;
+  const { id, status, votes, approvers, binding } = approval;
+  const counted = votes.filter((vote) => vote.decision === "approve" && vote.binding === binding).length;
+  const count = `${counted} of ${approvers.quorum} votes`;
+  if (isRepeat) terminal.line("You had approved it before; nothing changed.");
+  if (status === "pending") terminal.line(`${id} has ${count} and still waits.`);
+  else terminal.line(`${terminal.paint("green", "Approved")}: ${id} is ${status} (${count}).`);
+  terminal.line(`  ${visible(approval.tool)}, asked by ${visible(approval.agent)}`);
+  sectionsOn(terminal, full).block(readable(approval.args, full));
+  if (status === "approved" || status === "modified")
+    terminal.line("The program that asked performs it now, or when it runs again.");
+}
+
+export const approve: Command = {
+  name: "approve",
+  words: ["<id>"],
+  summary: "agree, as the operating system's user",
+  details: [
+    "--edit replaces fields of the arguments. The edited action goes through schema and policy again, by a process that has the tool.",
+    "--binding makes sure that what you approve is what you were shown.",
+  ],
+  flags: {
+    edit: { value: "<json>", summary: "a JSON object of fields to replace" },
+    note: { value: "<text>", summary: "a word to the tool; it is recorded" },
+    binding: { value: "<digits>", summary: "the binding that `show` printed, or its beginning" },
+    full: FULL,
+  },
+  async run(context) {
+    const { hp, person: by, terminal } = context;
+    const id = await approvalId(context, word(context));
+    const before = await hp.approvals.get(id);
+    checkBinding(context, before);
+    const edit = editOf(context, before);
+    const note = flag(context, "note");
+    const vote = { by, binding: before.binding, via: "cli", ...(note === undefined ? {} : { note }) };
+    const decided = await hp.approvals.approve(id, { ...vote, ...edit });
+    const reviewed: Reviewed =
+      decided.kind === "edit_open" ? await awaitReview(context, id) : { kind: "accepted" };
+    if (reviewed.kind === "refused") throw refusedEdit(reviewed);
+    const approval = await hp.approvals.get(decided.approval);
+    if (context.json) {
+      terminal.json({ kind: decided.kind, edit: edit.edit === undefined ? null : reviewed, approval });
+      return reviewed.kind === "moved_on" ? EXIT.refused : EXIT.ok;
+    }
+    const code = tellReviewed(context, approval, reviewed);
+    if (reviewed.kind === "accepted") tellStatus(context, approval, decided.kind === "same");
+    return code;
+  },
+};

@@ -1,0 +1,204 @@
+/**
+ * What a person reads before and after deciding, rendered from the canonical arguments. What the agent says about them
+ * stands apart, under a heading that says whose words they are.
+ */
+import type { Receipt } from "../core/action/receipt.ts";
+import type { Json } from "../core/json.ts";
+import { isArtifactRef } from "../core/stored-value.ts";
+import type { EffectClass } from "../core/tool-rules.ts";
+import type { Action, Approval } from "../index.ts";
+import { readable } from "./readable.ts";
+import { type Sections, sectionsOn } from "./sections.ts";
+import type { Style, Terminal } from "./terminal.ts";
+import { ago } from "./times.ts";
+
+export type Card = {
+  readonly approval: Approval | undefined;
+  readonly action: Action;
+  readonly receipt: Receipt | undefined;
+  readonly now: number;
+  readonly full: boolean;
+};
+
+const CLASSES: { readonly [name in EffectClass]: string } = {
+  read: "it only reads: nothing to take back",
+  idempotent: "doing it again changes nothing more; it cannot be taken back automatically",
+  keyed: "its receiver is told a key and does it once; it cannot be taken back automatically",
+  probed: "its receiver can be asked whether it happened; it cannot be taken back automatically",
+  transactional: "it is written in one transaction with the journal; it cannot be taken back automatically",
+  once: "nothing is known about repeating it, so it is tried once; it cannot be taken back automatically",
+};
+
+const HEADINGS: { readonly [phase in Action["phase"]]: string } = {
+  open: "What will run",
+  waiting: "What will run, if people agree",
+  running: "What runs",
+  applied: "What ran",
+  not_applied: "What was tried",
+  in_doubt: "What was tried",
+  refused: "What did not run",
+};
+
+const STYLES: { readonly [state: string]: Style } = {
+  pending: "yellow",
+  waiting: "yellow",
+  approved: "green",
+  modified: "green",
+  consumed: "green",
+  applied: "green",
+  in_doubt: "red",
+  rejected: "red",
+  refused: "red",
+};
+
+export function printArgs(terminal: Terminal, args: Json, full: boolean): void {
+  const sections = sectionsOn(terminal, full);
+  sections.block(readable(args, full));
+  sections.json("as canonical JSON", args);
+}
+
+function printHead(terminal: Terminal, sections: Sections, { approval, action }: Card): void {
+  const state = approval?.status ?? action.phase;
+  const title = approval === undefined ? `Action ${action.id}` : `Approval ${approval.id}`;
+  terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(STYLES[state] ?? "bold", state)}`);
+  sections.heading(HEADINGS[action.phase]);
+  sections.field("tool", action.tool);
+  sections.field("effect", `${action.effectClass}: ${CLASSES[action.effectClass]}`);
+}
+
+function printWords(sections: Sections, { action, approval }: Card): void {
+  const says = approval?.says ?? action.says;
+  if (says !== null) {
+    sections.heading("The agent says (its own words, checked by nobody)");
+    sections.quote(says);
+  }
+  sections.heading("Why it is asked");
+  const { rule, reason } = approval ?? action.review ?? { rule: "-", reason: "it was not reviewed" };
+  sections.field("rule", rule);
+  sections.field("reason", reason === "" ? "-" : reason);
+}
+
+function voteText(vote: Approval["votes"][number], binding: string, now: number): string {
+  const stale = vote.binding === binding ? "" : " (on an earlier version; does not count)";
+  return `${vote.by} ${vote.decision}, ${ago(vote.at, now)}${stale}${vote.note === null ? "" : `: ${vote.note}`}`;
+}
+
+function endingText({ at, by, reason }: NonNullable<Approval["ended"]>, now: number): string {
+  return `${ago(at, now)}${by.length === 0 ? "" : ` by ${by.join(", ")}`}${reason === "" ? "" : `: ${reason}`}`;
+}
+
+function printVotes(sections: Sections, { approval, now }: Card): void {
+  if (approval === undefined) return;
+  const { quorum, from, veto } = approval.approvers;
+  const whom = from === null ? "any person" : from.join(", ");
+  sections.heading("Who decides");
+  sections.field("needs", `${quorum} of: ${whom}; never ${approval.requester.join(", ")}`);
+  sections.field("rejection", veto ? "one ends it" : "one alone does not end it");
+  if (approval.votes.length === 0) sections.field("votes", "none yet");
+  for (const vote of approval.votes) sections.field("vote", voteText(vote, approval.binding, now));
+  if (approval.decided !== null) sections.field("decided", endingText(approval.decided, now));
+  if (approval.ended !== null) sections.field(approval.status, endingText(approval.ended, now));
+}
+
+function printEdit(terminal: Terminal, sections: Sections, { approval, full }: Card): void {
+  if (approval?.edit != null) {
+    sections.heading("An edit waits for review", "yellow");
+    sections.field("by", approval.edit.by);
+    if (approval.edit.note !== null) sections.field("note", approval.edit.note);
+    printArgs(terminal, approval.edit.args, full);
+    terminal.line("  A process that has the tool reviews it; nothing runs before that.");
+  }
+  if (approval?.editRefused != null) {
+    const { by, rule, reason } = approval.editRefused;
+    sections.heading("The last edit was refused", "red");
+    sections.field("by", by);
+    sections.field("rule", rule);
+    sections.field("reason", reason);
+  }
+}
+
+function printTimes(sections: Sections, { approval, action, now }: Card): void {
+  sections.heading("When");
+  sections.field("proposed", ago(action.proposedAt, now));
+  if (approval === undefined) return;
+  const limit = (at: number | null) => (at === null ? "no deadline" : ago(at, now));
+  sections.field("decide by", limit(approval.decideBy));
+  sections.field("start by", limit(approval.executeBy));
+}
+
+function printIdentity(sections: Sections, { approval, action }: Card): void {
+  sections.heading("What it is known by");
+  sections.field("action", action.id);
+  sections.field("request id", action.requestId ?? "-");
+  sections.field("agent", action.agent);
+  sections.field("args", `${action.argsDigest} (${action.from.replace("_", " ")})`);
+  if (approval !== undefined) sections.field("binding", approval.binding);
+}
+
+function printResult(sections: Sections, result: Json): void {
+  if (isArtifactRef(result)) sections.field("result", `kept as an artifact of ${result.bytes} bytes`);
+  else sections.json("result", result);
+}
+
+function printOutcome(sections: Sections, { action, receipt, now }: Card): void {
+  if (action.phase === "open" || action.phase === "waiting") {
+    if (action.held !== null) {
+      sections.heading("Held back", "yellow");
+      sections.field(action.held.code, `${action.held.by}: ${action.held.reason}`);
+    }
+    return;
+  }
+  sections.heading("What became of it", STYLES[action.phase] ?? "bold");
+  if (action.phase === "refused") {
+    const { code, by, reason } = action.refusal;
+    sections.field("refused", ago(action.at, now));
+    sections.field(code, `${by}: ${reason}`);
+    return;
+  }
+  sections.field("started", `${ago(action.effect.startedAt, now)}, attempt ${action.effect.attempt}`);
+  sections.field("effect", action.effect.id);
+  if (action.phase !== "running") {
+    sections.field(action.phase.replace("_", " "), ago(action.outcome.at, now));
+    if (action.outcome.reason !== "") sections.field("reason", action.outcome.reason);
+    sections.field("said by", action.outcome.by);
+    if (action.phase === "applied") printResult(sections, action.outcome.result);
+  }
+  for (const late of action.effect.late)
+    sections.field(
+      "late report",
+      `attempt ${late.attempt} by ${late.epoch} said ${late.status} ${late.reason}`,
+    );
+  if (receipt !== undefined)
+    sections.field(
+      "receipt",
+      `${receipt.stream} entry ${receipt.seq}, ${receipt.executedFrom.replace("_", " ")}`,
+    );
+}
+
+/** Ready to be typed: the binding makes sure that what is approved is what was shown here. */
+function printNext(terminal: Terminal, sections: Sections, { approval, action }: Card): void {
+  const next: string[] = [];
+  if (approval?.status === "pending" && approval.edit === null)
+    next.push(
+      `holdpoint approve ${approval.id} --binding ${approval.binding.slice(0, 12)}`,
+      `holdpoint reject ${approval.id} --reason "…"`,
+    );
+  if (action.phase === "in_doubt")
+    next.push(`holdpoint resolve ${action.effect.id} applied|not_applied --reason "…"`);
+  if (next.length === 0) return;
+  sections.heading("Next");
+  for (const line of next) terminal.line(`  npx ${line}`);
+}
+
+export function printCard(terminal: Terminal, card: Card): void {
+  const sections = sectionsOn(terminal, card.full);
+  printHead(terminal, sections, card);
+  printArgs(terminal, (card.approval ?? card.action).args, card.full);
+  printWords(sections, card);
+  printVotes(sections, card);
+  printEdit(terminal, sections, card);
+  printTimes(sections, card);
+  printIdentity(sections, card);
+  printOutcome(sections, card);
+  printNext(terminal, sections, card);
+}

@@ -1,0 +1,73 @@
+/** What a command is made of. */
+import type { Holdpoint } from "../index.ts";
+import type { Terminal } from "./terminal.ts";
+
+export type Flag = {
+  /** Absent: the flag is on or off. Otherwise what follows it, for the help text. */
+  readonly value?: string;
+  readonly summary: string;
+  readonly required?: true;
+  readonly repeatable?: true;
+};
+
+export type Flags = { readonly [name: string]: Flag };
+export type Values = ReadonlyMap<string, readonly string[]>;
+
+export type Context = {
+  readonly terminal: Terminal;
+  readonly values: Values;
+  readonly words: readonly string[];
+  readonly json: boolean;
+  readonly full: boolean;
+  /** Where the store is, or would be. */
+  readonly folder: string;
+  readonly hasStore: boolean;
+  readonly hp: Holdpoint;
+  /** Who decides: the operating system's user. */
+  readonly person: string;
+  readonly now: number;
+};
+
+export type Command = {
+  readonly name: string;
+  /** What follows the name, one word each. */
+  readonly words: readonly string[];
+  readonly summary: string;
+  /** More, for `--help`. */
+  readonly details?: readonly string[];
+  readonly flags: Flags;
+  /** Runs without a store too. */
+  readonly storeless?: true;
+  run(context: Context): Promise<number>;
+};
+
+export const EXIT = { ok: 0, refused: 1, usage: 2, missing: 3, unavailable: 4, interrupted: 130 } as const;
+
+export const COMMON_FLAGS: Flags = {
+  data: {
+    value: "<folder>",
+    summary: "the data folder; else HOLDPOINT_DATA, else the nearest .holdpoint upward",
+  },
+  json: { summary: "JSON for programs: one document, or one line each for lists" },
+  help: { summary: "what the command does, and its flags" },
+};
+
+export const FULL: Flag = { summary: "show long values in full" };
+export const REASON: Flag = { value: "<text>", summary: "why; it is recorded", required: true };
+
+export function flag(context: Pick<Context, "values">, name: string): string | undefined {
+  return context.values.get(name)?.at(-1);
+}
+
+export function isOn(context: Pick<Context, "values">, name: string): boolean {
+  return context.values.has(name);
+}
+
+/** A flag that the parser has made sure of. */
+export function needed(context: Pick<Context, "values">, name: string): string {
+  return flag(context, name) ?? "";
+}
+
+export function word(context: Pick<Context, "words">, at = 0): string {
+  return context.words[at] ?? "";
+}

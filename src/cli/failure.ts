@@ -1,0 +1,86 @@
+/** What goes wrong, in words and as an exit code. */
+import { type ErrorCode, isHoldpointError } from "../core/errors.ts";
+import { EXIT } from "./command.ts";
+import { jsonText, type Terminal } from "./terminal.ts";
+import { visible } from "./visible.ts";
+
+/** Failures that only a command line has. */
+export const OWN_CODES = {
+  usage: EXIT.usage,
+  no_store: EXIT.missing,
+  ambiguous_id: EXIT.missing,
+  nothing_to_seal: EXIT.refused,
+  no_receipt: EXIT.refused,
+  file_error: EXIT.refused,
+  unexpected: EXIT.refused,
+} as const;
+type OwnCode = keyof typeof OWN_CODES;
+
+export type Failure = {
+  readonly code: string;
+  readonly what: string;
+  readonly data: string;
+  readonly next: string;
+};
+
+const NOTHING = "Nothing was written.";
+
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly failure: Failure & { readonly code: OwnCode };
+
+  constructor(code: OwnCode, what: string, next: string, cause?: unknown) {
+    super(what, cause === undefined ? {} : { cause });
+    this.failure = { code, what, data: NOTHING, next };
+  }
+}
+
+const USAGE: readonly ErrorCode[] = ["invalid_input", "invalid_json", "payload_too_large", "reserved_key"];
+const UNAVAILABLE: readonly ErrorCode[] = [
+  "closed",
+  "commit_unknown",
+  "key_unusable",
+  "key_mismatch",
+  "unknown_event",
+];
+
+export function exitCode(error: unknown): number {
+  if (error instanceof CommandError) return OWN_CODES[error.failure.code];
+  if (!isHoldpointError(error)) return EXIT.refused;
+  const { code } = error;
+  if (USAGE.includes(code)) return EXIT.usage;
+  if (code === "unknown_id") return EXIT.missing;
+  return code.startsWith("store_") || UNAVAILABLE.includes(code) ? EXIT.unavailable : EXIT.refused;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof CommandError) return error.failure;
+  if (isHoldpointError(error)) {
+    const { code, what, data, next } = error;
+    return { code, what, data, next };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    code: "unexpected",
+    what: `Something unexpected went wrong: ${message}`,
+    data: "It is not known whether anything was written.",
+    next: "Run it again with DEBUG=1 to see where, and report it.",
+  };
+}
+
+export function fileError(file: string, error: unknown): CommandError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new CommandError("file_error", `The file ${file} cannot be used: ${why}.`, "Check the path.", error);
+}
+
+/** On standard error, as text or as one line of JSON. A stack is shown only to those who ask for it. */
+export function tell(terminal: Terminal, error: unknown, json: boolean): number {
+  const failure = failureOf(error);
+  if (json) terminal.note(jsonText({ error: failure }));
+  else {
+    const { code, what, data, next } = failure;
+    terminal.note(`holdpoint: ${visible(what)}\n  ${visible(data)}\n  ${visible(next)} [${code}]`);
+  }
+  if ((process.env["DEBUG"] ?? "") !== "" && error instanceof Error) terminal.note(String(error.stack));
+  return exitCode(error);
+}

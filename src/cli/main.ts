@@ -1,0 +1,70 @@
+/** The command line: parses, opens the store that is there, runs one command, answers an exit code. It never throws. */
+import { readFileSync } from "node:fs";
+import { personHere } from "../engine/settings.ts";
+import type { Command, Context } from "./command.ts";
+import { EXIT, isOn } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { CommandError, fileError, tell } from "./failure.ts";
+import { printHelp, printOverview } from "./help.ts";
+import { folderOf, hasStore, openStore } from "./open-store.ts";
+import { type Line, parseLine } from "./parse-line.ts";
+import { createTerminal, type Terminal } from "./terminal.ts";
+
+export function version(): string {
+  const file = new URL("../../package.json", import.meta.url);
+  return String((JSON.parse(readFileSync(file, "utf8")) as { version?: unknown }).version);
+}
+
+type Run = Extract<Line, { kind: "run" }>;
+
+function refuseMissing({ command }: Run, folder: string): void {
+  const what = `There is no store at ${folder}.`;
+  const next =
+    "A program that uses holdpoint() makes one; or name it with --data <folder> or HOLDPOINT_DATA.";
+  if (command.storeless !== true && !hasStore(folder)) throw new CommandError("no_store", what, next);
+}
+
+async function run(terminal: Terminal, line: Run): Promise<number> {
+  const folder = folderOf(line.values.get("data")?.at(-1));
+  refuseMissing(line, folder);
+  const hp = openStore(folder);
+  const { values, words } = line;
+  const flags = { json: isOn(line, "json"), full: isOn(line, "full") };
+  const place = { folder, hasStore: hasStore(folder), hp, person: personHere(), now: Date.now() };
+  const context: Context = { terminal, values, words, ...flags, ...place };
+  try {
+    return await line.command.run(context);
+  } finally {
+    terminal.progress(null);
+    await hp.close();
+  }
+}
+
+async function answer(terminal: Terminal, line: Line): Promise<number> {
+  switch (line.kind) {
+    case "version":
+      terminal.line(version());
+      return EXIT.ok;
+    case "help":
+      if (line.command === undefined) printOverview(terminal, COMMANDS, version());
+      else printHelp(terminal, line.command);
+      return EXIT.ok;
+    case "run":
+      return run(terminal, line);
+  }
+}
+
+export async function main(
+  argv: readonly string[],
+  commands: readonly Command[] = COMMANDS,
+): Promise<number> {
+  const terminal = createTerminal(process);
+  const json = argv.includes("--json");
+  try {
+    const code = await answer(terminal, parseLine(argv, commands));
+    const fault = terminal.fault();
+    return fault === undefined ? code : tell(terminal, fileError("standard output", fault), json);
+  } catch (error) {
+    return tell(terminal, error, json);
+  }
+}

@@ -1,0 +1,131 @@
+/** From the words somebody typed to a command with its flags. Flags may stand anywhere. */
+import { parseArgs } from "node:util";
+import { COMMON_FLAGS, type Command, type Flags, type Values } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { nearest } from "./nearest.ts";
+
+export type Line =
+  | { readonly kind: "version" }
+  | { readonly kind: "help"; readonly command: Command | undefined }
+  | {
+      readonly kind: "run";
+      readonly command: Command;
+      readonly values: Values;
+      readonly words: readonly string[];
+    };
+
+function usage(what: string, command?: Command): CommandError {
+  const about = command === undefined ? "" : `${command.name} `;
+  return new CommandError("usage", what, `Try: holdpoint ${about}--help`);
+}
+
+/** What can be typed after a command. */
+export function flagsOf(command: Command): Flags {
+  return { ...command.flags, ...COMMON_FLAGS };
+}
+
+type Typed = {
+  readonly name: string;
+  readonly raw: string;
+  readonly value: string | undefined;
+  inline: boolean;
+};
+
+/** Every flag takes a value in all commands or in none, so one pass reads them before the command is known. */
+function tokenize(argv: readonly string[], commands: readonly Command[]) {
+  const all: Flags = Object.assign({}, ...commands.map(flagsOf));
+  const options = Object.fromEntries(
+    Object.entries(all).map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ("boolean" as const) : ("string" as const) },
+    ]),
+  );
+  const known = { ...options, help: { type: "boolean", short: "h" } as const };
+  const args = argv.map((arg) => (arg === "-v" ? "--version" : arg));
+  const { tokens } = parseArgs({ args, options: known, strict: false, allowPositionals: true, tokens: true });
+  const typed: Typed[] = tokens.flatMap((token) =>
+    token.kind === "option"
+      ? [{ name: token.name, raw: token.rawName, value: token.value, inline: token.inlineValue === true }]
+      : [],
+  );
+  return { typed, words: tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : [])) };
+}
+
+function quote(word: string): string {
+  return JSON.stringify(word.length > 60 ? `${word.slice(0, 60)}…` : word);
+}
+
+function unknownFlag({ raw, name }: Typed, command: Command | undefined): CommandError {
+  const flags = command === undefined ? { ...COMMON_FLAGS, version: {} } : flagsOf(command);
+  const close = nearest(name, Object.keys(flags));
+  const hint = close === undefined ? "" : ` Did you mean --${close}?`;
+  return usage(`There is no flag ${quote(raw)}${command ? ` in "${command.name}"` : ""}.${hint}`, command);
+}
+
+function checkFlag(typed: Typed, command: Command): void {
+  const { name, value, inline } = typed;
+  const flags = flagsOf(command);
+  const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
+  if (flag === undefined) throw unknownFlag(typed, command);
+  if (flag.value === undefined) {
+    if (value !== undefined) throw usage(`--${name} takes no value.`, command);
+    return;
+  }
+  if (value === undefined) throw usage(`--${name} needs a value: --${name} ${flag.value}`, command);
+  if (!inline && value.length > 1 && value.startsWith("-"))
+    throw usage(`--${name} needs a value. If it begins with a dash, write --${name}=${value}`, command);
+}
+
+function valuesOf(typed: readonly Typed[], command: Command): Values {
+  const values = new Map<string, readonly string[]>();
+  for (const one of typed) {
+    checkFlag(one, command);
+    const before = values.get(one.name) ?? [];
+    if (before.length > 0 && one.value !== undefined && !command.flags[one.name]?.repeatable)
+      throw usage(`--${one.name} was given twice.`, command);
+    values.set(one.name, [...before, one.value ?? ""]);
+  }
+  for (const [name, flag] of Object.entries(command.flags))
+    if (flag.required && (values.get(name)?.at(-1) ?? "").trim() === "")
+      throw usage(`${command.name} needs --${name} ${flag.value}`, command);
+  return values;
+}
+
+function checkWords(command: Command, words: readonly string[]): void {
+  const missing = command.words[words.length];
+  if (missing !== undefined) throw usage(`${command.name} needs ${missing}.`, command);
+  const extra = words[command.words.length];
+  if (extra !== undefined) throw usage(`${quote(extra)} is one word too many.`, command);
+  for (const [at, expected] of command.words.entries()) {
+    if (expected.startsWith("<")) continue;
+    const choices = expected.split("|");
+    if (!choices.includes(words[at] ?? ""))
+      throw usage(`${quote(words[at] ?? "")} is not ${choices.join(" or ")}.`, command);
+  }
+}
+
+function commandNamed(name: string, commands: readonly Command[]): Command {
+  const found = commands.find((command) => command.name === name);
+  if (found !== undefined) return found;
+  const close = nearest(
+    name,
+    commands.map((command) => command.name),
+  );
+  throw usage(`There is no command ${quote(name)}.${close === undefined ? "" : ` Did you mean "${close}"?`}`);
+}
+
+export function parseLine(argv: readonly string[], commands: readonly Command[]): Line {
+  const { typed, words: all } = tokenize(argv, commands);
+  const asked = all[0] === "help" ? all.slice(1) : all;
+  const [name, ...words] = asked;
+  const wants = (flag: string) => typed.some((one) => one.name === flag && one.value === undefined);
+  const command = name === undefined ? undefined : commandNamed(name, commands);
+  if (all[0] === "help" || wants("help")) return { kind: "help", command };
+  if (command === undefined) {
+    const strange = typed.find((one) => !["version", ...Object.keys(COMMON_FLAGS)].includes(one.name));
+    if (strange !== undefined) throw unknownFlag(strange, undefined);
+    return wants("version") ? { kind: "version" } : { kind: "help", command: undefined };
+  }
+  checkWords(command, words);
+  return { kind: "run", command, values: valuesOf(typed, command), words };
+}

@@ -1,0 +1,19 @@
+import { type Command, EXIT } from "./command.ts";
+
+export const views: Command = {
+  name: "views",
+  words: ["rebuild"],
+  summary: "fold the lists again from the journal",
+  details: ["Lists are only a view; the journal is never changed by this."],
+  flags: {},
+  async run(context) {
+    const { hp, terminal } = context;
+    const { streams } = await hp.journal.rebuildViews((done, total) =>
+      terminal.progress(`${done} of ${total} streams …`),
+    );
+    terminal.progress(null);
+    if (context.json) terminal.json({ streams });
+    else terminal.line(`Rebuilt the views of ${streams} streams.`);
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,55 @@
+/**
+ * Text of strangers, made safe to look at: what would be invisible, move the cursor or turn the line around is written
+ * out. Everything the terminal shows that Holdpoint did not write itself goes through here.
+ *
+ * G1. What comes out has no control, bidi, zero-width or otherwise invisible character, except the plain space.
+ * G2. Nothing is lost: a backslash is doubled, so that an escape and a text that looks like one differ.
+ */
+
+/** Blank though Unicode does not call it ignorable. */
+const BLANK = "\u2800";
+const HIDDEN = new RegExp(
+  `[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zl}\\p{Zp}${BLANK}]|(?! )\\p{Zs}|\\p{Default_Ignorable_Code_Point}`,
+  "gu",
+);
+/** Marks pile up over neighbouring lines, and one at the beginning would sit on what we wrote. */
+const PILED = /(?<=\p{M}{3})\p{M}|^\p{M}/gu;
+const SHORT = new Map([
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+]);
+
+function unit(code: number): string {
+  return `\\u${code.toString(16).padStart(4, "0")}`;
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return SHORT.get(character) ?? (code > 0xffff ? `\\u{${code.toString(16)}}` : unit(code));
+}
+
+/** On one line, whatever the text holds. */
+export function visible(text: string): string {
+  return text.replaceAll("\\", "\\\\").replace(HIDDEN, escaped).replace(PILED, escaped);
+}
+
+/** JSON text that says the same and shows everything: hidden characters become JSON's own escapes. */
+export function visibleJson(json: string): string {
+  const units = (character: string) =>
+    Array.from({ length: character.length }, (_, at) => unit(character.charCodeAt(at))).join("");
+  return json
+    .replace(/(?<=\p{M}{3})\p{M}|(?<=")\p{M}/gu, units)
+    .replace(HIDDEN, (found) => (found === "\n" ? found : units(found)));
+}
+
+/** A line of JSON text that may have been cut: not to be read back, but on one line in any case. */
+export function visiblePreview(json: string): string {
+  return visibleJson(json).replaceAll("\n", "\\n");
+}
+
+/** One piece that must not be torn apart: an escape or a character. */
+export const PIECES = /\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\.|\P{M}\p{M}*|./gsu;
+
+/** An escape that stands for a hidden character, as `visible` and `visibleJson` write it; for colouring. */
+export const ESCAPES = /(\\\\)|\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\[nrt]/g;

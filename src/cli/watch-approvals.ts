@@ -1,0 +1,109 @@
+/** Stays and tells what is asked and decided, woken by commits of any process. */
+import { canonicalJson } from "../core/canonical-json.ts";
+import type { Json } from "../core/json.ts";
+import type { Approval } from "../index.ts";
+import { type Context, EXIT } from "./command.ts";
+import { cut, fit } from "./measure.ts";
+import { moment } from "./times.ts";
+import { visible } from "./visible.ts";
+
+const MOST_PREVIEW = 500;
+const LONGEST_CHANGE = "edit refused".length;
+const NARROWEST = 40;
+
+/** What has to be remembered of an approval to see what changed. */
+export type Seen = Pick<Approval, "status" | "binding" | "editRefused"> & {
+  readonly votes: number;
+  readonly edit: string | null;
+};
+type Cells = readonly string[];
+export type Change = { readonly change: string; readonly detail: string };
+
+/** What can be told from one look to the next; several steps in between are told as the last one. */
+export function changeOf(before: Seen | undefined, now: Approval): Change | undefined {
+  if (before?.status !== now.status) {
+    if (now.status === "pending") return { change: "asked", detail: argsOf(now) };
+    const ending = now.ended ?? now.decided;
+    const reason = ending === null || ending.reason === "" ? "" : `: ${ending.reason}`;
+    return { change: now.status, detail: `${ending?.by.join(", ") ?? ""}${reason}` };
+  }
+  if (before.binding !== now.binding) return { change: "revised", detail: argsOf(now) };
+  if (now.edit !== null && before.edit !== now.edit.argsDigest)
+    return { change: "edited", detail: `${now.edit.by}: ${preview(now.edit.args)}` };
+  if (now.editRefused !== null && before.editRefused === null)
+    return { change: "edit refused", detail: `${now.editRefused.rule}: ${now.editRefused.reason}` };
+  const vote = now.votes.length > before.votes ? now.votes.at(-1) : undefined;
+  if (vote === undefined) return undefined;
+  const count = `${now.votes.length}/${now.approvers.quorum}`;
+  return { change: "vote", detail: `${vote.by} ${vote.decision} (${count})` };
+}
+
+export function seenOf({ status, binding, editRefused, votes, edit }: Approval): Seen {
+  return { status, binding, editRefused, votes: votes.length, edit: edit?.argsDigest ?? null };
+}
+
+function argsOf(approval: Approval): string {
+  return `${approval.agent} ${preview(approval.args)}`;
+}
+
+function preview(value: Json): string {
+  const { text, left } = cut(canonicalJson(value), MOST_PREVIEW);
+  return left === 0 ? text : `${text}… ${left} more characters`;
+}
+
+function printForPeople(
+  { terminal }: Context,
+  [at = "", change = "", id = "", tool = "", detail = ""]: Cells,
+): void {
+  const start = `${at.slice(11, 19)}Z  ${change.padEnd(LONGEST_CHANGE)}  ${id}  ${tool}`;
+  const room = terminal.columns - start.length - 2;
+  const apart = room < Math.min(NARROWEST, detail.length);
+  const words = terminal.strange(fit(detail, apart ? terminal.columns - 10 : room));
+  terminal.line(`${start}${apart ? `\n${" ".repeat(10)}` : "  "}${words}`);
+}
+
+function print(context: Context, { id, tool, status }: Approval, { change, detail }: Change): void {
+  const { terminal, json } = context;
+  const at = moment(Date.now());
+  const cells = [at, change, id, visible(tool), visible(detail)];
+  if (json) terminal.json({ at, change, id, status, tool, detail });
+  else if (terminal.interactive) printForPeople(context, cells);
+  else terminal.line(cells.join("\t"));
+}
+
+async function pendingIds({ hp }: Context): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let after: string | null = ""; after !== null; ) {
+    const list = await hp.approvals.list({ limit: 1_000, ...(after === "" ? {} : { after }) });
+    ids.push(...list.items.map((item) => item.id));
+    after = list.next;
+  }
+  return ids;
+}
+
+export async function watchApprovals(context: Context): Promise<number> {
+  const { hp, terminal } = context;
+  const interrupted = new AbortController();
+  const stop = () => interrupted.abort();
+  process.once("SIGINT", stop);
+  const signal = AbortSignal.any([interrupted.signal, terminal.closed]);
+  const seen = new Map<string, Seen>();
+  const look = async (id: string) => {
+    const approval = await hp.approvals.get(id);
+    const change = changeOf(seen.get(id), approval);
+    seen.set(id, seenOf(approval));
+    if (change !== undefined) print(context, approval, change);
+  };
+  try {
+    for await (const ids of hp.approvals.follow(signal)) {
+      // Nothing is seen before the first turn, which is empty.
+      const turn = seen.size === 0 && ids.length === 0 ? await pendingIds(context) : ids;
+      for (const id of turn) await look(id);
+      if (ids.length === 0 && terminal.interactive)
+        terminal.line(terminal.paint("dim", `Watching ${visible(context.folder)}; Ctrl-C ends it.`));
+    }
+    return EXIT.ok;
+  } finally {
+    process.removeListener("SIGINT", stop);
+  }
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type BindingFacts, bindingOf } from "./binding.ts";
+import { digestOf } from "./digest.ts";
+
+const facts: BindingFacts = {
+  tenant: "acme",
+  stream: "action/act_1",
+  action: "act_1",
+  tool: "refund",
+  schema: "s",
+  args: digestOf({ amount: 1 }),
+  effectClass: "once",
+  policy: "p",
+  approvers: { quorum: 1, from: null, veto: true },
+  requester: ["agent:a"],
+  decideBy: null,
+  executeBy: null,
+  nonce: "n",
+};
+
+test("a binding is one digest over every term: change any, and it is another", () => {
+  const others: readonly Partial<BindingFacts>[] = [
+    { tenant: "b" },
+    { stream: "x" },
+    { action: "act_2" },
+    { tool: "x" },
+    { schema: "x" },
+    { args: digestOf({ amount: 2 }) },
+    { effectClass: "read" },
+    { policy: "x" },
+    { approvers: null },
+    { approvers: { quorum: 1, from: null, veto: false } },
+    { requester: ["agent:a", "person:b"] },
+    { decideBy: 0 },
+    { executeBy: 0 },
+    { nonce: "x" },
+  ];
+  const all = new Set([bindingOf(facts), ...others.map((other) => bindingOf({ ...facts, ...other }))]);
+  assert.equal(all.size, others.length + 1);
+});
+
+test("a binding does not depend on the order in which its terms were written", () => {
+  const backwards = Object.fromEntries(Object.entries(facts).reverse()) as BindingFacts;
+  assert.equal(bindingOf(backwards), bindingOf(facts));
+  assert.match(bindingOf(facts), /^[0-9a-f]{64}$/);
+});

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type EpochState, endEpoch, epochFold, openEpoch } from "./epoch.ts";
+import { isHoldpointError } from "./errors.ts";
+import type { NewEvent } from "./event.ts";
+
+const fold = (events: readonly NewEvent[], from: EpochState = epochFold.initial): EpochState =>
+  events.reduce((state, event, index) => epochFold.evolve(state, { ...event, at: 1, seq: index + 1 }), from);
+const open = fold(openEpoch("agent:a", "host/1"));
+
+describe("an epoch", () => {
+  test("opens with its agent and process", () => {
+    assert.deepEqual(open, { life: "open", agent: "agent:a", process: "host/1" });
+  });
+
+  for (const how of ["closed", "died"] as const) {
+    test(`that ${how} is over for good: whoever says so first has ended it`, () => {
+      const ended = fold(endEpoch(open, how, "epo_2"), open);
+      assert.deepEqual(ended, { life: "ended", how });
+      assert.deepEqual(endEpoch(ended, "closed", "epo_1"), []);
+      assert.deepEqual(endEpoch(ended, "died", "epo_3"), []);
+      assert.throws(
+        () => fold(openEpoch("agent:a", "host/1"), ended),
+        (error) => isHoldpointError(error, "broken_rule"),
+      );
+    });
+  }
+
+  test("that never opened cannot end", () => {
+    assert.deepEqual(endEpoch(epochFold.initial, "died", "epo_2"), []);
+  });
+
+  test("meets an unknown, newer or erased event with an error", () => {
+    const unknown = (error: unknown) => isHoldpointError(error, "unknown_event");
+    assert.throws(() => fold([{ type: "epoch.paused", tv: 1, body: {} }]), unknown);
+    assert.throws(() => fold([{ type: "epoch.opened", tv: 2, body: {} }]), unknown);
+    const erased = { type: "epoch.opened", tv: 1, at: 1, seq: 1, body: null };
+    assert.throws(
+      () => epochFold.evolve(epochFold.initial, erased),
+      (error) => isHoldpointError(error, "body_erased"),
+    );
+  });
+});

@@ -1,0 +1,159 @@
+/** The life of an action as its raw events tell it, against the world: invariants 1 to 4 and 6. */
+import type { Grant, ReservedCost } from "../../../core/action/events.ts";
+import { digestOf } from "../../../core/digest.ts";
+import type { Json } from "../../../core/json.ts";
+import { artifactHash, isArtifactRef } from "../../../core/stored-value.ts";
+import { count } from "../sim.ts";
+import { checkStart, checkSwitches } from "./check-start.ts";
+import { type Commit, type Event, expect, type Phase, type SeenAction, text } from "./seen.ts";
+
+const effectOf = (action: SeenAction): string => action.id.replace(/^act_/, "eff_");
+const SENT_AGAIN = ["read", "idempotent", "keyed"];
+
+function digest(args: Json): string {
+  return isArtifactRef(args) ? artifactHash(args) : digestOf(args);
+}
+
+function propose(commit: Commit, event: Event): void {
+  const { tool, effectClass, schema, args, argsDigest, agent, requester, requestId } = event.body;
+  const { seen } = commit;
+  expect(commit, digest(args as Json) === argsDigest, "1", `${event.id} has a wrong digest`);
+  if (typeof requestId === "string") {
+    expect(commit, !seen.requests.has(requestId), "R1", `${requestId} names two actions`);
+    seen.requests.set(requestId, event.id);
+  }
+  seen.actions.set(event.id, {
+    id: event.id,
+    tool: text(tool),
+    effectClass: text(effectClass),
+    schema: text(schema),
+    agent: text(agent),
+    requester: requester as readonly string[],
+    requestId: requestId as string | null,
+    proposedAt: event.at,
+    args: args as Json,
+    argsDigest: text(argsDigest),
+    phase: "open",
+    held: null,
+    approval: null,
+    verdict: null,
+    epoch: "",
+    attempt: 0,
+    startedAt: 0,
+    doubtAt: 0,
+    executeBy: null,
+    costs: [],
+    grant: null,
+  });
+}
+
+function start(commit: Commit, event: Event, action: SeenAction): void {
+  checkStart(commit, event, action);
+  const { epoch, executeBy, costs, effect, grant } = event.body;
+  expect(commit, effect === effectOf(action), "2", `${action.id} has the effect ${text(effect)}`);
+  Object.assign(action, {
+    phase: "running",
+    held: null,
+    epoch: text(epoch),
+    attempt: 1,
+    startedAt: event.at,
+    executeBy: executeBy as number | null,
+    costs: costs as unknown as readonly ReservedCost[],
+    grant: grant as Grant,
+  });
+}
+
+function retry(commit: Commit, event: Event, action: SeenAction): void {
+  const { seen, sim } = commit;
+  const spec = sim.scenario.tools.find(({ name }) => name === action.tool);
+  const next = text(event.body["epoch"]);
+  expect(commit, action.phase === "running", "2", `${action.id} was sent again while ${action.phase}`);
+  expect(commit, SENT_AGAIN.includes(action.effectClass), "2", `${action.id} is ${action.effectClass} and was sent again`);
+  const own = seen.epochs.get(action.epoch);
+  expect(commit, next === action.epoch || own?.ended === true, "2", `${action.id} was taken from an epoch that lives`);
+  const taker = seen.epochs.get(next);
+  expect(commit, taker?.ended === false && taker.life === commit.life, "6", `${action.id} was taken by no open epoch`);
+  checkSwitches(commit, action, "sent again");
+  if (action.effectClass !== "read")
+    expect(commit, action.executeBy === null || event.at < action.executeBy, "6", `${action.id} was sent again after execute_by`);
+  const forgotten = action.effectClass === "keyed" && event.at >= action.startedAt + (spec?.keyRetentionMs ?? 0);
+  expect(commit, !forgotten, "2", `${action.id} was sent again after its key may be forgotten`);
+  action.epoch = next;
+  action.attempt++;
+}
+
+function settle(commit: Commit, event: Event, action: SeenAction): void {
+  const { world } = commit.sim;
+  const status = event.type === "effect.resolved" ? text(event.body["status"]) : event.type.slice("effect.".length);
+  const from: Phase = event.type === "effect.resolved" ? "in_doubt" : "running";
+  expect(commit, action.phase === from, "3", `${event.type} met ${action.id}, which is ${action.phase}`);
+  if (status === "applied" || status === "not_applied") {
+    const done = action.effectClass === "read" ? world.sends : world.applied;
+    const happened = (done.get(effectOf(action))?.length ?? 0) > 0;
+    if (status === "applied") expect(commit, happened, "4", `${action.id} is said to be applied and is not`);
+    else if (action.effectClass !== "read") {
+      expect(commit, !happened, "3", `${action.id} is said not to be applied and is`);
+      const flying = (world.inFlight.get(effectOf(action)) ?? 0) > 0;
+      expect(commit, !flying, "3", `${action.id} is said not to be applied while it is under way`);
+    }
+  }
+  if (event.type === "effect.resolved") checkResolved(commit, event, action);
+  else if (event.type !== "effect.in_doubt") checkWriter(commit, event, action);
+  action.phase = status as Phase;
+  if (status === "in_doubt") action.doubtAt = event.at;
+}
+
+/** Only the epoch that holds the attempt writes its outcome, and only while it lives. */
+function checkWriter(commit: Commit, event: Event, action: SeenAction): void {
+  const epoch = commit.seen.epochs.get(action.epoch);
+  const own = event.body["epoch"] === action.epoch && event.body["attempt"] === action.attempt;
+  expect(commit, own && epoch?.life === commit.life, "3", `${action.id}'s outcome was written by somebody else`);
+  expect(commit, epoch?.ended === false, "3", `${action.id}'s outcome was written by an epoch that ended`);
+}
+
+function checkResolved(commit: Commit, event: Event, action: SeenAction): void {
+  const { by, status } = event.body;
+  const spec = commit.sim.scenario.tools.find(({ name }) => name === action.tool);
+  count(commit.sim, by === "probe" ? "resolved by a probe" : "resolved by a person");
+  const final = event.at >= action.doubtAt + (spec?.finalityMs ?? 0);
+  if (by === "probe") expect(commit, status === "applied" || final, "3", `${action.id} was believed before its finality`);
+  else expect(commit, text(by).startsWith("person:"), "3", `${text(by)} resolved ${action.id}`);
+}
+
+export function checkAction(commit: Commit, event: Event): void {
+  if (event.type === "action.proposed") return propose(commit, event);
+  const action = commit.seen.actions.get(event.id);
+  if (action === undefined) return expect(commit, false, "8", `${event.type} before ${event.id} was proposed`);
+  const undecided = action.phase === "open" || action.phase === "waiting";
+  switch (event.type) {
+    case "action.revised":
+      action.args = event.body["args"] as Json;
+      action.argsDigest = text(event.body["argsDigest"]);
+      expect(commit, digest(action.args) === action.argsDigest, "1", `${event.id} has a wrong digest`);
+      return expect(commit, undecided, "1", `${event.id} was revised while ${action.phase}`);
+    case "action.reviewed": {
+      const { verdict, policy, approval } = event.body;
+      action.verdict = { verdict: text(verdict), policy: text(policy) };
+      action.approval = approval as string | null;
+      action.phase = approval === null ? "open" : "waiting";
+      action.held = null;
+      return;
+    }
+    case "action.held":
+      action.held = text(event.body["code"]);
+      return;
+    case "action.refused":
+      expect(commit, undecided, "6", `${event.id} was refused while ${action.phase}`);
+      action.phase = "refused";
+      return count(commit.sim, `refused: ${text(event.body["code"])}`);
+    case "effect.started":
+      return start(commit, event, action);
+    case "effect.retried":
+      return retry(commit, event, action);
+    case "effect.applied":
+    case "effect.not_applied":
+    case "effect.in_doubt":
+    case "effect.resolved":
+      return settle(commit, event, action);
+  }
+}

@@ -1,0 +1,59 @@
+/** Invariant 9: what somebody was told is what the journal holds, and stays so. */
+import type { Answer } from "../../../engine/answer.ts";
+import type { Ballot, castVote } from "../../../engine/vote.ts";
+import { canonicalJson } from "../../../core/canonical-json.ts";
+import type { Json } from "../../../core/json.ts";
+import { CANARY, count, type Sim } from "../sim.ts";
+import { expect, type Phase, type SeenTenant } from "./seen.ts";
+
+export type Acknowledged =
+  | { readonly kind: "switch"; readonly scope: string; readonly stop: boolean }
+  | { readonly kind: "standing"; readonly person: string; readonly suspend: boolean };
+export type Voted = Awaited<ReturnType<typeof castVote>>;
+
+function phasesFor(answer: Answer<Json>): readonly Phase[] {
+  if (answer.executed === true) return ["applied"];
+  if (answer.executed === "in_doubt") return ["in_doubt", "applied", "not_applied"];
+  if (answer.code === "not_applied") return ["not_applied"];
+  return answer.retry ? ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"] : ["refused"];
+}
+
+export function checkAnswer(
+  sim: Sim,
+  seen: SeenTenant,
+  requestId: string | null,
+  answer: Answer<Json>,
+): "again" | "done" {
+  const phase = seen.actions.get(answer.action)?.phase;
+  const fits = phase !== undefined && phasesFor(answer).includes(phase);
+  expect({ sim }, fits, "9", `${answer.action} was answered ${JSON.stringify(answer)} and is ${phase}`);
+  const said = canonicalJson(answer);
+  expect({ sim }, !said.includes(CANARY), "14", `the answer of ${answer.action} holds a secret`);
+  const final = answer.executed === true || (answer.executed === false && !answer.retry);
+  if (requestId !== null) {
+    const own = seen.requests.get(requestId) === answer.action;
+    expect({ sim }, own, "R1", `${requestId} was answered with another action`);
+  }
+  if (!final) return "again";
+  if (requestId !== null) {
+    const before = seen.answers.get(requestId);
+    if (before !== undefined) count(sim, "call answered by the journal");
+    expect({ sim }, before === undefined || before === said, "9", `${requestId} got another answer than before: ${before} and then ${said}`);
+    seen.answers.set(requestId, said);
+  }
+  return "done";
+}
+
+/** `votes` holds every vote ever written, as `approval/person/decision`, with its binding. */
+export function checkVoted(
+  sim: Sim,
+  votes: ReadonlyMap<string, string>,
+  ballot: Ballot,
+  answer: Voted,
+): void {
+  if (ballot.edit !== undefined || answer.kind !== "recorded") return;
+  const binding = votes.get(`${ballot.approval}/${ballot.by}/${ballot.decision}`);
+  expect({ sim }, binding !== undefined, "9", `${ballot.by}'s vote on ${ballot.approval} was acknowledged and is lost`);
+  const stale = ballot.binding !== null && binding !== undefined && binding !== ballot.binding;
+  expect({ sim }, !stale, "1", `${ballot.by} voted on ${ballot.approval} as it was before`);
+}

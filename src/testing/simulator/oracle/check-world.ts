@@ -1,0 +1,48 @@
+/** Invariants 1 to 3 seen from outside: what was sent, what was applied, and what the journal makes of it. */
+import type { Life, Sim } from "../sim.ts";
+import type { ToolSpec } from "../tool-spec.ts";
+import type { Send } from "../world.ts";
+import { expect, type SeenAction, type SeenTenant } from "./seen.ts";
+
+export type Keys = { readonly keyOf: Map<string, string>; readonly actionOf: Map<string, string> };
+
+/** A key is the same for every attempt of one effect and for no other. */
+function checkKey(sim: Sim, keys: Keys, send: Send): void {
+  const key = keys.keyOf.get(send.action) ?? send.key;
+  const action = keys.actionOf.get(send.key) ?? send.action;
+  expect({ sim }, key === send.key, "2", `${send.action} was sent with two keys`);
+  expect({ sim }, action === send.action, "2", `${send.action} was sent with the key of ${action}`);
+  keys.keyOf.set(send.action, key);
+  keys.actionOf.set(send.key, action);
+}
+
+function checkCurrent(sim: Sim, seen: SeenTenant, action: SeenAction, given: { send: Send; life: Life }): void {
+  const { send, life } = given;
+  const running = action.phase === "running" && action.attempt === send.attempt;
+  expect({ sim }, running, "1", `${send.action}#${send.attempt} was sent; the journal has it ${action.phase}#${action.attempt}`);
+  expect({ sim }, seen.epochs.get(action.epoch)?.life === life, "2", `${send.action} was sent by a process that does not hold it`);
+  expect({ sim }, action.argsDigest === send.argsDigest, "1", `${send.action} was sent with other arguments`);
+}
+
+export function checkSent(sim: Sim, seen: SeenTenant, keys: Keys, given: { spec: ToolSpec; send: Send; life: Life }): void {
+  const { spec, send } = given;
+  if (spec.effect === "read") return;
+  checkKey(sim, keys, send);
+  const action = seen.actions.get(send.action);
+  if (action === undefined) return expect({ sim }, false, "1", `${send.action} was sent and never proposed`);
+  checkCurrent(sim, seen, action, given);
+  const sends = sim.world.sends.get(send.key) ?? [];
+  const same = sends.filter(({ attempt }) => attempt === send.attempt).length;
+  expect({ sim }, same === 1, "2", `${send.action}#${send.attempt} was sent ${same} times`);
+  const never = spec.effect === "once" || spec.effect === "probed";
+  expect({ sim }, !never || sends.length === 1, "2", `${send.action} is ${spec.effect} and was sent ${sends.length} times`);
+}
+
+export function checkApplied(sim: Sim, seen: SeenTenant, spec: ToolSpec, send: Send): void {
+  const times = sim.world.applied.get(send.key)?.length ?? 0;
+  const once = spec.receiver === "honours" || spec.receiver === "forgets";
+  expect({ sim }, !once || times === 1, "2", `${send.action} was applied ${times} times by a receiver that ${spec.receiver}`);
+  const phase = seen.actions.get(send.action)?.phase;
+  const known = phase === "running" || phase === "in_doubt" || phase === "applied";
+  expect({ sim }, known, "3", `${send.action} was applied while the journal has it ${phase}`);
+}

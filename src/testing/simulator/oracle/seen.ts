@@ -1,0 +1,108 @@
+/** What the oracle knows of a journal: gathered from raw events, without the production code's folds or rules. */
+import type { Grant, ReservedCost } from "../../../core/action/events.ts";
+import type { ApprovalQuestion } from "../../../core/approval/events.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { fail, type Life, type Sim } from "../sim.ts";
+
+export type Event = {
+  readonly tenant: string;
+  readonly stream: string;
+  /** The stream's id, without its kind. */
+  readonly id: string;
+  readonly type: string;
+  readonly at: number;
+  readonly seq: number;
+  readonly body: JsonObject;
+};
+
+export type Phase = "open" | "waiting" | "running" | "applied" | "not_applied" | "in_doubt" | "refused";
+
+export type SeenAction = {
+  readonly id: string;
+  readonly tool: string;
+  readonly effectClass: string;
+  readonly schema: string;
+  readonly agent: string;
+  readonly requester: readonly string[];
+  readonly requestId: string | null;
+  readonly proposedAt: number;
+  args: Json;
+  argsDigest: string;
+  phase: Phase;
+  held: string | null;
+  approval: string | null;
+  verdict: { readonly verdict: string; readonly policy: string } | null;
+  epoch: string;
+  attempt: number;
+  startedAt: number;
+  doubtAt: number;
+  executeBy: number | null;
+  costs: readonly ReservedCost[];
+  grant: Grant | null;
+};
+
+export type SeenVote = { readonly by: string; readonly decision: string; readonly binding: string };
+
+export type SeenApproval = {
+  question: ApprovalQuestion;
+  status: string;
+  votes: SeenVote[];
+  edited: boolean;
+  decisions: number;
+};
+
+export type SeenBudget = {
+  limit: bigint | null;
+  spent: bigint;
+  readonly reserved: Map<string, bigint>;
+};
+
+export type SeenTenant = {
+  readonly name: string;
+  readonly heads: Map<string, { readonly seq: number; readonly hash: string; readonly at: number }>;
+  readonly actions: Map<string, SeenAction>;
+  readonly approvals: Map<string, SeenApproval>;
+  readonly budgets: Map<string, SeenBudget>;
+  readonly stopped: Set<string>;
+  readonly suspended: Set<string>;
+  readonly epochs: Map<string, { readonly life: Life; ended: boolean }>;
+  readonly requests: Map<string, string>;
+  /** The last word that each request id got. */
+  readonly answers: Map<string, string>;
+  logged: number;
+};
+
+/** One commit: all of its events, and who made it. */
+export type Commit = {
+  readonly sim: Sim;
+  readonly seen: SeenTenant;
+  readonly life: Life;
+  readonly events: readonly Event[];
+};
+
+export const emptyTenant = (name: string): SeenTenant => ({
+  name,
+  heads: new Map(),
+  actions: new Map(),
+  approvals: new Map(),
+  budgets: new Map(),
+  stopped: new Set(),
+  suspended: new Set(),
+  epochs: new Map(),
+  requests: new Map(),
+  answers: new Map(),
+  logged: 0,
+});
+
+/** Invariants are named as in `architecture.md` section 6. */
+export function expect(commit: Pick<Commit, "sim">, holds: boolean, invariant: string, what: string): void {
+  if (!holds) fail(commit.sim, invariant, what);
+}
+
+export const text = (value: Json | undefined): string => String(value);
+
+export function has(commit: Commit, type: string, stream: string): Event | undefined {
+  return commit.events.find((event) => event.type === type && event.stream === stream);
+}
+
+export const micros = (value: Json | undefined): bigint => BigInt(text(value ?? "0"));

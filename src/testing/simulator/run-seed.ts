@@ -1,0 +1,154 @@
+/** One simulation from its seed to its verdict. */
+import { createHash } from "node:crypto";
+import type { Projection } from "../../stores/store.ts";
+import { FOLDS } from "../../core/streams.ts";
+import { createMemoryDatabase } from "../../stores/memory/database.ts";
+import { actionsView } from "../../views/actions.ts";
+import { approvalsView } from "../../views/approvals.ts";
+import { askAgain, bringRequest, drawRequest, type Request } from "./callers.ts";
+import { type Counters, countUp } from "./counters.ts";
+import { crash } from "./life.ts";
+import { bear } from "./nodes.ts";
+import { openBudget, operate, resolveDoubts, stand, turnSwitch } from "./operators.ts";
+import { createOracle } from "./oracle/oracle.ts";
+import { answerNotices } from "./people.ts";
+import { createRandom } from "./random.ts";
+import { drawScenario } from "./scenario.ts";
+import { createScheduler } from "./scheduler.ts";
+import { aliveIn, count, databaseTime, fail, type Sim, type Violation } from "./sim.ts";
+import { createWorld } from "./world.ts";
+
+export type SeedResult = {
+  readonly seed: bigint;
+  readonly digest: string;
+  readonly entries: number;
+  readonly steps: number;
+  readonly counters: Counters;
+  readonly violations: readonly Violation[];
+};
+
+/** True milliseconds that callers, people and recovery get after the last fault. */
+const QUIET_MS = 120_000;
+const MOST_STEPS = 60_000;
+
+function createSim(seed: bigint, trace: Sim["trace"]): Sim {
+  const random = createRandom(seed);
+  const scenario = drawScenario(random);
+  const counters: Counters = new Map();
+  const scheduler = createScheduler(() => answerNotices(sim));
+  const sim: Sim = {
+    random,
+    scheduler,
+    scenario,
+    counters,
+    world: createWorld(),
+    deployed: new Map(scenario.firstVersions),
+    lives: [],
+    violations: [],
+    told: [],
+    trace: trace === null ? null : (text) => trace(`${scheduler.now().toFixed(2).padStart(10)}  ${text}`),
+    faultsOn: true,
+    diskFullUntil: 0,
+    databaseOffset: 0,
+    busy: 0,
+    peopleListen: true,
+    get database() {
+      return database;
+    },
+    get oracle() {
+      return oracle;
+    },
+  };
+  const database = createMemoryDatabase({
+    folds: FOLDS,
+    projections: [approvalsView, actionsView] as unknown as readonly Projection[],
+    clock: { now: () => databaseTime(sim) },
+    random: random.bytes,
+    ...(scenario.leaseMs === null ? {} : { leaseMs: scenario.leaseMs }),
+  });
+  const oracle = createOracle(sim);
+  return sim;
+}
+
+async function runFor(sim: Sim, ms: number, done: () => boolean): Promise<void> {
+  const until = sim.scheduler.now() + ms;
+  const over = () => sim.violations.length > 0 || sim.scheduler.steps() > MOST_STEPS || done();
+  await sim.scheduler.run(until, over);
+}
+
+async function openBudgets(sim: Sim): Promise<void> {
+  for (const tenant of sim.scenario.tenants) {
+    for (const { id, limit } of sim.scenario.budgets) {
+      const [life] = aliveIn(sim, tenant);
+      if (life !== undefined) await openBudget(sim, life, id, limit);
+    }
+  }
+}
+
+/** Faults stop, every process starts anew, and people put right what they can. */
+async function calmDown(sim: Sim, requests: readonly Request[]): Promise<void> {
+  const { scenario, scheduler } = sim;
+  sim.faultsOn = false;
+  sim.diskFullUntil = 0;
+  for (const life of sim.lives.filter(({ alive }) => alive)) crash(sim, life, "for the last time");
+  await scheduler.sleep(7_000);
+  for (const life of sim.lives) life.clockOffset = 0;
+  for (const tenant of scenario.tenants) {
+    const life = aliveIn(sim, tenant)[0];
+    if (life === undefined) continue;
+    for (const agent of [null, "agent:a0", "agent:a1", "agent:a2"]) await turnSwitch(sim, life, agent, false);
+    for (const person of scenario.people) await stand(sim, life, person, false);
+  }
+  await Promise.all(requests.map((request) => askAgain(sim, request)));
+  while (sim.busy > 0) await scheduler.sleep(1_000);
+  sim.peopleListen = false;
+  await Promise.all(requests.map((request) => askAgain(sim, request)));
+  await scheduler.sleep(15_000);
+  for (const tenant of scenario.tenants) {
+    const life = aliveIn(sim, tenant)[0];
+    if (life !== undefined) await resolveDoubts(sim, life);
+  }
+}
+
+function digestOfSim(sim: Sim): string {
+  const hash = createHash("sha256");
+  for (const [tenant, kept] of sim.database.data.tenants)
+    for (const [name, { head }] of kept.streams) hash.update(`${tenant} ${name} ${head.seq} ${head.hash}\n`);
+  for (const [key, sends] of sim.world.applied) hash.update(`${key} ${JSON.stringify(sends)}\n`);
+  hash.update(JSON.stringify([...sim.counters].sort()));
+  return hash.digest("hex");
+}
+
+async function play(sim: Sim): Promise<void> {
+  const { scenario } = sim;
+  if (scenario.tenants.length > 1) count(sim, "two tenants");
+  if (scenario.leaseMs !== null) count(sim, "leases");
+  for (const node of scenario.nodes.keys()) bear(sim, node);
+  void openBudgets(sim);
+  const requests = Array.from({ length: scenario.requests }, (_, n) => drawRequest(sim, n));
+  for (const request of requests) void bringRequest(sim, request);
+  void operate(sim);
+  await runFor(sim, scenario.workMs * 2, () => sim.scheduler.now() > scenario.workMs && sim.busy === 0);
+  if (sim.violations.length > 0) return;
+  let calm = false;
+  void calmDown(sim, requests).then(() => {
+    calm = true;
+  });
+  await runFor(sim, QUIET_MS, () => calm && sim.busy === 0);
+  if (sim.violations.length > 0) return;
+  if (sim.scheduler.steps() > MOST_STEPS) fail(sim, "liveness", `${MOST_STEPS} steps and no end`);
+  else if (!calm) fail(sim, "liveness", "somebody still waits for an answer when all is calm");
+  sim.oracle.end();
+}
+
+export async function runSeed(seed: bigint, trace: Sim["trace"] = null): Promise<SeedResult> {
+  const sim = createSim(seed, trace);
+  await play(sim);
+  let entries = 0;
+  for (const kept of sim.database.data.tenants.values()) {
+    entries += kept.log.length;
+    countUp(sim.counters, "seal", kept.seals.length);
+  }
+  const { counters, violations } = sim;
+  return { seed, digest: digestOfSim(sim), entries, steps: sim.scheduler.steps(), counters, violations };
+}
