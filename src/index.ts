@@ -24,7 +24,7 @@ import {
   type Receipts,
   receiptsOf,
 } from "./engine/instance.ts";
-import { type Keyring, openKeyring } from "./engine/keyring.ts";
+import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import { printNotice } from "./engine/print-notice.ts";
@@ -152,7 +152,8 @@ async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>)
     options.store ??
     (await openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode }));
   const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
-  let keys: Keyring | undefined;
+  const keys = keyFile(options.keyFile, environment);
+  let known: Keyring | undefined;
   return openRuntime({
     store,
     tenant: options.tenant ?? "default",
@@ -164,8 +165,12 @@ async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>)
     tools,
     environment,
     keyring: () => {
-      keys ??= openKeyring(keyFile(options.keyFile, environment), random);
-      return keys;
+      known ??= openKeyring(keys, random);
+      return known;
+    },
+    knownKeyring: () => {
+      known ??= findKeyring(keys);
+      return known;
     },
     notify: options.notify ?? printNotice,
     reach: options.reach ?? (() => undefined),
@@ -173,6 +178,12 @@ async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>)
     rhythm: RHYTHM,
     seals: true,
   });
+}
+
+/** What never opened is closed already; whoever tried to open it has been told why. */
+async function closeOpened(opening: Promise<OpenRuntime>): Promise<void> {
+  const opened = await opening.catch(() => undefined);
+  await opened?.close();
 }
 
 /** Opened at the first use, closed once. */
@@ -183,11 +194,14 @@ function opener(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>) {
     open: (): Promise<OpenRuntime> => {
       if (closed !== undefined)
         return Promise.reject(new HoldpointError("closed", "This instance was closed."));
-      runtime ??= open(options, tools);
+      runtime ??= open(options, tools).catch((error: unknown) => {
+        runtime = undefined;
+        throw error;
+      });
       return runtime;
     },
     close: (): Promise<void> => {
-      closed ??= runtime === undefined ? Promise.resolve() : runtime.then((opened) => opened.close());
+      closed ??= runtime === undefined ? Promise.resolve() : closeOpened(runtime);
       return closed;
     },
   };

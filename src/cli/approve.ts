@@ -104,7 +104,7 @@ export const approve: Command = {
     const vote = { by, binding: before.binding, via: "cli", ...(note === undefined ? {} : { note }) };
     const decided = await hp.approvals.approve(id, { ...vote, ...edit });
     const reviewed: Reviewed =
-      decided.kind === "edit_open" ? await awaitReview(context, id) : { kind: "accepted" };
+      edit.edit === undefined ? { kind: "accepted" } : await awaitReview(context, id);
     if (reviewed.kind === "refused") throw refusedEdit(reviewed);
     const approval = await hp.approvals.get(decided.approval);
     if (context.json) {

@@ -47,6 +47,9 @@ export function printHelp(terminal: Terminal, command: Command): void {
   table(terminal, flagRows(flagsOf(command)));
 }
 
+/** A choice of words is for the command's own help. */
+const shortened = (word: string): string => (word.includes("|") ? "…" : word);
+
 export function printOverview(terminal: Terminal, commands: readonly Command[], version: string): void {
   terminal.line(
     `${terminal.paint("bold", `holdpoint ${version}`)}: decide what agents may do, and see what they did`,
@@ -54,7 +57,7 @@ export function printOverview(terminal: Terminal, commands: readonly Command[], 
   terminal.line();
   table(
     terminal,
-    commands.map((command) => [[command.name, ...command.words].join(" "), command.summary]),
+    commands.map(({ name, words, summary }) => [[name, ...words.map(shortened)].join(" "), summary]),
   );
   terminal.line();
   table(terminal, [...flagRows(COMMON_FLAGS), ["--version", "which version this is"]]);

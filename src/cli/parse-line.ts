@@ -85,10 +85,13 @@ function valuesOf(typed: readonly Typed[], command: Command): Values {
       throw usage(`--${one.name} was given twice.`, command);
     values.set(one.name, [...before, one.value ?? ""]);
   }
+  return values;
+}
+
+function checkNeeded(command: Command, values: Values): void {
   for (const [name, flag] of Object.entries(command.flags))
     if (flag.required && (values.get(name)?.at(-1) ?? "").trim() === "")
       throw usage(`${command.name} needs --${name} ${flag.value}`, command);
-  return values;
 }
 
 function checkWords(command: Command, words: readonly string[]): void {
@@ -126,6 +129,8 @@ export function parseLine(argv: readonly string[], commands: readonly Command[])
     if (strange !== undefined) throw unknownFlag(strange, undefined);
     return wants("version") ? { kind: "version" } : { kind: "help", command: undefined };
   }
+  const values = valuesOf(typed, command);
   checkWords(command, words);
-  return { kind: "run", command, values: valuesOf(typed, command), words };
+  checkNeeded(command, values);
+  return { kind: "run", command, values, words };
 }

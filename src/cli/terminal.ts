@@ -26,7 +26,7 @@ export type Terminal = {
   fault(): Error | undefined;
 };
 
-const DEFAULT_COLUMNS = 100;
+const DEFAULT_COLUMNS = 80;
 const FEWEST_COLUMNS = 40;
 
 function isColourful(stream: Stream, environment: NodeJS.ProcessEnv): boolean {
@@ -55,6 +55,7 @@ export function createTerminal({ stdout, stderr, env }: NodeJS.Process): Termina
     colourful && text !== "" ? styleText(style, text, { validateStream: false }) : text;
   const watched = watchOutput(stdout);
   stderr.on("error", () => {});
+  let isShown = false;
   const put = (text: string) => watched.closed.aborted || stdout.write(text);
   return {
     ...watched,
@@ -71,7 +72,8 @@ export function createTerminal({ stdout, stderr, env }: NodeJS.Process): Termina
     },
     note: (text) => void stderr.write(`${text}\n`),
     progress: (text) => {
-      if (stderr.isTTY) stderr.write(`\r\u001b[2K${text ?? ""}`);
+      if (stderr.isTTY && (text !== null || isShown)) stderr.write(`\r\u001b[2K${text ?? ""}`);
+      isShown = text !== null;
     },
     paint,
     strange: (text) =>

@@ -72,7 +72,7 @@ function printCommands(context: Context, state: State | undefined): void {
     rows(context, "Hello world, in two terminals", [
       ["npx node examples/hello.ts", "asks before it deletes a record, and waits"],
       ["npx holdpoint approvals", "what waits, in the other terminal"],
-      ["npx holdpoint approve <id>", "the first terminal goes on; kill and rerun it as you like"],
+      ["npx holdpoint approve <id>", "the first terminal goes on, also after a restart"],
     ]);
   const doubt = (state?.counts.inDoubt ?? 0) > 0;
   rows(context, "More", [

@@ -5,8 +5,8 @@
  * E2. `prev` is the hash of the stream's entry before, 64 zeros for the first; `seq` counts from 1.
  * E3. The header holds SHA-256 over salt and canonical body, never the body: erasing both leaves the chain whole.
  */
-import { createHash } from "node:crypto";
 import { canonicalJson } from "./canonical-json.ts";
+import { sha256 } from "./digest.ts";
 import type { NewEvent } from "./event.ts";
 import type { Json } from "./json.ts";
 
@@ -43,7 +43,7 @@ export type EntryPlace = {
 };
 
 export function bodyDigest(salt: string, body: string): string {
-  return createHash("sha256").update(Buffer.from(salt, "hex")).update(body).digest("hex");
+  return sha256(Buffer.concat([Buffer.from(salt, "hex"), Buffer.from(body)]));
 }
 
 /** Keys in the order RFC 8785 asks for; strings escaped by the same rules. */
@@ -65,5 +65,5 @@ export function makeEntry(place: EntryPlace, event: NewEvent, salt: string): Sto
     tv: event.tv,
     body: bodyDigest(salt, body),
   });
-  return { header, hash: createHash("sha256").update(header).digest("hex"), salt, body };
+  return { header, hash: sha256(header), salt, body };
 }

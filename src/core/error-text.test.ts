@@ -12,7 +12,7 @@ const unreadable = {
 test("whatever is thrown becomes text that the journal can keep", () => {
   const thrown = [
     new Error("x"),
-    new Error(""),
+    Object.assign(new Error("x"), { message: "" }),
     "text",
     "",
     null,

@@ -9,7 +9,8 @@ import type { Runtime } from "./runtime.ts";
 
 export type Executed<Result> = {
   readonly executed: true;
-  readonly result: Result;
+  /** What the tool returned; null when it returned nothing, or when a person ended a doubt and it is not known. */
+  readonly result: Result | null;
   readonly receipt: Receipt;
   readonly action: string;
 };
@@ -48,9 +49,13 @@ export async function answerOf(
       return { executed: true, result: await loadValue(place, state.outcome.result), receipt, action };
     }
     case "not_applied":
-      return refused(action, refusal("not_applied", `tool ${state.tool}`, state.outcome.reason));
+      return refused(
+        action,
+        refusal("not_applied", `tool ${state.tool}`, state.outcome.reason),
+        state.effect.grant.kind === "approval" ? state.effect.grant.approval : null,
+      );
     case "refused":
-      return refused(action, state.refusal);
+      return refused(action, state.refusal, state.approval);
     case "in_doubt": {
       const effect = effectOf(action);
       const next = `Find out what happened, then: holdpoint resolve ${effect} applied|not_applied --reason "…"`;

@@ -11,6 +11,7 @@ import { plainJson } from "./prepare-args.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import { holdsNone, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 import { issuesAgainst } from "./stored-schema.ts";
 import { castVote } from "./vote.ts";
 
@@ -116,9 +117,17 @@ function patched(args: Json, patch: Json): Json {
 async function checkEdit(runtime: Runtime, approval: Approval, args: Json): Promise<void> {
   if (runtime.tools.has(approval.tool)) return;
   const schema = await loadArtifact(runtime, approval.schema).catch(() => undefined);
-  const issues = schema === undefined ? undefined : await issuesAgainst(schema, args);
+  const known = await resolveAll(runtime.secrets, args).catch(() => undefined);
+  if (schema === undefined || known === undefined) return;
+  const issues = await issuesAgainst(schema, revealSecrets(args, known));
   if (issues === undefined) return;
-  throw new HoldpointError("invalid_args", `The edit does not fit the tool "${approval.tool}": ${issues}.`);
+  const what = `The edit does not fit the tool "${approval.tool}": ${redactText(issues, known)}.`;
+  throw new HoldpointError("invalid_args", what);
+}
+
+/** What people write is kept in clear, so the values of the action's secrets are taken out of it. */
+async function secretsOf(runtime: Runtime, approval: Approval): Promise<ReadonlyMap<string, string>> {
+  return resolveAll(runtime.secrets, approval.args).catch(() => new Map<string, string>());
 }
 
 export async function approveApproval(
@@ -128,16 +137,19 @@ export async function approveApproval(
 ): Promise<Decided> {
   checkPerson(decision.by);
   const approval = await getApproval(runtime, id);
+  const known = await secretsOf(runtime, approval);
   const ballot = {
     approval: id,
     by: decision.by,
     decision: "approve",
-    note: decision.note === undefined ? null : checkText("note", decision.note),
+    note: decision.note === undefined ? null : redactText(checkText("note", decision.note), known),
     via: decision.via ?? "embedded",
   } as const;
   if (decision.edit === undefined)
     return castVote(runtime, { ...ballot, binding: decision.binding ?? null, edit: undefined });
   const edit = patched(approval.args, plainJson(decision.edit));
+  if (!holdsNone(edit, known))
+    throw new HoldpointError("secret_transformed", "A secret's value stands in the edit in clear.");
   await checkEdit(runtime, approval, edit);
   return castVote(runtime, { ...ballot, binding: decision.binding ?? approval.binding, edit });
 }
@@ -148,8 +160,8 @@ export async function rejectApproval(
   decision: Omit<Decision, "note"> & { readonly reason: string },
 ): Promise<Decided> {
   checkPerson(decision.by);
-  const note = checkText("reason", decision.reason);
-  await getApproval(runtime, id);
+  const reason = checkText("reason", decision.reason);
+  const note = redactText(reason, await secretsOf(runtime, await getApproval(runtime, id)));
   const ballot = {
     approval: id,
     by: decision.by,

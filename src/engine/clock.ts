@@ -1,4 +1,10 @@
-import type { Clock } from "./runtime.ts";
+export type Clock = {
+  now(): number;
+  /** Resolves after `ms`, or at once when the signal aborts. Never longer than a day at a time. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Milliseconds that only ever grow, whatever `now` is set to; without it `now` has to serve. */
+  elapsed?(): number;
+};
 
 /** Node fires timers over 24.8 days at once; nothing here sleeps longer than a day in one go. */
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -18,6 +24,18 @@ function sleeper(keepsAlive: boolean): Clock["sleep"] {
     });
 }
 
-export const wallClock: Clock = { now: () => Date.now(), sleep: sleeper(true) };
+const elapsed = (): number => performance.now();
+
+export const wallClock: Clock = { now: () => Date.now(), sleep: sleeper(true), elapsed };
 /** For upkeep: a program that has nothing else to do may end. */
-export const idleClock: Clock = { now: () => Date.now(), sleep: sleeper(false) };
+export const idleClock: Clock = { now: () => Date.now(), sleep: sleeper(false), elapsed };
+
+/**
+ * How long ago it was made, by the clock that says more: a clock that is set back does not shorten it, and neither does
+ * a machine that slept, during which the steady clock stood still.
+ */
+export function stopwatch(clock: Clock): () => number {
+  const steady = () => clock.elapsed?.() ?? clock.now();
+  const begun = { wall: clock.now(), steady: steady() };
+  return () => Math.max(clock.now() - begun.wall, steady() - begun.steady);
+}

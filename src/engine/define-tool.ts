@@ -5,7 +5,7 @@ import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
-import { ANY_ONE_PERSON, type PolicyInput, unsatisfiable, type Verdict } from "../core/verdict.ts";
+import { approverRule, type PolicyInput, unsatisfiable, type Verdict } from "../core/verdict.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
 import type { ProbeContext, Tool, ToolContext } from "./tool.ts";
@@ -153,7 +153,10 @@ function checkPolicy(name: string, policy: Policy<never>): void {
   const known = ["approve", "revise", "block", "escalate"].includes(verdict?.verdict);
   if (!known) wrong(`The tool "${name}" has a policy that is not a verdict or a function.`);
   if (verdict.verdict !== "escalate") return;
-  const fault = unsatisfiable({ ...ANY_ONE_PERSON, ...verdict.approvers }, []);
+  const rule = approverRule(verdict.approvers);
+  if (typeof rule === "string")
+    throw new HoldpointError("invalid_input", `The policy of "${name}": ${rule}.`);
+  const fault = unsatisfiable(rule, []);
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `The policy of "${name}" cannot be met: ${fault}.`);
 }
@@ -170,6 +173,12 @@ function costList(cost: Cost | readonly Cost[]): readonly Cost[] {
       throw new TypeError("a cost is { budget, amount: { currency, micros } } with whole micros");
   }
   return list;
+}
+
+/** An identity that is missing is no identity: everything without one would be the same thing. */
+function dedupeKey(key: unknown): string {
+  if (typeof key === "string" && key !== "" && key.length <= 1_000 && key.isWellFormed()) return key;
+  throw new TypeError("a dedupe key is a text of 1 to 1000 characters");
 }
 
 export function isMoney(value: unknown): value is Money {
@@ -201,7 +210,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
       finalityMs: definition.finalityMs ?? 0,
       policy: (input) => verdictOf(name, typeof policy === "function" ? policy(input) : policy),
       costs: (args) => (cost === undefined ? [] : costList(cost(args))),
-      dedupe: (args) => (dedupe === undefined ? undefined : { key: String(dedupe(args)), windowMs }),
+      dedupe: (args) => (dedupe === undefined ? undefined : { key: dedupeKey(dedupe(args)), windowMs }),
     },
     attempts: definition.attempts ?? 3,
     timeoutMs: definition.timeoutMs ?? null,

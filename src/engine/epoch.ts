@@ -8,6 +8,8 @@ import { endEpoch, openEpoch } from "../core/epoch.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { epochStream } from "../core/stream.ts";
 import type { EpochHold } from "../stores/store.ts";
+import type { Clock } from "./clock.ts";
+import { stopwatch } from "./clock.ts";
 import { runCommand } from "./run-command.ts";
 import { type Epoch, freshId, type Runtime } from "./runtime.ts";
 
@@ -20,33 +22,38 @@ export type OwnEpoch = Epoch & {
   end(): Promise<void>;
 };
 
-function leaseOf(hold: EpochHold, place: Place): Pick<OwnEpoch, "mayRun" | "renew" | "leaseMs"> {
+/** The lease counts from before it was asked for: the answer may have taken long. */
+function leaseOf(
+  hold: EpochHold,
+  clock: Clock,
+  asked: () => number,
+): Pick<OwnEpoch, "mayRun" | "renew" | "leaseMs"> {
   const { leaseMs } = hold;
   if (leaseMs === undefined) return { mayRun: () => true, renew: async () => true, leaseMs: null };
-  let safeUntil = place.clock.now() + (leaseMs * 2) / 3;
+  let age = asked;
   let lost = false;
   const renew = async () => {
-    // The lease counts from before the call: the answer may have taken long.
-    const asked = place.clock.now();
+    const askedAgain = stopwatch(clock);
     try {
       await hold.renew?.();
-      safeUntil = asked + (leaseMs * 2) / 3;
+      age = askedAgain;
     } catch (error) {
       if (error instanceof HoldpointError && error.code === "epoch_ended") lost = true;
     }
     return !lost;
   };
-  return { mayRun: () => !lost && place.clock.now() < safeUntil, renew, leaseMs };
+  return { mayRun: () => !lost && age() < (leaseMs * 2) / 3, renew, leaseMs };
 }
 
 export async function beginEpoch(place: Place, process: string): Promise<OwnEpoch> {
   const id = freshId(place, "epo");
+  const asked = stopwatch(place.clock);
   const hold = await place.store.holdEpoch(id);
   const ref = epochStream(id);
   await runCommand(place, { write: [ref] }, (draft) => {
     if (draft.state(ref).life === "none") draft.append(ref, openEpoch(place.agent, process));
   });
-  const lease = leaseOf(hold, place);
+  const lease = leaseOf(hold, place.clock, asked);
   let isEnding = false;
   return {
     id,

@@ -12,6 +12,7 @@ import { move, type Source } from "./move.ts";
 import { perform } from "./perform.ts";
 import { performInTransaction } from "./perform-in-transaction.ts";
 import { performRead } from "./perform-read.ts";
+import { readState } from "./read-state.ts";
 import { recoverAction } from "./recover.ts";
 import { freshId, type Runtime } from "./runtime.ts";
 import type { Tool } from "./tool.ts";
@@ -46,6 +47,22 @@ function moveByClass(runtime: Runtime, tool: Tool, source: Source, digest: strin
   return move(runtime, tool, source, digest);
 }
 
+function closed(): HoldpointError {
+  return new HoldpointError("closed", "Holdpoint was closed while the call waited.");
+}
+
+/** Between a decision and its outcome: closing waits for it, and none begins once closing has. */
+async function underWay<Value>(runtime: Runtime, work: () => Promise<Value>): Promise<Value> {
+  if (runtime.closing.aborted) throw closed();
+  const name = `call ${freshId(runtime, "non")}`;
+  runtime.performing.add(name);
+  try {
+    return await work();
+  } finally {
+    runtime.performing.delete(name);
+  }
+}
+
 async function finish(runtime: Runtime, action: string, state: LiveAction): Promise<Step> {
   const answer = await answerOf(runtime, action, state);
   if (answer !== undefined) return { kind: "done", answer };
@@ -60,6 +77,7 @@ async function step(runtime: Runtime, tool: Tool, action: string, answer: Advanc
     case "settled":
       return finish(runtime, action, answer.state);
     case "refused":
+      return finish(runtime, action, (await readState(runtime, actionStream(action))) as LiveAction);
     case "held":
       return { kind: "done", answer: refused(action, answer.refusal) };
     case "moved":
@@ -77,6 +95,11 @@ async function step(runtime: Runtime, tool: Tool, action: string, answer: Advanc
     case "epoch_ended":
       throw new HoldpointError("epoch_ended", "This process was taken for dead and another one took over.");
   }
+}
+
+/** People are waited for until the caller gives up; anything else until it is over. */
+function waitOf(next: Extract<Step, { kind: "wait" }>, left: number | null): number | null {
+  return next.approval === null ? next.untilMs : shorter(next.untilMs, left);
 }
 
 /** null is for ever. */
@@ -115,20 +138,20 @@ async function comeBack(
   const tell = teller(runtime, tool, action);
   let on: readonly StreamRef[] = [actionStream(action)];
   for (;;) {
-    if (runtime.closing.aborted)
-      throw new HoldpointError("closed", "Holdpoint was closed while the call waited.");
+    if (runtime.closing.aborted) throw closed();
     const watch = await runtime.waker.watch(on);
     try {
-      const proposed = await moveByClass(runtime, tool, { action }, null);
-      const answer: Advanced = proposed.kind === "new" ? proposed.answer : { kind: "moved" };
-      const next = await step(runtime, tool, action, answer);
+      const next = await underWay(runtime, async () => {
+        const proposed = await moveByClass(runtime, tool, { action }, null);
+        const answer: Advanced = proposed.kind === "new" ? proposed.answer : { kind: "moved" };
+        tell(answer);
+        return step(runtime, tool, action, answer);
+      });
       if (next.kind === "done") return next.answer;
-      tell(answer);
       const left = giveUpAt === null ? null : giveUpAt - runtime.clock.now();
       if (left !== null && left <= 0 && next.approval !== null) return pending(action, next.approval);
       const names = new Set(on.map(streamName));
-      const wait = next.approval === null ? next.untilMs : shorter(next.untilMs, left);
-      if (next.on.every((ref) => names.has(streamName(ref)))) await watch.moved(wait);
+      if (next.on.every((ref) => names.has(streamName(ref)))) await watch.moved(waitOf(next, left));
       on = next.on;
     } finally {
       watch.close();
@@ -136,22 +159,22 @@ async function comeBack(
   }
 }
 
+function conflict(requestId: string | null, action: string): HoldpointError {
+  const what = `The request id "${requestId}" names another action, ${action}.`;
+  return new HoldpointError("request_conflict", what, { details: { action } });
+}
+
 export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise<Answer<Json>> {
   const { agent, requester } = runtime;
   const { requestId, args, says } = call;
   const giveUpAt = call.waitMs === null ? null : runtime.clock.now() + call.waitMs;
   const proposal = { action: freshId(runtime, "act"), requestId, args, agent, requester, says };
-  const proposed = await moveByClass(runtime, tool, { proposal }, digestOf(args));
-  if (proposed.kind === "conflict") {
-    throw new HoldpointError(
-      "request_conflict",
-      `The request id "${requestId}" names another action, ${proposed.action}.`,
-      { details: { action: proposed.action } },
-    );
-  }
-  if (proposed.kind === "new") {
-    const next = await step(runtime, tool, proposed.action, proposed.answer);
-    if (next.kind === "done") return next.answer;
-  }
-  return comeBack(runtime, tool, proposed.action, giveUpAt);
+  const first = await underWay(runtime, async () => {
+    const proposed = await moveByClass(runtime, tool, { proposal }, digestOf(args));
+    if (proposed.kind === "conflict") throw conflict(requestId, proposed.action);
+    const next = proposed.kind === "new" ? await step(runtime, tool, proposed.action, proposed.answer) : null;
+    return { action: proposed.action, next };
+  });
+  if (first.next?.kind === "done") return first.next.answer;
+  return comeBack(runtime, tool, first.action, giveUpAt);
 }

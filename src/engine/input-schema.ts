@@ -1,6 +1,7 @@
 /** A tool's input schema, by any library that speaks Standard Schema, as synchronous validation and a digest. */
 import { canonicalJson } from "../core/canonical-json.ts";
 import { digestOf, sha256 } from "../core/digest.ts";
+import { errorText } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { ToolRules, Validation } from "../core/tool-rules.ts";
@@ -39,8 +40,17 @@ function issuesText(issues: readonly Issue[]): string {
   return shown.join("; ") + more;
 }
 
+/** A schema that throws has not let anything through. */
+function outcomeOf(schema: InputSchema<unknown>, args: Json): Outcome<unknown> | Promise<Outcome<unknown>> {
+  try {
+    return schema["~standard"].validate(args);
+  } catch (error) {
+    return { issues: [{ message: `the schema failed: ${errorText(error)}` }] };
+  }
+}
+
 function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
-  const outcome = schema["~standard"].validate(args);
+  const outcome = outcomeOf(schema, args);
   if (outcome instanceof Promise) {
     outcome.catch(() => undefined);
     throw new HoldpointError("async_schema", "The tool's input schema validates asynchronously.");
@@ -51,7 +61,7 @@ function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
   } catch (error) {
     return {
       ok: false,
-      issues: `the schema's output is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      issues: `the schema's output is not JSON: ${errorText(error)}`,
     };
   }
 }

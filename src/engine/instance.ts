@@ -143,16 +143,15 @@ export type Journal = {
 };
 
 export function journalOf(open: Opening): Journal {
-  const keys = async (runtime: OpenRuntime) => [(await runtime.signingKey()).publicJwk];
   return {
     read: async (id) => readJournal(await open(), id),
     async *export() {
       const runtime = await open();
-      yield* exportJournal(runtime, await keys(runtime));
+      yield* exportJournal(runtime, await runtime.knownKeys());
     },
     async verify(options = {}) {
       const runtime = await open();
-      return verifyStore(runtime, { ...options, keys: options.keys ?? (await keys(runtime)) });
+      return verifyStore(runtime, { ...options, keys: options.keys ?? (await runtime.knownKeys()) });
     },
     seal: async () => sealTenant(await open()),
     savedSeal: async () => savedSeal(await open()),

@@ -60,13 +60,21 @@ function create(file: string, random: (bytes: number) => Uint8Array): void {
   }
 }
 
-export function openKeyring(file: string, random: (bytes: number) => Uint8Array): Keyring {
+/** The key that is there; undefined when there is none. */
+export function findKeyring(file: string): Keyring | undefined {
   try {
     return parse(file, readFileSync(file, "utf8"));
   } catch (error) {
     if (error instanceof HoldpointError) throw error;
-    if (code(error) !== "ENOENT") throw unusable(file, `it cannot be read (${code(error)})`, error);
+    if (code(error) === "ENOENT") return undefined;
+    throw unusable(file, `it cannot be read (${code(error)})`, error);
   }
+}
+
+/** The key that is there, or a new one: asked for when something is to be signed or encrypted. */
+export function openKeyring(file: string, random: (bytes: number) => Uint8Array): Keyring {
+  const found = findKeyring(file);
+  if (found !== undefined) return found;
   try {
     create(file, random);
   } catch (error) {

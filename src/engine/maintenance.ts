@@ -1,8 +1,10 @@
 /** What an executing process does beside its calls: keeps its lease, recovers, probes, announces deadlines, seals. */
+
+import type { Clock } from "./clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
 import { probeDoubts } from "./probe.ts";
 import { recoverDead } from "./recover.ts";
-import type { Clock, Runtime } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";
 import { sweepExpired } from "./sweep.ts";
 
@@ -45,7 +47,7 @@ export async function maintain(
 ): Promise<void> {
   const rounds = [
     repeat(runtime, idle, rhythm.recoverMs, () => recoverDead(runtime)),
-    repeat(runtime, idle, rhythm.probeMs, () => probeDoubts(runtime)),
+    repeat(runtime, idle, rhythm.probeMs, () => probeDoubts(runtime, idle)),
     repeat(runtime, idle, rhythm.sweepMs, () => sweepExpired(runtime)),
   ];
   if (epoch.leaseMs !== null) rounds.push(repeat(runtime, idle, epoch.leaseMs / 3, () => epoch.renew()));

@@ -1,9 +1,11 @@
 /** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
+import { errorText } from "../core/error-text.ts";
 import type { Store } from "../stores/store.ts";
+import type { Clock } from "./clock.ts";
 import { beginEpoch, type OwnEpoch } from "./epoch.ts";
 import type { Keyring } from "./keyring.ts";
 import { maintain, type Rhythm } from "./maintenance.ts";
-import type { Clock, CrashPoint, Notice, Runtime } from "./runtime.ts";
+import type { CrashPoint, Notice, Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
@@ -21,6 +23,8 @@ export type RuntimeParts = {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly environment: (name: string) => string | undefined;
   readonly keyring: () => Keyring;
+  /** The same, but never made for the purpose. */
+  readonly knownKeyring?: () => Keyring | undefined;
   readonly notify: (notice: Notice) => void;
   readonly reach: (point: CrashPoint) => void | Promise<void>;
   /** What an epoch says of its process, for people who read the journal. */
@@ -35,10 +39,25 @@ export type OpenRuntime = Runtime & { close(): Promise<void> };
 const GRACE_MS = 30_000;
 const LOOK_MS = 20;
 
+async function restUpkeep(clock: Clock, upkeep: Promise<void>): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.sleep(GRACE_MS, timer.signal).then(() => false);
+  return Promise.race([upkeep.then(() => true), late]).finally(() => timer.abort());
+}
+
 async function restPerforming(runtime: Runtime): Promise<boolean> {
   for (let waited = 0; runtime.performing.size > 0 && waited < GRACE_MS; waited += LOOK_MS)
     await runtime.clock.sleep(LOOK_MS);
   return runtime.performing.size === 0;
+}
+
+/** A listener that fails is no reason to fail: what it was told about stands in the journal. */
+function tell(notify: (notice: Notice) => void, notice: Notice): void {
+  try {
+    notify(notice);
+  } catch (error) {
+    process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${errorText(error)}\n`);
+  }
 }
 
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
@@ -49,6 +68,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 
   const runtime: Runtime = {
     ...parts,
+    notify: (notice) => tell(parts.notify, notice),
     secrets: createSecrets({
       store,
       tenant,
@@ -58,6 +78,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     }),
     waker: createWaker(store, tenant, clock),
     signingKey: async () => parts.keyring().signing,
+    knownKeys: async () => [(parts.knownKeyring ?? parts.keyring)()?.signing.publicJwk ?? []].flat(),
     performing: new Set(),
     sent: new Set(),
     closing: closing.signal,
@@ -80,8 +101,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 
   async function close(): Promise<void> {
     closing.abort();
-    await upkeep;
-    const isIdle = await restPerforming(runtime);
+    const isIdle = (await restUpkeep(clock, upkeep)) && (await restPerforming(runtime));
     // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
     if (isIdle && epoch !== undefined) await (await epoch).end();
     if (parts.seals && epoch !== undefined) await sealTenant(runtime);

@@ -1,17 +1,19 @@
 /**
  * Performs a started effect: runs the tool with the stored arguments and writes down what became of it.
  *
- * F1. Nothing is sent unless this process's epoch may still run at that moment.
+ * F1. Nothing is sent unless this process's epoch may still run at that moment, nor again once its key may be forgotten.
  * F2. What came back is recorded however often the store has to be asked; it is never dropped.
  * F3. An error proves nothing unless the tool says so: by class it is sent again, probed, or in doubt.
  */
 import { type OutcomeAnswer, type Report, recordOutcome } from "../core/action/outcome.ts";
-import { type RetryAnswer, retryOwn } from "../core/action/recover.ts";
+import { isForgotten, isSentAgain, type RetryAnswer, retryOwn } from "../core/action/recover.ts";
+import { effectOf } from "../core/action/start.ts";
 import type { ActionIn, LiveAction } from "../core/action/state.ts";
 import { isHoldpointError } from "../core/errors.ts";
 import { actionStream } from "../core/stream.ts";
 import { attempt } from "./attempt.ts";
-import { loadValue, readState } from "./read-state.ts";
+import { stopwatch } from "./clock.ts";
+import { loadValue, readState, readStateAt } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Epoch, Runtime } from "./runtime.ts";
 import type { Tool } from "./tool.ts";
@@ -36,7 +38,7 @@ async function persist<Answer>(
       return await write();
     } catch (error) {
       if (!(isHoldpointError(error) && error.retryable) || runtime.closing.aborted) throw error;
-      runtime.notify({ kind: "outcome_unrecorded", effect: action, error });
+      runtime.notify({ kind: "outcome_unrecorded", effect: effectOf(action), error });
       await backOff(runtime, tries);
     }
   }
@@ -85,7 +87,7 @@ async function afterFailure(
     const status = state.effectClass === "read" ? "not_applied" : "in_doubt";
     return record(runtime, action, state, { status, reason });
   }
-  await backOff(runtime, tries);
+  if (isSentAgain(state.effectClass)) await backOff(runtime, tries);
   const answer = await tryAgain(runtime, tool, action, failed);
   if (answer.kind === "left") return { kind: "late", state: await currentState(runtime, action) };
   return { kind: "recorded", state: answer.state };
@@ -96,13 +98,19 @@ async function currentState(runtime: Runtime, action: string): Promise<LiveActio
 }
 
 async function attempts(runtime: Runtime, tool: Tool, action: string, epoch: Epoch): Promise<LiveAction> {
-  let state = await currentState(runtime, action);
   for (let tries = 1; ; tries++) {
+    const age = stopwatch(runtime.clock);
+    const { state, now } = await readStateAt(runtime, actionStream(action));
+    if (state.phase === "none") throw new TypeError(`the action ${action} does not exist`);
     if (state.phase !== "running" || state.effect.epoch !== epoch.id) return state;
     const args = await loadValue(runtime, state.args);
     await runtime.reach("before_send");
     const attemptName = `${action}#${state.effect.attempt}`;
     if (!epoch.mayRun() || runtime.sent.has(attemptName)) return state;
+    if (state.effect.attempt > 1 && isForgotten(state, now + age(), tool.rules.keyRetentionMs)) {
+      const reason = "the receiver may have forgotten the key before it could be sent again";
+      return (await record(runtime, action, state, { status: "in_doubt", reason })).state;
+    }
     runtime.sent.add(attemptName);
     const report = await attempt(runtime, tool, { action, state, args });
     await runtime.reach("after_send");
@@ -113,7 +121,7 @@ async function attempts(runtime: Runtime, tool: Tool, action: string, epoch: Epo
     // Too late to say so: it was sent all the same, and is for others to take over.
     if (written.kind === "late") return written.state;
     runtime.sent.delete(attemptName);
-    state = written.state;
+    if (written.state.phase !== "running") return written.state;
   }
 }
 

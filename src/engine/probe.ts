@@ -3,6 +3,7 @@ import { type ProbeAnswer, recordProbe } from "../core/action/resolve.ts";
 import { errorText } from "../core/error-text.ts";
 import { actionStream } from "../core/stream.ts";
 import { resultJson } from "./attempt.ts";
+import type { Clock } from "./clock.ts";
 import { loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
@@ -10,6 +11,7 @@ import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts"
 
 const ACTIONS = "actions";
 const MOST_AT_ONCE = 100;
+const PATIENCE_MS = 30_000;
 const ANSWERS: readonly unknown[] = ["applied", "not_applied", "unknown"];
 
 /** A probe that fails or talks nonsense knows nothing. */
@@ -36,8 +38,17 @@ async function ask(
   }
 }
 
-/** Probes one effect in doubt; answers whether the doubt is over. */
-export async function probeAction(runtime: Runtime, action: string): Promise<boolean> {
+/** A probe that does not come back knows nothing, and holds nobody up. */
+async function inTime<Value>(work: () => Promise<Value>, clock: Clock, signal: AbortSignal): Promise<Value> {
+  const over = new AbortController();
+  const late = clock.sleep(PATIENCE_MS, AbortSignal.any([signal, over.signal])).then(() => {
+    throw new Error(`verify did not answer within ${PATIENCE_MS} ms`);
+  });
+  return Promise.race([work(), late]).finally(() => over.abort());
+}
+
+/** Probes one effect in doubt; answers whether the doubt is over. `clock` is slept on while waiting for `verify`. */
+export async function probeAction(runtime: Runtime, action: string, clock: Clock): Promise<boolean> {
   const state = await readState(runtime, actionStream(action));
   if (state.phase !== "in_doubt") return false;
   const tool = runtime.tools.get(state.tool);
@@ -51,7 +62,8 @@ export async function probeAction(runtime: Runtime, action: string): Promise<boo
     action,
     startedAt: state.effect.startedAt,
   };
-  const probe = await ask(() => verify(context), known);
+  const probe = await ask(() => inTime(() => verify(context), clock, runtime.closing), known);
+  if (runtime.closing.aborted) return false;
   const command = { action, probe, finalityMs: tool.rules.finalityMs };
   const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
     recordProbe(draft, command),
@@ -59,13 +71,13 @@ export async function probeAction(runtime: Runtime, action: string): Promise<boo
   return answer.kind === "resolved";
 }
 
-export async function probeDoubts(runtime: Runtime): Promise<number> {
+export async function probeDoubts(runtime: Runtime, clock: Clock = runtime.clock): Promise<number> {
   const rows = await runtime.store.query(runtime.tenant, {
     view: ACTIONS,
     bucket: "in_doubt",
     limit: MOST_AT_ONCE,
   });
   let resolved = 0;
-  for (const row of rows) if (await probeAction(runtime, row.stream.id)) resolved++;
+  for (const row of rows) if (await probeAction(runtime, row.stream.id, clock)) resolved++;
   return resolved;
 }

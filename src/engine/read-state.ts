@@ -19,6 +19,18 @@ export function readState<K extends StreamKind>(place: Place, ref: StreamRef<K>)
   }));
 }
 
+/** With the store's time at which it was so. */
+export function readStateAt<K extends StreamKind>(
+  place: Place,
+  ref: StreamRef<K>,
+): Promise<{ readonly state: StateOf<K>; readonly now: number }> {
+  return place.store.transact(place.tenant, { read: [ref] }, (sight) => ({
+    kind: "commit",
+    append: [],
+    result: { state: sight.state(ref), now: sight.now },
+  }));
+}
+
 /** A kept value in full. Bytes that do not match their hash are never used. */
 export async function loadValue(place: Place, kept: Json): Promise<Json> {
   return isArtifactRef(kept) ? loadArtifact(place, artifactHash(kept)) : kept;

@@ -4,7 +4,7 @@ import { requestName } from "../core/action/propose.ts";
 import { type Receipt, receiptOf, receiptPayload } from "../core/action/receipt.ts";
 import { actionOf } from "../core/action/start.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { type ReceiptBundle, sealCovering, signReceipt } from "../core/receipt-jws.ts";
+import { type ReceiptBundle, signReceipt } from "../core/receipt-jws.ts";
 import { actionStream, streamName } from "../core/stream.ts";
 import { readState } from "./read-state.ts";
 import type { Runtime } from "./runtime.ts";
@@ -44,7 +44,7 @@ export async function signedReceipt(runtime: Runtime, id: string): Promise<Recei
   const [outcome, ...later] = entries;
   if (outcome === undefined)
     throw new HoldpointError("store_corrupt", `The entry ${receipt.seq} of ${receipt.stream} is missing.`);
-  const seal = sealCovering(await runtime.store.seals(runtime.tenant), streamName(stream), receipt.seq);
+  const seal = await runtime.store.sealOver(runtime.tenant, outcome.position);
   const sealedAt = seal?.leaves.find((leaf) => leaf.stream === streamName(stream))?.seq ?? receipt.seq;
   const links = later.slice(0, sealedAt - receipt.seq).map((entry) => entry.header);
   const proof = seal === undefined ? undefined : { seal, links };

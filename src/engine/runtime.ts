@@ -1,16 +1,11 @@
 /** What the hands work with: everything that is not a rule comes in here, so that a simulator can bring its own. */
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../core/ids.ts";
-import type { SigningKey } from "../core/jws.ts";
+import type { PublicJwk, SigningKey } from "../core/jws.ts";
 import type { Store } from "../stores/store.ts";
+import type { Clock } from "./clock.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import type { Waker } from "./waker.ts";
-
-export type Clock = {
-  now(): number;
-  /** Resolves after `ms`, or at once when the signal aborts. Never longer than a day at a time. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-};
 
 /** Places between two commits where a test may stop the world. */
 export type CrashPoint =
@@ -67,9 +62,11 @@ export type Runtime = {
   readonly waker: Waker;
   readonly epoch: () => Promise<Epoch>;
   readonly signingKey: () => Promise<SigningKey>;
+  /** Public keys that this machine trusts; none while there is no key. */
+  readonly knownKeys: () => Promise<readonly PublicJwk[]>;
   readonly notify: (notice: Notice) => void;
   readonly reach: (point: CrashPoint) => void | Promise<void>;
-  /** Actions that this process performs at this moment. */
+  /** Actions that this process performs at this moment, and calls between a decision and its outcome. */
   readonly performing: Set<string>;
   /** Attempts (`action#attempt`) that this process may have sent and not yet written down. */
   readonly sent: Set<string>;

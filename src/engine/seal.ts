@@ -29,7 +29,7 @@ export async function sealTenant(
 /** Seals now; answers the last seal with its key, to be kept where nobody who writes the store can reach it. */
 export async function savedSeal(runtime: Parameters<typeof sealTenant>[0]): Promise<SavedSeal | undefined> {
   await sealTenant(runtime);
-  const last = (await runtime.store.seals(runtime.tenant)).at(-1);
+  const last = await runtime.store.sealOver(runtime.tenant, "last");
   if (last === undefined) return undefined;
   const key = await runtime.signingKey();
   checkKey({ previous: last.jws }, key);

@@ -6,7 +6,7 @@
  */
 import { type StreamRef, streamName } from "../core/stream.ts";
 import type { Store } from "../stores/store.ts";
-import type { Clock } from "./runtime.ts";
+import type { Clock } from "./clock.ts";
 
 export type Watch = {
   /** Resolves when a watched stream moved since the watch was made or last asked, or when the time is over. */
@@ -20,26 +20,49 @@ type Waiter = { readonly names: ReadonlySet<string>; dirty: boolean; wake: (() =
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** Sleeps until somebody touches the waiter, or the time is over. */
+function wait(waiter: Waiter, clock: Clock, withinMs: number | null): Promise<void> {
+  if (waiter.dirty) {
+    waiter.dirty = false;
+    return Promise.resolve();
+  }
+  const timer = new AbortController();
+  const woken = new Promise<void>((resolve) => {
+    waiter.wake = resolve;
+  });
+  const late = clock.sleep(Math.min(withinMs ?? DAY_MS, DAY_MS), timer.signal);
+  return Promise.race([woken, late]).finally(() => {
+    timer.abort();
+    waiter.wake = null;
+    waiter.dirty = false;
+  });
+}
+
+function touch(waiter: Waiter): void {
+  waiter.dirty = true;
+  waiter.wake?.();
+}
+
+type Following = { readonly store: Store; readonly tenant: string; readonly waiters: ReadonlySet<Waiter> };
+
+async function followFrom(
+  start: number,
+  signal: AbortSignal,
+  { store, tenant, waiters }: Following,
+): Promise<void> {
+  let position = start;
+  while (!signal.aborted) {
+    const moved = await store.follow(position, signal);
+    position = moved.position;
+    const own = moved.streams.filter((move) => move.tenant === tenant);
+    const names = new Set(own.map((move) => streamName(move.stream)));
+    for (const waiter of waiters) if ([...waiter.names].some((name) => names.has(name))) touch(waiter);
+  }
+}
+
 export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
   const waiters = new Set<Waiter>();
   let following: AbortController | null = null;
-
-  const touch = (waiter: Waiter) => {
-    waiter.dirty = true;
-    waiter.wake?.();
-  };
-
-  async function followFrom(start: number, controller: AbortController): Promise<void> {
-    let position = start;
-    while (!controller.signal.aborted) {
-      const moved = await store.follow(position, controller.signal);
-      position = moved.position;
-      const names = new Set(
-        moved.streams.filter((move) => move.tenant === tenant).map((move) => streamName(move.stream)),
-      );
-      for (const waiter of waiters) if ([...waiter.names].some((name) => names.has(name))) touch(waiter);
-    }
-  }
 
   /** A store that fails ends the following; the waiters then look for themselves and meet the error there. */
   function follow(start: number): void {
@@ -49,24 +72,7 @@ export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
       if (following === controller) following = null;
       for (const waiter of waiters) touch(waiter);
     };
-    followFrom(start, controller).then(over, over);
-  }
-
-  function wait(waiter: Waiter, withinMs: number | null): Promise<void> {
-    if (waiter.dirty) {
-      waiter.dirty = false;
-      return Promise.resolve();
-    }
-    const timer = new AbortController();
-    const woken = new Promise<void>((resolve) => {
-      waiter.wake = resolve;
-    });
-    const late = clock.sleep(Math.min(withinMs ?? DAY_MS, DAY_MS), timer.signal);
-    return Promise.race([woken, late]).finally(() => {
-      timer.abort();
-      waiter.wake = null;
-      waiter.dirty = false;
-    });
+    followFrom(start, controller.signal, { store, tenant, waiters }).then(over, over);
   }
 
   return {
@@ -78,7 +84,7 @@ export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
         if (following === null) follow(position);
       }
       return {
-        moved: (withinMs) => wait(waiter, withinMs),
+        moved: (withinMs) => wait(waiter, clock, withinMs),
         close() {
           waiters.delete(waiter);
           if (waiters.size === 0) following?.abort();

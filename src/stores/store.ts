@@ -123,6 +123,8 @@ export type Store = {
    */
   seal(tenant: string, sign: (draft: SealDraft) => Seal): Promise<Seal | undefined>;
   seals(tenant: string, after?: number): Promise<readonly Seal[]>;
+  /** The first seal that covers a commit position, or the last seal of all; undefined while there is none. */
+  sealOver(tenant: string, position: number | "last"): Promise<Seal | undefined>;
   /** Tenants that have entries. */
   tenants(): Promise<readonly string[]>;
 

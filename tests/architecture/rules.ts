@@ -26,7 +26,7 @@ const ROOMS: readonly Room[] = [
   { room: "client", may: ["core types"] },
   { room: "cli", may: ["client", "server", "engine", "core", "index.ts"] },
   { room: "adapters", may: ["engine", "client", "core types"] },
-  { room: "testing", may: ["core", "engine", "ports", "stores/memory"] },
+  { room: "testing", may: ["core", "engine", "ports", "stores/memory", "views"] },
 ];
 
 const PORTS = new Set(["src/stores/store.ts", "src/sandbox/sandbox.ts", "src/payments/rail.ts"]);
@@ -187,13 +187,16 @@ function isPureCrypto({ clause }: Import): boolean {
   return imported?.every((name) => name === "" || CRYPTO_IN_CORE.has(name)) ?? false;
 }
 
+/** The contract suite is shipped, but it is made of tests: its `describe`s are as long as what they say. */
+const isSuite = (source: Source): boolean => source.path.startsWith("src/testing/store-contract/");
+
 /** Files, functions and lists of parameters stay short. */
 export const caps: Rule = (sources) =>
   sources.flatMap((source) => {
     const lines = source.text.trimEnd().split("\n").length;
     const cap = isTest(source) ? CAPS.testFile : CAPS.file;
     const tooLong = lines > cap ? [at(source, "caps", 1, `has ${lines} lines, over ${cap}`)] : [];
-    return isTest(source) ? tooLong : [...tooLong, ...functionCaps(source)];
+    return isTest(source) || isSuite(source) ? tooLong : [...tooLong, ...functionCaps(source)];
   });
 
 function functionCaps(source: Source): Violation[] {

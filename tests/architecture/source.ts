@@ -64,7 +64,7 @@ function findFunctions(code: string): FunctionShape[] {
   for (const { index } of code.matchAll(/\(/g)) {
     const close = closing(code, index);
     const body = bodyAfter(code, close + 1, nameBefore(code, index));
-    if (body === undefined) continue;
+    if (body === undefined || isFunctionType(code, index, close)) continue;
     const line = lineAt(code, index);
     found.push({
       line,
@@ -73,6 +73,13 @@ function findFunctions(code: string): FunctionShape[] {
     });
   }
   return found;
+}
+
+// `): (waiting: Answer) => void {` is a type that is returned, not a function.
+function isFunctionType(code: string, open: number, close: number): boolean {
+  const arrow = skipSpace(code, close + 1);
+  const annotated = /[:|&<]$/.test(code.slice(0, open).trimEnd());
+  return annotated && code.startsWith("=>", arrow) && code[skipSpace(code, arrow + 2)] !== "{";
 }
 
 type Body = { readonly end: number };
@@ -95,8 +102,17 @@ function afterType(code: string, from: number): number {
   while (at < code.length && !/[;,)\]}]/.test(code[at] ?? "")) {
     if (code.startsWith("=>", at)) return at;
     if (code[at] === "{" && !TYPE_GOES_ON.test(read.trimEnd())) return at;
-    read = (read + code[at]).slice(-20);
-    at = afterTypePart(code, at);
+    const next = afterTypePart(code, at);
+    // What stands in brackets is passed over as one; what counts is how it ends.
+    read = (
+      read +
+      code[at] +
+      (code
+        .slice(at + 1, next)
+        .trimEnd()
+        .at(-1) ?? "")
+    ).slice(-20);
+    at = next;
   }
   return at;
 }

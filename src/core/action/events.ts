@@ -90,6 +90,7 @@ export type ActionEvent =
         readonly by: string;
         readonly reason: string;
         readonly result: Json;
+        readonly resultDigest: string | null;
         readonly evidence: Json;
       }
     >

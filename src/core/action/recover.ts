@@ -28,6 +28,7 @@ export type RetryAnswer =
   | { readonly kind: "left" };
 
 const SENT_AGAIN: readonly EffectClass[] = ["read", "idempotent", "keyed"];
+export const isSentAgain = (effectClass: EffectClass): boolean => SENT_AGAIN.includes(effectClass);
 
 function whyNotAgain(state: ActionIn<"running">, now: number, tool: Retry["tool"]): string | undefined {
   const { effectClass, effect } = state;
@@ -37,9 +38,12 @@ function whyNotAgain(state: ActionIn<"running">, now: number, tool: Retry["tool"
   if (!SENT_AGAIN.includes(effectClass)) return `a tool of class ${effectClass} is not sent twice`;
   if (effectClass === "read") return undefined;
   if (effect.executeBy !== null && now >= effect.executeBy) return "the time in which it may run is over";
-  if (effectClass === "keyed" && now >= effect.startedAt + retentionMs)
-    return "the receiver may have forgotten the key";
-  return undefined;
+  return isForgotten(state, now, retentionMs) ? "the receiver may have forgotten the key" : undefined;
+}
+
+/** Checked when the next attempt is decided, and again just before it is sent: much may lie between. */
+export function isForgotten(state: ActionIn<"running">, now: number, retentionMs: number): boolean {
+  return state.effectClass === "keyed" && now >= state.effect.startedAt + retentionMs;
 }
 
 function doubt(draft: Draft, action: string, state: ActionIn<"running">, reason: string): RetryAnswer {

@@ -37,7 +37,12 @@ function end(draft: Draft, action: string, state: ActionIn<"in_doubt">, ending: 
     {
       type: "effect.resolved",
       tv: 1,
-      body: { ...said, result: draft.keep(result), evidence: draft.keep(evidence) },
+      body: {
+        ...said,
+        result: draft.keep(result),
+        resultDigest: result === null ? null : digestOf(result),
+        evidence: draft.keep(evidence),
+      },
     },
   ]);
   settleCosts(draft, state.effect, ending.status === "applied", {});

@@ -67,7 +67,12 @@ export type ActionPhase =
   | { readonly phase: "applied"; readonly effect: Effect; readonly outcome: Outcome }
   | { readonly phase: "not_applied"; readonly effect: Effect; readonly outcome: Outcome }
   | { readonly phase: "in_doubt"; readonly effect: Effect; readonly outcome: Outcome }
-  | { readonly phase: "refused"; readonly refusal: Refusal; readonly at: number };
+  | {
+      readonly phase: "refused";
+      readonly refusal: Refusal;
+      readonly at: number;
+      readonly approval: string | null;
+    };
 
 export type LiveAction = ActionFacts & ActionPhase;
 export type ActionState = { readonly phase: "none" } | LiveAction;
@@ -145,9 +150,8 @@ function resolved(
   event: ActionEventOf<"effect.resolved">,
   when: RecordedEvent,
 ): ActionState {
-  const { status, by, reason, result, evidence } = event.body;
-  const outcome = { at: when.at, seq: when.seq, reason, result, resultDigest: null, by, evidence };
-  return { ...state, phase: status, outcome };
+  const { status, ...said } = event.body;
+  return { ...state, phase: status, outcome: { ...said, at: when.at, seq: when.seq } };
 }
 
 function evolveEffect(state: LiveAction, event: ActionEvent, when: RecordedEvent): ActionState {
@@ -192,7 +196,13 @@ function evolveOpen(state: LiveAction, event: ActionEvent, when: RecordedEvent):
       return { ...state, held: event.body };
     case "action.refused":
       if (!undecided) break;
-      return { ...state, phase: "refused", refusal: event.body, at: when.at };
+      return {
+        ...state,
+        phase: "refused",
+        refusal: event.body,
+        at: when.at,
+        approval: state.phase === "waiting" ? state.approval : null,
+      };
     case "effect.started":
       if (!undecided) break;
       return started(state, event, when.at);

@@ -9,7 +9,7 @@ import { type MemoryDatabase, tenantOf } from "./database.ts";
 import { dropHolds, type EpochHold, epochHeld, holdEpoch } from "./epochs.ts";
 import { follow, type Waiting } from "./follow.ts";
 import { log, read, tenants } from "./read.ts";
-import { seal, seals } from "./seals.ts";
+import { seal, sealOver, seals } from "./seals.ts";
 import { transact } from "./transact.ts";
 import { count, query, rebuildViews } from "./views.ts";
 
@@ -47,6 +47,7 @@ export function openMemoryStore(database: MemoryDatabase): MemoryStore {
     epochHeld: async (id) => epochHeld(on(), id),
     seal: async (tenant, sign) => seal(on(), tenant, sign),
     seals: async (tenant, after) => seals(on(), tenant, after),
+    sealOver: async (tenant, position) => sealOver(on(), tenant, position),
     tenants: async () => tenants(on()),
     async putSecret(tenant, id, sealed) {
       tenantOf(on(), checkText("tenant", tenant)).secrets.set(

@@ -41,3 +41,13 @@ function leavesOf({ streams }: MemoryTenant, names: readonly string[]): SealDraf
 export function seals({ data }: MemoryDatabase, tenant: string, after = 0): readonly Seal[] {
   return (data.tenants.get(tenant)?.seals ?? []).slice(after).map(({ seal: kept }) => kept);
 }
+
+export function sealOver(
+  { data }: MemoryDatabase,
+  tenant: string,
+  position: number | "last",
+): Seal | undefined {
+  const kept = data.tenants.get(tenant)?.seals ?? [];
+  const found = position === "last" ? kept.at(-1) : kept.find(({ sealed }) => sealed.position >= position);
+  return found?.seal;
+}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { sqliteBench } from "../../testing/sqlite-bench.ts";
+import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import { count } from "../../testing/store-contract/bench.ts";
 import { connect, pragma, refuseOldLibrary } from "./connect.ts";
 import { mountType, networkName } from "./file-system.ts";
@@ -51,9 +51,9 @@ test("network file systems are refused, local ones are not", () => {
 test("the mount that holds a folder is the deepest one above it", () => {
   const line = (point: string, type: string) =>
     `36 35 98:0 / ${point} rw,noatime master:1 - ${type} /dev/root rw`;
-  const info = [line("/", "ext4"), line("/home", "xfs"), line("/home/me/far", "fuse.sshfs"), ""].join("\n");
-  assert.equal(mountType("/home/me/far/store", info), "fuse.sshfs");
-  assert.equal(mountType("/home/me/farther", info), "xfs");
+  const info = [line("/", "ext4"), line("/mnt", "xfs"), line("/mnt/me/far", "fuse.sshfs"), ""].join("\n");
+  assert.equal(mountType("/mnt/me/far/store", info), "fuse.sshfs");
+  assert.equal(mountType("/mnt/me/farther", info), "xfs");
   assert.equal(mountType("/srv", info), "ext4");
 });
 

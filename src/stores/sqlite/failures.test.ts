@@ -3,12 +3,15 @@ import fs from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import { actionStream } from "../../core/stream.ts";
-import { sqliteBench } from "../../testing/sqlite-bench.ts";
 import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
 import { checkChain } from "../../testing/store-contract/chain.ts";
+import { readMeta } from "./migrations.ts";
 import { quickCheck } from "./quick-check.ts";
 
+const POISON =
+  "CREATE TEMP TRIGGER poison BEFORE INSERT ON hp_entries WHEN NEW.body LIKE '%poison%' BEGIN SELECT RAISE(ABORT, 'poisoned'); END";
 const one = actionStream("one");
 const inputOutput = () =>
   Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 10 });
@@ -35,9 +38,7 @@ test("a full disk refuses the write, keeps what was written, and works again wit
 
 test("when the SQL of one call fails, the calls that shared its commit succeed", async (t) => {
   const { open } = sqliteBench(t);
-  const poison =
-    "CREATE TEMP TRIGGER poison BEFORE INSERT ON hp_entries WHEN NEW.body LIKE '%poison%' BEGIN SELECT RAISE(ABORT, 'poisoned'); END";
-  const store = await open({ hooks: { connected: (db) => db.exec(poison) } });
+  const store = await open({ hooks: { connected: (db) => db.exec(POISON) } });
   const calls = times(9, (index) =>
     count(store, index % 3 === 0 ? "one" : `act-${index}`, { text: index === 4 ? "poison" : "" }),
   );
@@ -48,6 +49,23 @@ test("when the SQL of one call fails, the calls that shared its commit succeed",
   );
   checkChain(await store.read(TENANT, one));
   assert.equal(await store.position(), 8);
+});
+
+test("tenants whose first commit was rolled back do not end up as one", async (t) => {
+  const { open } = sqliteBench(t);
+  const store = await open({ hooks: { connected: (db) => db.exec(POISON) } });
+  const answers = await Promise.allSettled([
+    count(store, "a", { text: "poison" }, "first"),
+    count(store, "b", {}, "second"),
+    count(store, "c", {}, "first"),
+  ]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ["rejected", "fulfilled", "fulfilled"],
+  );
+  assert.deepEqual(await store.read("first", actionStream("b")), []);
+  assert.equal((await store.read("second", actionStream("b"))).length, 1);
+  assert.equal((await store.read("first", actionStream("c"))).length, 1);
 });
 
 test("a view that throws writes nothing of its decision and spares the others", async (t) => {
@@ -86,7 +104,7 @@ test("a commit whose answer was lost but that is on the disk is answered as comm
 });
 
 test("a commit that never reached the disk is tried again, and written once", async (t) => {
-  const { open } = sqliteBench(t);
+  const { open, file } = sqliteBench(t);
   let failures = 0;
   const failing = (run: () => void) => {
     if (failures-- > 0) throw inputOutput();
@@ -96,6 +114,9 @@ test("a commit that never reached the disk is tried again, and written once", as
   failures = 1;
   assert.deepEqual(await Promise.all([count(store, "one"), count(store, "one")]), [1, 2]);
   assert.equal((await store.read(TENANT, one)).length, 2);
+  const proof = new DatabaseSync(file);
+  assert.match(readMeta(proof, "last_failed_commit") ?? "", /^[0-9a-f]{64}$/);
+  proof.close();
   failures = 1;
   await assert.rejects(count(store, "one"), { code: "store_unavailable" });
   assert.equal(await count(store, "one"), 3);

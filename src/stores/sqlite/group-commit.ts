@@ -42,7 +42,6 @@ export function createWriter(transaction: WriteTransaction, patience: Patience):
   const queue: Member[] = [];
   let running: Promise<void> | undefined;
   let closed = false;
-
   let othersWrote = Number.NEGATIVE_INFINITY;
   let lastEnd = Number.NEGATIVE_INFINITY;
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import type { BudgetState } from "../../core/budget.ts";
 import { limitBudget } from "../../core/budget.ts";
 import type { Fold } from "../../core/event.ts";
 import { budgetStream } from "../../core/stream.ts";
-import { sqliteBench } from "../../testing/sqlite-bench.ts";
 import { commit, count, FOLDS, randomOf, TENANT, times } from "../../testing/store-contract/bench.ts";
 import { SNAPSHOT_EVERY } from "./snapshots.ts";
 

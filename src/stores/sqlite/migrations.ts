@@ -37,6 +37,7 @@ CREATE TABLE hp_seals (
   tid INTEGER NOT NULL, n INTEGER NOT NULL, at INTEGER NOT NULL, position INTEGER NOT NULL, entries INTEGER NOT NULL,
   jws TEXT NOT NULL, leaves TEXT NOT NULL, PRIMARY KEY (tid, n)
 );
+CREATE INDEX hp_seals_position ON hp_seals (tid, position);
 CREATE TABLE hp_secrets (
   tid INTEGER NOT NULL, id TEXT NOT NULL, sealed BLOB NOT NULL, PRIMARY KEY (tid, id)
 ) WITHOUT ROWID;

@@ -1,40 +1,17 @@
 /** The SQLite store: one file, any number of processes of one machine. */
-import type { DatabaseSync } from "node:sqlite";
 import { HoldpointError } from "../../core/errors.ts";
 import { streamName } from "../../core/stream.ts";
-import type { Folds } from "../../core/streams.ts";
-import type { Projection, Store } from "../store.ts";
+import type { Store } from "../store.ts";
 import { epochHeld } from "./epochs.ts";
+import type { SqliteOptions } from "./options.ts";
 import { patiently } from "./patience.ts";
+import { putSecret } from "./put-secret.ts";
 import { rebuildViews } from "./rebuild-views.ts";
-import { seal } from "./seals.ts";
-import { putSecret } from "./secrets.ts";
+import { seal } from "./seal.ts";
 import { closeSession, hold, openSession } from "./session.ts";
 import { isDamage, translated } from "./sqlite-errors.ts";
 import { transact } from "./transact.ts";
 import { resultOf, transactWithSql } from "./transact-with-sql.ts";
-import type { AroundCommit } from "./write-transaction.ts";
-
-/** For tests of what a disk does wrong: the connection itself, and a place around every commit. */
-export type SqliteHooks = {
-  connected?(db: DatabaseSync): void;
-  commit?: AroundCommit;
-};
-
-export type SqliteOptions = {
-  readonly folder: string;
-  readonly folds: Folds;
-  readonly projections: readonly Projection[];
-  readonly clock: { now(): number };
-  readonly random: (bytes: number) => Uint8Array;
-  /** `existing` opens a store that is there and creates none. */
-  readonly mode?: "read-write" | "existing";
-  /** How long to wait for another process's write lock. */
-  readonly busyMs?: number;
-  /** How many streams' heads and states are kept in memory. */
-  readonly mostHeads?: number;
-  readonly hooks?: SqliteHooks;
-};
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const ended: Ended = { damage: undefined, closed: undefined };
@@ -64,6 +41,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     epochHeld: (id) => call(() => patiently(patience, () => epochHeld(folder, id))),
     seal: (tenant, sign) => call(() => seal(session, tenant, sign)),
     seals: (tenant, after = 0) => ask(tenant, (tid) => journal.seals.list(tid, after)),
+    sealOver: (tenant, position) => ask(tenant, (tid) => journal.seals.over(tid, position)),
     tenants: () => call(() => patiently(patience, journal.tenants.withEntries)),
     putSecret: (tenant, id, sealed) => call(() => putSecret(session, tenant, id, sealed)),
     getSecret: (tenant, id) => ask(tenant, (tid) => journal.secrets.find(tid, id)),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { sqliteBench } from "../../testing/sqlite-bench.ts";
+import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import { count, PROJECTIONS, TENANT } from "../../testing/store-contract/bench.ts";
 import type { Projection, Store } from "../store.ts";
 

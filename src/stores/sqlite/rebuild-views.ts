@@ -67,13 +67,13 @@ function buildPage(journal: Journal): number | undefined {
   return rows.length;
 }
 
-/** A stream with events that this program does not know is left alone, and its row with it. */
+/** A stream with events that this program does not know, or whose bodies were erased, is left alone with its row. */
 function build(journal: Journal, place: { sid: number; tid: number }, stream: StreamRef): void {
   try {
     const folded = refold(journal.db, journal, { sid: place.sid, stream });
     if (folded.seq > 0) journal.views.write(place, stream, folded.state);
   } catch (error) {
-    if (!isHoldpointError(error, "unknown_event")) throw error;
+    if (!isHoldpointError(error, "unknown_event") && !isHoldpointError(error, "body_erased")) throw error;
   }
 }
 

@@ -1,9 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Seal, SealDraft } from "../../core/seal.ts";
 import { checkSeal, draftSeal, type SealedSoFar } from "../draft-seal.ts";
-import type { Writer } from "./group-commit.ts";
 import { hex } from "./heads.ts";
-import type { Journal } from "./journal.ts";
 
 export type Sealing = {
   readonly tid: number;
@@ -18,6 +16,7 @@ export type Seals = {
   /** Inside a write transaction: signs what moved; `keep` writes it. */
   sign(sealing: Sealing, sign: (draft: SealDraft) => Seal): Signed | undefined;
   list(tid: number, after: number): readonly Seal[];
+  over(tid: number, position: number | "last"): Seal | undefined;
 };
 
 export function prepareSeals(db: DatabaseSync): Seals {
@@ -36,6 +35,10 @@ export function prepareSeals(db: DatabaseSync): Seals {
     "INSERT INTO hp_seals (tid, n, at, position, entries, jws, leaves) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
   const list = db.prepare("SELECT n, jws, leaves FROM hp_seals WHERE tid = ? AND n > ? ORDER BY n");
+  const over = db.prepare(
+    "SELECT n, jws, leaves FROM hp_seals WHERE tid = ? AND position >= ? ORDER BY position LIMIT 1",
+  );
+  const newest = db.prepare("SELECT n, jws, leaves FROM hp_seals WHERE tid = ? ORDER BY n DESC LIMIT 1");
   return {
     sign({ tid, ...sealing }, sign) {
       const before = sealedSoFar(last.get(tid));
@@ -56,6 +59,10 @@ export function prepareSeals(db: DatabaseSync): Seals {
       };
     },
     list: (tid, after) => list.all(tid, after).map(kept),
+    over(tid, position) {
+      const row = position === "last" ? newest.get(tid) : over.get(tid, position);
+      return row === undefined ? undefined : kept(row);
+    },
   };
 }
 
@@ -82,20 +89,3 @@ const kept = (row: Record<string, unknown>): Seal => ({
   jws: String(row["jws"]),
   leaves: JSON.parse(String(row["leaves"])),
 });
-
-export function seal(
-  { journal, writer }: { journal: Journal; writer: Writer },
-  tenant: string,
-  sign: (draft: SealDraft) => Seal,
-): Promise<Seal | undefined> {
-  const { tenants, incarnation, clock, seals } = journal;
-  return new Promise((resolve, refuse) => {
-    const prepare = () => {
-      const tid = tenants.find(tenant);
-      const signed =
-        tid === undefined ? undefined : seals.sign({ tid, tenant, incarnation, now: clock.now() }, sign);
-      return { write: () => signed?.keep(), answer: () => resolve(signed?.seal) };
-    };
-    writer.submit({ prepare, refuse });
-  });
-}

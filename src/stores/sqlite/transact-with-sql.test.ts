@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import { actionStream } from "../../core/stream.ts";
 import type { Decision, Sight } from "../../core/transaction.ts";
-import { sqliteBench } from "../../testing/sqlite-bench.ts";
 import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
 import type { SqlTransaction, Store } from "../store.ts";
 

@@ -38,7 +38,7 @@ export function drawRequest(sim: Sim, n: number): Request {
 async function callOnce(sim: Sim, life: Life, request: Request, args: Args): Promise<boolean> {
   const tool = life.runtime.tools.get(request.tool);
   if (tool === undefined) return true;
-  const waitMs = sim.random.pick([0, 0, 100, 2_000, 20_000]);
+  const waitMs = sim.random.pick(sim.faultsOn ? [0, 0, 100, 2_000, 20_000] : [0, 2_000]);
   const conflicts = args !== request.args;
   const call = { requestId: request.id, args: args as unknown as Json, says: "please", waitMs };
   const said = await onLife(life, () => execute(life.runtime, tool, call));
@@ -56,6 +56,12 @@ async function callOnce(sim: Sim, life: Life, request: Request, args: Args): Pro
   return request.id !== null;
 }
 
+function drawArgs(sim: Sim, request: Request): Args {
+  const known = sim.faultsOn && sim.oracle.knows(request.tenant, request.id);
+  if (!known || !sim.random.chance(0.04)) return request.args;
+  return { ...request.args, amount: (request.args.amount + 1) % MOST };
+}
+
 async function call(sim: Sim, request: Request, tries: number): Promise<void> {
   const { random, scheduler } = sim;
   for (let attempt = 0; attempt < tries && !request.settled; attempt++) {
@@ -64,10 +70,8 @@ async function call(sim: Sim, request: Request, tries: number): Promise<void> {
       await scheduler.sleep(500);
       continue;
     }
-    const other = sim.oracle.knows(request.tenant, request.id) && sim.faultsOn && random.chance(0.04);
-    const args = other ? { ...request.args, amount: (request.args.amount + 1) % MOST } : request.args;
     if (attempt > 0) count(sim, "same request id after a crash");
-    const again = await callOnce(sim, life, request, args);
+    const again = await callOnce(sim, life, request, drawArgs(sim, request));
     if (request.id === null) break;
     if (!again && !random.chance(0.1)) request.settled = true;
     await scheduler.sleep(sim.faultsOn ? random.between(0, 3_000) : random.between(0, 300));

@@ -10,6 +10,7 @@ export const FAULTS = [
   "disk full",
   "node frozen",
   "node frozen past its lease",
+  "node frozen while an effect is under way",
   "node clock jump",
   "node clock drift",
   "database clock set back",

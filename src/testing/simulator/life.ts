@@ -19,11 +19,22 @@ export async function shutDown(sim: Sim, life: Life): Promise<void> {
   crash(sim, life, "in good order");
 }
 
-export function freezeMaybe(sim: Sim, life: Life): void {
-  if (!strikes(sim, "node frozen")) return;
+const HOUR_MS = 3_600_000;
+
+/** Tasks of a frozen process wait. One that wakes may find its clock set back, as after a virtual machine's resumption. */
+export function freezeMaybe(
+  sim: Sim,
+  life: Life,
+  fault: "node frozen" | "node frozen while an effect is under way" = "node frozen",
+): void {
+  if (!strikes(sim, fault)) return;
   const { leaseMs } = sim.scenario;
-  const ms = sim.random.between(100, leaseMs === null ? 8_000 : 2 * leaseMs);
+  const least = fault === "node frozen" ? 100 : (leaseMs ?? 100);
+  const ms = sim.random.between(least, leaseMs === null ? 8_000 : 4 * leaseMs);
   life.frozenUntil = sim.scheduler.now() + ms;
   sim.trace?.(`node ${life.node} (life ${life.number}) freezes for ${ms} ms`);
   if (leaseMs !== null && ms >= leaseMs) count(sim, "node frozen past its lease");
+  if (!sim.random.chance(0.2)) return;
+  life.clockOffset -= sim.random.between(ms, HOUR_MS);
+  count(sim, "node clock jump");
 }

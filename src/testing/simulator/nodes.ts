@@ -1,14 +1,25 @@
 /** Composes a process as the package would, over simulated ports, and keeps it going: leases, maintenance, restarts. */
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import type { Clock } from "../../engine/clock.ts";
 import { defineTool } from "../../engine/define-tool.ts";
 import type { InputSchema } from "../../engine/input-schema.ts";
 import { openRuntime } from "../../engine/open-runtime.ts";
-import type { Clock, Notice } from "../../engine/runtime.ts";
+import type { Notice } from "../../engine/runtime.ts";
 import type { Tool } from "../../engine/tool.ts";
-import { crash } from "./life.ts";
-import { CANARY, count, type DeployedTool, fail, type Life, never, type Sim, strikes, wallTime } from "./sim.ts";
+import { crash, freezeMaybe } from "./life.ts";
 import { SIGNING_KEY } from "./signing-key.ts";
+import {
+  CANARY,
+  count,
+  type DeployedTool,
+  fail,
+  type Life,
+  never,
+  type Sim,
+  strikes,
+  wallTime,
+} from "./sim.ts";
 import { openSimStore } from "./sim-store.ts";
 import { type Args, CURRENCY, MOST, type ToolSpec, type ToolVersion, verdictFor } from "./tool-spec.ts";
 import { Definite, probeTool, runTool } from "./world.ts";
@@ -54,6 +65,7 @@ function toolOf(sim: Sim, spec: ToolSpec, { policy, schema }: ToolVersion, owner
 
 function clockOf(sim: Sim, owner: () => Life, rate: number): Clock {
   return {
+    elapsed: () => sim.scheduler.now() * rate,
     now: () => Math.floor(wallTime(sim) + sim.scheduler.now() * (rate - 1)) + owner().clockOffset,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
@@ -140,7 +152,9 @@ export function bear(sim: Sim, node: number): Life {
     frozenUntil: 0,
   };
   sim.lives.push(life);
-  sim.trace?.(`node ${node} (life ${life.number}) starts for ${tenant} as ${runtime.requester.join(" for ")}`);
+  sim.trace?.(
+    `node ${node} (life ${life.number}) starts for ${tenant} as ${runtime.requester.join(" for ")}`,
+  );
   life.crashed.add(() => restartLater(sim, node));
   sim.scheduler.after(random.between(0, 1_000), life, () => void runtime.epoch().catch(() => undefined));
   return life;
@@ -148,11 +162,18 @@ export function bear(sim: Sim, node: number): Life {
 
 function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
   if (!life.alive) return never();
+  if (point === "before_recover") {
+    const other = [...sim.recovering].some((one) => one !== life && one.alive && one.tenant === life.tenant);
+    if (other) count(sim, "two nodes recover at once");
+    sim.recovering.add(life);
+  } else if (point === "after_recover") sim.recovering.delete(life);
   if (strikes(sim, "crash at a named point")) {
     crash(sim, life, point);
     return never();
   }
-  if (sim.random.chance(0.2)) return life.runtime.clock.sleep(sim.random.float() * 5);
+  if (point === "before_send") freezeMaybe(sim, life, "node frozen while an effect is under way");
+  if (point === "before_send" || sim.random.chance(0.2))
+    return life.runtime.clock.sleep(sim.random.float() * 5);
 }
 
 function restartLater(sim: Sim, node: number): void {
@@ -165,7 +186,9 @@ function restartLater(sim: Sim, node: number): void {
 
 /** Failures that the outside brings about; anything else is a fault of our own. */
 function isExpected(error: unknown): boolean {
-  return isHoldpointError(error) && (error.retryable || error.code === "epoch_ended" || error.code === "closed");
+  return (
+    isHoldpointError(error) && (error.retryable || error.code === "epoch_ended" || error.code === "closed")
+  );
 }
 
 /** What a process does about an error that reaches its top. */

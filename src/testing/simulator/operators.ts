@@ -22,7 +22,8 @@ async function attempt<Value>(sim: Sim, life: Life, work: () => Promise<Value>):
 export async function turnSwitch(sim: Sim, life: Life, agent: string | null, stop: boolean): Promise<void> {
   const command = { by: "person:operator", reason: "drill", ...(agent === null ? {} : { agent }) };
   const said = await attempt(sim, life, () => setSwitch(life.runtime, stop, command));
-  if (said.kind === "value") sim.oracle.acknowledged(life.tenant, { kind: "switch", scope: agent ?? "tenant", stop });
+  if (said.kind === "value")
+    sim.oracle.acknowledged(life.tenant, { kind: "switch", scope: agent ?? "tenant", stop });
 }
 
 const flipSwitch: Deed = async (sim, life) => {
@@ -104,8 +105,7 @@ const deployNew: Deed = async (sim) => {
     name,
     schema ? { ...now, schema: now.schema + 1 } : { ...now, policy: drawPolicy(random, scenario.people) },
   );
-  for (const life of sim.lives.filter(({ alive }) => alive))
-    if (random.chance(0.6)) void shutDown(sim, life);
+  for (const life of sim.lives.filter(({ alive }) => alive)) if (random.chance(0.6)) void shutDown(sim, life);
 };
 
 const HOUR_MS = 3_600_000;

@@ -19,6 +19,8 @@ async function lookAt(life: Life, question: Question): Promise<LiveApproval | un
 }
 
 async function cast(sim: Sim, life: Life, ballot: Ballot): Promise<void> {
+  const current = sim.oracle.bindingOf(life.tenant, ballot.approval);
+  if (ballot.binding !== null && ballot.binding !== current) count(sim, "vote on a stale binding");
   const said = await onLife(life, () => castVote(life.runtime, ballot));
   if (said.kind === "value") sim.oracle.voted(life.tenant, ballot, said.value);
   if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
@@ -32,7 +34,12 @@ function drawBallot(sim: Sim, question: Question, seen: LiveApproval | undefined
   if (sim.oracle.isSuspended(question.tenant, by)) count(sim, "suspended person votes");
   const edits = seen !== undefined && random.chance(0.15);
   const decision = edits || random.chance(yes) ? "approve" : "reject";
-  const base = { approval: question.approval, by, decision, note: random.chance(0.3) ? "fine" : null } as const;
+  const base = {
+    approval: question.approval,
+    by,
+    decision,
+    note: random.chance(0.3) ? "fine" : null,
+  } as const;
   const binding = seen !== undefined && random.chance(0.6) ? seen.binding : null;
   if (!edits) return { ...base, binding, via: random.pick(["cli", "web"]), edit: undefined };
   count(sim, "edit");
@@ -67,7 +74,9 @@ async function vote(sim: Sim, question: Question, yes: number, delay: number): P
     if (twice) count(sim, "one person, two channels");
     await Promise.all([
       cast(sim, life, ballot),
-      twice ? cast(sim, random.pick(aliveIn(sim, question.tenant)) ?? life, { ...ballot, via: "phone" }) : null,
+      twice
+        ? cast(sim, random.pick(aliveIn(sim, question.tenant)) ?? life, { ...ballot, via: "phone" })
+        : null,
     ]);
   }
   sim.busy--;
@@ -83,7 +92,8 @@ export function answerNotices(sim: Sim): void {
     const together = random.chance(0.3) ? drawDelay(sim, question) : undefined;
     if (together !== undefined && voters > 1) count(sim, "two votes at once");
     for (let voter = 0; voter < voters; voter++) {
-      const delay = together === undefined ? drawDelay(sim, question) : together + random.int(scenario.latencyMs);
+      const delay =
+        together === undefined ? drawDelay(sim, question) : together + random.int(scenario.latencyMs);
       void vote(sim, question, yes, delay);
     }
   }

@@ -1,8 +1,8 @@
 /** One simulation from its seed to its verdict. */
 import { createHash } from "node:crypto";
-import type { Projection } from "../../stores/store.ts";
 import { FOLDS } from "../../core/streams.ts";
 import { createMemoryDatabase } from "../../stores/memory/database.ts";
+import type { Projection } from "../../stores/store.ts";
 import { actionsView } from "../../views/actions.ts";
 import { approvalsView } from "../../views/approvals.ts";
 import { askAgain, bringRequest, drawRequest, type Request } from "./callers.ts";
@@ -28,7 +28,7 @@ export type SeedResult = {
 };
 
 /** True milliseconds that callers, people and recovery get after the last fault. */
-const QUIET_MS = 120_000;
+const QUIET_MS = 400_000;
 const MOST_STEPS = 60_000;
 
 function createSim(seed: bigint, trace: Sim["trace"]): Sim {
@@ -46,6 +46,7 @@ function createSim(seed: bigint, trace: Sim["trace"]): Sim {
     lives: [],
     violations: [],
     told: [],
+    recovering: new Set(),
     trace: trace === null ? null : (text) => trace(`${scheduler.now().toFixed(2).padStart(10)}  ${text}`),
     faultsOn: true,
     diskFullUntil: 0,

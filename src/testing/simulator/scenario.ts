@@ -7,7 +7,11 @@ export type Rates = ReadonlyMap<Fault, number>;
 
 export type Scenario = {
   readonly tenants: readonly string[];
-  readonly nodes: readonly { readonly tenant: string; readonly agent: string; readonly actsFor: string | null }[];
+  readonly nodes: readonly {
+    readonly tenant: string;
+    readonly agent: string;
+    readonly actsFor: string | null;
+  }[];
   readonly leaseMs: number | null;
   readonly people: readonly string[];
   readonly tools: readonly ToolSpec[];
@@ -34,6 +38,7 @@ const STRENGTH: readonly (readonly [Fault, number])[] = [
   ["unknown commit, lost", 0.05],
   ["slow store", 0.02],
   ["node frozen", 0.004],
+  ["node frozen while an effect is under way", 0.06],
   ["wake lost", 0.05],
   ["wake duplicated", 0.05],
   ["wake late and out of order", 0.05],
@@ -87,11 +92,13 @@ export function drawScenario(random: Random): Scenario {
     leaseMs,
     people,
     tools,
-    firstVersions: new Map(tools.map(({ name }) => [name, { policy: drawPolicy(random, people), schema: 1 }])),
+    firstVersions: new Map(
+      tools.map(({ name }) => [name, { policy: drawPolicy(random, people), schema: 1 }]),
+    ),
     budgets,
     rates: drawRates(random),
     requests: random.between(15, 40),
-    workMs: random.between(20_000, 60_000),
+    workMs: random.between(12_000, 40_000),
     flightMs,
     databaseClockMoves,
     latencyMs: random.pick([1, 3, 10]),

@@ -133,6 +133,7 @@ export function openSimStore(
     epochHeld: (id) => read(() => inner.epochHeld(id)),
     seal: (tenant, sign) => write(() => inner.seal(own(tenant), sign)),
     seals: (tenant, after) => read(() => inner.seals(own(tenant), after)),
+    sealOver: (tenant, position) => read(() => inner.sealOver(own(tenant), position)),
     tenants: () => read(() => inner.tenants()),
     putSecret: (tenant, id, sealed) => write(() => inner.putSecret(own(tenant), id, sealed)),
     getSecret: (tenant, id) => read(() => inner.getSecret(own(tenant), id)),

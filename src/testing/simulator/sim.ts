@@ -40,6 +40,8 @@ export type Sim = {
   /** Approvals that people were told about. */
   readonly told: { readonly tenant: string; readonly approval: string; readonly decideBy: number | null }[];
   readonly trace: ((text: string) => void) | null;
+  /** Lives between `before_recover` and `after_recover`. */
+  readonly recovering: Set<Life>;
   faultsOn: boolean;
   diskFullUntil: number;
   databaseOffset: number;

@@ -4,6 +4,7 @@ import type { Json } from "../../core/json.ts";
 import { NotApplied } from "../../engine/attempt.ts";
 import type { ProbeResult } from "../../engine/define-tool.ts";
 import type { ToolContext } from "../../engine/tool.ts";
+import { freezeMaybe } from "./life.ts";
 import { CANARY, count, type Life, never, SECRET, type Sim, strikes } from "./sim.ts";
 import { type Args, CURRENCY, type ToolSpec } from "./tool-spec.ts";
 
@@ -105,8 +106,10 @@ function refusal(sim: Sim, args: Args): Error | undefined {
   return undefined;
 }
 
+type Packet = { readonly life: Life; readonly spec: ToolSpec; readonly send: Send };
+
 /** A packet flies, is received whatever becomes of its sender, and may be answered. */
-function fly(sim: Sim, life: Life, spec: ToolSpec, send: Send, answer: (how: Answered) => void): void {
+function fly(sim: Sim, { life, spec, send }: Packet, answer: (how: Answered) => void): void {
   const { scheduler, random, world, scenario } = sim;
   const slow = strikes(sim, "effect slow");
   const flight = slow ? random.between(50, scenario.flightMs) : random.float() * 20;
@@ -145,6 +148,7 @@ export function runTool(
   sim.trace?.(`node ${life.node} sends ${send.key}#${send.attempt} of ${spec.name}`);
   listOf(sim.world.sends, send.key).push(send);
   sim.oracle.sent(life, spec, send);
+  freezeMaybe(sim, life, "node frozen while an effect is under way");
   return new Promise((resolve, reject) => {
     const refused = refusal(sim, args);
     if (refused !== undefined || spec.effect === "read") {
@@ -153,7 +157,7 @@ export function runTool(
       );
       return;
     }
-    fly(sim, life, spec, send, (how) => {
+    fly(sim, { life, spec, send }, (how) => {
       if (how === "ok") resolve(reply(sim, spec, args, context));
       else reject(new Error(how === "error" ? "HTTP 500" : "connection reset"));
     });

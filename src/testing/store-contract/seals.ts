@@ -56,6 +56,11 @@ export function sealClaims(create: CreateDatabase): void {
       assert.deepEqual(await store.seals(TENANT), [first, second]);
       assert.deepEqual(await store.seals(TENANT, 1), [second]);
       assert.deepEqual(await store.seals(TENANT, 2), []);
+      assert.deepEqual(await store.sealOver(TENANT, 1), first);
+      assert.deepEqual(await store.sealOver(TENANT, "last"), second);
+      assert.deepEqual(await store.sealOver(TENANT, await store.position()), second);
+      assert.equal(await store.sealOver(TENANT, (await store.position()) + 1), undefined);
+      assert.equal(await store.sealOver("nobody", "last"), undefined);
     });
 
     test("nothing is sealed when nothing moved", async (t) => {

@@ -68,15 +68,36 @@ function retry(commit: Commit, event: Event, action: SeenAction): void {
   const spec = sim.scenario.tools.find(({ name }) => name === action.tool);
   const next = text(event.body["epoch"]);
   expect(commit, action.phase === "running", "2", `${action.id} was sent again while ${action.phase}`);
-  expect(commit, SENT_AGAIN.includes(action.effectClass), "2", `${action.id} is ${action.effectClass} and was sent again`);
+  expect(
+    commit,
+    SENT_AGAIN.includes(action.effectClass),
+    "2",
+    `${action.id} is ${action.effectClass} and was sent again`,
+  );
   const own = seen.epochs.get(action.epoch);
-  expect(commit, next === action.epoch || own?.ended === true, "2", `${action.id} was taken from an epoch that lives`);
+  expect(
+    commit,
+    next === action.epoch || own?.ended === true,
+    "2",
+    `${action.id} was taken from an epoch that lives`,
+  );
   const taker = seen.epochs.get(next);
-  expect(commit, taker?.ended === false && taker.life === commit.life, "6", `${action.id} was taken by no open epoch`);
+  expect(
+    commit,
+    taker?.ended === false && taker.life === commit.life,
+    "6",
+    `${action.id} was taken by no open epoch`,
+  );
   checkSwitches(commit, action, "sent again");
   if (action.effectClass !== "read")
-    expect(commit, action.executeBy === null || event.at < action.executeBy, "6", `${action.id} was sent again after execute_by`);
-  const forgotten = action.effectClass === "keyed" && event.at >= action.startedAt + (spec?.keyRetentionMs ?? 0);
+    expect(
+      commit,
+      action.executeBy === null || event.at < action.executeBy,
+      "6",
+      `${action.id} was sent again after execute_by`,
+    );
+  const forgotten =
+    action.effectClass === "keyed" && event.at >= action.startedAt + (spec?.keyRetentionMs ?? 0);
   expect(commit, !forgotten, "2", `${action.id} was sent again after its key may be forgotten`);
   action.epoch = next;
   action.attempt++;
@@ -84,7 +105,8 @@ function retry(commit: Commit, event: Event, action: SeenAction): void {
 
 function settle(commit: Commit, event: Event, action: SeenAction): void {
   const { world } = commit.sim;
-  const status = event.type === "effect.resolved" ? text(event.body["status"]) : event.type.slice("effect.".length);
+  const status =
+    event.type === "effect.resolved" ? text(event.body["status"]) : event.type.slice("effect.".length);
   const from: Phase = event.type === "effect.resolved" ? "in_doubt" : "running";
   expect(commit, action.phase === from, "3", `${event.type} met ${action.id}, which is ${action.phase}`);
   if (status === "applied" || status === "not_applied") {
@@ -107,7 +129,12 @@ function settle(commit: Commit, event: Event, action: SeenAction): void {
 function checkWriter(commit: Commit, event: Event, action: SeenAction): void {
   const epoch = commit.seen.epochs.get(action.epoch);
   const own = event.body["epoch"] === action.epoch && event.body["attempt"] === action.attempt;
-  expect(commit, own && epoch?.life === commit.life, "3", `${action.id}'s outcome was written by somebody else`);
+  expect(
+    commit,
+    own && epoch?.life === commit.life,
+    "3",
+    `${action.id}'s outcome was written by somebody else`,
+  );
   expect(commit, epoch?.ended === false, "3", `${action.id}'s outcome was written by an epoch that ended`);
 }
 
@@ -116,21 +143,29 @@ function checkResolved(commit: Commit, event: Event, action: SeenAction): void {
   const spec = commit.sim.scenario.tools.find(({ name }) => name === action.tool);
   count(commit.sim, by === "probe" ? "resolved by a probe" : "resolved by a person");
   const final = event.at >= action.doubtAt + (spec?.finalityMs ?? 0);
-  if (by === "probe") expect(commit, status === "applied" || final, "3", `${action.id} was believed before its finality`);
+  if (by === "probe")
+    expect(commit, status === "applied" || final, "3", `${action.id} was believed before its finality`);
   else expect(commit, text(by).startsWith("person:"), "3", `${text(by)} resolved ${action.id}`);
 }
 
 export function checkAction(commit: Commit, event: Event): void {
-  if (event.type === "action.proposed") return propose(commit, event);
+  if (event.type === "action.proposed") {
+    propose(commit, event);
+    return;
+  }
   const action = commit.seen.actions.get(event.id);
-  if (action === undefined) return expect(commit, false, "8", `${event.type} before ${event.id} was proposed`);
+  if (action === undefined) {
+    expect(commit, false, "8", `${event.type} before ${event.id} was proposed`);
+    return;
+  }
   const undecided = action.phase === "open" || action.phase === "waiting";
   switch (event.type) {
     case "action.revised":
       action.args = event.body["args"] as Json;
       action.argsDigest = text(event.body["argsDigest"]);
       expect(commit, digest(action.args) === action.argsDigest, "1", `${event.id} has a wrong digest`);
-      return expect(commit, undecided, "1", `${event.id} was revised while ${action.phase}`);
+      expect(commit, undecided, "1", `${event.id} was revised while ${action.phase}`);
+      return;
     case "action.reviewed": {
       const { verdict, policy, approval } = event.body;
       action.verdict = { verdict: text(verdict), policy: text(policy) };
@@ -145,15 +180,19 @@ export function checkAction(commit: Commit, event: Event): void {
     case "action.refused":
       expect(commit, undecided, "6", `${event.id} was refused while ${action.phase}`);
       action.phase = "refused";
-      return count(commit.sim, `refused: ${text(event.body["code"])}`);
+      count(commit.sim, `refused: ${text(event.body["code"])}`);
+      return;
     case "effect.started":
-      return start(commit, event, action);
+      start(commit, event, action);
+      return;
     case "effect.retried":
-      return retry(commit, event, action);
+      retry(commit, event, action);
+      return;
     case "effect.applied":
     case "effect.not_applied":
     case "effect.in_doubt":
     case "effect.resolved":
-      return settle(commit, event, action);
+      settle(commit, event, action);
+      return;
   }
 }

@@ -2,7 +2,16 @@
 import type { ApprovalQuestion } from "../../../core/approval/events.ts";
 import type { Json } from "../../../core/json.ts";
 import { count } from "../sim.ts";
-import { type Commit, type Event, expect, has, type SeenApproval, type SeenTenant, type SeenVote, text } from "./seen.ts";
+import {
+  type Commit,
+  type Event,
+  expect,
+  has,
+  type SeenApproval,
+  type SeenTenant,
+  type SeenVote,
+  text,
+} from "./seen.ts";
 
 const ENDS = ["approved", "modified", "rejected", "expired", "cancelled"];
 
@@ -27,16 +36,31 @@ function checkVote(commit: Commit, event: Event, approval: SeenApproval): void {
   const { seen } = commit;
   const by = text(event.body["by"]);
   const { binding, decideBy } = approval.question;
-  expect(commit, approval.status === "pending", "5", `${by} voted on ${event.id}, which is ${approval.status}`);
+  expect(
+    commit,
+    approval.status === "pending",
+    "5",
+    `${by} voted on ${event.id}, which is ${approval.status}`,
+  );
   expect(commit, isEligible(approval, seen, by), "7", `${by} is not eligible and voted on ${event.id}`);
   expect(commit, !approval.votes.some((vote) => vote.by === by), "7", `${by} voted twice on ${event.id}`);
   expect(commit, !isLate(approval, event.at), "6", `${by} voted on ${event.id} after its deadline`);
-  expect(commit, event.body["binding"] === binding, "1", `${by}'s vote on ${event.id} is for another binding`);
+  expect(
+    commit,
+    event.body["binding"] === binding,
+    "1",
+    `${by}'s vote on ${event.id} is for another binding`,
+  );
   if (decideBy !== null && Math.abs(decideBy - event.at) <= 1)
     count(commit.sim, "decision within 1 ms of the deadline");
   approval.votes.push(event.body as unknown as SeenVote);
   if (event.body["decision"] === "reject" && approval.question.approvers.veto)
-    expect(commit, has(commit, "approval.rejected", event.stream) !== undefined, "5", `${by}'s veto on ${event.id} did not end it`);
+    expect(
+      commit,
+      has(commit, "approval.rejected", event.stream) !== undefined,
+      "5",
+      `${by}'s veto on ${event.id} did not end it`,
+    );
 }
 
 function checkGiven(commit: Commit, event: Event, approval: SeenApproval): void {
@@ -45,8 +69,18 @@ function checkGiven(commit: Commit, event: Event, approval: SeenApproval): void 
   const by = event.body["by"] as readonly string[];
   const alone = event.type === "approval.modified" && approval.edited && by.length === 1;
   const least = alone ? 1 : approvers.quorum;
-  expect(commit, counted.size >= least, "7", `${event.id} has ${counted.size} of ${least} votes and was given`);
-  expect(commit, by.every((person) => counted.has(person)), "7", `${event.id} counts people who may not be counted`);
+  expect(
+    commit,
+    counted.size >= least,
+    "7",
+    `${event.id} has ${counted.size} of ${least} votes and was given`,
+  );
+  expect(
+    commit,
+    by.every((person) => counted.has(person)),
+    "7",
+    `${event.id} counts people who may not be counted`,
+  );
   expect(commit, new Set(by).size === by.length, "7", `${event.id} counts somebody twice`);
   expect(commit, !isLate(approval, event.at), "6", `${event.id} was given after its deadline`);
 }
@@ -68,7 +102,12 @@ function checkUse(commit: Commit, event: Event, approval: SeenApproval): void {
   approval.status = event.type.slice("approval.".length);
   if (event.type !== "approval.consumed") return;
   const start = has(commit, "effect.started", `action/${approval.question.action}`);
-  expect(commit, start?.body["effect"] === event.body["effect"], "5", `${event.id} was consumed without its effect`);
+  expect(
+    commit,
+    start?.body["effect"] === event.body["effect"],
+    "5",
+    `${event.id} was consumed without its effect`,
+  );
 }
 
 function checkRevision(event: Event, approval: SeenApproval): void {
@@ -87,7 +126,10 @@ export function checkApproval(commit: Commit, event: Event): void {
     seen.approvals.set(event.id, { question, status: "pending", votes: [], edited: false, decisions: 0 });
     return;
   }
-  if (approval === undefined) return expect(commit, false, "8", `${event.type} before ${event.id} was requested`);
+  if (approval === undefined) {
+    expect(commit, false, "8", `${event.type} before ${event.id} was requested`);
+    return;
+  }
   const status = event.type.slice("approval.".length);
   if (event.type === "approval.voted") checkVote(commit, event, approval);
   else if (event.type === "approval.revised") checkRevision(event, approval);
@@ -100,5 +142,10 @@ export function checkQuorum(commit: Commit, event: Event): void {
   const approval = commit.seen.approvals.get(event.id);
   if (approval?.status !== "pending") return;
   const counted = standing(approval, commit.seen).size;
-  expect(commit, counted < approval.question.approvers.quorum, "7", `${event.id} has its quorum and still waits`);
+  expect(
+    commit,
+    counted < approval.question.approvers.quorum,
+    "7",
+    `${event.id} has its quorum and still waits`,
+  );
 }

@@ -23,7 +23,12 @@ function outcomeIn(commit: Commit, effect: string): { applied: boolean; attempt:
 function checkSettled(commit: Commit, event: Event, held: bigint): void {
   const effect = text(event.body["effect"]);
   const outcome = outcomeIn(commit, effect);
-  expect(commit, outcome?.applied === true, "10", `${effect} was booked on ${event.id} without being applied`);
+  expect(
+    commit,
+    outcome?.applied === true,
+    "10",
+    `${effect} was booked on ${event.id} without being applied`,
+  );
   const said = commit.sim.world.spent.get(`${actionOf(effect)}#${outcome?.attempt}`)?.get(event.id);
   // A read may have run several times; only one of them was booked.
   const isRead = commit.seen.actions.get(actionOf(effect))?.effectClass === "read";
@@ -50,12 +55,23 @@ export function checkBudget(commit: Commit, event: Event): void {
     }
     case "budget.settled":
     case "budget.released":
-      expect(commit, held !== undefined, "10", `${effect} ended a reservation on ${event.id} that it does not have`);
+      expect(
+        commit,
+        held !== undefined,
+        "10",
+        `${effect} ended a reservation on ${event.id} that it does not have`,
+      );
       budget.reserved.delete(effect);
       if (event.type === "budget.settled") {
         checkSettled(commit, event, held ?? 0n);
         budget.spent += micros(event.body["micros"]);
-      } else expect(commit, outcomeIn(commit, effect)?.applied === false, "10", `${effect} was released on ${event.id} without certainty`);
+      } else
+        expect(
+          commit,
+          outcomeIn(commit, effect)?.applied === false,
+          "10",
+          `${effect} was released on ${event.id} without certainty`,
+        );
       return;
     case "budget.refused":
       count(sim, "budget held a start");

@@ -14,7 +14,10 @@ export function readEntry(sim: Sim, seen: SeenTenant, entry: JournalEntry): Even
   const before = seen.heads.get(stream) ?? FIRST;
   const hash = createHash("sha256").update(entry.header).digest("hex");
   const body = entry.body ?? "null";
-  const digest = createHash("sha256").update(Buffer.from(entry.salt ?? "", "hex")).update(body).digest("hex");
+  const digest = createHash("sha256")
+    .update(Buffer.from(entry.salt ?? "", "hex"))
+    .update(body)
+    .digest("hex");
   const at8 = (holds: boolean, what: string) => expect({ sim }, holds, "8", `${stream} ${seq}: ${what}`);
   at8(seq === before.seq + 1 && prev === before.hash, "does not follow the entry before it");
   at8(hash === entry.hash, "has another hash");

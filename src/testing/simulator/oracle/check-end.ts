@@ -14,7 +14,12 @@ function isNamedWait(seen: SeenTenant, action: SeenAction): boolean {
 export function checkLiveness(sim: Sim, seen: SeenTenant): void {
   for (const action of seen.actions.values()) {
     const stuck = action.phase === "running" || !isNamedWait(seen, action);
-    expect({ sim }, !stuck, "liveness", `${action.id} (${action.tool}) is ${action.phase} for no reason with a name`);
+    expect(
+      { sim },
+      !stuck,
+      "liveness",
+      `${action.id} (${action.tool}) is ${action.phase} for no reason with a name`,
+    );
   }
 }
 

@@ -28,29 +28,57 @@ function checkVerdict(commit: Commit, event: Event, action: SeenAction, tool: De
   const grant = event.body["grant"] as Extract<Grant, { kind: "verdict" }>;
   const { policy, nonce } = grant;
   const free = { policy, nonce, approvers: null, decideBy: null, executeBy: null };
-  expect(commit, event.body["binding"] === bindingBy(commit, action, free), "1", `${action.id} started under another binding`);
+  expect(
+    commit,
+    event.body["binding"] === bindingBy(commit, action, free),
+    "1",
+    `${action.id} started under another binding`,
+  );
   expect(commit, policy === tool.policyDigest, "1", `${action.id} started by a policy that is not in force`);
   const allowed = action.verdict?.verdict === "approve" && action.verdict.policy === policy;
   expect(commit, allowed, "1", `${action.id} started without a verdict that approves it`);
   const said = meant(tool, action);
-  expect(commit, said === "approve" || said === "unknown", "1", `${action.id} started and the policy says ${said}`);
+  expect(
+    commit,
+    said === "approve" || said === "unknown",
+    "1",
+    `${action.id} started and the policy says ${said}`,
+  );
 }
 
 function checkApproved(commit: Commit, event: Event, action: SeenAction, tool: DeployedTool): void {
   const grant = event.body["grant"] as Extract<Grant, { kind: "approval" }>;
   const approval = commit.seen.approvals.get(grant.approval);
-  if (approval === undefined) return expect(commit, false, "1", `${action.id} started by no approval`);
+  if (approval === undefined) {
+    expect(commit, false, "1", `${action.id} started by no approval`);
+    return;
+  }
   const { policy, nonce, approvers, decideBy, executeBy, binding } = approval.question;
   const bound = bindingBy(commit, action, { policy, nonce, approvers, decideBy, executeBy });
-  expect(commit, event.body["binding"] === bound && binding === bound, "1", `${action.id} started under another binding`);
+  expect(
+    commit,
+    event.body["binding"] === bound && binding === bound,
+    "1",
+    `${action.id} started under another binding`,
+  );
   expect(commit, approval.question.action === action.id, "1", `${action.id} started by another's approval`);
   const given = approval.status === "approved" || approval.status === "modified";
   expect(commit, given, "6", `${action.id} started by an approval that is ${approval.status}`);
   expect(commit, executeBy === null || event.at < executeBy, "6", `${action.id} started after execute_by`);
   expect(commit, policy === tool.policyDigest, "1", `${action.id} started by a policy that is not in force`);
-  expect(commit, has(commit, "approval.consumed", `approval/${grant.approval}`) !== undefined, "5", `${grant.approval} was used and not consumed`);
+  expect(
+    commit,
+    has(commit, "approval.consumed", `approval/${grant.approval}`) !== undefined,
+    "5",
+    `${grant.approval} was used and not consumed`,
+  );
   const said = meant(tool, action);
-  expect(commit, said !== "block" && said !== "revise", "1", `${action.id} started and the policy says ${said}`);
+  expect(
+    commit,
+    said !== "block" && said !== "revise",
+    "1",
+    `${action.id} started and the policy says ${said}`,
+  );
   checkStanding(commit, action, approval, said);
 }
 
@@ -75,15 +103,27 @@ function checkCosts(commit: Commit, event: Event, action: SeenAction): void {
   for (const { budget, micros } of costs) {
     const reserved = commit.events.find(
       ({ type, stream, body }) =>
-        type === "budget.reserved" && stream === `budget/${budget}` && body["effect"] === event.body["effect"],
+        type === "budget.reserved" &&
+        stream === `budget/${budget}` &&
+        body["effect"] === event.body["effect"],
     );
-    expect(commit, reserved?.body["micros"] === micros, "10", `${action.id} started without its reservation on ${budget}`);
+    expect(
+      commit,
+      reserved?.body["micros"] === micros,
+      "10",
+      `${action.id} started without its reservation on ${budget}`,
+    );
   }
 }
 
 export function checkSwitches(commit: Commit, action: SeenAction, what: string): void {
   for (const scope of ["tenant", action.agent])
-    expect(commit, !commit.seen.stopped.has(scope), "6", `${action.id} was ${what} while ${scope} is stopped`);
+    expect(
+      commit,
+      !commit.seen.stopped.has(scope),
+      "6",
+      `${action.id} was ${what} while ${scope} is stopped`,
+    );
 }
 
 function checkDedupe(commit: Commit, event: Event, action: SeenAction): void {
@@ -92,10 +132,16 @@ function checkDedupe(commit: Commit, event: Event, action: SeenAction): void {
   const { to } = action.args as unknown as Args;
   if (windowMs === null || to === undefined) return;
   for (const other of commit.seen.actions.values()) {
-    const same = other.id !== action.id && other.tool === action.tool && (other.args as unknown as Args).to === to;
+    const same =
+      other.id !== action.id && other.tool === action.tool && (other.args as unknown as Args).to === to;
     const alive = same && ["running", "applied", "in_doubt"].includes(other.phase);
     const near = Math.abs(other.proposedAt - action.proposedAt) < windowMs;
-    expect(commit, !(alive && near), "R2", `${action.id} started beside its duplicate ${other.id} at ${event.at}`);
+    expect(
+      commit,
+      !(alive && near),
+      "R2",
+      `${action.id} started beside its duplicate ${other.id} at ${event.at}`,
+    );
   }
 }
 
@@ -103,11 +149,24 @@ export function checkStart(commit: Commit, event: Event, action: SeenAction): vo
   const grant = event.body["grant"] as Grant;
   const epoch = commit.seen.epochs.get(String(event.body["epoch"]));
   const tool = commit.life.tools.get(action.tool);
-  expect(commit, action.phase === "open" || action.phase === "waiting", "2", `${action.id} started while ${action.phase}`);
-  expect(commit, epoch !== undefined && !epoch.ended, "6", `${action.id} started in an epoch that is not open`);
+  expect(
+    commit,
+    action.phase === "open" || action.phase === "waiting",
+    "2",
+    `${action.id} started while ${action.phase}`,
+  );
+  expect(
+    commit,
+    epoch !== undefined && !epoch.ended,
+    "6",
+    `${action.id} started in an epoch that is not open`,
+  );
   expect(commit, epoch?.life === commit.life, "6", `${action.id} started in the name of another process`);
   checkSwitches(commit, action, "started");
-  if (tool === undefined) return expect(commit, false, "1", `${action.id} started without its tool`);
+  if (tool === undefined) {
+    expect(commit, false, "1", `${action.id} started without its tool`);
+    return;
+  }
   expect(commit, tool.schemaDigest === action.schema, "1", `${action.id} started with another schema`);
   if (grant.kind === "verdict") checkVerdict(commit, event, action, tool);
   else checkApproved(commit, event, action, tool);

@@ -5,8 +5,8 @@ import { verifyJournal } from "../../../core/verify-journal.ts";
 import type { MemoryTenant } from "../../../stores/memory/database.ts";
 import { rebuildViews } from "../../../stores/memory/views.ts";
 import type { JournalEntry } from "../../../stores/store.ts";
-import { fail, type Sim } from "../sim.ts";
 import { SIGNING_KEY } from "../signing-key.ts";
+import { fail, type Sim } from "../sim.ts";
 
 const keys = [SIGNING_KEY.publicJwk];
 
@@ -65,10 +65,12 @@ export function checkTampering(sim: Sim): void {
     const stream = JSON.parse(victim.header).stream as string;
     if (sim.random.chance(0.5)) {
       const forged = kept.log.map((entry) => (entry === victim ? { ...entry, body: '{"forged":1}' } : entry));
-      if (verify(tenant, kept, forged).ok) fail(sim, "8", `the verifier did not notice a forged body in ${stream}`);
+      if (verify(tenant, kept, forged).ok)
+        fail(sim, "8", `the verifier did not notice a forged body in ${stream}`);
       continue;
     }
-    const isAfter = (entry: JournalEntry, at: number) => at >= last && JSON.parse(entry.header).stream === stream;
+    const isAfter = (entry: JournalEntry, at: number) =>
+      at >= last && JSON.parse(entry.header).stream === stream;
     const cut = kept.log.filter((entry, at) => !isAfter(entry, at));
     if (verify(tenant, kept, cut).ok) fail(sim, "8", `the verifier did not notice the cut tail of ${stream}`);
   }

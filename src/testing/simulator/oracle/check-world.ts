@@ -16,32 +16,65 @@ function checkKey(sim: Sim, keys: Keys, send: Send): void {
   keys.actionOf.set(send.key, action);
 }
 
-function checkCurrent(sim: Sim, seen: SeenTenant, action: SeenAction, given: { send: Send; life: Life }): void {
+function checkCurrent(
+  sim: Sim,
+  seen: SeenTenant,
+  action: SeenAction,
+  given: { send: Send; life: Life },
+): void {
   const { send, life } = given;
   const running = action.phase === "running" && action.attempt === send.attempt;
-  expect({ sim }, running, "1", `${send.action}#${send.attempt} was sent; the journal has it ${action.phase}#${action.attempt}`);
-  expect({ sim }, seen.epochs.get(action.epoch)?.life === life, "2", `${send.action} was sent by a process that does not hold it`);
+  expect(
+    { sim },
+    running,
+    "1",
+    `${send.action}#${send.attempt} was sent; the journal has it ${action.phase}#${action.attempt}`,
+  );
+  expect(
+    { sim },
+    seen.epochs.get(action.epoch)?.life === life,
+    "2",
+    `${send.action} was sent by a process that does not hold it`,
+  );
   expect({ sim }, action.argsDigest === send.argsDigest, "1", `${send.action} was sent with other arguments`);
 }
 
-export function checkSent(sim: Sim, seen: SeenTenant, keys: Keys, given: { spec: ToolSpec; send: Send; life: Life }): void {
+export function checkSent(
+  sim: Sim,
+  seen: SeenTenant,
+  keys: Keys,
+  given: { spec: ToolSpec; send: Send; life: Life },
+): void {
   const { spec, send } = given;
   if (spec.effect === "read") return;
   checkKey(sim, keys, send);
   const action = seen.actions.get(send.action);
-  if (action === undefined) return expect({ sim }, false, "1", `${send.action} was sent and never proposed`);
+  if (action === undefined) {
+    expect({ sim }, false, "1", `${send.action} was sent and never proposed`);
+    return;
+  }
   checkCurrent(sim, seen, action, given);
   const sends = sim.world.sends.get(send.key) ?? [];
   const same = sends.filter(({ attempt }) => attempt === send.attempt).length;
   expect({ sim }, same === 1, "2", `${send.action}#${send.attempt} was sent ${same} times`);
   const never = spec.effect === "once" || spec.effect === "probed";
-  expect({ sim }, !never || sends.length === 1, "2", `${send.action} is ${spec.effect} and was sent ${sends.length} times`);
+  expect(
+    { sim },
+    !never || sends.length === 1,
+    "2",
+    `${send.action} is ${spec.effect} and was sent ${sends.length} times`,
+  );
 }
 
 export function checkApplied(sim: Sim, seen: SeenTenant, spec: ToolSpec, send: Send): void {
   const times = sim.world.applied.get(send.key)?.length ?? 0;
   const once = spec.receiver === "honours" || spec.receiver === "forgets";
-  expect({ sim }, !once || times === 1, "2", `${send.action} was applied ${times} times by a receiver that ${spec.receiver}`);
+  expect(
+    { sim },
+    !once || times === 1,
+    "2",
+    `${send.action} was applied ${times} times by a receiver that ${spec.receiver}`,
+  );
   const phase = seen.actions.get(send.action)?.phase;
   const known = phase === "running" || phase === "in_doubt" || phase === "applied";
   expect({ sim }, known, "3", `${send.action} was applied while the journal has it ${phase}`);

@@ -1,11 +1,12 @@
 /**
  * Watches every commit, send and answer. It reads raw events and the world; it never calls the rules it checks.
  */
+
+import type { Json } from "../../../core/json.ts";
+import { streamName } from "../../../core/stream.ts";
 import type { Answer } from "../../../engine/answer.ts";
 import type { Ballot } from "../../../engine/vote.ts";
-import type { Json } from "../../../core/json.ts";
 import type { ViewRow } from "../../../stores/store.ts";
-import { streamName } from "../../../core/stream.ts";
 import { count, type Life, type Sim } from "../sim.ts";
 import type { ToolSpec } from "../tool-spec.ts";
 import type { Send } from "../world.ts";
@@ -18,7 +19,7 @@ import { checkBooks, checkLiveness } from "./check-end.ts";
 import { checkEpoch, checkRoster, checkSwitch } from "./check-standing.ts";
 import { checkTampering, checkWhole } from "./check-whole.ts";
 import { checkApplied, checkSent, type Keys } from "./check-world.ts";
-import { type Commit, emptyTenant, type Event, expect, type SeenTenant } from "./seen.ts";
+import { type Commit, type Event, emptyTenant, expect, type SeenTenant } from "./seen.ts";
 
 export type Oracle = {
   /** Looks at what was committed since it looked last; `life` committed it. */
@@ -32,6 +33,7 @@ export type Oracle = {
   acknowledged(tenant: string, what: Acknowledged): void;
   /** Whether a request id names an action already. */
   knows(tenant: string, requestId: string | null): boolean;
+  bindingOf(tenant: string, approval: string): string | undefined;
   isSuspended(tenant: string, person: string): boolean;
   /** The whole, which costs more. */
   whole(): void;
@@ -64,7 +66,7 @@ function checkCommit(commit: Commit): void {
 export function createOracle(sim: Sim): Oracle {
   const tenants = new Map<string, SeenTenant>();
   const keys: Keys = { keyOf: new Map(), actionOf: new Map() };
-  const votes = new Map<string, string>();
+  const votes = new Set<string>();
   const facts = new Set<string>();
   let commits = 0;
 
@@ -75,8 +77,7 @@ export function createOracle(sim: Sim): Oracle {
   };
 
   function remember({ type, id, body }: Event): void {
-    if (type === "approval.voted")
-      votes.set(`${id}/${String(body["by"])}/${String(body["decision"])}`, String(body["binding"]));
+    if (type === "approval.voted") votes.add([id, body["by"], body["decision"], body["binding"]].join("/"));
     if (type.startsWith("switch.")) facts.add(`${type} ${id}`);
     if (type.startsWith("person.")) facts.add(`${type} ${String(body["person"])}`);
   }
@@ -101,7 +102,12 @@ export function createOracle(sim: Sim): Oracle {
     listed(tenant, rows) {
       const { heads } = seenOf(tenant);
       for (const { stream } of rows)
-        expect({ sim }, heads.has(streamName(stream)), "13", `a list of ${tenant} shows ${stream.id} of another`);
+        expect(
+          { sim },
+          heads.has(streamName(stream)),
+          "13",
+          `a list of ${tenant} shows ${stream.id} of another`,
+        );
     },
     sent: (life, spec, send) => checkSent(sim, seenOf(life.tenant), keys, { spec, send, life }),
     applied(spec, send) {
@@ -119,6 +125,7 @@ export function createOracle(sim: Sim): Oracle {
       expect({ sim }, trivial || facts.has(fact), "9", `${fact} was acknowledged and is lost`);
     },
     knows: (tenant, requestId) => requestId !== null && seenOf(tenant).requests.has(requestId),
+    bindingOf: (tenant, approval) => seenOf(tenant).approvals.get(approval)?.question.binding,
     isSuspended: (tenant, person) => seenOf(tenant).suspended.has(person),
     whole: () => checkWhole(sim),
     end() {

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { COMMANDS } from "./commands.ts";
+import { CommandError } from "./failure.ts";
+import { type Line, parseLine } from "./parse-line.ts";
+
+function refusal(...argv: readonly string[]): string {
+  try {
+    parseLine(argv, COMMANDS);
+  } catch (error) {
+    assert.ok(error instanceof CommandError);
+    assert.equal(error.failure.code, "usage");
+    return error.failure.what;
+  }
+  return assert.fail(`"${argv.join(" ")}" was taken`);
+}
+
+function run(...argv: readonly string[]): Extract<Line, { kind: "run" }> {
+  const line = parseLine(argv, COMMANDS);
+  assert.ok(line.kind === "run");
+  return line;
+}
+
+describe("a command line", () => {
+  test("may have its flags anywhere", () => {
+    const line = run("--data", "x", "reject", "--reason=no", "apr_1", "--json");
+    assert.equal(line.command.name, "reject");
+    assert.deepEqual(line.words, ["apr_1"]);
+    assert.deepEqual(Object.fromEntries(line.values), { data: ["x"], reason: ["no"], json: [""] });
+  });
+
+  test("without a command asks for help or the version", () => {
+    assert.deepEqual(parseLine([], COMMANDS), { kind: "help", command: undefined });
+    assert.deepEqual(parseLine(["-h"], COMMANDS), { kind: "help", command: undefined });
+    assert.deepEqual(parseLine(["--version"], COMMANDS), { kind: "version" });
+    assert.deepEqual(parseLine(["-v"], COMMANDS), { kind: "version" });
+  });
+
+  test("asks for help on a command in two ways, whatever else is missing", () => {
+    for (const argv of [
+      ["help", "reject"],
+      ["reject", "--help"],
+    ]) {
+      const line = parseLine(argv, COMMANDS);
+      assert.ok(line.kind === "help" && line.command?.name === "reject");
+    }
+  });
+
+  test("with a mistyped word is refused with the word that was meant", () => {
+    assert.match(refusal("aprove", "x"), /Did you mean "approve"\?/);
+    assert.match(refusal("in-dout"), /Did you mean "in-doubt"\?/);
+    assert.match(refusal("approvals", "--statsu", "x"), /Did you mean --status\?/);
+    assert.match(refusal("--jsn"), /Did you mean --json\?/);
+    assert.doesNotMatch(refusal("frobnicate"), /Did you mean/);
+    assert.match(refusal("approve", "x", "--as", "person:eve"), /no flag "--as"/);
+  });
+
+  test("with a flag that does not belong to the command is refused", () => {
+    assert.match(refusal("approvals", "--edit", "{}"), /no flag "--edit" in "approvals"/);
+    assert.match(refusal("show", "x", "--no-json"), /no flag "--no-json"/);
+    assert.match(refusal("show", "x", "--__proto__"), /no flag/);
+    assert.match(refusal("show", "x", "--constructor"), /no flag/);
+  });
+
+  test("with a value missing, doubled or too many is refused", () => {
+    assert.match(refusal("reject", "apr_1", "--reason"), /--reason needs a value/);
+    assert.match(
+      refusal("reject", "apr_1", "--reason", "--json"),
+      /begins with a dash, write --reason=--json/,
+    );
+    assert.match(refusal("approve", "a", "--edit", "{}", "--edit", "{}"), /--edit was given twice/);
+    assert.match(refusal("approvals", "--json=yes"), /--json takes no value/);
+    assert.equal(run("reject", "apr_1", "--reason=-1").values.get("reason")?.[0], "-1");
+    assert.deepEqual(run("verify", "--key", "a", "--key", "b").values.get("key"), ["a", "b"]);
+  });
+
+  test("without a needed word or reason is refused", () => {
+    assert.match(refusal("approve"), /approve needs <id>/);
+    assert.match(refusal("approve", "a", "b"), /"b" is one word too many/);
+    assert.match(refusal("reject", "apr_1"), /reject needs --reason <text>/);
+    assert.match(refusal("reject", "apr_1", "--reason", "  "), /reject needs --reason/);
+    assert.match(
+      refusal("resolve", "eff_1", "perhaps", "--reason", "x"),
+      /"perhaps" is not applied or not_applied/,
+    );
+    assert.match(refusal("views"), /views needs rebuild/);
+    assert.match(refusal("views", "burn"), /"burn" is not rebuild/);
+  });
+});
+
+test("a flag takes a value in every command or in none", () => {
+  const kinds = new Map<string, Set<boolean>>();
+  for (const command of COMMANDS)
+    for (const [name, flag] of Object.entries(command.flags))
+      kinds.set(name, (kinds.get(name) ?? new Set()).add(flag.value === undefined));
+  for (const [name, kind] of kinds) assert.equal(kind.size, 1, name);
+});
+
+test("whatever is typed is either understood or refused in words", () => {
+  const known = COMMANDS.flatMap(({ name, flags }) => [
+    name,
+    ...Object.keys(flags).map((flag) => `--${flag}`),
+  ]);
+  const typed = fc.oneof(fc.constantFrom(...known, "--", "-", "-h", "--json", "=", "--=x"), fc.string());
+  fc.assert(
+    fc.property(fc.array(typed, { maxLength: 6 }), (argv) => {
+      try {
+        return ["run", "help", "version"].includes(parseLine(argv, COMMANDS).kind);
+      } catch (error) {
+        return error instanceof CommandError;
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});

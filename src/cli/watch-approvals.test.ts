@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Approval } from "../index.ts";
+import { reviewOf } from "./await-review.ts";
+import { changeOf, seenOf } from "./watch-approvals.ts";
+
+const ANN = "person:ann";
+const vote = { by: ANN, decision: "approve", binding: "b1", note: null, via: "cli", at: 2 } as const;
+const edit = { by: ANN, args: { id: 2 }, argsDigest: "d2", note: null, via: "cli" };
+const ending = { at: 3, by: [ANN], reason: "" };
+const pending = {
+  id: "apr_1",
+  status: "pending",
+  tool: "delete",
+  agent: "agent:bot",
+  args: { id: 1 },
+  binding: "b1",
+  approvers: { quorum: 2, from: null, veto: true },
+  votes: [],
+  edit: null,
+  editRefused: null,
+  decided: null,
+  ended: null,
+} as unknown as Approval;
+
+describe("watching", () => {
+  const step = (before: Partial<Approval>, now: Partial<Approval>) =>
+    changeOf(seenOf({ ...pending, ...before }), { ...pending, ...now });
+
+  test("tells what is asked", () => {
+    assert.deepEqual(changeOf(undefined, pending), { change: "asked", detail: 'agent:bot {"id":1}' });
+  });
+
+  test("tells votes, edits, revisions and refused edits", () => {
+    assert.deepEqual(step({}, { votes: [vote] }), { change: "vote", detail: "person:ann approve (1/2)" });
+    assert.deepEqual(step({}, { edit }), { change: "edited", detail: 'person:ann: {"id":2}' });
+    assert.deepEqual(step({ edit }, { args: { id: 2 }, binding: "b2" }), {
+      change: "revised",
+      detail: 'agent:bot {"id":2}',
+    });
+    const editRefused = { by: ANN, rule: "cap", reason: "too much" };
+    assert.deepEqual(step({ edit }, { editRefused }), { change: "edit refused", detail: "cap: too much" });
+  });
+
+  test("tells every end, with its author and reason", () => {
+    const decided = { ...ending, reason: "not today" };
+    assert.deepEqual(step({}, { status: "rejected", decided }), {
+      change: "rejected",
+      detail: "person:ann: not today",
+    });
+    assert.deepEqual(
+      changeOf(undefined, { ...pending, status: "expired", decided: { at: 1, by: [], reason: "" } }),
+      {
+        change: "expired",
+        detail: "",
+      },
+    );
+  });
+
+  test("is silent when nothing that it tells about changed", () => {
+    assert.equal(step({}, {}), undefined);
+    assert.equal(
+      step({ status: "consumed", decided: ending }, { status: "consumed", decided: ending }),
+      undefined,
+    );
+  });
+
+  test("cuts huge arguments and says how much", () => {
+    const change = changeOf(undefined, { ...pending, args: { text: "x".repeat(2_000) } });
+    assert.match(change?.detail ?? "", /… 1511 more characters$/);
+  });
+});
+
+describe("an edit", () => {
+  test("is open until somebody with the tool has looked at it", () => {
+    assert.deepEqual(reviewOf({ ...pending, edit }, ANN), { kind: "open" });
+  });
+
+  test("was refused, accepted, or overtaken", () => {
+    const editRefused = { by: ANN, rule: "cap", reason: "too much" };
+    assert.deepEqual(reviewOf({ ...pending, editRefused }, ANN), {
+      kind: "refused",
+      rule: "cap",
+      reason: "too much",
+    });
+    assert.deepEqual(reviewOf({ ...pending, votes: [vote] }, ANN), { kind: "accepted" });
+    assert.deepEqual(reviewOf({ ...pending, status: "rejected", decided: ending }, ANN), {
+      kind: "moved_on",
+    });
+    const elsewhere = { at: 3, by: ["policy"], reason: "apr_2 asks instead" };
+    assert.deepEqual(reviewOf({ ...pending, status: "cancelled", decided: elsewhere }, ANN), {
+      kind: "asks_again",
+      reason: "apr_2 asks instead",
+    });
+  });
+});

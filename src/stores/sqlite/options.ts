@@ -1,0 +1,25 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Folds } from "../../core/streams.ts";
+import type { Projection } from "../store.ts";
+import type { AroundCommit } from "./write-transaction.ts";
+
+/** For tests of what a disk does wrong: the connection itself, and a place around every commit. */
+export type SqliteHooks = {
+  connected?(db: DatabaseSync): void;
+  commit?: AroundCommit;
+};
+
+export type SqliteOptions = {
+  readonly folder: string;
+  readonly folds: Folds;
+  readonly projections: readonly Projection[];
+  readonly clock: { now(): number };
+  readonly random: (bytes: number) => Uint8Array;
+  /** `existing` opens a store that is there and creates none. */
+  readonly mode?: "read-write" | "existing";
+  /** How long to wait for another process's write lock. */
+  readonly busyMs?: number;
+  /** How many streams' heads and states are kept in memory. */
+  readonly mostHeads?: number;
+  readonly hooks?: SqliteHooks;
+};

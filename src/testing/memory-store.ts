@@ -1,0 +1,20 @@
+import { randomFillSync } from "node:crypto";
+import { FOLDS } from "../core/streams.ts";
+import { createMemoryDatabase } from "../stores/memory/database.ts";
+import { openMemoryStore } from "../stores/memory/open.ts";
+import type { Store } from "../stores/store.ts";
+import { actionsView } from "../views/actions.ts";
+import { approvalsView } from "../views/approvals.ts";
+
+export type MemoryStoreOptions = {
+  /** The store's clock: deadlines are decided by it. The machine's unless set. */
+  readonly now?: () => number;
+};
+
+/** A store that forgets everything when the test ends: `holdpoint({ store: memoryStore() })`. */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  const clock = { now: options.now ?? (() => Date.now()) };
+  const random = (bytes: number): Uint8Array => randomFillSync(new Uint8Array(bytes));
+  const projections = [approvalsView, actionsView];
+  return openMemoryStore(createMemoryDatabase({ folds: FOLDS, projections, clock, random }));
+}

@@ -1,0 +1,103 @@
+/** `npm run sim -- --seeds N [--from N] | --seed N [--trace] | --planted [name] | --regressions` */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { FACTS, FAULTS, leastFor, RACES, tooRare } from "./counters.ts";
+import { PLANTED } from "./planted.ts";
+import { type Hunt, huntAll, runSeeds, type Totals } from "./pool.ts";
+import { runSeed } from "./run-seed.ts";
+
+const THREADS = 2;
+const MOST_FOR_PLANTED = 2_000;
+
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+function table(title: string, names: readonly string[], totals: Totals): void {
+  say(`\n${title}`);
+  for (const name of names) say(`  ${String(totals.counters.get(name) ?? 0).padStart(9)}  ${name}`);
+}
+
+async function many(seeds: number, from: bigint): Promise<number> {
+  const begun = process.hrtime.bigint();
+  const isTerminal = process.stderr.isTTY === true;
+  const totals = await runSeeds({ from, seeds, threads: THREADS }, (done) => {
+    if (isTerminal) process.stderr.write(`\r${done} of ${seeds} seeds`);
+  });
+  if (isTerminal) process.stderr.write("\r");
+  const seconds = Number((process.hrtime.bigint() - begun) / 1_000_000n) / 1_000;
+  table("faults", FAULTS, totals);
+  table("races", RACES, totals);
+  table("facts in journals", FACTS, totals);
+  const rare = tooRare(totals.counters, seeds);
+  say(`\nseeds       ${totals.seeds} (from ${from})`);
+  say(`entries     ${totals.entries}`);
+  say(`steps       ${totals.steps}`);
+  say(`violations  ${totals.failures.length}`);
+  say(`elapsed     ${seconds.toFixed(1)} s on ${THREADS} threads`);
+  if (totals.failures.length === 0)
+    say(
+      `bound       with 95 % confidence fewer than ${(3 / seeds).toPrecision(2)} of such seeds show a violation (3/N)`,
+    );
+  for (const { seed, invariant, what } of totals.failures.slice(0, 10))
+    say(`\nseed ${seed} violates ${invariant}: ${what}\n  npm run sim -- --seed ${seed} --trace`);
+  for (const name of rare) say(`too rare (under ${leastFor(seeds)}): ${name}`);
+  return totals.failures.length + rare.length === 0 ? 0 : 1;
+}
+
+async function one(seed: bigint, trace: boolean): Promise<number> {
+  const { digest, entries, steps, violations } = await runSeed(seed, trace ? say : null);
+  say(`seed ${seed}  entries ${entries}  steps ${steps}  digest ${digest}`);
+  for (const { invariant, what } of violations) say(`violates ${invariant}: ${what}`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+function huntLine({ name, seeds, found }: Hunt): string {
+  const by =
+    found === undefined ? "NOT FOUND" : `by ${found.invariant}: ${found.what.split("\n")[0]?.slice(0, 90)}`;
+  return `  ${String(seeds).padStart(5)}  ${name.padEnd(52)}  ${by}`;
+}
+
+async function planted(name: string | undefined): Promise<number> {
+  const names = PLANTED.map((bug) => bug.name).filter((known) => name === undefined || known === name);
+  if (names.length === 0) {
+    say(`there is no planted bug "${name}"; there are:\n  ${PLANTED.map((bug) => bug.name).join("\n  ")}`);
+    return 1;
+  }
+  say("seeds  planted bug                                           found");
+  const hunts = await huntAll(names, MOST_FOR_PLANTED, (hunt) => say(huntLine(hunt)));
+  const found = hunts.filter((hunt) => hunt.found !== undefined).length;
+  say(`${found} of ${names.length} found`);
+  return found === names.length ? 0 : 1;
+}
+
+async function regressions(): Promise<number> {
+  const kept = JSON.parse(readFileSync(new URL("./regressions.json", import.meta.url), "utf8"));
+  let failed = 0;
+  for (const { seed, why } of kept as readonly { seed: string; why: string }[]) {
+    say(why);
+    failed += await one(BigInt(seed), false);
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seeds: { type: "string" },
+    from: { type: "string", default: "1" },
+    seed: { type: "string" },
+    trace: { type: "boolean", default: false },
+    planted: { type: "boolean", default: false },
+    regressions: { type: "boolean", default: false },
+  },
+});
+
+function chosen(): Promise<number> {
+  if (values.seed !== undefined) return one(BigInt.asUintN(64, BigInt(values.seed)), values.trace);
+  if (values.planted) return planted(positionals.length === 0 ? undefined : positionals.join(" "));
+  if (values.regressions) return regressions();
+  return many(Number(values.seeds ?? 200), BigInt(values.from));
+}
+
+process.exitCode = await chosen();

@@ -1,0 +1,340 @@
+/**
+ * Planted bugs: textual changes to the production code that the simulator has to find. They are applied when a worker
+ * loads the files, never on the disk. `t1` is the number in the test plan; own ones have none.
+ */
+export type Patch = { readonly file: string; readonly find: string; readonly replace: string };
+export type Planted = {
+  readonly name: string;
+  readonly t1: number | null;
+  readonly patches: readonly Patch[];
+};
+
+const bug = (t1: number | null, name: string, ...patches: readonly Patch[]): Planted => ({
+  t1,
+  name,
+  patches,
+});
+const at = (file: string, find: string, replace: string): Patch => ({ file, find, replace });
+
+const ADVANCE = "src/core/action/advance.ts";
+const OUTCOME = "src/core/action/outcome.ts";
+const RECOVER = "src/core/action/recover.ts";
+const RESOLVE = "src/core/action/resolve.ts";
+const START = "src/core/action/start.ts";
+const APPROVAL = "src/core/approval/state.ts";
+const VOTE = "src/core/approval/vote.ts";
+const ATTEMPT = "src/engine/attempt.ts";
+const PERFORM = "src/engine/perform.ts";
+
+export const PLANTED: readonly Planted[] = [
+  bug(
+    1,
+    "no compare-and-set on a decision",
+    at(VOTE, 'if (approval.status !== "pending")', "if (false)"),
+    at(APPROVAL, "if (!FROM[event.type]?.includes(state.status))", "if (false)"),
+    at(
+      APPROVAL,
+      'return state.status === "pending"\n',
+      "return !/consumed|lapsed|revoked/.test(event.type)\n",
+    ),
+  ),
+  bug(
+    2,
+    "expiry only by the sweeper",
+    at(VOTE, "if (isOverdue(approval, draft.now)) expire", "if (false) expire"),
+  ),
+  bug(
+    3,
+    "the node's clock instead of the database's",
+    at(
+      "src/engine/run-command.ts",
+      "place.store.transact(place.tenant, needs, decide)",
+      "place.store.transact(place.tenant, needs, (sight) => decide({ ...sight, now: place.clock.now() }))",
+    ),
+  ),
+  bug(
+    4,
+    "a vote's binding is not compared",
+    at(VOTE, "command.binding !== null && command.binding !== approval.binding", "false"),
+  ),
+  bug(
+    4,
+    "the arguments' hash of a request id is not compared",
+    at("src/core/action/propose.ts", "state.proposedDigest === argsDigest", "true"),
+  ),
+  bug(6, "an approval is not consumed", at(ADVANCE, 'if (answer.kind === "started") {', "if (false) {")),
+  bug(
+    7,
+    "an approval is consumed in a commit of its own",
+    at(ADVANCE, 'if (answer.kind === "started") {', "if (false) {"),
+    at(
+      "src/engine/move.ts",
+      'await runtime.reach(isNew ? "after_propose"',
+      `if (moved.kind === "new" && moved.answer.kind === "started") {
+        const { effect } = moved.answer;
+        await runLoading(runtime, { write: [actionStream(moved.action)] }, (draft) => {
+          const { grant } = (draft.state(actionStream(moved.action)) as any).effect;
+          if (grant.kind !== "approval") return { kind: "none" };
+          const ref = { kind: "approval", id: grant.approval } as const;
+          const more = draft.need({ write: [ref] });
+          if (more !== undefined) return more;
+          if (draft.state(ref).status !== "consumed") draft.append(ref, [{ type: "approval.consumed", tv: 1, body: { effect } }]);
+          return { kind: "none" };
+        });
+      }
+      await runtime.reach(isNew ? "after_propose"`,
+    ),
+  ),
+  bug(
+    8,
+    "the outcome is written before the send",
+    at(
+      PERFORM,
+      "const report = await attempt(",
+      'await record(runtime, action, state, { status: "applied", result: null, spent: {} });\nconst report = await attempt(',
+    ),
+  ),
+  bug(
+    9,
+    "the start is written after the send",
+    at(
+      "src/engine/execute.ts",
+      'tool.rules.effectClass === "read"',
+      'tool.rules.effectClass !== "transactional"',
+    ),
+  ),
+  bug(
+    10,
+    "a once tool is sent again",
+    at(RECOVER, '["read", "idempotent", "keyed"]', '["read", "idempotent", "keyed", "once"]'),
+  ),
+  bug(
+    11,
+    "a key is minted per attempt",
+    at(ATTEMPT, "idempotencyKey: effect.id", 'idempotencyKey: [effect.id, effect.attempt].join(".")'),
+  ),
+  bug(
+    12,
+    "a key is used by two effects",
+    at(ATTEMPT, "idempotencyKey: effect.id", "idempotencyKey: state.argsDigest.slice(0, 1)"),
+  ),
+  bug(13, "the lease is not checked before the send", at(PERFORM, "!epoch.mayRun() ||", "")),
+  bug(
+    14,
+    "a takeover does not fence the old epoch",
+    at(
+      RECOVER,
+      "body: { epoch: command.epoch, reason: command.reason }",
+      "body: { epoch: state.effect.epoch, reason: command.reason }",
+    ),
+  ),
+  bug(
+    15,
+    "a zombie's outcome is accepted",
+    at(
+      OUTCOME,
+      "if (effect.epoch !== command.epoch || effect.attempt !== command.attempt) return false;",
+      "return true;",
+    ),
+  ),
+  bug(
+    16,
+    "an unknown commit is a failure, and sent again",
+    at("src/engine/run-command.ts", "|| attempt >= RETRIES", "|| attempt >= 1"),
+    at(
+      PERFORM,
+      "(isHoldpointError(error) && error.retryable) ||",
+      '(isHoldpointError(error) && error.retryable) || isHoldpointError(error, "commit_unknown") ||',
+    ),
+    at(
+      PERFORM,
+      ": await record(runtime, action, state, report);",
+      `: await record(runtime, action, state, report).catch((error) => {
+          if (!isHoldpointError(error, "commit_unknown")) throw error;
+          return { kind: "recorded", state };
+        });`,
+    ),
+  ),
+  bug(
+    17,
+    "an unknown commit is a success",
+    at("src/engine/run-command.ts", "|| attempt >= RETRIES", "|| attempt >= 1"),
+    at(
+      "src/engine/vote.ts",
+      "const answer: VoteAnswer = await runLoading(",
+      `const sure = (answer: Promise<VoteAnswer>): Promise<VoteAnswer> =>
+        answer.catch((error) => {
+          if (error.code !== "commit_unknown") throw error;
+          return { kind: "recorded", status: "approved", approval: ballot.approval };
+        });
+      const answer: VoteAnswer = await sure(runLoading(`,
+    ),
+    at(
+      "src/engine/vote.ts",
+      "executor: executor === null ? null : { ...executor, loaded } }),\n  );",
+      "executor: executor === null ? null : { ...executor, loaded } }),\n  ));",
+    ),
+  ),
+  bug(18, "the requester may vote", at(APPROVAL, "approval.requester.includes(person) ||", "")),
+  bug(
+    19,
+    "one person votes twice by two channels",
+    at(
+      VOTE,
+      "vote.by === command.by && vote.binding",
+      "vote.by === command.by && vote.via === command.via && vote.binding",
+    ),
+    at(
+      VOTE,
+      "approval.votes.some((vote) => vote.by === command.by)",
+      "approval.votes.some((vote) => vote.by === command.by && vote.via === command.via)",
+    ),
+    at(APPROVAL, "[...new Set(counted.map((vote) => vote.by))]", "counted.map((vote) => vote.by)"),
+  ),
+  bug(21, "a rejection does not end it", at(VOTE, "else if (isHopeless(", "else if (false && isHopeless(")),
+  bug(
+    22,
+    "budgets are checked without what is reserved",
+    at("src/core/budget.ts", "state.spent - state.reserved", "state.spent"),
+  ),
+  bug(23, "a reservation is never released", at(OUTCOME, "settleCosts(draft, effect, false, {});", "")),
+  bug(
+    26,
+    "the chain's head is read outside the lock",
+    at(
+      "src/stores/memory/transact.ts",
+      "found?.streams.get(name)?.head ??",
+      "stale(found?.streams.get(name)) ??",
+    ),
+    at(
+      "src/stores/memory/transact.ts",
+      "function groundOf(",
+      `const last = new Map(); let calls = 0;
+function stale(stream) {
+  if (stream === undefined) return undefined;
+  const before = last.get(stream.name);
+  last.set(stream.name, stream.head);
+  return ++calls % 40 === 0 ? before : stream.head;
+}
+function groundOf(`,
+    ),
+  ),
+  bug(
+    27,
+    "a cut tail is accepted",
+    at("src/core/verify-entry.ts", "findMissing(head, find);\n  }\n  for", "void head;\n  }\n  for"),
+  ),
+  bug(
+    28,
+    "a reloaded policy is ignored at dispatch",
+    at(ADVANCE, "if (rules.policyDigest !== approval.policy)", "if (false)"),
+  ),
+  bug(
+    29,
+    "a list forgets the tenant",
+    at(
+      "src/stores/memory/views.ts",
+      "[...(found?.views.get(asked.view)?.values() ?? [])]",
+      "[...database.data.tenants.values()].flatMap((one) => [...(one.views.get(asked.view)?.values() ?? [])])",
+    ),
+  ),
+  bug(
+    30,
+    "recovery ignores the kill switch",
+    at(
+      RECOVER,
+      "const stopped = switches.some((ref) => draft.state(ref).stopped);",
+      "const stopped = false;",
+    ),
+  ),
+  bug(
+    null,
+    "doubt releases budgets",
+    at(
+      OUTCOME,
+      'draft.append(ref, [{ type: "effect.in_doubt"',
+      'settleCosts(draft, effect, false, {});\n      draft.append(ref, [{ type: "effect.in_doubt"',
+    ),
+  ),
+  bug(
+    null,
+    "a probe is believed before its finality",
+    at(RESOLVE, "draft.now >= state.outcome.at + command.finalityMs", "true"),
+  ),
+  bug(
+    null,
+    "sent again after the key's retention",
+    at(RECOVER, "now >= effect.startedAt + retentionMs", "false"),
+  ),
+  bug(
+    null,
+    "a revoked approval still starts",
+    at(
+      ADVANCE,
+      'if (approval.status === "approved" ||',
+      'if (approval.status === "revoked" || approval.status === "approved" ||',
+    ),
+    at(
+      "src/core/approval/end.ts",
+      'refuse(draft, actionStream(state.action), { code: "revoked", by, reason });',
+      "",
+    ),
+    at(
+      APPROVAL,
+      '"approval.consumed": ["approved", "modified"]',
+      '"approval.consumed": ["approved", "modified", "revoked"]',
+    ),
+  ),
+  bug(
+    null,
+    "a living epoch is recovered",
+    at("src/engine/epoch.ts", "if (await place.store.epochHeld(id)) return false;", ""),
+  ),
+  bug(
+    null,
+    "an edit keeps the votes given before",
+    at(APPROVAL, "edited: true, votes: [] }", "edited: true }"),
+    at(
+      APPROVAL,
+      'vote.decision === "approve" && vote.binding === approval.binding',
+      'vote.decision === "approve"',
+    ),
+  ),
+  bug(null, "a suspended voter counts", at(APPROVAL, "roster.suspended.includes(person)", "false")),
+  bug(
+    null,
+    "a late outcome is sent again",
+    at(PERFORM, 'if (written.kind === "late") return written.state;', ""),
+  ),
+  bug(null, "a second attempt's refusal hides the first", at(OUTCOME, "attempt === 1 ||", "true ||")),
+  bug(null, "a start ignores execute_by", at(ADVANCE, "draft.now >= approval.executeBy", "false")),
+  bug(null, "the kill switch is ignored at the start", at(START, "if (state.stopped) {", "if (false) {")),
+  bug(
+    null,
+    "a secret is not taken out of results",
+    at(ATTEMPT, "redactJson(resultJson(value), known)", "resultJson(value)"),
+  ),
+  bug(
+    null,
+    "a view is not written with its events",
+    at(
+      "src/stores/memory/transact.ts",
+      "writeRows(database, tenant, rows);",
+      "if (rows.length < 2) writeRows(database, tenant, rows);",
+    ),
+  ),
+];
+
+/** The source as a planted bug has it. Text that is no longer there is an error: the bug would not be planted. */
+export function patched(planted: Planted, file: string, source: string): string {
+  let text = source;
+  for (const patch of planted.patches.filter((one) => one.file === file)) {
+    const parts = text.split(patch.find);
+    if (parts.length !== 2)
+      throw new Error(
+        `"${planted.name}": the text occurs ${parts.length - 1} times in ${file}: ${patch.find}`,
+      );
+    text = parts.join(patch.replace);
+  }
+  return text;
+}

@@ -1,0 +1,96 @@
+/** Spreads seeds over threads. What comes back is added up, so the order in which threads finish does not matter. */
+import { Worker } from "node:worker_threads";
+import type { Chunk, ChunkResult, Failure, WorkerInput } from "./worker.ts";
+
+export type Totals = {
+  seeds: number;
+  entries: number;
+  steps: number;
+  readonly counters: Map<string, number>;
+  readonly failures: Failure[];
+};
+
+const CHUNK = 10;
+
+function start(planted: string | null): Worker {
+  const input: WorkerInput = { planted };
+  return new Worker(new URL("./worker.ts", import.meta.url), {
+    workerData: input,
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+}
+
+function ask(worker: Worker, chunk: Chunk): Promise<ChunkResult> {
+  return new Promise((resolve, reject) => {
+    worker.once("error", reject);
+    worker.once("message", (result: ChunkResult) => {
+      worker.off("error", reject);
+      resolve(result);
+    });
+    worker.postMessage(chunk);
+  });
+}
+
+function add(totals: Totals, result: ChunkResult): void {
+  totals.seeds += result.seeds;
+  totals.entries += result.entries;
+  totals.steps += result.steps;
+  totals.failures.push(...result.failures);
+  for (const [name, times] of result.counters)
+    totals.counters.set(name, (totals.counters.get(name) ?? 0) + times);
+}
+
+export type Work = { readonly from: bigint; readonly seeds: number; readonly threads: number };
+
+export async function runSeeds(
+  { from, seeds, threads }: Work,
+  progress: (done: number) => void,
+): Promise<Totals> {
+  const totals: Totals = { seeds: 0, entries: 0, steps: 0, counters: new Map(), failures: [] };
+  let next = 0;
+  const work = async () => {
+    const worker = start(null);
+    while (next < seeds) {
+      const first = next;
+      const count = Math.min(CHUNK, seeds - first);
+      next += count;
+      add(totals, await ask(worker, { from: from + BigInt(first), count, stopAtFirst: false }));
+      progress(totals.seeds);
+    }
+    await worker.terminate();
+  };
+  await Promise.all(Array.from({ length: threads }, work));
+  totals.failures.sort((a, b) => (a.seed < b.seed ? -1 : 1));
+  return totals;
+}
+
+export type Hunt = { readonly name: string; readonly seeds: number; readonly found: Failure | undefined };
+
+/** Seeds from 1 on, until one of them shows the planted bug. */
+export async function hunt(name: string, most: number): Promise<Hunt> {
+  const worker = start(name);
+  try {
+    const { seeds, failures } = await ask(worker, { from: 1n, count: most, stopAtFirst: true });
+    return { name, seeds, found: failures[0] };
+  } finally {
+    await worker.terminate();
+  }
+}
+
+export async function huntAll(
+  names: readonly string[],
+  most: number,
+  tell: (hunt: Hunt) => void,
+): Promise<readonly Hunt[]> {
+  const hunts = new Map<string, Hunt>();
+  const queue = [...names];
+  const work = async () => {
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      const result = await hunt(name, most);
+      hunts.set(name, result);
+      tell(result);
+    }
+  };
+  await Promise.all([work(), work()]);
+  return names.flatMap((name) => hunts.get(name) ?? []);
+}

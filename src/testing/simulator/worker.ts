@@ -1,0 +1,79 @@
+/** Runs seeds in a thread of its own, if asked with a planted bug in the code that it loads. */
+import { registerHooks } from "node:module";
+import { fileURLToPath } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import { PLANTED, patched } from "./planted.ts";
+
+export type WorkerInput = { readonly planted: string | null };
+export type Chunk = { readonly from: bigint; readonly count: number; readonly stopAtFirst: boolean };
+export type Failure = { readonly seed: bigint; readonly invariant: string; readonly what: string };
+export type ChunkResult = {
+  readonly seeds: number;
+  readonly entries: number;
+  readonly steps: number;
+  readonly counters: readonly (readonly [string, number])[];
+  readonly failures: readonly Failure[];
+};
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+function plant(name: string): void {
+  const planted = PLANTED.find((one) => one.name === name);
+  if (planted === undefined) throw new Error(`There is no planted bug "${name}".`);
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      if (!url.startsWith("file:") || loaded.source === undefined || loaded.source === null) return loaded;
+      const file = fileURLToPath(url).slice(ROOT.length);
+      if (!planted.patches.some((patch) => patch.file === file)) return loaded;
+      return {
+        ...loaded,
+        source: patched(planted, file, Buffer.from(loaded.source as Uint8Array).toString("utf8")),
+      };
+    },
+  });
+}
+
+const { planted } = workerData as WorkerInput;
+if (planted !== null) plant(planted);
+const { runSeed } = await import("./run-seed.ts");
+
+let rejected: unknown;
+process.on("unhandledRejection", (error) => {
+  rejected ??= error;
+});
+
+async function runOne(
+  seed: bigint,
+  totals: { entries: number; steps: number; counters: Map<string, number> },
+): Promise<Failure | undefined> {
+  rejected = undefined;
+  try {
+    const result = await runSeed(seed);
+    totals.entries += result.entries;
+    totals.steps += result.steps;
+    for (const [name, times] of result.counters)
+      totals.counters.set(name, (totals.counters.get(name) ?? 0) + times);
+    const [first] = result.violations;
+    if (first !== undefined) return { seed, invariant: first.invariant, what: first.what };
+  } catch (error) {
+    return { seed, invariant: "simulator", what: String((error as Error).stack) };
+  }
+  if (rejected === undefined) return undefined;
+  return { seed, invariant: "unhandled rejection", what: String((rejected as Error).stack) };
+}
+
+parentPort?.on("message", async ({ from, count, stopAtFirst }: Chunk) => {
+  const totals = { entries: 0, steps: 0, counters: new Map<string, number>() };
+  const failures: Failure[] = [];
+  let seeds = 0;
+  for (let seed = from; seed < from + BigInt(count); seed++) {
+    seeds++;
+    const failure = await runOne(seed, totals);
+    if (failure === undefined) continue;
+    failures.push(failure);
+    if (stopAtFirst) break;
+  }
+  const result: ChunkResult = { ...totals, seeds, counters: [...totals.counters], failures };
+  parentPort?.postMessage(result);
+});

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as door from "holdpoint";
+import { readTree } from "../architecture/files.ts";
+import { codeCells, readRoot } from "./markdown.ts";
+
+const index = readRoot("src/index.ts");
+
+/** Every name that the door of the package passes on or declares. */
+function exportedNames(): readonly string[] {
+  const lists = [...index.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list]) =>
+    (list ?? "").split(",").map((name) => name.trim().replace(/^type /, "")),
+  );
+  const own = [...index.matchAll(/^export (?:type|function|const|class) (\w+)/gm)].map(
+    ([, name]) => name ?? "",
+  );
+  return [...lists, ...own].filter((name) => name !== "").sort();
+}
+
+test("docs/reference/exports.txt is the sorted list of what the package exports", () => {
+  assert.equal(readRoot("docs/reference/exports.txt"), `${exportedNames().join("\n")}\n`);
+});
+
+test("every value of the built package is among the exported names", () => {
+  const names = exportedNames();
+  assert.deepEqual(
+    Object.keys(door).filter((name) => !names.includes(name)),
+    [],
+  );
+});
+
+test("docs/reference/library.md has every exported name once, and no other", () => {
+  const names = codeCells(readRoot("docs/reference/library.md")).filter((code) => /^\w+$/.test(code));
+  assert.deepEqual(names.toSorted(), exportedNames());
+});
+
+/** Methods of the parts of an instance, read from their types. */
+function methodsOf(type: string, source: string): readonly string[] {
+  const body = new RegExp(`^export type ${type} = [^{]*\\{\\n([\\s\\S]*?)^\\};`, "m").exec(source)?.[1] ?? "";
+  return [...body.matchAll(/^ {2}(\w+)(?:<[^>]*>)?\(/gm)].map(([, name]) => name ?? "");
+}
+
+test("docs/reference/library.md has every method of an instance, and no other", () => {
+  const instance = readRoot("src/engine/instance.ts");
+  const parts = ["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People"];
+  const expected = [
+    ...[...methodsOf("KillSwitch", instance), ...methodsOf("Holdpoint", index)].map((name) => `hp.${name}`),
+    ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${part.toLowerCase()}.${name}`)),
+  ];
+  const written = codeCells(readRoot("docs/reference/library.md"))
+    .filter((code) => code.startsWith("hp."))
+    .map((code) => code.replace(/\(.*$/, ""));
+  assert.deepEqual(written.toSorted(), expected.toSorted());
+});
+
+test("docs/reference/library.md has every refusal code, and whether it may be tried again", () => {
+  const table = [...readRoot("src/core/refusal.ts").matchAll(/^ {2}(\w+): \{\s*retry: (true|false)/gm)];
+  const written = [...readRoot("docs/reference/library.md").matchAll(/^\| "(\w+)" \| (yes|no) \|/gm)].map(
+    ([, code, retry]) => `${code} ${retry === "yes"}`,
+  );
+  assert.deepEqual(written.toSorted(), table.map(([, code, retry]) => `${code} ${retry}`).toSorted());
+});
+
+test("docs/reference/events.md has every event type that the rules know, and no other", () => {
+  const sources = readTree("src/core").filter(({ path }) => !path.endsWith(".test.ts"));
+  const EVENT = /"((?:action|effect|approval|budget|epoch|switch|person)\.[a-z_]+)"/g;
+  const known = new Set(
+    sources.flatMap(({ text }) => [...text.matchAll(EVENT)].map(([, type]) => type ?? "")),
+  );
+  const written = codeCells(readRoot("docs/reference/events.md"));
+  assert.deepEqual(written.toSorted(), [...known].sort());
+});
+
+const settings = readRoot("docs/reference/settings.md");
+const listed = (source: string, name: string): readonly string[] => {
+  const list = new RegExp(`const ${name} = new Set\\(\\[([^\\]]*)\\]`).exec(source)?.[1] ?? "";
+  return [...list.matchAll(/"(\w+)"/g)].map(([, field]) => field ?? "");
+};
+const section = (title: string): readonly string[] =>
+  codeCells(settings.split("\n## ").find((part) => part.startsWith(title)) ?? "");
+
+test("docs/reference/settings.md has every option of an instance, a tool and a call, and no other", () => {
+  const tool = readRoot("src/engine/define-tool.ts");
+  const gate = readRoot("src/engine/gate.ts");
+  assert.deepEqual(section("Options of `holdpoint()`").toSorted(), listed(index, "OPTIONS").toSorted());
+  assert.deepEqual(section("Options of a tool").toSorted(), listed(tool, "FIELDS").toSorted());
+  assert.deepEqual(section("Options of a call").toSorted(), listed(gate, "OPTIONS").toSorted());
+});
+
+test("docs/reference/settings.md has every environment variable that the runtime reads, and no other", () => {
+  const sources = readTree("src").filter(
+    ({ path }) => !path.endsWith(".test.ts") && !path.includes("/testing/"),
+  );
+  const read = sources.flatMap(({ text }) => [...text.matchAll(/environment\("(HOLDPOINT_\w+)"\)/g)]);
+  const names = new Set(read.map(([, name]) => name ?? ""));
+  assert.deepEqual(section("Environment").toSorted(), [...names].sort());
+});
