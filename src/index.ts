@@ -40,13 +40,17 @@ import { actionsView } from "./views/actions.ts";
 import { approvalsView } from "./views/approvals.ts";
 
 export type { Receipt } from "./core/action/receipt.ts";
+export type { BudgetState } from "./core/budget.ts";
 // Errors
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
+export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
-export type { EffectClass } from "./core/tool-rules.ts";
+export type { SwitchState } from "./core/switch.ts";
+export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
+export type { SavedSeal } from "./core/verify-seals.ts";
 export type { Action, ActionList, ActionSummary } from "./engine/actions.ts";
 // Calls and answers
 export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
@@ -67,9 +71,10 @@ export type {
 } from "./engine/instance.ts";
 export type { JournalRecord } from "./engine/journal.ts";
 export type { Recovered } from "./engine/recover.ts";
-export type { Notice } from "./engine/runtime.ts";
-export { secret } from "./engine/secrets.ts";
-export type { ToolContext } from "./engine/tool.ts";
+export type { CrashPoint, Notice } from "./engine/runtime.ts";
+export { type SecretHandle, secret } from "./engine/secrets.ts";
+export type { ProbeContext, ToolContext } from "./engine/tool.ts";
+export type { SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
 export type HoldpointOptions = {
   /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */
@@ -134,14 +139,24 @@ function check(options: HoldpointOptions): void {
   const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
   if (extra !== undefined)
     throw wrong(`There is no option "${extra}"; there are ${[...OPTIONS].join(", ")}.`);
-  const { tenant, agent, actsFor, notify } = options;
+  for (const field of ["folder", "keyFile"] as const)
+    if (options[field] !== undefined && (typeof options[field] !== "string" || options[field] === ""))
+      throw wrong(`The option "${field}" is a path.`);
+  for (const field of ["notify", "reach"] as const)
+    if (options[field] !== undefined && typeof options[field] !== "function")
+      throw wrong(`The option "${field}" is a function.`);
+  const { tenant, agent, actsFor, mode, store } = options;
   if (tenant !== undefined && !(typeof tenant === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(tenant)))
     throw wrong(`"${String(tenant)}" is not a tenant's name.`);
-  if (agent !== undefined && !(typeof agent === "string" && isPrincipal(`agent:${agent}`)))
-    throw wrong(`"${String(agent)}" is not an agent's name.`);
-  if (actsFor?.every?.(isPrincipal) === false)
+  const isName = typeof agent === "string" && isPrincipal(`agent:${agent}`) && !isPrincipal(agent);
+  if (agent !== undefined && !isName)
+    throw wrong(`"${String(agent)}" is not an agent's name; write it without "agent:".`);
+  if (actsFor !== undefined && !(Array.isArray(actsFor) && actsFor.every(isPrincipal)))
     throw wrong("actsFor is a list of principals such as person:ann.");
-  if (notify !== undefined && typeof notify !== "function") throw wrong("notify is a function.");
+  if (mode !== undefined && mode !== "read-write" && mode !== "existing")
+    throw wrong(`The mode is read-write or existing, not "${String(mode)}".`);
+  if (store !== undefined && typeof store?.transact !== "function")
+    throw wrong("The option store is an open store.");
 }
 
 async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>): Promise<OpenRuntime> {

@@ -98,8 +98,8 @@ function checkPerson(by: string): void {
 }
 
 function checkText(field: string, value: unknown): string {
-  if (typeof value !== "string" || value.trim() === "")
-    throw new HoldpointError("invalid_input", `A ${field} is needed.`);
+  if (typeof value !== "string" || value.trim() === "" || !value.isWellFormed())
+    throw new HoldpointError("invalid_input", `A ${field} is needed, as text that is not empty.`);
   if (value.length > 10_000)
     throw new HoldpointError(
       "payload_too_large",

@@ -2,7 +2,7 @@
 import type { ProbeAnswer } from "../core/action/resolve.ts";
 import { digestOf } from "../core/digest.ts";
 import { HoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
 import { approverRule, type PolicyInput, unsatisfiable, type Verdict } from "../core/verdict.ts";
@@ -152,6 +152,8 @@ function checkPolicy(name: string, policy: Policy<never>): void {
   const verdict = verdictOf(name, policy);
   const known = ["approve", "revise", "block", "escalate"].includes(verdict?.verdict);
   if (!known) wrong(`The tool "${name}" has a policy that is not a verdict or a function.`);
+  if (verdict.verdict === "revise" && !isJsonObject(verdict.set))
+    wrong(`The policy of "${name}" revises without saying what to set.`);
   if (verdict.verdict !== "escalate") return;
   const rule = approverRule(verdict.approvers);
   if (typeof rule === "string")

@@ -86,7 +86,7 @@ export function schemaRules(
       schemaDigest: digestOf({ version: version ?? null }),
       schemaText: null,
     };
-  const standard = schema["~standard"];
+  const standard = (schema as InputSchema<unknown> | null)?.["~standard"];
   if (typeof standard?.validate !== "function")
     throw new HoldpointError("invalid_input", "The tool's input is not a Standard Schema.");
   const text = version === undefined ? textOf(schema) : null;

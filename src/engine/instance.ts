@@ -32,6 +32,17 @@ import {
   rejectApproval,
   revokeApproval,
 } from "./approvals.ts";
+import {
+  checkActionPage,
+  checkApprovalPage,
+  checkDecision,
+  checkFields,
+  checkId,
+  checkListener,
+  checkSignal,
+  checkStatus,
+  checkVerification,
+} from "./check-call.ts";
 import { findIds } from "./find-ids.ts";
 import { followApprovals } from "./follow-approvals.ts";
 import {
@@ -78,19 +89,32 @@ export type Approvals = {
   revoke(id: string, said: Said): Promise<void>;
 };
 
+const APPROVAL = "An approval";
+const ACTION = "An action";
+const SAID = "What is said";
+const WORDS = ["by", "reason"];
+
 export function approvalsOf(open: Opening): Approvals {
   return {
-    list: async (page) => listApprovals(await open(), page),
-    count: async (status) => countApprovals(await open(), status),
-    get: async (id) => getApproval(await open(), id),
-    find: async (beginning) => findIds(await open(), "approvals", beginning),
+    list: async (page = {}) => listApprovals(await open(), checkApprovalPage(page)),
+    async count(status) {
+      checkStatus(status);
+      return countApprovals(await open(), status);
+    },
+    get: async (id) => getApproval(await open(), checkId(APPROVAL, id)),
+    find: async (beginning) => findIds(await open(), "approvals", checkId(APPROVAL, beginning)),
     async *follow(signal) {
+      checkSignal(signal);
       yield* followApprovals(await open(), signal);
     },
-    approve: async (id, decision) => approveApproval(await open(), id, decision),
-    reject: async (id, decision) => rejectApproval(await open(), id, decision),
-    cancel: async (id, said) => cancelApproval(await open(), { approval: id, ...said }),
-    revoke: async (id, said) => revokeApproval(await open(), { approval: id, ...said }),
+    approve: async (id, decision) =>
+      approveApproval(await open(), checkId(APPROVAL, id), checkDecision(decision, ["note", "edit"])),
+    reject: async (id, decision) =>
+      rejectApproval(await open(), checkId(APPROVAL, id), checkDecision(decision, ["reason"])),
+    cancel: async (id, said) =>
+      cancelApproval(await open(), { ...checkFields(SAID, said, WORDS), approval: checkId(APPROVAL, id) }),
+    revoke: async (id, said) =>
+      revokeApproval(await open(), { ...checkFields(SAID, said, WORDS), approval: checkId(APPROVAL, id) }),
   };
 }
 
@@ -122,10 +146,11 @@ export type Actions = {
 export function actionsOf(open: Opening): Actions {
   return {
     get: async (id) => getAction(await open(), id),
-    list: async (page) => listActions(await open(), page),
-    find: async (beginning) => findIds(await open(), "actions", beginning),
+    list: async (page) => listActions(await open(), checkActionPage(page)),
+    find: async (beginning) => findIds(await open(), "actions", checkId(ACTION, beginning)),
     abandoned: async () => abandonedActions(await open()),
-    resolve: async (effect, said) => resolveDoubt(await open(), effect, said),
+    resolve: async (effect, said) =>
+      resolveDoubt(await open(), checkId("An effect", effect), checkFields(SAID, said, [...WORDS, "status"])),
   };
 }
 
@@ -144,18 +169,22 @@ export type Journal = {
 
 export function journalOf(open: Opening): Journal {
   return {
-    read: async (id) => readJournal(await open(), id),
+    read: async (id) => readJournal(await open(), checkId(ACTION, id)),
     async *export() {
       const runtime = await open();
       yield* exportJournal(runtime, await runtime.knownKeys());
     },
     async verify(options = {}) {
+      checkVerification(options);
       const runtime = await open();
       return verifyStore(runtime, { ...options, keys: options.keys ?? (await runtime.knownKeys()) });
     },
     seal: async () => sealTenant(await open()),
     savedSeal: async () => savedSeal(await open()),
-    rebuildViews: async (progress) => (await open()).store.rebuildViews(progress),
+    async rebuildViews(progress) {
+      checkListener(progress);
+      return (await open()).store.rebuildViews(progress);
+    },
   };
 }
 
@@ -183,8 +212,10 @@ export type People = {
 
 export function peopleOf(open: Opening): People {
   return {
-    suspend: async (person, said) => setStanding(await open(), true, { person, ...said }),
-    reinstate: async (person, said) => setStanding(await open(), false, { person, ...said }),
+    suspend: async (person, said) =>
+      setStanding(await open(), true, { ...checkFields(SAID, said, WORDS), person }),
+    reinstate: async (person, said) =>
+      setStanding(await open(), false, { ...checkFields(SAID, said, WORDS), person }),
   };
 }
 
@@ -198,8 +229,8 @@ export type KillSwitch = {
 
 export function killSwitchOf(open: Opening): KillSwitch {
   return {
-    stop: async (said) => setSwitch(await open(), true, said),
-    go: async (said) => setSwitch(await open(), false, said),
+    stop: async (said) => setSwitch(await open(), true, checkFields(SAID, said, [...WORDS, "agent"])),
+    go: async (said) => setSwitch(await open(), false, checkFields(SAID, said, [...WORDS, "agent"])),
     stopped: async (agent) => getSwitch(await open(), agent),
   };
 }

@@ -11,6 +11,7 @@ import { isPerson, isPrincipal } from "../core/principal.ts";
 import { decideStanding } from "../core/roster.ts";
 import { actionStream, budgetStream, ROSTER, switchStream } from "../core/stream.ts";
 import { agentScope, decideSwitch, type SwitchState, TENANT_SCOPE } from "../core/switch.ts";
+import { checkAgent } from "./check-call.ts";
 import { isMoney } from "./define-tool.ts";
 import { readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
@@ -22,7 +23,8 @@ export type Said = { readonly by: string; readonly reason: string };
 function checkSaid({ by, reason }: Said): void {
   if (!isPrincipal(by) || !isPerson(by))
     throw new HoldpointError("invalid_input", `"${String(by)}" is not a person: write person:<name>.`);
-  if (typeof reason !== "string" || reason.trim() === "" || reason.length > 10_000)
+  const isText = typeof reason === "string" && reason.trim() !== "" && reason.isWellFormed();
+  if (!isText || reason.length > 10_000)
     throw new HoldpointError("invalid_input", "A reason of at most 10000 characters is needed.");
 }
 
@@ -33,6 +35,7 @@ export async function setSwitch(
   command: Said & { readonly agent?: string },
 ): Promise<boolean> {
   checkSaid(command);
+  checkAgent(command.agent);
   const ref = switchStream(command.agent === undefined ? TENANT_SCOPE : agentScope(command.agent));
   const { by, reason } = command;
   return runCommand(place, { write: [ref] }, (draft) => {
@@ -43,7 +46,8 @@ export async function setSwitch(
 }
 
 /** Whether new effects of the tenant, or of one agent, are stopped; by whom and why. */
-export function getSwitch(place: Place, agent?: string): Promise<SwitchState> {
+export async function getSwitch(place: Place, agent?: string): Promise<SwitchState> {
+  checkAgent(agent);
   return readState(place, switchStream(agent === undefined ? TENANT_SCOPE : agentScope(agent)));
 }
 
@@ -93,10 +97,14 @@ export async function resolveDoubt(
   return answer.state;
 }
 
-/** Opens a budget, or gives it another limit. */
-export async function setBudget(place: Place, id: string, limit: Money, by: string): Promise<void> {
+function checkBudget(id: unknown): void {
   if (typeof id !== "string" || !/^[A-Za-z0-9_.:-]{1,128}$/.test(id))
     throw new HoldpointError("invalid_input", `"${String(id)}" is not a budget's name.`);
+}
+
+/** Opens a budget, or gives it another limit. */
+export async function setBudget(place: Place, id: string, limit: Money, by: string): Promise<void> {
+  checkBudget(id);
   if (!isMoney(limit) || limit.micros < 0n)
     throw new HoldpointError(
       "invalid_input",
@@ -111,6 +119,7 @@ export async function setBudget(place: Place, id: string, limit: Money, by: stri
   });
 }
 
-export function getBudget(place: Place, id: string): Promise<BudgetState> {
+export async function getBudget(place: Place, id: string): Promise<BudgetState> {
+  checkBudget(id);
   return readState(place, budgetStream(id));
 }

@@ -11,7 +11,7 @@ import { effectOf } from "../core/action/start.ts";
 import type { ActionIn, LiveAction } from "../core/action/state.ts";
 import { isHoldpointError } from "../core/errors.ts";
 import { actionStream } from "../core/stream.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, type Call } from "./attempt.ts";
 import { stopwatch } from "./clock.ts";
 import { loadValue, readState, readStateAt } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
@@ -97,6 +97,25 @@ async function currentState(runtime: Runtime, action: string): Promise<LiveActio
   return (await readState(runtime, actionStream(action))) as LiveAction;
 }
 
+/** Sends it, and writes down what became of it. */
+async function sendOnce(runtime: Runtime, tool: Tool, call: Call, tries: number): Promise<OutcomeAnswer> {
+  const { action, state } = call;
+  const name = attemptName(call);
+  runtime.sent.add(name);
+  const report = await attempt(runtime, tool, call);
+  await runtime.reach("after_send");
+  const written: OutcomeAnswer =
+    report.status === "failed"
+      ? await afterFailure(runtime, tool, action, { state, tries, reason: report.reason })
+      : await record(runtime, action, state, report);
+  // Too late to say so: it was sent all the same, and is for others to take over.
+  if (written.kind === "recorded") runtime.sent.delete(name);
+  return written;
+}
+
+const attemptName = ({ action, state }: Pick<Call, "action" | "state">): string =>
+  `${action}#${state.effect.attempt}`;
+
 async function attempts(runtime: Runtime, tool: Tool, action: string, epoch: Epoch): Promise<LiveAction> {
   for (let tries = 1; ; tries++) {
     const age = stopwatch(runtime.clock);
@@ -105,23 +124,13 @@ async function attempts(runtime: Runtime, tool: Tool, action: string, epoch: Epo
     if (state.phase !== "running" || state.effect.epoch !== epoch.id) return state;
     const args = await loadValue(runtime, state.args);
     await runtime.reach("before_send");
-    const attemptName = `${action}#${state.effect.attempt}`;
-    if (!epoch.mayRun() || runtime.sent.has(attemptName)) return state;
+    if (!epoch.mayRun() || runtime.sent.has(attemptName({ action, state }))) return state;
     if (state.effect.attempt > 1 && isForgotten(state, now + age(), tool.rules.keyRetentionMs)) {
       const reason = "the receiver may have forgotten the key before it could be sent again";
       return (await record(runtime, action, state, { status: "in_doubt", reason })).state;
     }
-    runtime.sent.add(attemptName);
-    const report = await attempt(runtime, tool, { action, state, args });
-    await runtime.reach("after_send");
-    const written: OutcomeAnswer =
-      report.status === "failed"
-        ? await afterFailure(runtime, tool, action, { state, tries, reason: report.reason })
-        : await record(runtime, action, state, report);
-    // Too late to say so: it was sent all the same, and is for others to take over.
-    if (written.kind === "late") return written.state;
-    runtime.sent.delete(attemptName);
-    if (written.state.phase !== "running") return written.state;
+    const written = await sendOnce(runtime, tool, { action, state, args }, tries);
+    if (written.kind === "late" || written.state.phase !== "running") return written.state;
   }
 }
 

@@ -24,15 +24,18 @@ const REFERENCE = /^(env:[A-Za-z_][A-Za-z0-9_]{0,199}|row:sec_[0-9A-Z]{26})$/;
 /** Shorter values occur by chance; taking them out would maim honest text. */
 const SHORTEST_REDACTED = 4;
 
-/** A handle on a secret: `secret("env:STRIPE_KEY")`. Put it into arguments where the tool wants the value. */
-export function secret(reference: string): SecretHandle {
+/**
+ * A handle on a secret: `secret("env:STRIPE_KEY")`. Put it into arguments where the tool wants the text; it passes for
+ * one in types, but only the tool's function sees a text: policies, journal and approvers see the handle.
+ */
+export function secret(reference: string): string & SecretHandle {
   if (typeof reference !== "string" || !REFERENCE.test(reference)) {
     throw new HoldpointError(
       "invalid_input",
       `"${String(reference)}" is not a secret's reference: write env:NAME.`,
     );
   }
-  return { $secret: reference };
+  return { $secret: reference } as unknown as string & SecretHandle;
 }
 
 export function isSecretHandle(value: unknown): value is SecretHandle {

@@ -172,6 +172,7 @@ function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
     return never();
   }
   if (point === "before_send") freezeMaybe(sim, life, "node frozen while an effect is under way");
+  if (point === "before_recover") return life.runtime.clock.sleep(sim.random.float() * 40);
   if (point === "before_send" || sim.random.chance(0.2))
     return life.runtime.clock.sleep(sim.random.float() * 5);
 }

@@ -84,7 +84,7 @@ const withdraw: Deed = async (sim, life) => {
 /** Says what is true, once it can be known. */
 export const resolveDoubts: Deed = async (sim, life) => {
   for (const action of await listed(sim, life, "actions", "in_doubt")) {
-    const status = truthOf(sim.world, action.replace("act_", "eff_"));
+    const status = truthOf(sim.world, action);
     if (status === undefined || (sim.faultsOn && sim.random.chance(0.5))) continue;
     const command = { action, status, by: "person:operator", reason: "looked" };
     await attempt(sim, life, () =>
@@ -112,7 +112,7 @@ const HOUR_MS = 3_600_000;
 
 const setClocks: Deed = async (sim, life) => {
   const { random, scenario } = sim;
-  if (scenario.databaseClockMoves && random.chance(0.4)) {
+  if (scenario.databaseClockMoves && random.chance(0.6)) {
     const back = random.chance(0.5);
     count(sim, back ? "database clock set back" : "database clock set ahead");
     sim.databaseOffset += (back ? -1 : 1) * random.between(100, HOUR_MS);

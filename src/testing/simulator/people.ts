@@ -87,7 +87,7 @@ export function answerNotices(sim: Sim): void {
   for (const question of sim.told.splice(0)) {
     if (!sim.peopleListen) continue;
     const { random, scenario } = sim;
-    const voters = random.pick([0, 1, 2, 3, 4, 5, 6]);
+    const voters = random.pick([0, 1, 1, 2, 3, 4]);
     const yes = random.pick([0.98, 0.98, 0.98, 0.7, 0.2]);
     const together = random.chance(0.3) ? drawDelay(sim, question) : undefined;
     if (together !== undefined && voters > 1) count(sim, "two votes at once");

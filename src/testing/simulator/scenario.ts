@@ -38,7 +38,7 @@ const STRENGTH: readonly (readonly [Fault, number])[] = [
   ["unknown commit, lost", 0.05],
   ["slow store", 0.02],
   ["node frozen", 0.004],
-  ["node frozen while an effect is under way", 0.06],
+  ["node frozen while an effect is under way", 0.12],
   ["wake lost", 0.05],
   ["wake duplicated", 0.05],
   ["wake late and out of order", 0.05],
@@ -46,8 +46,8 @@ const STRENGTH: readonly (readonly [Fault, number])[] = [
   ["notice duplicated", 0.3],
   ["effect refused, definite", 0.15],
   ["effect refused, indefinite", 0.2],
-  ["effect applied, response lost", 0.2],
-  ["effect applied, error answered", 0.15],
+  ["effect applied, response lost", 0.3],
+  ["effect applied, error answered", 0.25],
   ["effect slow", 0.2],
 ];
 

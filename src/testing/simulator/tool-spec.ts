@@ -113,7 +113,7 @@ export function drawPolicy(random: Random, people: readonly string[]): PolicySpe
 const RECEIVERS: { readonly [K in ToolSpec["effect"]]: readonly ReceiverMode[] } = {
   read: ["plain"],
   idempotent: ["plain"],
-  keyed: ["honours", "honours", "forgets", "forgets", "ignores", "doubles"],
+  keyed: ["honours", "honours", "forgets", "forgets", "ignores", "ignores", "doubles"],
   probed: ["plain", "plain", "doubles"],
   once: ["plain", "plain", "plain", "doubles"],
 };

@@ -19,6 +19,8 @@ export type Send = {
 
 export type World = {
   readonly sends: Map<string, Send[]>;
+  /** The key that an action was first sent with. */
+  readonly keyOf: Map<string, string>;
   readonly applied: Map<string, Send[]>;
   /** Keys that receivers remember, by tool and key: when they were first seen. */
   readonly remembered: Map<string, number>;
@@ -31,6 +33,7 @@ export class Definite extends Error {}
 
 export const createWorld = (): World => ({
   sends: new Map(),
+  keyOf: new Map(),
   applied: new Map(),
   remembered: new Map(),
   inFlight: new Map(),
@@ -44,7 +47,8 @@ const listOf = (map: Map<string, Send[]>, key: string): Send[] => {
 };
 
 /** What people who look closely would find; undefined while a packet is still under way. */
-export function truthOf(world: World, key: string): "applied" | "not_applied" | undefined {
+export function truthOf(world: World, action: string): "applied" | "not_applied" | undefined {
+  const key = world.keyOf.get(action) ?? "";
   if ((world.inFlight.get(key) ?? 0) > 0) return undefined;
   return (world.applied.get(key)?.length ?? 0) > 0 ? "applied" : "not_applied";
 }
@@ -147,6 +151,7 @@ export function runTool(
   };
   sim.trace?.(`node ${life.node} sends ${send.key}#${send.attempt} of ${spec.name}`);
   listOf(sim.world.sends, send.key).push(send);
+  if (!sim.world.keyOf.has(send.action)) sim.world.keyOf.set(send.action, send.key);
   sim.oracle.sent(life, spec, send);
   freezeMaybe(sim, life, "node frozen while an effect is under way");
   return new Promise((resolve, reject) => {

@@ -111,11 +111,12 @@ function settle(commit: Commit, event: Event, action: SeenAction): void {
   expect(commit, action.phase === from, "3", `${event.type} met ${action.id}, which is ${action.phase}`);
   if (status === "applied" || status === "not_applied") {
     const done = action.effectClass === "read" ? world.sends : world.applied;
-    const happened = (done.get(effectOf(action))?.length ?? 0) > 0;
+    const key = world.keyOf.get(action.id) ?? "";
+    const happened = (done.get(key)?.length ?? 0) > 0;
     if (status === "applied") expect(commit, happened, "4", `${action.id} is said to be applied and is not`);
     else if (action.effectClass !== "read") {
       expect(commit, !happened, "3", `${action.id} is said not to be applied and is`);
-      const flying = (world.inFlight.get(effectOf(action)) ?? 0) > 0;
+      const flying = (world.inFlight.get(key) ?? 0) > 0;
       expect(commit, !flying, "3", `${action.id} is said not to be applied while it is under way`);
     }
   }

@@ -27,7 +27,7 @@ export function checkLiveness(sim: Sim, seen: SeenTenant): void {
 export function checkBooks(sim: Sim, seen: SeenTenant): void {
   for (const action of seen.actions.values()) {
     if (action.effectClass === "read") continue;
-    const times = sim.world.applied.get(action.id.replace("act_", "eff_"))?.length ?? 0;
+    const times = sim.world.applied.get(sim.world.keyOf.get(action.id) ?? "")?.length ?? 0;
     const known = action.phase === "applied" || action.phase === "in_doubt";
     expect({ sim }, times === 0 || known, "3", `${action.id} was applied and ended ${action.phase}`);
     expect({ sim }, action.phase !== "applied" || times > 0, "4", `${action.id} ended applied and is not`);

@@ -4,16 +4,12 @@ import type { ToolSpec } from "../tool-spec.ts";
 import type { Send } from "../world.ts";
 import { expect, type SeenAction, type SeenTenant } from "./seen.ts";
 
-export type Keys = { readonly keyOf: Map<string, string>; readonly actionOf: Map<string, string> };
-
 /** A key is the same for every attempt of one effect and for no other. */
-function checkKey(sim: Sim, keys: Keys, send: Send): void {
-  const key = keys.keyOf.get(send.action) ?? send.key;
-  const action = keys.actionOf.get(send.key) ?? send.action;
+function checkKey(sim: Sim, send: Send): void {
+  const key = sim.world.keyOf.get(send.action);
+  const action = sim.world.sends.get(send.key)?.[0]?.action;
   expect({ sim }, key === send.key, "2", `${send.action} was sent with two keys`);
   expect({ sim }, action === send.action, "2", `${send.action} was sent with the key of ${action}`);
-  keys.keyOf.set(send.action, key);
-  keys.actionOf.set(send.key, action);
 }
 
 function checkCurrent(
@@ -30,24 +26,20 @@ function checkCurrent(
     "1",
     `${send.action}#${send.attempt} was sent; the journal has it ${action.phase}#${action.attempt}`,
   );
-  expect(
-    { sim },
-    seen.epochs.get(action.epoch)?.life === life,
-    "2",
-    `${send.action} was sent by a process that does not hold it`,
-  );
+  const epoch = seen.epochs.get(action.epoch);
+  expect({ sim }, epoch?.ended === false, "6", `${send.action} was sent in the name of an epoch that ended`);
+  expect({ sim }, epoch?.life === life, "2", `${send.action} was sent by a process that does not hold it`);
   expect({ sim }, action.argsDigest === send.argsDigest, "1", `${send.action} was sent with other arguments`);
 }
 
 export function checkSent(
   sim: Sim,
   seen: SeenTenant,
-  keys: Keys,
   given: { spec: ToolSpec; send: Send; life: Life },
 ): void {
   const { spec, send } = given;
   if (spec.effect === "read") return;
-  checkKey(sim, keys, send);
+  checkKey(sim, send);
   const action = seen.actions.get(send.action);
   if (action === undefined) {
     expect({ sim }, false, "1", `${send.action} was sent and never proposed`);

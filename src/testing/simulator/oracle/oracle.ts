@@ -18,7 +18,7 @@ import { readEntry } from "./check-chain.ts";
 import { checkBooks, checkLiveness } from "./check-end.ts";
 import { checkEpoch, checkRoster, checkSwitch } from "./check-standing.ts";
 import { checkTampering, checkWhole } from "./check-whole.ts";
-import { checkApplied, checkSent, type Keys } from "./check-world.ts";
+import { checkApplied, checkSent } from "./check-world.ts";
 import { type Commit, type Event, emptyTenant, expect, type SeenTenant } from "./seen.ts";
 
 export type Oracle = {
@@ -65,7 +65,6 @@ function checkCommit(commit: Commit): void {
 
 export function createOracle(sim: Sim): Oracle {
   const tenants = new Map<string, SeenTenant>();
-  const keys: Keys = { keyOf: new Map(), actionOf: new Map() };
   const votes = new Set<string>();
   const facts = new Set<string>();
   let commits = 0;
@@ -109,7 +108,7 @@ export function createOracle(sim: Sim): Oracle {
           `a list of ${tenant} shows ${stream.id} of another`,
         );
     },
-    sent: (life, spec, send) => checkSent(sim, seenOf(life.tenant), keys, { spec, send, life }),
+    sent: (life, spec, send) => checkSent(sim, seenOf(life.tenant), { spec, send, life }),
     applied(spec, send) {
       const tenant = sim.lives[send.life]?.tenant ?? "";
       checkApplied(sim, seenOf(tenant), spec, send);

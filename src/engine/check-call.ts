@@ -1,0 +1,108 @@
+/** What programs hand to the verbs of an instance, checked before anything is looked at: wrong input is said, not guessed. */
+import { APPROVAL_STATUSES } from "../core/approval/state.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { readPublicJwk } from "../core/jws.ts";
+import { isPrincipal } from "../core/principal.ts";
+import { agentScope } from "../core/switch.ts";
+
+function wrong(what: string): never {
+  throw new HoldpointError("invalid_input", what);
+}
+
+/** An object with no fields beyond those named: a misspelt one would otherwise be ignored in silence. */
+export function checkFields<Given>(what: string, given: Given, fields: readonly string[]): Given {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    return wrong(`${what} is an object: { ${fields.join(", ")} }.`);
+  const extra = Object.keys(given).find((field) => !fields.includes(field));
+  if (extra !== undefined) return wrong(`${what} has no field "${extra}"; there are ${fields.join(", ")}.`);
+  return given;
+}
+
+export function checkId(what: string, id: unknown): string {
+  if (typeof id === "string" && id !== "" && id.length <= 600 && id.isWellFormed()) return id;
+  return wrong(`${what} is named by a text that is not empty.`);
+}
+
+function checkOneOf(what: string, value: unknown, list: readonly string[]): void {
+  if (value !== undefined && !list.includes(value as string))
+    wrong(`${what} is one of ${list.join(", ")}, not "${String(value)}".`);
+}
+
+function checkTexts(given: object, fields: readonly string[]): void {
+  for (const field of fields) {
+    const value = (given as Readonly<Record<string, unknown>>)[field];
+    if (value !== undefined && (typeof value !== "string" || !value.isWellFormed() || value.length > 600))
+      wrong(`"${field}" is a text.`);
+  }
+}
+
+const ORDERS = ["oldest", "newest"];
+const PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"];
+
+export function checkStatus(status: unknown): void {
+  checkOneOf("An approval's status", status, [...APPROVAL_STATUSES, "any"]);
+}
+
+export function checkApprovalPage<Given extends object>(page: Given): Given {
+  const given: { status?: unknown; order?: unknown } = checkFields("A page of approvals", page, [
+    "status",
+    "limit",
+    "after",
+    "order",
+  ]);
+  checkStatus(given.status);
+  checkOneOf("A list's order", given.order, ORDERS);
+  checkTexts(page, ["after"]);
+  return page;
+}
+
+export function checkActionPage<Given extends object>(page: Given): Given {
+  const given: { phase?: unknown; order?: unknown } = checkFields("A page of actions", page, [
+    "phase",
+    "limit",
+    "order",
+  ]);
+  if (given.phase === undefined) wrong(`A page of actions has a phase: one of ${PHASES.join(", ")}.`);
+  checkOneOf("An action's phase", given.phase, PHASES);
+  checkOneOf("A list's order", given.order, ORDERS);
+  return page;
+}
+
+export function checkDecision<Given extends object>(decision: Given, more: readonly string[]): Given {
+  checkFields("A decision", decision, ["by", "binding", "via", ...more]);
+  checkTexts(decision, ["binding", "via"]);
+  return decision;
+}
+
+export function checkSignal(signal: unknown): void {
+  if (!(signal instanceof AbortSignal)) wrong("Following takes an AbortSignal, which ends it.");
+}
+
+export function checkListener(progress: unknown): void {
+  if (progress !== undefined && typeof progress !== "function") wrong("Progress is told to a function.");
+}
+
+/** Its bare name or its principal; undefined means the whole tenant. */
+export function checkAgent(agent: unknown): void {
+  if (agent === undefined) return;
+  const isOther = typeof agent === "string" && /^(person|service):/.test(agent);
+  if (typeof agent !== "string" || isOther || !isPrincipal(agentScope(agent)))
+    wrong(`"${String(agent)}" is not an agent's name.`);
+}
+
+export function checkVerification<Given extends object>(options: Given): Given {
+  const given: { keys?: unknown; savedSeal?: unknown; progress?: unknown } = checkFields(
+    "A verification",
+    options,
+    ["keys", "savedSeal", "requireSealed", "progress"],
+  );
+  const { keys, savedSeal, progress } = given;
+  const isKey = (key: unknown) => readPublicJwk(key) !== undefined;
+  if (keys !== undefined && !(Array.isArray(keys) && keys.every(isKey)))
+    wrong("Keys are a list of public Ed25519 keys as JWK.");
+  const saved = savedSeal as { jws?: unknown; key?: unknown } | null | undefined;
+  if (saved !== undefined && !(typeof saved?.jws === "string" && isKey(saved.key)))
+    wrong("A saved seal is { jws, key }, as journal.savedSeal() answered it.");
+  checkListener(progress);
+  return options;
+}
