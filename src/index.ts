@@ -1,9 +1,9 @@
 /** The door of the package, and the one place where its parts are put together. */
 import { hostname } from "node:os";
 import { HoldpointError } from "./core/errors.ts";
-import { isPrincipal } from "./core/principal.ts";
 import { FOLDS } from "./core/streams.ts";
 import type { Answer } from "./engine/answer.ts";
+import { checkOptions } from "./engine/check-options.ts";
 import { idleClock, wallClock } from "./engine/clock.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
@@ -119,45 +119,8 @@ export type Holdpoint = KillSwitch & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-const OPTIONS = new Set([
-  "folder",
-  "tenant",
-  "agent",
-  "actsFor",
-  "notify",
-  "keyFile",
-  "store",
-  "mode",
-  "reach",
-]);
 const environment = (name: string): string | undefined => process.env[name];
 const random = pooledRandom();
-
-function check(options: HoldpointOptions): void {
-  const wrong = (what: string) => new HoldpointError("invalid_input", what);
-  if (typeof options !== "object" || options === null) throw wrong("holdpoint() takes an object of options.");
-  const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
-  if (extra !== undefined)
-    throw wrong(`There is no option "${extra}"; there are ${[...OPTIONS].join(", ")}.`);
-  for (const field of ["folder", "keyFile"] as const)
-    if (options[field] !== undefined && (typeof options[field] !== "string" || options[field] === ""))
-      throw wrong(`The option "${field}" is a path.`);
-  for (const field of ["notify", "reach"] as const)
-    if (options[field] !== undefined && typeof options[field] !== "function")
-      throw wrong(`The option "${field}" is a function.`);
-  const { tenant, agent, actsFor, mode, store } = options;
-  if (tenant !== undefined && !(typeof tenant === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(tenant)))
-    throw wrong(`"${String(tenant)}" is not a tenant's name.`);
-  const isName = typeof agent === "string" && isPrincipal(`agent:${agent}`) && !isPrincipal(agent);
-  if (agent !== undefined && !isName)
-    throw wrong(`"${String(agent)}" is not an agent's name; write it without "agent:".`);
-  if (actsFor !== undefined && !(Array.isArray(actsFor) && actsFor.every(isPrincipal)))
-    throw wrong("actsFor is a list of principals such as person:ann.");
-  if (mode !== undefined && mode !== "read-write" && mode !== "existing")
-    throw wrong(`The mode is read-write or existing, not "${String(mode)}".`);
-  if (store !== undefined && typeof store?.transact !== "function")
-    throw wrong("The option store is an open store.");
-}
 
 async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>): Promise<OpenRuntime> {
   const folder = dataFolder(options.folder, environment, process.cwd());
@@ -236,7 +199,7 @@ function opener(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>) {
  * ```
  */
 export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
-  check(options);
+  checkOptions(options);
   const tools = new Map<string, Tool>();
   const { open: opening, close } = opener(options, tools);
   const gates: Gates = { tools, warned: new Set(), open: opening };

@@ -5,7 +5,7 @@ import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { execute } from "./execute.ts";
 import type { Opening } from "./instance.ts";
 import type { OpenRuntime } from "./open-runtime.ts";
-import { prepareArgs } from "./prepare-args.ts";
+import { plainJson, prepareArgs } from "./prepare-args.ts";
 import { redactText } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
@@ -67,14 +67,17 @@ async function callTool(
   options: CallOptions,
 ): Promise<Answer<unknown>> {
   checkOptions(options);
+  // Copied before anything is awaited: what the caller does to its object afterwards is not what was proposed.
+  const plain = plainJson(args);
+  const { requestId = null, says, waitMs = null } = options;
   const runtime = await gates.open();
   warnOnce(runtime, gates.warned, tool, options);
-  const prepared = await prepareArgs(tool, args, runtime.secrets);
+  const prepared = await prepareArgs(tool, plain, runtime.secrets);
   const call = {
-    requestId: options.requestId ?? null,
+    requestId,
     args: prepared.args,
-    says: options.says === undefined ? null : redactText(options.says, prepared.known),
-    waitMs: options.waitMs ?? null,
+    says: says === undefined ? null : redactText(says, prepared.known),
+    waitMs,
   };
   return execute(runtime, tool, call);
 }

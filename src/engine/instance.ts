@@ -62,6 +62,7 @@ import {
   setStanding,
   setSwitch,
 } from "./operate.ts";
+import { plainJson } from "./prepare-args.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
 import { freshId } from "./runtime.ts";
 import { savedSeal, sealTenant } from "./seal.ts";
@@ -107,8 +108,11 @@ export function approvalsOf(open: Opening): Approvals {
       checkSignal(signal);
       yield* followApprovals(await open(), signal);
     },
-    approve: async (id, decision) =>
-      approveApproval(await open(), checkId(APPROVAL, id), checkDecision(decision, ["note", "edit"])),
+    async approve(id, decision) {
+      const { edit, ...said } = checkDecision(decision, ["note", "edit"]);
+      const copy = edit === undefined ? said : { ...said, edit: plainJson(edit) };
+      return approveApproval(await open(), checkId(APPROVAL, id), copy);
+    },
     reject: async (id, decision) =>
       rejectApproval(await open(), checkId(APPROVAL, id), checkDecision(decision, ["reason"])),
     cancel: async (id, said) =>

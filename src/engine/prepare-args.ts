@@ -30,12 +30,12 @@ export function plainJson(given: unknown): Json {
   return value;
 }
 
+/** Validates arguments that were copied already. */
 export async function prepareArgs(
   tool: Tool,
-  given: unknown,
+  args: Json,
   secrets: Secrets,
 ): Promise<{ readonly args: Json; readonly known: ReadonlyMap<string, string> }> {
-  const args = plainJson(given);
   const known = knownSecrets(secrets);
   await known.load(args);
   const valid = validateHidden(tool.rules.validate, args, known);

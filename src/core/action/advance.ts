@@ -6,7 +6,7 @@
  * N2. A policy that changed since reviews the action anew; a block wins over any approval.
  */
 
-import { reviewEdit } from "../approval/edit.ts";
+import { concludeVotes, reviewEdit } from "../approval/edit.ts";
 import { expire, isOverdue, lapse } from "../approval/end.ts";
 import { askPeople, questionBinding } from "../approval/request.ts";
 import { approvers, type LiveApproval } from "../approval/state.ts";
@@ -245,6 +245,9 @@ function followApproval(
     if (reviewed.kind === "need" || reviewed.kind === "load") return reviewed;
     return { kind: "moved" };
   }
+  // Somebody who had voted may be in good standing again.
+  concludeVotes(draft, approvalId);
+  if (draft.state(ref).status !== "pending") return { kind: "moved" };
   return { kind: "waiting", approval: approvalId, decideBy: approval.decideBy };
 }
 

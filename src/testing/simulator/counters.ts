@@ -32,6 +32,7 @@ export const FAULTS = [
   "probe wrong",
   "node restarted",
   "node closed",
+  "node closed while a call is under way",
   "policy reloaded",
   "tool schema changed",
   "approver suspended",

@@ -7,7 +7,7 @@ import type { InputSchema } from "../../engine/input-schema.ts";
 import { openRuntime } from "../../engine/open-runtime.ts";
 import type { Notice } from "../../engine/runtime.ts";
 import type { Tool } from "../../engine/tool.ts";
-import { crash, freezeMaybe } from "./life.ts";
+import { crash, freezeMaybe, shutDown } from "./life.ts";
 import { SIGNING_KEY } from "./signing-key.ts";
 import {
   CANARY,
@@ -171,7 +171,10 @@ function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
     crash(sim, life, point);
     return never();
   }
-  if (point === "before_send") freezeMaybe(sim, life, "node frozen while an effect is under way");
+  if (point === "before_send" && sim.random.chance(0.5))
+    freezeMaybe(sim, life, "node frozen while an effect is under way");
+  const begun = point === "after_propose" || point === "after_start";
+  if (begun && strikes(sim, "node closed while a call is under way")) void shutDown(sim, life);
   if (point === "before_recover") return life.runtime.clock.sleep(sim.random.float() * 40);
   if (point === "before_send" || sim.random.chance(0.2))
     return life.runtime.clock.sleep(sim.random.float() * 5);

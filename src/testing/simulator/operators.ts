@@ -22,8 +22,7 @@ async function attempt<Value>(sim: Sim, life: Life, work: () => Promise<Value>):
 export async function turnSwitch(sim: Sim, life: Life, agent: string | null, stop: boolean): Promise<void> {
   const command = { by: "person:operator", reason: "drill", ...(agent === null ? {} : { agent }) };
   const said = await attempt(sim, life, () => setSwitch(life.runtime, stop, command));
-  if (said.kind === "value")
-    sim.oracle.acknowledged(life.tenant, { kind: "switch", scope: agent ?? "tenant", stop });
+  if (said.kind === "value") sim.oracle.acknowledged({ kind: "switch", scope: agent ?? "tenant", stop });
 }
 
 const flipSwitch: Deed = async (sim, life) => {
@@ -38,7 +37,7 @@ const flipSwitch: Deed = async (sim, life) => {
 export async function stand(sim: Sim, life: Life, person: string, suspend: boolean): Promise<void> {
   const command = { person, by: "person:operator", reason: "drill" };
   const said = await attempt(sim, life, () => setStanding(life.runtime, suspend, command));
-  if (said.kind === "value") sim.oracle.acknowledged(life.tenant, { kind: "standing", person, suspend });
+  if (said.kind === "value") sim.oracle.acknowledged({ kind: "standing", person, suspend });
 }
 
 const suspendSomebody: Deed = async (sim, life) => {

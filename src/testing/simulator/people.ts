@@ -22,7 +22,7 @@ async function cast(sim: Sim, life: Life, ballot: Ballot): Promise<void> {
   const current = sim.oracle.bindingOf(life.tenant, ballot.approval);
   if (ballot.binding !== null && ballot.binding !== current) count(sim, "vote on a stale binding");
   const said = await onLife(life, () => castVote(life.runtime, ballot));
-  if (said.kind === "value") sim.oracle.voted(life.tenant, ballot, said.value);
+  if (said.kind === "value") sim.oracle.voted(ballot, said.value);
   if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
     meet(sim, life, "of a vote", said.error);
 }

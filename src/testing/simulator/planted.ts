@@ -268,7 +268,7 @@ function groundOf(`,
   bug(
     null,
     "sent again after the key's retention",
-    at(RECOVER, "now >= effect.startedAt + retentionMs", "false"),
+    at(RECOVER, "now >= state.effect.startedAt + retentionMs", "false"),
   ),
   bug(
     null,
@@ -287,11 +287,11 @@ function groundOf(`,
       APPROVAL,
       '"approval.consumed": ["approved", "modified"]',
       '"approval.consumed": ["approved", "modified", "revoked"]',
-      at(
-        APPROVAL,
-        '"approval.lapsed": ["approved", "modified"]',
-        '"approval.lapsed": ["approved", "modified", "revoked"]',
-      ),
+    ),
+    at(
+      APPROVAL,
+      '"approval.lapsed": ["approved", "modified"]',
+      '"approval.lapsed": ["approved", "modified", "revoked"]',
     ),
   ),
   bug(
@@ -334,6 +334,11 @@ function groundOf(`,
     null,
     "the key's retention is not checked before the send",
     at(PERFORM, "state.effect.attempt > 1 && isForgotten", "false && isForgotten"),
+  ),
+  bug(
+    null,
+    "a reinstated voter's quorum waits for ever",
+    at(ADVANCE, "concludeVotes(draft, approvalId);", ""),
   ),
   bug(
     null,

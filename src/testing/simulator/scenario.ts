@@ -33,12 +33,13 @@ const STRENGTH: readonly (readonly [Fault, number])[] = [
   ["crash before a port call", 0.006],
   ["crash after a port call", 0.006],
   ["crash at a named point", 0.01],
+  ["node closed while a call is under way", 0.03],
   ["store error, nothing applied", 0.04],
   ["unknown commit, applied", 0.08],
   ["unknown commit, lost", 0.05],
   ["slow store", 0.02],
   ["node frozen", 0.004],
-  ["node frozen while an effect is under way", 0.12],
+  ["node frozen while an effect is under way", 0.35],
   ["wake lost", 0.05],
   ["wake duplicated", 0.05],
   ["wake late and out of order", 0.05],
@@ -70,8 +71,8 @@ function drawNodes(random: Random, tenants: readonly string[], people: readonly 
 export function drawScenario(random: Random): Scenario {
   const people = Array.from({ length: random.between(3, 5) }, (_, index) => `person:p${index}`);
   const tenants = random.chance(0.3) ? ["ten_a", "ten_b"] : ["ten_a"];
-  const leaseMs = random.chance(0.5) ? random.between(2_000, 6_000) : null;
-  const databaseClockMoves = leaseMs === null && random.chance(0.4);
+  const leaseMs = random.chance(0.55) ? random.between(2_000, 6_000) : null;
+  const databaseClockMoves = leaseMs === null && random.chance(0.45);
   const flightMs = Math.floor((leaseMs ?? 6_000) / 3) - 100;
   const budgets = Array.from({ length: random.int(4) }, (_, index) => ({
     id: `b${index}`,

@@ -129,7 +129,12 @@ export function openSimStore(
     position: () => read(() => inner.position()),
     follow: (position, signal) => follow(wire(), inner, position, signal),
     artifact: (tenant, hash) => read(() => inner.artifact(own(tenant), hash)),
-    holdEpoch: (id) => write(async () => hold(wire(), await inner.holdEpoch(id))),
+    holdEpoch: async (id) => {
+      const held = await write(async () => hold(wire(), await inner.holdEpoch(id)));
+      if (held.leaseMs !== undefined && sim.faultsOn && sim.random.chance(0.2))
+        await owner().runtime.clock.sleep(held.leaseMs * (0.5 + sim.random.float()));
+      return held;
+    },
     epochHeld: (id) => read(() => inner.epochHeld(id)),
     seal: (tenant, sign) => write(() => inner.seal(own(tenant), sign)),
     seals: (tenant, after) => read(() => inner.seals(own(tenant), after)),

@@ -1,13 +1,16 @@
 /** What every part of a simulation shares. */
+
+import type { Json } from "../../core/json.ts";
+import type { Answer } from "../../engine/answer.ts";
 import type { OpenRuntime } from "../../engine/open-runtime.ts";
+import type { Ballot, castVote } from "../../engine/vote.ts";
 import type { MemoryDatabase } from "../../stores/memory/database.ts";
+import type { ViewRow } from "../../stores/store.ts";
 import type { Counters, Fault, Race } from "./counters.ts";
-import type { Oracle } from "./oracle/oracle.ts";
 import type { Random } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
-import type { ToolVersion } from "./tool-spec.ts";
-import type { World } from "./world.ts";
+import type { ToolSpec, ToolVersion } from "./tool-spec.ts";
 
 export type DeployedTool = ToolVersion & { readonly policyDigest: string; readonly schemaDigest: string };
 
@@ -24,6 +27,49 @@ export type Life = Owner & {
 };
 
 export type Violation = { readonly invariant: string; readonly what: string; readonly at: number };
+
+export type Send = {
+  readonly key: string;
+  readonly action: string;
+  readonly attempt: number;
+  readonly argsDigest: string;
+  readonly life: number;
+  readonly at: number;
+};
+
+export type World = {
+  readonly sends: Map<string, Send[]>;
+  /** The key that an action was first sent with. */
+  readonly keyOf: Map<string, string>;
+  readonly applied: Map<string, Send[]>;
+  /** Keys that receivers remember, by tool and key: when they were first seen. */
+  readonly remembered: Map<string, number>;
+  readonly inFlight: Map<string, number>;
+  /** What an attempt said that it spent, by `action#attempt`. */
+  readonly spent: Map<string, Map<string, bigint>>;
+};
+
+export type Acknowledged =
+  | { readonly kind: "switch"; readonly scope: string; readonly stop: boolean }
+  | { readonly kind: "standing"; readonly person: string; readonly suspend: boolean };
+export type Voted = Awaited<ReturnType<typeof castVote>>;
+
+export type Oracle = {
+  /** Looks at what was committed since it looked last; `life` committed it. */
+  observe(life: Life): void;
+  asked(life: Life, tenant: string): void;
+  listed(tenant: string, rows: readonly ViewRow[]): void;
+  sent(life: Life, spec: ToolSpec, send: Send): void;
+  applied(spec: ToolSpec, send: Send): void;
+  answered(tenant: string, requestId: string | null, answer: Answer<Json>): "again" | "done";
+  voted(ballot: Ballot, answer: Voted): void;
+  acknowledged(what: Acknowledged): void;
+  /** Whether a request id names an action already. */
+  knows(tenant: string, requestId: string | null): boolean;
+  bindingOf(tenant: string, approval: string): string | undefined;
+  isSuspended(tenant: string, person: string): boolean;
+  end(): void;
+};
 
 export type Sim = {
   readonly random: Random;

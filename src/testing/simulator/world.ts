@@ -5,29 +5,8 @@ import { NotApplied } from "../../engine/attempt.ts";
 import type { ProbeResult } from "../../engine/define-tool.ts";
 import type { ToolContext } from "../../engine/tool.ts";
 import { freezeMaybe } from "./life.ts";
-import { CANARY, count, type Life, never, SECRET, type Sim, strikes } from "./sim.ts";
+import { CANARY, count, type Life, never, SECRET, type Send, type Sim, strikes, type World } from "./sim.ts";
 import { type Args, CURRENCY, type ToolSpec } from "./tool-spec.ts";
-
-export type Send = {
-  readonly key: string;
-  readonly action: string;
-  readonly attempt: number;
-  readonly argsDigest: string;
-  readonly life: number;
-  readonly at: number;
-};
-
-export type World = {
-  readonly sends: Map<string, Send[]>;
-  /** The key that an action was first sent with. */
-  readonly keyOf: Map<string, string>;
-  readonly applied: Map<string, Send[]>;
-  /** Keys that receivers remember, by tool and key: when they were first seen. */
-  readonly remembered: Map<string, number>;
-  readonly inFlight: Map<string, number>;
-  /** What an attempt said that it spent, by `action#attempt`. */
-  readonly spent: Map<string, Map<string, bigint>>;
-};
 
 export class Definite extends Error {}
 

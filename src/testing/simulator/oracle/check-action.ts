@@ -103,25 +103,28 @@ function retry(commit: Commit, event: Event, action: SeenAction): void {
   action.attempt++;
 }
 
-function settle(commit: Commit, event: Event, action: SeenAction): void {
+function checkTruth(commit: Commit, action: SeenAction, status: "applied" | "not_applied"): void {
   const { world } = commit.sim;
-  const status =
-    event.type === "effect.resolved" ? text(event.body["status"]) : event.type.slice("effect.".length);
-  const from: Phase = event.type === "effect.resolved" ? "in_doubt" : "running";
-  expect(commit, action.phase === from, "3", `${event.type} met ${action.id}, which is ${action.phase}`);
-  if (status === "applied" || status === "not_applied") {
-    const done = action.effectClass === "read" ? world.sends : world.applied;
-    const key = world.keyOf.get(action.id) ?? "";
-    const happened = (done.get(key)?.length ?? 0) > 0;
-    if (status === "applied") expect(commit, happened, "4", `${action.id} is said to be applied and is not`);
-    else if (action.effectClass !== "read") {
-      expect(commit, !happened, "3", `${action.id} is said not to be applied and is`);
-      const flying = (world.inFlight.get(key) ?? 0) > 0;
-      expect(commit, !flying, "3", `${action.id} is said not to be applied while it is under way`);
-    }
+  const done = action.effectClass === "read" ? world.sends : world.applied;
+  const key = world.keyOf.get(action.id) ?? "";
+  const happened = (done.get(key)?.length ?? 0) > 0;
+  if (status === "applied") {
+    expect(commit, happened, "4", `${action.id} is said to be applied and is not`);
+  } else if (action.effectClass !== "read") {
+    expect(commit, !happened, "3", `${action.id} is said not to be applied and is`);
+    const flying = (world.inFlight.get(key) ?? 0) > 0;
+    expect(commit, !flying, "3", `${action.id} is said not to be applied while it is under way`);
   }
-  if (event.type === "effect.resolved") checkResolved(commit, event, action);
-  else if (event.type !== "effect.in_doubt") checkWriter(commit, event, action);
+}
+
+function settle(commit: Commit, event: Event, action: SeenAction): void {
+  const isResolved = event.type === "effect.resolved";
+  const status = isResolved ? text(event.body["status"]) : event.type.slice("effect.".length);
+  const from: Phase = isResolved ? "in_doubt" : "running";
+  expect(commit, action.phase === from, "3", `${event.type} met ${action.id}, which is ${action.phase}`);
+  if (status === "applied" || status === "not_applied") checkTruth(commit, action, status);
+  if (isResolved) checkResolved(commit, event, action);
+  else if (status !== "in_doubt") checkWriter(commit, event, action);
   action.phase = status as Phase;
   if (status === "in_doubt") action.doubtAt = event.at;
 }

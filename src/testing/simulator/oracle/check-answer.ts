@@ -3,14 +3,9 @@
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Answer } from "../../../engine/answer.ts";
-import type { Ballot, castVote } from "../../../engine/vote.ts";
-import { CANARY, count, type Sim } from "../sim.ts";
+import type { Ballot } from "../../../engine/vote.ts";
+import { CANARY, count, type Sim, type Voted } from "../sim.ts";
 import { expect, type Phase, type SeenTenant } from "./seen.ts";
-
-export type Acknowledged =
-  | { readonly kind: "switch"; readonly scope: string; readonly stop: boolean }
-  | { readonly kind: "standing"; readonly person: string; readonly suspend: boolean };
-export type Voted = Awaited<ReturnType<typeof castVote>>;
 
 function phasesFor(answer: Answer<Json>): readonly Phase[] {
   if (answer.executed === true) return ["applied"];

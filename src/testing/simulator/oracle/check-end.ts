@@ -1,5 +1,6 @@
 /** After the faults: everything has ended or waits for something that has a name (liveness), and the books agree. */
 import type { Sim } from "../sim.ts";
+import { standing } from "./check-approval.ts";
 import { expect, type SeenAction, type SeenTenant } from "./seen.ts";
 
 function isNamedWait(seen: SeenTenant, action: SeenAction): boolean {
@@ -7,7 +8,8 @@ function isNamedWait(seen: SeenTenant, action: SeenAction): boolean {
   if (action.phase === "open") return action.held !== null || action.requestId === null;
   if (action.phase !== "waiting") return true;
   const approval = seen.approvals.get(action.approval ?? "");
-  if (approval?.status === "pending") return true;
+  if (approval?.status === "pending" && standing(approval, seen).size < approval.question.approvers.quorum)
+    return true;
   return action.requestId === null || action.held !== null;
 }
 

@@ -1,7 +1,6 @@
 /** Invariants 1 to 3 seen from outside: what was sent, what was applied, and what the journal makes of it. */
-import type { Life, Sim } from "../sim.ts";
+import type { Life, Send, Sim } from "../sim.ts";
 import type { ToolSpec } from "../tool-spec.ts";
-import type { Send } from "../world.ts";
 import { expect, type SeenAction, type SeenTenant } from "./seen.ts";
 
 /** A key is the same for every attempt of one effect and for no other. */

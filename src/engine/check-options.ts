@@ -1,0 +1,47 @@
+/** The options of an instance, checked when it is made and not at the first call. */
+import { HoldpointError } from "../core/errors.ts";
+import { isPrincipal } from "../core/principal.ts";
+import { checkFields } from "./check-call.ts";
+
+type Rule = { readonly isRight: (value: unknown) => boolean; readonly what: string };
+
+const isPath = (value: unknown) => typeof value === "string" && value !== "";
+const isFunction = (value: unknown) => typeof value === "function";
+
+/** Every option there is, and what it has to be when it is given. */
+const OPTIONS: Readonly<Record<string, Rule>> = {
+  folder: { isRight: isPath, what: "is a path" },
+  keyFile: { isRight: isPath, what: "is a path" },
+  tenant: {
+    isRight: (value) => typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value),
+    what: "is a name of at most 64 letters, digits, _ and -",
+  },
+  agent: {
+    isRight: (value) =>
+      isPrincipal(`agent:${String(value)}`) && typeof value === "string" && !isPrincipal(value),
+    what: 'is a name such as mailer, without "agent:"',
+  },
+  actsFor: {
+    isRight: (value) => Array.isArray(value) && value.every(isPrincipal),
+    what: "is a list of principals such as person:ann",
+  },
+  notify: { isRight: isFunction, what: "is a function" },
+  reach: { isRight: isFunction, what: "is a function" },
+  store: {
+    isRight: (value) => isFunction((value as { transact?: unknown } | null)?.transact),
+    what: "is an open store",
+  },
+  mode: {
+    isRight: (value) => value === "read-write" || value === "existing",
+    what: "is read-write or existing",
+  },
+};
+
+export function checkOptions(options: unknown): void {
+  checkFields("What holdpoint() takes", options, Object.keys(OPTIONS));
+  for (const [field, value] of Object.entries(options as object)) {
+    const rule = OPTIONS[field];
+    if (value !== undefined && rule !== undefined && !rule.isRight(value))
+      throw new HoldpointError("invalid_input", `The option "${field}" ${rule.what}.`);
+  }
+}

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { tooRare } from "./counters.ts";
+import { PLANTED, patched } from "./planted.ts";
+import { hunt, runSeeds } from "./pool.ts";
+import { runSeed } from "./run-seed.ts";
+
+const SEEDS = 160;
+const MOST_FOR_PLANTED = 300;
+const ROOT = new URL("../../../", import.meta.url);
+
+const regressions: readonly { readonly seed: string; readonly why: string }[] = JSON.parse(
+  readFileSync(new URL("./regressions.json", import.meta.url), "utf8"),
+);
+
+describe("a simulated company of processes, people and a faulty world", () => {
+  test(`keeps every invariant over ${SEEDS} seeds, and meets every fault and race`, async () => {
+    const totals = await runSeeds({ from: 1n, seeds: SEEDS, threads: 2 }, () => {});
+    const [first] = totals.failures;
+    const said = `seed ${first?.seed} violates ${first?.invariant}: ${first?.what}\n  npm run sim -- --seed ${first?.seed} --trace`;
+    assert.equal(totals.failures.length, 0, said);
+    assert.deepEqual(tooRare(totals.counters, SEEDS), []);
+  });
+
+  for (const seed of [3n, 77n, 0xdead_beef_cafe_f00dn]) {
+    test(`is the same twice for seed ${seed}`, async () => {
+      const [once, again] = [await runSeed(seed), await runSeed(seed)];
+      assert.equal(once.digest, again.digest);
+      assert.equal(once.steps, again.steps);
+    });
+  }
+
+  for (const { seed, why } of regressions) {
+    test(`seed ${seed} holds: ${why}`, async () => {
+      const { violations } = await runSeed(BigInt(seed));
+      assert.deepEqual(violations, []);
+    });
+  }
+});
+
+describe("a planted bug", () => {
+  test("is planted in text that exists", () => {
+    for (const planted of PLANTED) {
+      for (const { file } of planted.patches)
+        patched(planted, file, readFileSync(new URL(file, ROOT), "utf8"));
+    }
+  });
+
+  test("has a name of its own", () => {
+    assert.equal(new Set(PLANTED.map(({ name }) => name)).size, PLANTED.length);
+  });
+});
+
+describe("the simulator finds", { concurrency: 2 }, () => {
+  for (const { name } of PLANTED) {
+    test(name, async () => {
+      const { found } = await hunt(name, MOST_FOR_PLANTED);
+      assert.ok(found !== undefined, `not found in ${MOST_FOR_PLANTED} seeds`);
+      assert.notEqual(found.invariant, "simulator", found.what);
+    });
+  }
+});
