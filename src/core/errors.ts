@@ -206,12 +206,6 @@ export const ERROR_CODES = {
     data: NOTHING,
     next: "Set HOLDPOINT_KEY_FILE to the key that sealed this store.",
   },
-  verification_failed: {
-    status: 422,
-    retryable: false,
-    data: "Nothing was changed.",
-    next: "Treat the journal as altered from the first finding on.",
-  },
 } as const satisfies Record<string, CodeFacts>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
@@ -230,13 +224,13 @@ export class HoldpointError extends Error {
 
   constructor(code: ErrorCode, what: string, more: ErrorMore = {}) {
     const facts = ERROR_CODES[code];
-    const next = more.next ?? facts.next;
-    super(`${what} ${facts.data} ${next} [${code}]`, more.cause === undefined ? {} : { cause: more.cause });
+    const { data = facts.data, next = facts.next } = more;
+    super(`${what} ${data} ${next} [${code}]`, more.cause === undefined ? {} : { cause: more.cause });
     this.code = code;
     this.status = facts.status;
     this.retryable = facts.retryable;
     this.what = what;
-    this.data = facts.data;
+    this.data = data;
     this.next = next;
     this.details = more.details ?? {};
   }
@@ -244,6 +238,8 @@ export class HoldpointError extends Error {
 
 export type ErrorMore = {
   readonly cause?: unknown;
+  /** Where the code's own words on the data or on what to do do not fit. */
+  readonly data?: string;
   readonly next?: string;
   readonly details?: Readonly<Record<string, unknown>>;
 };

@@ -108,7 +108,7 @@ export function reviewAction(rules: ToolRules, input: PolicyInput): Review {
   const revisions: Revision[] = [];
   let args = input.args;
   for (let round = 0; round <= MAX_ROUNDS; round++) {
-    const verdict = ask(rules, { ...input, args: copy(args) });
+    const verdict = ask(rules, { ...input, requester: [...input.requester], args: copy(args) });
     if (verdict.verdict !== "revise") return conclude(verdict, args, revisions);
     const revised = { ...(isJsonObject(args) ? args : {}), ...verdict.set };
     const valid = rules.validate(copy(revised));

@@ -24,7 +24,8 @@ export async function getAction(place: Pick<Runtime, "store" | "tenant">, id: st
   const action = await findAction(place, id);
   const state = await readState(place, actionStream(action));
   if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${id}.`);
-  return { ...state, id: action, args: await loadValue(place, state.args) };
+  // A copy: the state itself is what the next decision stands on.
+  return structuredClone({ ...state, id: action, args: await loadValue(place, state.args) });
 }
 
 export async function listActions(

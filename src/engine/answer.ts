@@ -46,7 +46,8 @@ export async function answerOf(
   switch (state.phase) {
     case "applied": {
       const receipt = receiptOf(place.tenant, action, state);
-      return { executed: true, result: await loadValue(place, state.outcome.result), receipt, action };
+      const result = structuredClone(await loadValue(place, state.outcome.result));
+      return { executed: true, result, receipt, action };
     }
     case "not_applied":
       return refused(

@@ -80,7 +80,8 @@ export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: 
       : { status: "none" as const };
   if (state.status === "none") throw new HoldpointError("unknown_id", `There is no approval ${String(id)}.`);
   const edit = state.edit === null ? null : { ...state.edit, args: await loadValue(place, state.edit.args) };
-  return { ...state, id, args: await loadValue(place, state.args), edit };
+  // A copy: the state itself is what the next decision stands on.
+  return structuredClone({ ...state, id, args: await loadValue(place, state.args), edit });
 }
 
 export type Decision = {

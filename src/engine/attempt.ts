@@ -72,8 +72,8 @@ export function contextOf(call: Call, signal: AbortSignal, spent: Map<string, bi
     agent: state.agent,
     idempotencyKey: effect.id,
     attempt: effect.attempt,
-    approvedBy: people.by,
-    notes: people.notes,
+    approvedBy: [...people.by],
+    notes: [...people.notes],
     signal,
     spent: bookSpent(spent, effect.costs),
   };

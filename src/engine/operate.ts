@@ -48,7 +48,8 @@ export async function setSwitch(
 /** Whether new effects of the tenant, or of one agent, are stopped; by whom and why. */
 export async function getSwitch(place: Place, agent?: string): Promise<SwitchState> {
   checkAgent(agent);
-  return readState(place, switchStream(agent === undefined ? TENANT_SCOPE : agentScope(agent)));
+  const ref = switchStream(agent === undefined ? TENANT_SCOPE : agentScope(agent));
+  return structuredClone(await readState(place, ref));
 }
 
 export async function setStanding(
@@ -89,12 +90,15 @@ export async function resolveDoubt(
     resolveByPerson(draft, { action, status, by, reason }),
   );
   if (answer.kind === "not_allowed")
-    throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`);
+    throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`, {
+      data: "Nothing was written; the effect is still in doubt.",
+      next: "Ask somebody else, in good standing and not the requester.",
+    });
   if (answer.kind === "not_in_doubt")
     throw new HoldpointError("not_in_doubt", `The effect ${effect} is ${answer.state.phase}.`, {
       details: { phase: answer.state.phase },
     });
-  return answer.state;
+  return structuredClone(answer.state);
 }
 
 function checkBudget(id: unknown): void {
@@ -121,5 +125,5 @@ export async function setBudget(place: Place, id: string, limit: Money, by: stri
 
 export async function getBudget(place: Place, id: string): Promise<BudgetState> {
   checkBudget(id);
-  return readState(place, budgetStream(id));
+  return structuredClone(await readState(place, budgetStream(id)));
 }

@@ -251,7 +251,28 @@ function followApproval(
   return { kind: "waiting", approval: approvalId, decideBy: approval.decideBy };
 }
 
-export function advance(draft: Draft, id: string, bringer: Bringer): Need | Load | Advanced {
+function refuseBroken(draft: Draft, id: string, state: Undecided): Need | Refused {
+  const reason = "the arguments differ from those proposed";
+  if (state.phase === "waiting") {
+    const more = draft.need({ write: [approvalStream(state.approval)] });
+    if (more !== undefined) return more;
+    endApproval(draft, state.approval, reason);
+  }
+  return refuse(draft, actionStream(id), { code: "binding_broken", by: "dispatch check", reason });
+}
+
+/** An approval of something that cannot run any more is of no use to anybody. */
+function endApproval(draft: Draft, id: string, reason: string): void {
+  const { status } = draft.state(approvalStream(id));
+  if (status === "approved" || status === "modified") lapse(draft, id, reason);
+  if (status === "pending")
+    draft.append(approvalStream(id), [
+      { type: "approval.cancelled", tv: 1, body: { by: "dispatch check", reason } },
+    ]);
+}
+
+/** `isNew`: the arguments were digested in this very decision. Otherwise it is made sure that they are still the same. */
+export function advance(draft: Draft, id: string, bringer: Bringer, isNew = false): Need | Load | Advanced {
   const more = draft.need({ write: [actionStream(id)] });
   if (more !== undefined) return more;
   const state = live(draft, id);
@@ -261,6 +282,7 @@ export function advance(draft: Draft, id: string, bringer: Bringer): Need | Load
   const args = argsOf(state, bringer.loaded);
   if (args.kind === "load") return args;
   const executor = { ...bringer, args: args.value };
+  if (!isNew && digestOf(args.value) !== state.argsDigest) return refuseBroken(draft, id, state);
   if (state.phase === "waiting") return followApproval(draft, id, state.approval, executor);
   if (executor.rules.schemaDigest !== state.schema || executor.rules.effectClass !== state.effectClass) {
     return refuse(draft, actionStream(id), {

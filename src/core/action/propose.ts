@@ -125,7 +125,7 @@ export function propose(draft: Draft, proposal: Proposal): Need | Load | Propose
   record(draft, proposal);
   const duplicate = checkDedupe(draft, proposal);
   if (duplicate?.kind === "need") return duplicate;
-  const answer = duplicate ?? advance(draft, proposal.action, proposal.executor);
+  const answer = duplicate ?? advance(draft, proposal.action, proposal.executor, true);
   if (answer.kind === "need" || answer.kind === "load") return answer;
   return { kind: "new", action: proposal.action, answer };
 }

@@ -49,7 +49,7 @@ export function receiptOf(tenant: string, id: string, state: EndedAction): Recei
     argsDigest: state.argsDigest,
     binding: effect.binding,
     approval: people?.approval ?? null,
-    approvedBy: people?.by ?? [],
+    approvedBy: [...(people?.by ?? [])],
     executedFrom: state.from,
     humanApproved: people !== null,
     startedAt: effect.startedAt,

@@ -9,6 +9,16 @@ export type Planted = {
   readonly patches: readonly Patch[];
 };
 
+/** Found by `npm run sim -- --planted`, but after more seeds than a test should take. */
+export const RARE: readonly string[] = [
+  "a vote's binding is not compared",
+  "a lease counts from its answer",
+  "a lease is measured by a clock that can be set back",
+  "the key's retention is not checked before the send",
+  "a changed tool leaves an effect running for ever",
+  "a second attempt's refusal hides the first",
+];
+
 const bug = (t1: number | null, name: string, ...patches: readonly Patch[]): Planted => ({
   t1,
   name,
@@ -310,7 +320,6 @@ function groundOf(`,
     ),
   ),
   bug(null, "a suspended voter counts", at(APPROVAL, "roster.suspended.includes(person)", "false")),
-  bug(null, "a closing process goes on sending", at("src/engine/epoch.ts", "!isEnding && ", "")),
   bug(
     null,
     "a lease counts from its answer",
@@ -334,16 +343,6 @@ function groundOf(`,
     null,
     "the key's retention is not checked before the send",
     at(PERFORM, "state.effect.attempt > 1 && isForgotten", "false && isForgotten"),
-  ),
-  bug(
-    null,
-    "a reinstated voter's quorum waits for ever",
-    at(ADVANCE, "concludeVotes(draft, approvalId);", ""),
-  ),
-  bug(
-    null,
-    "a call whose time is over spins",
-    at("src/engine/execute.ts", "next.approval === null ? next.untilMs :", ""),
   ),
   bug(
     null,

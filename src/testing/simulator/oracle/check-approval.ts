@@ -139,6 +139,7 @@ export function checkApproval(commit: Commit, event: Event): void {
 
 /** At the end of a commit: a quorum that is met has decided. */
 export function checkQuorum(commit: Commit, event: Event): void {
+  if (event.type !== "approval.voted" || event.body["decision"] !== "approve") return;
   const approval = commit.seen.approvals.get(event.id);
   if (approval?.status !== "pending") return;
   const counted = standing(approval, commit.seen).size;

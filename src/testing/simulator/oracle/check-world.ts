@@ -1,5 +1,5 @@
 /** Invariants 1 to 3 seen from outside: what was sent, what was applied, and what the journal makes of it. */
-import type { Life, Send, Sim } from "../sim.ts";
+import { databaseTime, type Life, type Send, type Sim } from "../sim.ts";
 import type { ToolSpec } from "../tool-spec.ts";
 import { expect, type SeenAction, type SeenTenant } from "./seen.ts";
 
@@ -9,6 +9,15 @@ function checkKey(sim: Sim, send: Send): void {
   const action = sim.world.sends.get(send.key)?.[0]?.action;
   expect({ sim }, key === send.key, "2", `${send.action} was sent with two keys`);
   expect({ sim }, action === send.action, "2", `${send.action} was sent with the key of ${action}`);
+}
+
+/** A node's clock may drift by a thousandth. */
+const DRIFT_MS = 25;
+
+function checkRetention(sim: Sim, action: SeenAction, spec: ToolSpec, send: Send): void {
+  if (spec.effect !== "keyed" || send.attempt === 1 || sim.scenario.databaseClockMoves) return;
+  const forgotten = databaseTime(sim) >= action.startedAt + spec.keyRetentionMs + DRIFT_MS;
+  expect({ sim }, !forgotten, "2", `${send.action} was sent again after its key may be forgotten`);
 }
 
 function checkCurrent(
@@ -45,6 +54,7 @@ export function checkSent(
     return;
   }
   checkCurrent(sim, seen, action, given);
+  checkRetention(sim, action, spec, send);
   const sends = sim.world.sends.get(send.key) ?? [];
   const same = sends.filter(({ attempt }) => attempt === send.attempt).length;
   expect({ sim }, same === 1, "2", `${send.action}#${send.attempt} was sent ${same} times`);

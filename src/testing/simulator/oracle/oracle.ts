@@ -33,7 +33,7 @@ function checkCommit(commit: Commit): void {
     commit.sim.trace?.(`${event.tenant} ${event.stream} ${event.seq} ${event.type}${at}`);
     CHECKS[event.stream.slice(0, event.stream.indexOf("/"))]?.(commit, event);
   }
-  for (const event of commit.events) if (event.body["decision"] === "approve") checkQuorum(commit, event);
+  for (const event of commit.events) checkQuorum(commit, event);
   checkReservations(commit);
 }
 
