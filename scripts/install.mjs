@@ -25,6 +25,7 @@ async function installNow() {
   console.log("installing dependencies");
   const code = await npm([
     "ci",
+    "--ignore-scripts",
     "--include=dev",
     "--include=optional",
     "--no-engine-strict",

@@ -40,7 +40,8 @@ function completeFile(run, data) {
   const file = fileOf(run, data.file);
   const { error, duration_ms: duration } = data.details;
   if (error !== undefined) fail(run, file, data, error);
-  else if (!file.seen && !isNarrowed && !runsSuite(data.file)) fail(run, file, data, "the file holds no tests");
+  else if (!file.seen && !isNarrowed && !runsSuite(data.file))
+    fail(run, file, data, "the file holds no tests");
   const verdict = file.failed > 0 ? `FAILED ${file.failed}` : "ok";
   return `${verdict.padEnd(9)} ${relative(data.file)} (${file.passed} passed, ${Math.round(duration)} ms)\n`;
 }

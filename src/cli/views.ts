@@ -8,12 +8,14 @@ export const views: Command = {
   flags: {},
   async run(context) {
     const { hp, terminal } = context;
-    const { streams } = await hp.journal.rebuildViews((done, total) =>
+    const { streams, left } = await hp.journal.rebuildViews((done, total) =>
       terminal.progress(`${done} of ${total} streams …`),
     );
     terminal.progress(null);
-    if (context.json) terminal.json({ streams });
-    else terminal.line(`Rebuilt the views of ${streams} streams.`);
+    if (context.json) terminal.json({ streams, left });
+    else terminal.line(`Rebuilt the views of ${streams - left} streams.`);
+    if (!context.json && left > 0)
+      terminal.line(`${left} were left as they were: their events are newer, or their bodies were erased.`);
     return EXIT.ok;
   },
 };

@@ -162,7 +162,7 @@ export const ERROR_CODES = {
     status: 500,
     retryable: false,
     data: "The file was left as it is.",
-    next: "Keep a copy, then restore a backup; `holdpoint verify` shows what still verifies.",
+    next: "Keep a copy, then restore a backup; an export made earlier can still be verified offline.",
   },
   store_newer: {
     status: 500,

@@ -9,7 +9,7 @@ const isPath = (value: unknown) => typeof value === "string" && value !== "";
 const isFunction = (value: unknown) => typeof value === "function";
 
 /** Every option there is, and what it has to be when it is given. */
-const OPTIONS: Readonly<Record<string, Rule>> = {
+export const OPTIONS: Readonly<Record<string, Rule>> = {
   folder: { isRight: isPath, what: "is a path" },
   keyFile: { isRight: isPath, what: "is a path" },
   tenant: {

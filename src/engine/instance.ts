@@ -9,6 +9,7 @@ import type { Seal } from "../core/seal.ts";
 import type { SwitchState } from "../core/switch.ts";
 import type { Report } from "../core/verify-journal.ts";
 import type { SavedSeal } from "../core/verify-seals.ts";
+import type { Rebuilt } from "../stores/store.ts";
 import {
   type Action,
   type ActionList,
@@ -168,7 +169,7 @@ export type Journal = {
   seal(): Promise<Seal | undefined>;
   /** Seals now and answers the last seal with its key, for keeping elsewhere; undefined while there is no entry. */
   savedSeal(): Promise<SavedSeal | undefined>;
-  rebuildViews(progress?: (done: number, total: number) => void): Promise<{ readonly streams: number }>;
+  rebuildViews(progress?: (done: number, total: number) => void): Promise<Rebuilt>;
 };
 
 export function journalOf(open: Opening): Journal {

@@ -1,5 +1,6 @@
 /** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
 import { errorText } from "../core/error-text.ts";
+import { isHoldpointError } from "../core/errors.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { beginEpoch, type OwnEpoch } from "./epoch.ts";
@@ -60,6 +61,19 @@ function tell(notify: (notice: Notice) => void, notice: Notice): void {
   }
 }
 
+const NOT_OURS_TO_SEAL: readonly unknown[] = ["key_mismatch", "store_read_only", "store_busy"];
+
+/** A process that executed seals what it leaves; one that only decided does so where the key is at hand. */
+async function sealLast(runtime: Runtime, executed: boolean): Promise<void> {
+  if (!executed && (await runtime.knownKeys().catch(() => [])).length === 0) return;
+  try {
+    await sealTenant(runtime);
+  } catch (error) {
+    const leave = !executed && isHoldpointError(error) && NOT_OURS_TO_SEAL.includes(error.code);
+    if (!leave) throw error;
+  }
+}
+
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { store, tenant, clock, random } = parts;
   const closing = new AbortController();
@@ -104,7 +118,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     const isIdle = (await restUpkeep(clock, upkeep)) && (await restPerforming(runtime));
     // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
     if (isIdle && epoch !== undefined) await (await epoch).end();
-    if (parts.seals && epoch !== undefined) await sealTenant(runtime);
+    if (parts.seals) await sealLast(runtime, epoch !== undefined);
     runtime.waker.close();
     await store.close();
   }

@@ -4,7 +4,7 @@ import { errorText } from "../core/error-text.ts";
 import { actionStream } from "../core/stream.ts";
 import { resultJson } from "./attempt.ts";
 import type { Clock } from "./clock.ts";
-import { loadValue, readState } from "./read-state.ts";
+import { loadValue, readStateAt } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
@@ -49,7 +49,7 @@ async function inTime<Value>(work: () => Promise<Value>, clock: Clock, signal: A
 
 /** Probes one effect in doubt; answers whether the doubt is over. `clock` is slept on while waiting for `verify`. */
 export async function probeAction(runtime: Runtime, action: string, clock: Clock): Promise<boolean> {
-  const state = await readState(runtime, actionStream(action));
+  const { state, now: askedAt } = await readStateAt(runtime, actionStream(action));
   if (state.phase !== "in_doubt") return false;
   const tool = runtime.tools.get(state.tool);
   const verify = tool?.verify ?? null;
@@ -64,7 +64,7 @@ export async function probeAction(runtime: Runtime, action: string, clock: Clock
   };
   const probe = await ask(() => inTime(() => verify(context), clock, runtime.closing), known);
   if (runtime.closing.aborted) return false;
-  const command = { action, probe, finalityMs: tool.rules.finalityMs };
+  const command = { action, probe, askedAt, finalityMs: tool.rules.finalityMs };
   const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
     recordProbe(draft, command),
   );

@@ -39,6 +39,9 @@ export type Projection<K extends StreamKind = StreamKind> = {
   row(id: string, state: StateOf<K>): Omit<ViewRow, "stream"> | undefined;
 };
 
+/** `left`: streams that could not be folded (newer events, erased bodies) and whose rows were left as they were. */
+export type Rebuilt = { readonly streams: number; readonly left: number };
+
 export type ViewQuery = {
   readonly view: string;
   readonly bucket?: string;
@@ -98,7 +101,7 @@ export type Store = {
   /** How many rows a bucket has. */
   count(tenant: string, view: string, bucket: string): Promise<number>;
   /** Throws views away and folds them again from the journal; reports progress. */
-  rebuildViews(progress?: (done: number, total: number) => void): Promise<{ readonly streams: number }>;
+  rebuildViews(progress?: (done: number, total: number) => void): Promise<Rebuilt>;
 
   /** The store's last commit position. */
   position(): Promise<number>;

@@ -20,6 +20,18 @@ for (const rule of Object.keys(rules)) {
   });
 }
 
+const others = ["tests", "scripts", "bin", "examples"].flatMap(readTree);
+
+test("tests, scripts and examples keep to the length of a file", () => {
+  assert.deepEqual(
+    violations(
+      "caps",
+      others.filter(({ path }) => /\.(ts|mjs)$/.test(path)),
+    ).filter((line) => / has \d+ lines/.test(line)),
+    [],
+  );
+});
+
 const many = (count: number, line: string): string[] => Array.from({ length: count }, () => line);
 const core = (...lines: readonly string[]): SourceText[] => [file("src/core/sample.ts", ...lines)];
 

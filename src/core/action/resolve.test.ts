@@ -30,11 +30,12 @@ function inDoubt(): World {
 }
 
 const probed =
-  (answer: ProbeAnswer["answer"], result: ProbeAnswer["result"] = null) =>
+  (answer: ProbeAnswer["answer"], result: ProbeAnswer["result"] = null, askedAt?: number) =>
   (draft: Draft) =>
     recordProbe(draft, {
       action: ACTION,
       probe: { answer, evidence: { seen: answer }, result },
+      askedAt: askedAt ?? draft.now,
       finalityMs: FINALITY,
     });
 
@@ -68,6 +69,12 @@ describe("a probe", () => {
         .answers({ kind });
     });
   }
+
+  test("that was asked before finality is not believed because its answer is written down after it", () => {
+    given(inDoubt(), { now: NOON + FINALITY + 5 * SECOND })
+      .when(probed("not_applied", null, NOON + FINALITY - 1))
+      .answers({ kind: "unresolved" });
+  });
 
   test("that finds nothing before finality is written down and changes nothing", () => {
     const then = given(inDoubt()).when(probed("not_applied"));

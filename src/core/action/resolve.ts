@@ -1,7 +1,7 @@
 /**
  * Ends of doubt: a probe that knows, or a person with a reason.
  *
- * Q1. "Not applied" by a probe counts only after the tool's finality; before that it is unknown.
+ * Q1. "Not applied" by a probe counts only if it was asked after the tool's finality; before that it is unknown.
  * Q2. Only a person in good standing resolves by word; the agent that asked, and whoever it acts for, never does.
  */
 import { digestOf } from "../digest.ts";
@@ -51,13 +51,19 @@ function end(draft: Draft, action: string, state: ActionIn<"in_doubt">, ending: 
 
 export function recordProbe(
   draft: Draft,
-  command: { readonly action: string; readonly probe: ProbeAnswer; readonly finalityMs: number },
+  command: {
+    readonly action: string;
+    readonly probe: ProbeAnswer;
+    /** The store's time before the probe was asked: what it answered then may be written down much later. */
+    readonly askedAt: number;
+    readonly finalityMs: number;
+  },
 ): Need | ResolveAnswer {
   const state = lockEffect(draft, command.action);
   if ("kind" in state) return state;
   if (state.phase !== "in_doubt") return { kind: "not_in_doubt", state };
   const { answer, evidence, result } = command.probe;
-  const final = draft.now >= state.outcome.at + command.finalityMs;
+  const final = command.askedAt >= state.outcome.at + command.finalityMs;
   if (answer === "applied" || (answer === "not_applied" && final)) {
     return end(draft, command.action, state, {
       status: answer,

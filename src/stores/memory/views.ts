@@ -3,7 +3,7 @@ import { checkQuery } from "../check-query.ts";
 import { emptyHead, foldEntry } from "../head.ts";
 import type { Plan } from "../plan.ts";
 import { rowOf } from "../project.ts";
-import type { ViewQuery, ViewRow } from "../store.ts";
+import type { Rebuilt, ViewQuery, ViewRow } from "../store.ts";
 import { type MemoryDatabase, type MemoryRow, type MemoryStream, tenantOf } from "./database.ts";
 
 type PlannedRow = {
@@ -72,7 +72,7 @@ export function count(database: MemoryDatabase, tenant: string, view: string, bu
 export function rebuildViews(
   database: MemoryDatabase,
   progress: (done: number, total: number) => void = () => {},
-): { readonly streams: number } {
+): Rebuilt {
   const all = [...database.data.tenants].flatMap(([tenant, { streams }]) =>
     [...streams.values()].map((stream) => ({ tenant, stream })),
   );
@@ -82,7 +82,7 @@ export function rebuildViews(
   });
   for (const tenant of database.data.tenants.values()) tenant.views.clear();
   for (const { tenant, rows: made } of rows) writeRows(database, tenant, made);
-  return { streams: all.length };
+  return { streams: all.length, left: 0 };
 }
 
 function refold({ folds }: MemoryDatabase, { stream, entries }: MemoryStream): unknown {

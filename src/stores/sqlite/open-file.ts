@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
 import type { Projections } from "../project.ts";
 import { connect } from "./connect.ts";
 import { createFiles, refuseNetwork } from "./file-system.ts";
@@ -28,15 +28,27 @@ export type OpenFile = {
 };
 
 export async function openFile(options: FileOptions): Promise<OpenFile> {
-  const { folder, patience, damaged } = options;
-  const file = path.join(folder, "journal.db");
+  const file = path.join(options.folder, "journal.db");
   try {
-    if (options.mode === "existing") refuseMissing(file);
-    else createFiles(folder, file);
-    refuseNetwork(folder);
+    return await openAt(file, options);
   } catch (error) {
-    throw translated(error);
+    throw naming(file, translated(error));
   }
+}
+
+/** Whoever reads the error has to know which file it is about. */
+function naming(file: string, error: unknown): unknown {
+  if (!isHoldpointError(error) || error.what.includes(path.dirname(file))) return error;
+  return new HoldpointError(error.code, `${error.what} The file is ${file}.`, {
+    cause: error.cause ?? error,
+  });
+}
+
+async function openAt(file: string, options: FileOptions): Promise<OpenFile> {
+  const { folder, patience, damaged } = options;
+  if (options.mode === "existing") refuseMissing(file);
+  else createFiles(folder, file);
+  refuseNetwork(folder);
   const db = await patiently(patience, () => connect(file));
   try {
     await prepareFile(db, options);

@@ -3,14 +3,19 @@ import { parentPort, workerData } from "node:worker_threads";
 import { pragma } from "./connect.ts";
 import { isBusy } from "./sqlite-errors.ts";
 
+const ATTEMPTS = 10;
+
+/** Others may hold the file for a moment; what cannot be checked at all is thrown, never called sound. */
 function check(file: string): string {
-  const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
-  try {
-    return String(pragma(db, "PRAGMA quick_check(1)"));
-  } catch (error) {
-    return isBusy(error) ? "ok" : String(error);
-  } finally {
-    db.close();
+  for (let attempt = 1; ; attempt++) {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+    try {
+      return String(pragma(db, "PRAGMA quick_check(1)"));
+    } catch (error) {
+      if (!isBusy(error) || attempt === ATTEMPTS) throw error;
+    } finally {
+      db.close();
+    }
   }
 }
 

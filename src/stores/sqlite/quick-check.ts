@@ -29,8 +29,23 @@ function checkBeside(file: string, damaged: (error: unknown) => void): QuickChec
   worker.on("message", (answer) => {
     if (answer !== "ok") damaged(damage(String(answer)));
   });
-  worker.on("error", () => {});
-  return { stop: () => void worker.terminate() };
+  let stopped = false;
+  worker.on("error", (error) => {
+    if (!stopped) damaged(unchecked(error));
+  });
+  return {
+    stop() {
+      stopped = true;
+      void worker.terminate();
+    },
+  };
+}
+
+/** A file that could not be checked is not trusted: the store refuses until it is opened again. */
+function unchecked(cause: unknown): HoldpointError {
+  return new HoldpointError("store_unavailable", "The store's file could not be checked for damage.", {
+    cause,
+  });
 }
 
 function damage(answer: string): HoldpointError {

@@ -6,6 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { isHoldpointError } from "../../core/errors.ts";
 import { type StreamRef, streamRef } from "../../core/stream.ts";
 import { emptyHead, foldEntry } from "../head.ts";
+import type { Rebuilt } from "../store.ts";
 import type { Writer } from "./group-commit.ts";
 import { hex } from "./heads.ts";
 import { inTransaction } from "./in-transaction.ts";
@@ -17,21 +18,23 @@ const PAGE = 100;
 type Work = { readonly journal: Journal; readonly writer: Writer };
 type Progress = (done: number, total: number) => void;
 
-export async function rebuildViews(work: Work, progress: Progress): Promise<{ readonly streams: number }> {
+export async function rebuildViews(work: Work, progress: Progress): Promise<Rebuilt> {
   await inTransaction(work.writer, () => markAll(work.journal));
-  return { streams: await goOn(work, progress) };
+  return goOn(work, progress);
 }
 
-/** Builds what is marked as not built. Answers how many streams were visited. */
-export async function goOn(work: Work, progress: Progress = () => {}): Promise<number> {
+/** Builds what is marked as not built. */
+export async function goOn(work: Work, progress: Progress = () => {}): Promise<Rebuilt> {
   const { db } = work.journal;
-  if (placeOf(work.journal) === undefined) return 0;
+  if (placeOf(work.journal) === undefined) return { streams: 0, left: 0 };
   const total = Number(db.prepare("SELECT count(*) AS n FROM hp_streams").get()?.["n"]);
   let done = 0;
+  let left = 0;
   for (;;) {
-    const visited = await inTransaction(work.writer, () => buildPage(work.journal));
-    if (visited === undefined) return done;
-    done += visited;
+    const page = await inTransaction(work.writer, () => buildPage(work.journal));
+    if (page === undefined) return { streams: done, left };
+    done += page.streams;
+    left += page.left;
     progress(Math.min(done, total), total);
   }
 }
@@ -52,28 +55,30 @@ function placeOf({ db, projections }: Journal): number | undefined {
 }
 
 /** undefined: all is built. */
-function buildPage(journal: Journal): number | undefined {
+function buildPage(journal: Journal): Rebuilt | undefined {
   const { db } = journal;
   const place = placeOf(journal);
   if (place === undefined) return undefined;
   const rows = db
     .prepare("SELECT sid, tid, name FROM hp_streams WHERE sid > ? ORDER BY sid LIMIT ?")
     .all(place, PAGE);
-  for (const row of rows) {
-    build(journal, { sid: Number(row["sid"]), tid: Number(row["tid"]) }, streamRef(String(row["name"])));
-  }
+  const built = rows.map((row) =>
+    build(journal, { sid: Number(row["sid"]), tid: Number(row["tid"]) }, streamRef(String(row["name"]))),
+  );
   const last = rows.length < PAGE ? null : Number(rows.at(-1)?.["sid"]);
   db.prepare("UPDATE hp_views SET built = ? WHERE built = ?").run(last, place);
-  return rows.length;
+  return { streams: rows.length, left: built.filter((isBuilt) => !isBuilt).length };
 }
 
 /** A stream with events that this program does not know, or whose bodies were erased, is left alone with its row. */
-function build(journal: Journal, place: { sid: number; tid: number }, stream: StreamRef): void {
+function build(journal: Journal, place: { sid: number; tid: number }, stream: StreamRef): boolean {
   try {
     const folded = refold(journal.db, journal, { sid: place.sid, stream });
     if (folded.seq > 0) journal.views.write(place, stream, folded.state);
+    return true;
   } catch (error) {
     if (!isHoldpointError(error, "unknown_event") && !isHoldpointError(error, "body_erased")) throw error;
+    return false;
   }
 }
 

@@ -273,7 +273,7 @@ function groundOf(`,
   bug(
     null,
     "a probe is believed before its finality",
-    at(RESOLVE, "draft.now >= state.outcome.at + command.finalityMs", "true"),
+    at(RESOLVE, "command.askedAt >= state.outcome.at + command.finalityMs", "true"),
   ),
   bug(
     null,
