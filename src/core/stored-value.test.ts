@@ -37,6 +37,14 @@ describe("a value in the journal", () => {
     assert.equal(json.bytes, artifact.bytes.length);
   });
 
+  test("that is nested as deep as JSON may be is kept as an artifact: an entry nests it deeper still", () => {
+    let value: Json = "x";
+    for (let level = 0; level < 64; level++) value = { value };
+    const { json, artifact } = storeValue(value);
+    assert.ok(artifact !== undefined);
+    assert.doesNotThrow(() => canonicalJson({ body: { args: json } }));
+  });
+
   test("that only looks like a reference is not mistaken for one", () => {
     const lookalike: Json = { $artifact: `sha256:${"0".repeat(64)}`, bytes: 3 };
     const { json, artifact } = storeValue(lookalike);

@@ -256,6 +256,24 @@ describe("between decision and dispatch", () => {
   });
 });
 
+describe("an action that nobody was asked about", () => {
+  const held = () => given([epochOpen, stop]).when(proposes()).world;
+  const stop = fact({ kind: "switch", id: "tenant" }, "switch.stopped", { by: ANN, reason: "x" });
+  const go = fact({ kind: "switch", id: "tenant" }, "switch.released", { by: ANN, reason: "x" });
+
+  test("and whose arguments are no longer those proposed is refused when it could start", () => {
+    const forge = (one: Fact): Fact =>
+      one.type === "action.proposed"
+        ? { ...one, body: { ...one.body, args: { ...ARGS, amount: 101 } } }
+        : one;
+    const world = add(held(), go);
+    given(world).when(comesBack()).answers({ kind: "started" });
+    given({ ...world, facts: world.facts.map(forge) })
+      .when(comesBack())
+      .then([fact(action, "action.refused", { code: "binding_broken" })]);
+  });
+});
+
 describe("coming back", () => {
   test("to a pending question waits and writes nothing", () => {
     given(asked()).when(comesBack(escalates)).then([]).answers({ kind: "waiting", approval: APPROVAL });
