@@ -1,11 +1,11 @@
 import { APPROVAL_STATUSES, type ApprovalStatus } from "../core/approval/state.ts";
+import { visible, visiblePreview } from "../core/visible.ts";
 import type { ApprovalSummary } from "../index.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { fit } from "./measure.ts";
 import { printTable } from "./table.ts";
 import { left, moment, span } from "./times.ts";
-import { visible, visiblePreview } from "./visible.ts";
 import { watchApprovals } from "./watch-approvals.ts";
 
 type Status = ApprovalStatus | "any";

@@ -1,6 +1,7 @@
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { parseJson } from "../core/strict-json.ts";
+import { visible } from "../core/visible.ts";
 import type { Approval } from "../index.ts";
 import { awaitReview, type Reviewed } from "./await-review.ts";
 import { type Command, type Context, EXIT, FULL, flag, word } from "./command.ts";
@@ -8,7 +9,6 @@ import { CommandError } from "./failure.ts";
 import { readable } from "./readable.ts";
 import { approvalId } from "./resolve-id.ts";
 import { sectionsOn } from "./sections.ts";
-import { visible } from "./visible.ts";
 
 function editOf(context: Context, approval: Approval): { readonly edit?: Json } {
   const text = flag(context, "edit");

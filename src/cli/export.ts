@@ -1,6 +1,6 @@
+import { visible } from "../core/visible.ts";
 import { type Command, type Context, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { visible } from "./visible.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 const CHUNK = 64 * 1024;

@@ -1,8 +1,8 @@
 /** What goes wrong, in words and as an exit code. */
 import { type ErrorCode, isHoldpointError } from "../core/errors.ts";
+import { visible } from "../core/visible.ts";
 import { EXIT } from "./command.ts";
 import { jsonText, type Terminal } from "./terminal.ts";
-import { visible } from "./visible.ts";
 
 /** Failures that only a command line has. */
 export const OWN_CODES = {

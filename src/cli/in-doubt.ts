@@ -1,9 +1,9 @@
+import { visible } from "../core/visible.ts";
 import type { Action, ActionSummary } from "../index.ts";
 import { type Command, type Context, EXIT, FULL } from "./command.ts";
 import { readable } from "./readable.ts";
 import { sectionsOn } from "./sections.ts";
 import { ago } from "./times.ts";
-import { visible } from "./visible.ts";
 
 const MOST = 1_000;
 type Doubtful = Extract<Action, { phase: "in_doubt" }>;

@@ -1,10 +1,10 @@
 import { canonicalJson } from "../core/canonical-json.ts";
+import { visible, visiblePreview } from "../core/visible.ts";
 import type { JournalRecord } from "../index.ts";
 import { type Command, type Context, EXIT, FULL, word } from "./command.ts";
 import { cut, fold, missing } from "./measure.ts";
 import { anyId } from "./resolve-id.ts";
 import { moment } from "./times.ts";
-import { visible, visiblePreview } from "./visible.ts";
 
 const MOST_BODY = 300;
 const INDENT = "    ";

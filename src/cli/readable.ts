@@ -1,7 +1,7 @@
 /** Arguments as a tree that people read: one line a field, long text as a block, nothing left to the imagination. */
 import { isJsonObject, type Json } from "../core/json.ts";
+import { visible, visibleJson } from "../core/visible.ts";
 import { cut, missing } from "./measure.ts";
-import { visible, visibleJson } from "./visible.ts";
 
 const MOST_CHARACTERS = 1_000;
 const MOST_LINES = 100;

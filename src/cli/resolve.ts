@@ -1,6 +1,6 @@
+import { visible } from "../core/visible.ts";
 import { type Command, EXIT, needed, REASON, word } from "./command.ts";
 import { actionId } from "./resolve-id.ts";
-import { visible } from "./visible.ts";
 
 export const resolve: Command = {
   name: "resolve",

@@ -1,6 +1,6 @@
+import { visible } from "../core/visible.ts";
 import { type Command, EXIT, needed, REASON, word } from "./command.ts";
 import { approvalId } from "./resolve-id.ts";
-import { visible } from "./visible.ts";
 
 export const revoke: Command = {
   name: "revoke",

@@ -1,7 +1,7 @@
+import { visible } from "../core/visible.ts";
 import { type Command, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonText } from "./terminal.ts";
-import { visible } from "./visible.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 async function* once(text: string): AsyncGenerator<string> {

@@ -1,9 +1,9 @@
 /** The parts of a card: headings, labelled values, and blocks of strangers' text that cannot pass for anything else. */
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { Json } from "../core/json.ts";
+import { visible, visiblePreview } from "../core/visible.ts";
 import { cut, fold, missing } from "./measure.ts";
 import type { Style, Terminal } from "./terminal.ts";
-import { visible, visiblePreview } from "./visible.ts";
 
 const INDENT = "  ";
 /** Stands before every line of a block, also where a long line was folded. */

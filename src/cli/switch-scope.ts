@@ -1,9 +1,10 @@
 /** Whom the kill switch is for, and what it says. */
+
+import { visible } from "../core/visible.ts";
 import type { Context } from "./command.ts";
 import { flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { ago } from "./times.ts";
-import { visible } from "./visible.ts";
 
 const PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"] as const;
 const LOOKED_AT = 200;

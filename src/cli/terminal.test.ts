@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { describe, test } from "node:test";
+import { visible } from "../core/visible.ts";
 import { printTable } from "./table.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
-import { visible } from "./visible.ts";
 
 type Screen = { readonly terminal: Terminal; readonly stdout: EventEmitter; text(): string };
 

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { type PublicJwk, readPublicJwk } from "../core/jws.ts";
 import { parseJson } from "../core/strict-json.ts";
+import { visible } from "../core/visible.ts";
 import type { Report } from "../index.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";
 import { CommandError, fileError } from "./failure.ts";
 import { sectionsOn } from "./sections.ts";
 import { moment } from "./times.ts";
-import { visible } from "./visible.ts";
 
 function readJson(file: string): Json {
   try {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { FORBIDDEN, HOSTILE } from "../../tests/cli/hostile.ts";
+import { visible } from "../core/visible.ts";
 import { cut, fit, fold, widthOf } from "./measure.ts";
 import { readable } from "./readable.ts";
 import { jsonText } from "./terminal.ts";
-import { visible } from "./visible.ts";
 
 const SHORT: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\\": "\\" };
 

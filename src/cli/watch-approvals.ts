@@ -1,11 +1,11 @@
 /** Stays and tells what is asked and decided, woken by commits of any process. */
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { Json } from "../core/json.ts";
+import { visible } from "../core/visible.ts";
 import type { Approval } from "../index.ts";
 import { type Context, EXIT } from "./command.ts";
 import { cut, fit } from "./measure.ts";
 import { moment } from "./times.ts";
-import { visible } from "./visible.ts";
 
 const MOST_PREVIEW = 500;
 const LONGEST_CHANGE = "edit refused".length;

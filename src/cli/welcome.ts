@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { visible, visiblePreview } from "../core/visible.ts";
 import type { ApprovalSummary } from "../index.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { fit, pad } from "./measure.ts";
 import { whoStopped } from "./switch-scope.ts";
 import { span } from "./times.ts";
-import { visible, visiblePreview } from "./visible.ts";
 
 const SHOWN = 3;
 const HELLO = fileURLToPath(new URL("../../examples/hello.ts", import.meta.url));

@@ -34,8 +34,12 @@ export const FINDING_KINDS = [
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
+/** What only the store itself can show: an export does not have it. */
+export const STORE_FINDING_KINDS = ["name_missing"] as const;
+export type StoreFindingKind = (typeof STORE_FINDING_KINDS)[number];
+
 export type Finding = {
-  readonly kind: FindingKind;
+  readonly kind: FindingKind | StoreFindingKind;
   readonly stream?: string;
   readonly seq?: number;
   /** The seal's number. */

@@ -187,7 +187,7 @@ describe("a policy that fails blocks", () => {
   });
 
   test("but words that it adds to an approver rule are left out, not stored", () => {
-    const answer = nonsense({ verdict: "escalate", approvers: { quorum: 1, because: 1n } });
+    const answer = nonsense({ verdict: "escalate", approvers: { quorum: 1, because: "it is late" } });
     assert.partialDeepStrictEqual(answer, { verdict: "escalate" });
     assert.deepEqual(answer.verdict === "escalate" && answer.approvers, {
       quorum: 1,

@@ -7,7 +7,7 @@
  */
 import { canonicalJson } from "./canonical-json.ts";
 import { errorText } from "./error-text.ts";
-import { isJsonObject, type Json, type JsonObject } from "./json.ts";
+import { isJsonObject, type Json } from "./json.ts";
 import type { ToolRules } from "./tool-rules.ts";
 import { type ApproverRule, approverRule, type PolicyInput, unsatisfiable, type Verdict } from "./verdict.ts";
 
@@ -61,7 +61,10 @@ const isText = (value: unknown): boolean =>
 
 function ask(rules: ToolRules, input: PolicyInput): Verdict {
   try {
-    const verdict: unknown = rules.policy(input);
+    const said: unknown = rules.policy(input);
+    if (!isJsonObject(said)) return block("the policy did not answer a verdict");
+    // Read once: what is checked is what is used.
+    const verdict: unknown = JSON.parse(canonicalJson(said));
     if (!isJsonObject(verdict) || !VERDICTS.includes(verdict["verdict"]))
       return block("the policy did not answer a verdict");
     const answer = verdict as unknown as Verdict;
@@ -69,7 +72,7 @@ function ask(rules: ToolRules, input: PolicyInput): Verdict {
       return block("the policy's reason or rule is not text");
     if (answer.verdict === "revise") {
       if (!isJsonObject(answer.set)) return block("the policy's revision is not an object");
-      return { ...answer, set: JSON.parse(canonicalJson(answer.set)) as JsonObject };
+      return answer;
     }
     if (answer.verdict !== "escalate") return answer;
     const fault = escalationFault(answer, input);

@@ -11,7 +11,7 @@ import { plainJson } from "./prepare-args.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
-import { holdsNone, redactText, resolveAll, revealSecrets } from "./secrets.ts";
+import { handlesIn, holdsNone, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 import { issuesAgainst } from "./stored-schema.ts";
 import { castVote } from "./vote.ts";
 
@@ -109,6 +109,12 @@ function checkText(field: string, value: unknown): string {
   return value;
 }
 
+/** A word for the channel, not a text of people's: it is kept in clear. */
+function checkVia(via = "embedded"): string {
+  if (/^[a-z][a-z0-9_.:-]{0,63}$/.test(via)) return via;
+  throw new HoldpointError("invalid_input", "A channel is a word of small letters and digits, such as cli.");
+}
+
 /** Fields of an object are replaced one by one; anything else is replaced whole. */
 function patched(args: Json, patch: Json): Json {
   return isJsonObject(args) && isJsonObject(patch) ? { ...args, ...patch } : patch;
@@ -134,7 +140,7 @@ async function secretsOf(runtime: Runtime, approval: Approval): Promise<Readonly
 export async function approveApproval(
   runtime: Runtime,
   id: string,
-  decision: Decision & { readonly edit?: unknown },
+  decision: Decision & { readonly edit?: unknown; readonly handles?: ReadonlySet<string> },
 ): Promise<Decided> {
   checkPerson(decision.by);
   const approval = await getApproval(runtime, id);
@@ -144,11 +150,12 @@ export async function approveApproval(
     by: decision.by,
     decision: "approve",
     note: decision.note === undefined ? null : redactText(checkText("note", decision.note), known),
-    via: decision.via ?? "embedded",
+    via: checkVia(decision.via),
   } as const;
   if (decision.edit === undefined)
     return castVote(runtime, { ...ballot, binding: decision.binding ?? null, edit: undefined });
-  const edit = patched(approval.args, plainJson(decision.edit));
+  const allowed = new Set([...handlesIn(approval.args), ...(decision.handles ?? [])]);
+  const edit = patched(approval.args, plainJson(decision.edit, allowed));
   if (!holdsNone(edit, known))
     throw new HoldpointError("secret_transformed", "A secret's value stands in the edit in clear.");
   await checkEdit(runtime, approval, edit);
@@ -168,7 +175,7 @@ export async function rejectApproval(
     by: decision.by,
     decision: "reject",
     note,
-    via: decision.via ?? "embedded",
+    via: checkVia(decision.via),
   } as const;
   return castVote(runtime, { ...ballot, binding: decision.binding ?? null, edit: undefined });
 }
@@ -184,8 +191,10 @@ async function withdraw(
       `"${String(command.by)}" is not a principal: write person:<name>.`,
     );
   checkText("reason", command.reason);
+  const known = await secretsOf(runtime, await getApproval(runtime, command.approval));
+  const clean = { ...command, reason: redactText(command.reason, known) };
   const answer = await runCommand(runtime, { write: [approvalStream(command.approval)] }, (draft) =>
-    rules(draft, command),
+    rules(draft, clean),
   );
   if (answer.kind === "ended") return;
   if (answer.status === "none")

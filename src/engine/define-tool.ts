@@ -1,5 +1,6 @@
 /** From what a user writes to what rules and hands work with. */
 import type { ProbeAnswer } from "../core/action/resolve.ts";
+import { canonicalJson } from "../core/canonical-json.ts";
 import { digestOf } from "../core/digest.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
@@ -8,6 +9,7 @@ import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.
 import { approverRule, type PolicyInput, unsatisfiable, type Verdict } from "../core/verdict.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
+import { quiet } from "./thenable.ts";
 import type { ProbeContext, Tool, ToolContext } from "./tool.ts";
 
 /** `"approve"`, `"escalate"`, `"block"`, a verdict, or a pure synchronous function that answers one of these. */
@@ -194,6 +196,9 @@ export function isMoney(value: unknown): value is Money {
   );
 }
 
+/** Each call gets arguments of its own: what an author's function does to them stays there. */
+const fresh = (args: Json): Json => JSON.parse(canonicalJson(args)) as Json;
+
 export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): Tool {
   check(given as unknown as ToolDefinition<never, unknown>);
   // The user's functions are typed by Args; the rules hand them JSON that the schema has let through.
@@ -210,18 +215,25 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
       policyDigest: policyDigest(policy as unknown as Policy<never>, definition.policyVersion),
       keyRetentionMs: definition.keyRetentionMs ?? 24 * HOUR_MS,
       finalityMs: definition.finalityMs ?? 0,
-      policy: (input) => verdictOf(name, typeof policy === "function" ? policy(input) : policy),
-      costs: (args) => (cost === undefined ? [] : costList(cost(args))),
-      dedupe: (args) => (dedupe === undefined ? undefined : { key: dedupeKey(dedupe(args)), windowMs }),
+      policy: (input) => verdictOf(name, typeof policy === "function" ? quiet(policy(input)) : policy),
+      costs: (args) => (cost === undefined ? [] : costList(quiet(cost(fresh(args))))),
+      dedupe: (args) =>
+        dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },
     },
     attempts: definition.attempts ?? 3,
     timeoutMs: definition.timeoutMs ?? null,
     run: "run" in definition ? definition.run : () => undefined,
     runInTransaction: "runInTransaction" in definition ? definition.runInTransaction : null,
-    isDefinite: definition.isDefinite ?? (() => false),
+    hasCosts: cost !== undefined,
+    isDefinite: (error) => quiet(definition.isDefinite?.(error)) === true,
     verify:
       verify === undefined
         ? null
-        : async (context) => ({ evidence: null, result: null, ...(await verify(context)) }) as ProbeAnswer,
+        : async (context) =>
+            ({
+              evidence: null,
+              result: null,
+              ...(await verify({ ...context, args: fresh(context.args) })),
+            }) as ProbeAnswer,
   };
 }

@@ -73,6 +73,8 @@ async function callTool(
   const runtime = await gates.open();
   warnOnce(runtime, gates.warned, tool, options);
   const prepared = await prepareArgs(tool, plain, runtime.secrets);
+  if (requestId !== null && redactText(requestId, prepared.known) !== requestId)
+    throw new HoldpointError("secret_transformed", "A secret's value stands in the request id in clear.");
   const call = {
     requestId,
     args: prepared.args,

@@ -5,6 +5,7 @@ import { errorText } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { ToolRules, Validation } from "../core/tool-rules.ts";
+import { isThenable, quiet } from "./thenable.ts";
 
 type Issue = {
   readonly message: string;
@@ -40,30 +41,26 @@ function issuesText(issues: readonly Issue[]): string {
   return shown.join("; ") + more;
 }
 
-/** A schema that throws has not let anything through. */
-function outcomeOf(schema: InputSchema<unknown>, args: Json): Outcome<unknown> | Promise<Outcome<unknown>> {
+/** A schema that throws, or answers something that is not an outcome, has not let anything through. */
+function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
+  let outcome: unknown;
   try {
-    return schema["~standard"].validate(args);
+    outcome = quiet(schema["~standard"].validate(args));
   } catch (error) {
-    return { issues: [{ message: `the schema failed: ${errorText(error)}` }] };
+    return { ok: false, issues: `the schema failed: ${errorText(error)}` };
+  }
+  if (isThenable(outcome))
+    throw new HoldpointError("async_schema", "The tool's input schema validates asynchronously.");
+  try {
+    return read(outcome as Outcome<unknown>);
+  } catch (error) {
+    return { ok: false, issues: `the schema's output is not JSON: ${errorText(error)}` };
   }
 }
 
-function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
-  const outcome = outcomeOf(schema, args);
-  if (outcome instanceof Promise) {
-    outcome.catch(() => undefined);
-    throw new HoldpointError("async_schema", "The tool's input schema validates asynchronously.");
-  }
+function read(outcome: Outcome<unknown>): Validation {
   if (outcome.issues !== undefined) return { ok: false, issues: issuesText(outcome.issues) };
-  try {
-    return { ok: true, value: JSON.parse(canonicalJson(outcome.value)) as Json };
-  } catch (error) {
-    return {
-      ok: false,
-      issues: `the schema's output is not JSON: ${errorText(error)}`,
-    };
-  }
+  return { ok: true, value: JSON.parse(canonicalJson(outcome.value)) as Json };
 }
 
 /** Not every schema can be said in JSON Schema: then its author's `version` has to tell one from the next. */

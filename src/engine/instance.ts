@@ -63,7 +63,7 @@ import {
   setStanding,
   setSwitch,
 } from "./operate.ts";
-import { plainJson } from "./prepare-args.ts";
+import { copyEdit } from "./prepare-args.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
 import { freshId } from "./runtime.ts";
 import { savedSeal, sealTenant } from "./seal.ts";
@@ -111,7 +111,7 @@ export function approvalsOf(open: Opening): Approvals {
     },
     async approve(id, decision) {
       const { edit, ...said } = checkDecision(decision, ["note", "edit"]);
-      const copy = edit === undefined ? said : { ...said, edit: plainJson(edit) };
+      const copy = edit === undefined ? said : { ...said, ...copyEdit(edit) };
       return approveApproval(await open(), checkId(APPROVAL, id), copy);
     },
     reject: async (id, decision) =>

@@ -1,10 +1,12 @@
 /** The journal read back: by id, as an export, and verified. */
+import { requestName } from "../core/action/propose.ts";
 import type { Header } from "../core/entry.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { exportLine } from "../core/export-line.ts";
+import type { Finding } from "../core/finding.ts";
 import type { Json } from "../core/json.ts";
 import type { PublicJwk } from "../core/jws.ts";
-import { actionStream, approvalStream, type StreamRef } from "../core/stream.ts";
+import { actionStream, approvalStream, type StreamRef, streamName } from "../core/stream.ts";
 import { type Report, startVerification } from "../core/verify-journal.ts";
 import type { SavedSeal } from "../core/verify-seals.ts";
 import type { JournalEntry } from "../stores/store.ts";
@@ -13,6 +15,7 @@ import type { Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 const PAGE = 1_000;
+const MOST_FINDINGS = 1_000;
 
 /** One entry as people read it. `body` is null when it was erased. */
 export type JournalRecord = Pick<Header, "stream" | "seq" | "type" | "at"> & {
@@ -58,10 +61,14 @@ export async function readJournal(place: Place, id: string): Promise<readonly Jo
 }
 
 async function* allEntries(place: Place): AsyncGenerator<JournalEntry> {
+  for await (const page of allPages(place)) yield* page;
+}
+
+async function* allPages(place: Place): AsyncGenerator<readonly JournalEntry[]> {
   let after = 0;
   for (;;) {
     const page = await place.store.log(place.tenant, after, PAGE);
-    yield* page;
+    yield page;
     const last = page.at(-1);
     if (last === undefined) return;
     after = last.position;
@@ -95,10 +102,49 @@ export async function verifyStore(place: Place, options: VerifyOptions): Promise
   const seals = await place.store.seals(place.tenant);
   const saved = savedSeal === undefined ? {} : { savedSeal };
   const verification = startVerification({ tenant: place.tenant, seals, keys, requireSealed, ...saved });
+  const unnamed: Finding[] = [];
   let seen = 0;
-  for await (const entry of allEntries(place)) {
-    verification.entry(entry);
-    if (++seen % 10_000 === 0) options.progress?.(seen);
+  for await (const page of allPages(place)) {
+    for (const entry of page) {
+      verification.entry(entry);
+      if (++seen % 10_000 === 0) options.progress?.(seen);
+    }
+    unnamed.push(...(await findUnnamed(place, page)));
   }
-  return verification.finish();
+  return withFindings(verification.finish(), unnamed);
+}
+
+function withFindings(report: Report, more: readonly Finding[]): Report {
+  const findings = [...report.findings, ...more.slice(0, Math.max(0, MOST_FINDINGS - report.findings.length))];
+  return { ...report, ok: report.ok && more.length === 0, findings, total: report.total + more.length };
+}
+
+/** A request id whose name does not lead to its action would run again. Names are no part of the chains. */
+async function findUnnamed({ store, tenant }: Place, page: readonly JournalEntry[]): Promise<Finding[]> {
+  const proposed = page.flatMap(requestOf);
+  if (proposed.length === 0) return [];
+  const names = proposed.map(({ name }) => name);
+  const found = await store.transact(tenant, { names }, (sight) => ({
+    kind: "commit",
+    append: [],
+    result: names.map((name) => sight.name(name)),
+  }));
+  return proposed.flatMap(({ name, stream, seq }, index) => {
+    const ref = found[index];
+    if (ref !== undefined && streamName(ref) === stream) return [];
+    return [{ kind: "name_missing", stream, seq, what: `The name "${name}" does not lead to this action.` }];
+  });
+}
+
+/** An erased or damaged entry names no request; the latter is found by its hash. */
+function requestOf({ header, body }: JournalEntry) {
+  if (body === null || !header.includes('"action.proposed"')) return [];
+  try {
+    const { type, stream, seq } = JSON.parse(header) as Header;
+    const { requestId } = JSON.parse(body) as { requestId?: unknown };
+    if (type !== "action.proposed" || typeof requestId !== "string") return [];
+    return [{ name: requestName(requestId), stream, seq }];
+  } catch {
+    return [];
+  }
 }

@@ -13,9 +13,10 @@ import { actionStream, budgetStream, ROSTER, switchStream } from "../core/stream
 import { agentScope, decideSwitch, type SwitchState, TENANT_SCOPE } from "../core/switch.ts";
 import { checkAgent } from "./check-call.ts";
 import { isMoney } from "./define-tool.ts";
-import { readState } from "./read-state.ts";
+import { loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import { redactText, resolveAll } from "./secrets.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 export type Said = { readonly by: string; readonly reason: string };
@@ -70,7 +71,7 @@ export async function setStanding(
 }
 
 export async function resolveDoubt(
-  place: Place,
+  place: Place & Pick<Runtime, "secrets">,
   effect: string,
   command: Said & { readonly status: "applied" | "not_applied" },
 ): Promise<LiveAction> {
@@ -85,7 +86,11 @@ export async function resolveDoubt(
     ? await readState(place, actionStream(action))
     : { phase: "none" as const };
   if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no effect ${String(effect)}.`);
-  const { status, by, reason } = command;
+  const { status, by } = command;
+  // What people write is kept in clear, so the values of the action's secrets are taken out of it.
+  const args = await loadValue(place, state.args);
+  const known = await resolveAll(place.secrets, args).catch(() => new Map<string, string>());
+  const reason = redactText(command.reason, known);
   const answer = await runCommand(place, { write: [actionStream(action)] }, (draft) =>
     resolveByPerson(draft, { action, status, by, reason }),
   );

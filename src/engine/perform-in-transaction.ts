@@ -3,8 +3,11 @@ import { type Report, recordOutcome } from "../core/action/outcome.ts";
 import type { Proposed } from "../core/action/propose.ts";
 import { actionOf, type Load } from "../core/action/start.ts";
 import type { ActionIn } from "../core/action/state.ts";
+import { canonicalJson } from "../core/canonical-json.ts";
+import { digestOf } from "../core/digest.ts";
 import { type Draft, isNeed, openDraft } from "../core/draft.ts";
 import { errorText } from "../core/error-text.ts";
+import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";
@@ -15,6 +18,7 @@ import { loadArtifact } from "./read-state.ts";
 import { runDecide, runWithSql } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { type KnownSecrets, knownSecrets, redactJson, redactText } from "./secrets.ts";
+import { isThenable, quiet } from "./thenable.ts";
 import type { Tool } from "./tool.ts";
 
 /** The tool's own error, told apart from ours. */
@@ -43,7 +47,14 @@ function settle(
 }
 
 function runTool(tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
-  return (state, args) => {
+  return (state, stored) => {
+    if (digestOf(stored) !== state.argsDigest)
+      throw new HoldpointError(
+        "store_corrupt",
+        `The arguments of ${state.effect.id} are not those recorded.`,
+      );
+    // The journal is written after the tool has run: its arguments must be out of the tool's reach.
+    const args = JSON.parse(canonicalJson(stored)) as Json;
     const revealed = known.reveal(args);
     const spent = new Map<string, bigint>();
     const context = contextOf(
@@ -58,7 +69,7 @@ function runTool(tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
       const clean = (text: string) => redactText(text, known.values);
       throw new ToolFailed(errorText(error, clean), { cause: error });
     }
-    if (value instanceof Promise)
+    if (isThenable(quiet(value)))
       throw new ToolFailed("a transactional tool has to be synchronous, and this one returned a promise");
     return {
       status: "applied",

@@ -11,7 +11,7 @@ import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";
 import { attempt } from "./attempt.ts";
-import { actionIn, executorOf, moveRules, type Source, withOwnArgs } from "./move.ts";
+import { actionIn, executorOf, move, moveRules, type Source, withOwnArgs } from "./move.ts";
 import { loadArtifact } from "./read-state.ts";
 import { runCommand, runDecide } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
@@ -74,12 +74,14 @@ async function runRead(
   }
 }
 
+/** One that costs something reserves it first, and so takes two commits like any other effect. */
 export async function performRead(
   runtime: Runtime,
   tool: Tool,
   source: Source,
   digest: string | null,
 ): Promise<Proposed> {
+  if (tool.hasCosts) return move(runtime, tool, source, digest);
   const executor = await executorOf(runtime, tool);
   const loaded = new Map<string, Json>();
   const rules: Rules = (draft) =>

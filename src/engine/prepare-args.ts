@@ -2,21 +2,33 @@
 import { canonicalJson } from "../core/canonical-json.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
-import { isSecretHandle, knownSecrets, mapJson, type Secrets, validateHidden } from "./secrets.ts";
+import { isMadeHere, isSecretHandle, knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
 export const LARGEST_BYTES = 8 * 1024 * 1024;
 
-function checkKeys(part: Json): undefined {
-  if (!isJsonObject(part) || isSecretHandle(part)) return undefined;
-  const taken = Object.keys(part).find((key) => key.startsWith("$artifact") || key.startsWith("$secret"));
-  if (taken !== undefined)
-    throw new HoldpointError("reserved_key", `The key "${taken}" cannot be used in arguments.`);
-  return undefined;
+function reserved(key: string): HoldpointError {
+  const what = `The key "${key}" cannot be used in arguments.`;
+  const next = "A secret's handle is made by secret() or putSecret(); JSON that looks like one is not taken.";
+  return new HoldpointError("reserved_key", what, key.startsWith("$secret") ? { next } : {});
 }
 
-/** A value that nobody else holds, with nothing in it that the journal could not keep. */
-export function plainJson(given: unknown): Json {
+/** `raw` is what the caller holds: only there can be seen who made a handle. */
+function checkKeys(raw: unknown, allowed: ReadonlySet<string>): void {
+  if (Array.isArray(raw)) for (const part of raw) checkKeys(part, allowed);
+  if (!isJsonObject(raw)) return;
+  if (isSecretHandle(raw) && (isMadeHere(raw) || allowed.has(raw.$secret))) return;
+  for (const [key, part] of Object.entries(raw)) {
+    if (key.startsWith("$artifact") || key.startsWith("$secret")) throw reserved(key);
+    checkKeys(part, allowed);
+  }
+}
+
+/**
+ * A value that nobody else holds, with nothing in it that the journal could not keep. `allowed` are handles that may
+ * stand in it although this program did not make them: those that are in the action already.
+ */
+export function plainJson(given: unknown, allowed: ReadonlySet<string> = new Set()): Json {
   const text = canonicalJson(given ?? {});
   const bytes = Buffer.byteLength(text);
   if (bytes > LARGEST_BYTES) {
@@ -25,9 +37,22 @@ export function plainJson(given: unknown): Json {
       `The arguments have ${bytes} bytes; at most ${LARGEST_BYTES} are taken.`,
     );
   }
-  const value = JSON.parse(text) as Json;
-  mapJson(value, (part) => checkKeys(part) ?? (isSecretHandle(part) ? part : undefined));
-  return value;
+  // Canonical JSON has passed, so there are no cycles and no getters in it.
+  checkKeys(given, allowed);
+  return JSON.parse(text) as Json;
+}
+
+/** An edit, copied, with the handles in it that this program made. Others must be in the action already. */
+export function copyEdit(given: unknown): { readonly edit: Json; readonly handles: ReadonlySet<string> } {
+  const edit = JSON.parse(canonicalJson(given ?? {})) as Json;
+  const handles = new Set<string>();
+  const gather = (raw: unknown): void => {
+    if (Array.isArray(raw)) for (const part of raw) gather(part);
+    else if (isSecretHandle(raw) && isMadeHere(raw)) handles.add(raw.$secret);
+    else if (isJsonObject(raw)) for (const part of Object.values(raw)) gather(part);
+  };
+  gather(given);
+  return { edit, handles };
 }
 
 /** Validates arguments that were copied already. */

@@ -1,7 +1,9 @@
 /** What a program tells on standard error unless it is given a `notify` of its own. */
+import { errorText } from "../core/error-text.ts";
+import { visible } from "../core/visible.ts";
 import type { Notice } from "./runtime.ts";
 
-const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const message = (error: unknown): string => visible(errorText(error));
 
 export function noticeText(notice: Notice): string {
   switch (notice.kind) {
@@ -10,7 +12,7 @@ export function noticeText(notice: Notice): string {
       return `${notice.tool} waits for a person${until}.\n  npx holdpoint approve ${notice.approval}\n  npx holdpoint reject ${notice.approval} --reason "…"`;
     }
     case "in_doubt":
-      return `${notice.tool} is in doubt: ${notice.reason}.\n  npx holdpoint resolve ${notice.effect} applied|not_applied --reason "…"`;
+      return `${notice.tool} is in doubt: ${visible(notice.reason)}.\n  npx holdpoint resolve ${notice.effect} applied|not_applied --reason "…"`;
     case "no_request_id":
       return `${notice.tool} was called without a request id: calling it again will do it again.`;
     case "outcome_unrecorded":

@@ -1,6 +1,6 @@
 /** Reading states, and the values that stand in them as references. */
 
-import { sha256 } from "../core/digest.ts";
+import { digestOf, sha256 } from "../core/digest.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { artifactHash, isArtifactRef } from "../core/stored-value.ts";
@@ -34,6 +34,16 @@ export function readStateAt<K extends StreamKind>(
 /** A kept value in full. Bytes that do not match their hash are never used. */
 export async function loadValue(place: Place, kept: Json): Promise<Json> {
   return isArtifactRef(kept) ? loadArtifact(place, artifactHash(kept)) : kept;
+}
+
+/** The arguments of an action, as they were recorded and nothing else. */
+export async function loadArgs(
+  place: Place,
+  action: { readonly args: Json; readonly argsDigest: string },
+): Promise<Json> {
+  const args = await loadValue(place, action.args);
+  if (digestOf(args) === action.argsDigest) return args;
+  throw new HoldpointError("store_corrupt", "The arguments of an action are not those that were recorded.");
 }
 
 export async function loadArtifact(place: Place, hash: string): Promise<Json> {

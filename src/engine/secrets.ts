@@ -35,8 +35,19 @@ export function secret(reference: string): string & SecretHandle {
       `"${String(reference)}" is not a secret's reference: write env:NAME.`,
     );
   }
-  return { $secret: reference } as unknown as string & SecretHandle;
+  return handle(reference) as unknown as string & SecretHandle;
 }
+
+/** Handles that this program made. JSON that merely looks like one, such as a model writes, opens nothing. */
+const made = new WeakSet<object>();
+
+function handle(reference: string): SecretHandle {
+  const fresh = Object.freeze({ $secret: reference });
+  made.add(fresh);
+  return fresh;
+}
+
+export const isMadeHere = (value: object): boolean => made.has(value);
 
 export function isSecretHandle(value: unknown): value is SecretHandle {
   if (!isJsonObject(value) || Object.keys(value).length !== 1) return false;
@@ -90,7 +101,7 @@ export function createSecrets(options: SecretsOptions): Secrets {
       const cipher = createCipheriv("aes-256-gcm", await options.key(), nonce).setAAD(context(id));
       const text = Buffer.concat([cipher.update(value, "utf8"), cipher.final()]);
       await options.store.putSecret(options.tenant, id, Buffer.concat([nonce, cipher.getAuthTag(), text]));
-      return { $secret: `row:${id}` };
+      return handle(`row:${id}`);
     },
   };
 }
@@ -104,7 +115,7 @@ export function mapJson(value: Json, change: (part: Json) => Json | undefined): 
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapJson(part, change)]));
 }
 
-function handlesIn(value: Json): ReadonlySet<string> {
+export function handlesIn(value: Json): ReadonlySet<string> {
   const handles = new Set<string>();
   mapJson(value, (part) => {
     if (isSecretHandle(part)) handles.add(part.$secret);

@@ -36,6 +36,8 @@ export type Tool = {
   /** Attempts in one life of the process, for classes that may be sent again. */
   readonly attempts: number;
   readonly timeoutMs: number | null;
+  /** Something has to be reserved before it runs. */
+  readonly hasCosts: boolean;
   run(args: Json, context: ToolContext): unknown;
   /** Only for class transactional: runs inside the journal's own SQL transaction. */
   readonly runInTransaction: ((args: Json, sql: SqlTransaction, context: ToolContext) => unknown) | null;

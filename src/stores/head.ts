@@ -12,12 +12,14 @@ export type Head = {
   readonly hash: string;
   readonly at: number;
   readonly state: unknown;
+  /** About what the state takes in memory: the length of what it was made from. */
+  readonly size: number;
 };
 
 export const foldOf = (folds: Folds, kind: StreamKind): Fold<unknown> => folds[kind];
 
 export function emptyHead(folds: Folds, kind: StreamKind): Head {
-  return { seq: 0, hash: GENESIS, at: 0, state: folds[kind].initial };
+  return { seq: 0, hash: GENESIS, at: 0, state: folds[kind].initial, size: 0 };
 }
 
 type Step = {
@@ -33,7 +35,7 @@ export function foldEvent(folds: Folds, kind: StreamKind, head: Head, step: Step
   const { hash, seq, at } = step;
   const body: JsonObject | null = step.body === null ? null : JSON.parse(step.body);
   const state = foldOf(folds, kind).evolve(head.state, { type: step.type, tv: step.tv, at, seq, body });
-  return { seq, hash, at, state };
+  return { seq, hash, at, state, size: head.size + (step.body?.length ?? 0) };
 }
 
 /** No decision stands on a chain that is broken: an entry has to follow the one before it. */

@@ -102,7 +102,7 @@ test("a secret that goes in by arguments never comes out: journal, views, artifa
           return way(value);
         },
       });
-      const args = { payload: bury({ ...handle } as JsonObject, depth, beside) };
+      const args = { payload: bury(handle as unknown as JsonObject, depth, beside) };
       const call = tool(args as never, { requestId: "job", says: `I use ${value}` }).catch(
         (error: unknown) => error,
       );

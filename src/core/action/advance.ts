@@ -178,9 +178,11 @@ function unusable(
 }
 
 /** The policy, asked once more, would still be content with this approval. */
-function standsBehind(answer: Review, approval: LiveApproval): boolean {
+function standsBehind(draft: Draft, answer: Review, approval: LiveApproval): boolean {
   if (answer.verdict === "block" || answer.revisions.length > 0) return false;
-  return answer.verdict === "approve" || digestOf(answer.approvers) === digestOf(approval.approvers);
+  if (answer.verdict === "approve") return true;
+  const agreed = approvers(approval, draft.state(ROSTER)).length;
+  return digestOf(answer.approvers) === digestOf(approval.approvers) && agreed >= answer.approvers.quorum;
 }
 
 function useDecision(
@@ -197,7 +199,7 @@ function useDecision(
     return refuse(draft, actionStream(id), { code: fault.code, by: "dispatch check", reason: fault.reason });
   }
   const answer = review(draft, state, executor);
-  if (fault !== undefined || !standsBehind(answer, approval)) {
+  if (fault !== undefined || !standsBehind(draft, answer, approval)) {
     const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
     if (more !== undefined) return more;
     lapse(draft, approvalId, fault?.reason ?? "the policy no longer allows what was approved");
@@ -222,6 +224,7 @@ function startByApproval(
       { type: "approval.consumed", tv: 1, body: { effect: answer.effect } },
     ]);
   }
+  if (answer.kind === "refused") lapse(draft, approvalId, answer.refusal.reason);
   return answer;
 }
 

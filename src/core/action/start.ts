@@ -14,6 +14,7 @@ import { isArtifactRef } from "../stored-value.ts";
 import { actionStream, budgetStream, epochStream, switchStream } from "../stream.ts";
 import { agentScope, TENANT_SCOPE } from "../switch.ts";
 import type { Cost, ToolRules } from "../tool-rules.ts";
+import { checkDedupe } from "./dedupe.ts";
 import type { Grant } from "./events.ts";
 import { type Held, hold, type Refused, refuse } from "./refuse.ts";
 
@@ -131,6 +132,8 @@ export function startEffect(
   permit: StartGrant,
 ): Need | Started | Held | Refused {
   const ref = actionStream(id);
+  const duplicate = checkDedupe(draft, id, executor.rules, executor.args);
+  if (duplicate !== undefined) return duplicate;
   const costs = costsOf(executor.rules, executor.args);
   if (typeof costs === "string") return refuse(draft, ref, { code: "blocked", by: "policy", reason: costs });
   const more = draft.need({ write: [...costs.keys()].map(budgetStream) });

@@ -36,7 +36,7 @@ function refuseEdit(
 export function concludeVotes(draft: Draft, id: string): void {
   const approval = draft.state(approvalStream(id)) as LiveApproval;
   const by = approvers(approval, draft.state(ROSTER));
-  if (by.length < approval.approvers.quorum) return;
+  if (!(by.length >= approval.approvers.quorum)) return;
   draft.append(approvalStream(id), [
     { type: approval.edited ? "approval.modified" : "approval.approved", tv: 1, body: { by: [...by] } },
   ]);

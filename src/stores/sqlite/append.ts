@@ -64,9 +64,9 @@ export function prepareAppend(tables: Tables): WritePlan {
       );
       marker.set(Number(lastInsertRowid), hash);
     }
-    snapshots.keep(sid, foldOf(folds, stream.kind).version, planned);
+    const size = snapshots.keep(sid, foldOf(folds, stream.kind).version, planned) ?? after.size;
     views.write({ tid, sid }, stream, after.state);
-    heads.moved(tid, name, { ...after, sid });
+    heads.moved(tid, name, { ...after, sid, size });
   };
   return (tid, plan) => {
     for (const planned of plan.streams) writeStream(tid, planned);

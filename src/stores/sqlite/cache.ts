@@ -4,16 +4,34 @@ export type Cache<Value> = {
   clear(): void;
 };
 
-/** Keeps what was used lately, in two halves: when the young one is full, the old one is dropped. No other bookkeeping. */
-export function createCache<Value>(most: number): Cache<Value> {
+export type Most = { readonly count: number; readonly size: number };
+
+/**
+ * Keeps what was used lately, in two halves: when the young one is full, the old one is dropped. No other bookkeeping. A
+ * value that is larger than a half has one to itself.
+ */
+export function createCache<Value>(most: Most, sizeOf: (value: Value) => number): Cache<Value> {
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
+  let size = 0;
+  const forget = (key: string) => {
+    const before = young.get(key);
+    if (before === undefined) return;
+    size -= sizeOf(before);
+    young.delete(key);
+  };
+  const isFull = (more: number) =>
+    young.size > 0 && (young.size >= most.count / 2 || size + more > most.size / 2);
   const set = (key: string, value: Value) => {
-    if (young.size >= most / 2 && !young.has(key)) {
+    const more = sizeOf(value);
+    forget(key);
+    if (isFull(more)) {
       old = young;
       young = new Map();
+      size = 0;
     }
     young.set(key, value);
+    size += more;
   };
   return {
     get(key) {
@@ -27,6 +45,7 @@ export function createCache<Value>(most: number): Cache<Value> {
     clear() {
       young = new Map();
       old = new Map();
+      size = 0;
     },
   };
 }

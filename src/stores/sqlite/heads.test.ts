@@ -98,7 +98,11 @@ test("when another process wrote, only what is new is folded", async (t) => {
 
 test("a cache far too small, and processes that write by turns, never lead to a stale state", async (t) => {
   const { open } = sqliteBench(t);
-  const stores = [await open({ mostHeads: 2 }), await open({ mostHeads: 3 }), await open()];
+  const stores = [
+    await open({ mostHeads: { count: 2, size: 1e9 } }),
+    await open({ mostHeads: { count: 9, size: 60 } }),
+    await open(),
+  ];
   const truth = new Map<string, number>();
   const random = randomOf(11);
   for (let step = 0; step < 300; step++) {

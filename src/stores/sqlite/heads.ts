@@ -9,7 +9,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { StreamRef } from "../../core/stream.ts";
 import type { Folds } from "../../core/streams.ts";
 import { emptyHead, foldEntry, foldOf, type Head } from "../head.ts";
-import { createCache } from "./cache.ts";
+import { createCache, type Most } from "./cache.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** `sid` is 0 while the stream is not in the file. */
@@ -30,14 +30,14 @@ type Options = {
   readonly db: DatabaseSync;
   readonly folds: Folds;
   readonly snapshots: Snapshots;
-  readonly most: number;
+  readonly most: Most;
 };
 type Cached = { readonly head: SqliteHead; readonly look: number };
 
 export function prepareHeads({ db, folds, snapshots, most }: Options): Heads {
   const version = db.prepare("PRAGMA data_version");
   const load = prepareLoad({ db, folds, snapshots });
-  const cache = createCache<Cached>(most);
+  const cache = createCache<Cached>(most, ({ head }) => head.size);
   const batch = new Map<string, SqliteHead>();
   let seen = -1;
   let look = 0;
@@ -89,12 +89,14 @@ function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
   const start = (sid: number, stream: StreamRef): Head => {
     const snapshot = snapshots.find(sid, foldOf(folds, stream.kind).version);
     const row = snapshot && place.get(sid, snapshot.seq);
-    if (snapshot === undefined || row === undefined) return emptyHead(folds, stream.kind);
+    if (snapshot === undefined || row === undefined || hex(row["hash"]) !== snapshot.hash)
+      return emptyHead(folds, stream.kind);
     return {
       seq: snapshot.seq,
-      hash: hex(row["hash"]),
+      hash: snapshot.hash,
       at: JSON.parse(String(row["header"])).at,
       state: snapshot.state,
+      size: snapshot.size,
     };
   };
   return (tid, stream, { name, cached }) => {

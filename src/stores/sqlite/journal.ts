@@ -4,6 +4,7 @@ import type { Folds } from "../../core/streams.ts";
 import type { Projections } from "../project.ts";
 import { createMarker, type Marker, prepareAppend, type WritePlan } from "./append.ts";
 import { type Artifacts, prepareArtifacts } from "./artifacts.ts";
+import type { Most } from "./cache.ts";
 import { type Heads, prepareHeads } from "./heads.ts";
 import { type Names, prepareNames } from "./names.ts";
 import type { Patience } from "./patience.ts";
@@ -23,7 +24,7 @@ export type JournalParts = {
   readonly incarnation: string;
   readonly patience: Patience;
   /** Heads and states kept in memory. */
-  readonly mostHeads: number;
+  readonly mostHeads: Most;
 };
 
 export type Journal = JournalParts & {

@@ -44,7 +44,13 @@ CREATE TABLE hp_secrets (
 CREATE TABLE hp_views (view TEXT PRIMARY KEY, version INTEGER NOT NULL, built INTEGER) WITHOUT ROWID;
 `;
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, oldestReader: 1, sql: FIRST }];
+/** A snapshot without a hash, of an older program, is not used. */
+const SNAPSHOT_HASH = "ALTER TABLE hp_snapshots ADD COLUMN hash BLOB";
+
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, oldestReader: 1, sql: FIRST },
+  { version: 2, oldestReader: 1, sql: SNAPSHOT_HASH },
+];
 export const LAYOUT = MIGRATIONS.at(-1)?.version ?? 0;
 
 export type Newborn = { readonly incarnation: string };

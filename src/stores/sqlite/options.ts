@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Folds } from "../../core/streams.ts";
 import type { Projection } from "../store.ts";
+import type { Most } from "./cache.ts";
 import type { AroundCommit } from "./write-transaction.ts";
 
 /** For tests of what a disk does wrong: the connection itself, and a place around every commit. */
@@ -19,7 +20,7 @@ export type SqliteOptions = {
   readonly mode?: "read-write" | "existing";
   /** How long to wait for another process's write lock. */
   readonly busyMs?: number;
-  /** How many streams' heads and states are kept in memory. */
-  readonly mostHeads?: number;
+  /** How many streams' heads and states are kept in memory, and about how many bytes of them. */
+  readonly mostHeads?: Most;
   readonly hooks?: SqliteHooks;
 };

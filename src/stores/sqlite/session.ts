@@ -2,6 +2,7 @@
 import path from "node:path";
 import { isHoldpointError } from "../../core/errors.ts";
 import { tableOf } from "../project.ts";
+import type { Most } from "./cache.ts";
 import { alreadyHeld, type Hold, holdEpoch } from "./epochs.ts";
 import { createFollowers, type Followers } from "./follow.ts";
 import { createWriter, type Writer } from "./group-commit.ts";
@@ -27,7 +28,7 @@ export type Session = {
 const BUSY_MS = 15_000;
 /** Somebody may be looking at this very moment whether the epoch is held. */
 const LOOKING_MS = 250;
-const MOST_HEADS = 20_000;
+const MOST_HEADS: Most = { count: 20_000, size: 64 * 1024 * 1024 };
 
 export async function openSession(
   options: SqliteOptions,

@@ -6,6 +6,7 @@ const LOCKED = 6;
 const IOERR = 10;
 const CORRUPT = 11;
 const CANTOPEN = 14;
+const CONSTRAINT = 19;
 
 const MEANING: { readonly [primary: number]: readonly [ErrorCode, string] } = {
   3: ["store_read_only", "The store may not be written."],
@@ -17,7 +18,7 @@ const MEANING: { readonly [primary: number]: readonly [ErrorCode, string] } = {
   [CORRUPT]: ["store_corrupt", "The store's file is damaged."],
   13: ["store_full", "The disk is full."],
   [CANTOPEN]: ["store_unavailable", "The store's file cannot be opened."],
-  19: ["broken_rule", "A row that has to be unique was there already."],
+  [CONSTRAINT]: ["broken_rule", "A row that has to be unique was there already."],
   26: ["store_foreign", "The file is not a SQLite database."],
 };
 
@@ -34,6 +35,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 export const isInputOutput = (error: unknown): boolean => sqliteCode(error) === IOERR;
+export const isConstraint = (error: unknown): boolean => sqliteCode(error) === CONSTRAINT;
 export const isCannotOpen = (error: unknown): boolean => sqliteCode(error) === CANTOPEN;
 
 export function translated(error: unknown): unknown {

@@ -1,6 +1,9 @@
 /**
  * The application's own tables in the journal's transaction. An authorizer keeps its SQL away from Holdpoint's tables
  * (`hp_…`), from settings and from the transaction itself.
+ *
+ * S1. SQL can still end the transaction (`OR ROLLBACK`, `RAISE(ROLLBACK)`, a full disk). No statement runs after that: it
+ *     would commit by itself. The round fails, whatever its decision says, and nothing of it is written.
  */
 import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
 import { HoldpointError } from "../../core/errors.ts";
@@ -10,6 +13,7 @@ import { makePlan } from "../plan.ts";
 import type { SqlTransaction } from "../store.ts";
 import type { Prepared, Writer } from "./group-commit.ts";
 import type { Journal } from "./journal.ts";
+import { isConstraint, translated } from "./sqlite-errors.ts";
 import { groundOf, writePlan } from "./transact.ts";
 
 type DecideWithSql<Result> = (sight: Sight, sql: SqlTransaction) => Decision<Result>;
@@ -61,9 +65,10 @@ function inRound<Result>(
   decide: (sql: SqlTransaction) => Decision<Result>,
 ): Decision<Result> {
   db.exec("SAVEPOINT hp_round");
-  const { sql, end } = guardedSql(db);
+  const { sql, refuseEnded, end } = guardedSql(db);
   try {
     const decision = decide(sql);
+    refuseEnded();
     if (decision.kind === "need") db.exec("ROLLBACK TO hp_round");
     return decision;
   } finally {
@@ -72,13 +77,34 @@ function inRound<Result>(
   }
 }
 
-function guardedSql(db: DatabaseSync): { sql: SqlTransaction; end(): void } {
+type GuardedSql = {
+  readonly sql: SqlTransaction;
+  /** Throws when the transaction is over. */
+  refuseEnded(): void;
+  end(): void;
+};
+
+function guardedSql(db: DatabaseSync): GuardedSql {
   let open = true;
+  let ended: { readonly by: unknown } | undefined;
+  const look = (by?: unknown) => {
+    if (!db.isTransaction) ended ??= { by };
+  };
+  const refuseEnded = () => {
+    look();
+    if (ended !== undefined) throw transactionOver(ended.by);
+  };
   const guarded = <Answer>(text: string, use: (statement: StatementSync) => Answer): Answer => {
     if (!open) throw new HoldpointError("closed", "The decision that this SQL belongs to has ended.");
+    refuseEnded();
     db.setAuthorizer(authorize);
     try {
-      return use(db.prepare(text));
+      const answer = use(db.prepare(text));
+      refuseEnded();
+      return answer;
+    } catch (error) {
+      look(error);
+      throw error;
     } finally {
       db.setAuthorizer(null);
     }
@@ -89,10 +115,20 @@ function guardedSql(db: DatabaseSync): { sql: SqlTransaction; end(): void } {
         guarded(text, (statement) => ({ changes: Number(statement.run(...values).changes) })),
       all: (text, ...values) => guarded(text, (statement) => statement.all(...values)),
     },
+    refuseEnded,
     end: () => {
       open = false;
     },
   };
+}
+
+/** A disk that is full or fails ends a transaction too; that has a code of its own. */
+function transactionOver(by: unknown): unknown {
+  if (by !== undefined && !isConstraint(by)) return translated(by);
+  return new HoldpointError("broken_rule", "The application's SQL ended the transaction that it ran in.", {
+    cause: by,
+    next: "Do without ROLLBACK in the SQL (OR ROLLBACK, ON CONFLICT ROLLBACK, RAISE): ABORT undoes one statement.",
+  });
 }
 
 const FORBIDDEN = new Set<number>([

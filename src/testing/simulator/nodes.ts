@@ -1,6 +1,7 @@
 /** Composes a process as the package would, over simulated ports, and keeps it going: leases, maintenance, restarts. */
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import type { Cost } from "../../core/tool-rules.ts";
 import type { Clock } from "../../engine/clock.ts";
 import { defineTool } from "../../engine/define-tool.ts";
 import type { InputSchema } from "../../engine/input-schema.ts";
@@ -38,6 +39,13 @@ function schemaOf(version: number): InputSchema<Args> {
   };
 }
 
+function costsOf({ costs }: ToolSpec, amount: number): readonly Cost[] {
+  return costs.map(({ budget, perUnit }) => ({
+    budget,
+    amount: { currency: CURRENCY, micros: BigInt(amount * perUnit) },
+  }));
+}
+
 function toolOf(sim: Sim, spec: ToolSpec, { policy, schema }: ToolVersion, owner: () => Life): Tool {
   const { costs, dedupeWindowMs } = spec;
   return defineTool<Args, Json>({
@@ -51,11 +59,7 @@ function toolOf(sim: Sim, spec: ToolSpec, { policy, schema }: ToolVersion, owner
     finalityMs: spec.finalityMs,
     ...(spec.timeoutMs === null ? {} : { timeoutMs: spec.timeoutMs }),
     attempts: spec.attempts,
-    cost: ({ amount }) =>
-      costs.map(({ budget, perUnit }) => ({
-        budget,
-        amount: { currency: CURRENCY, micros: BigInt(amount * perUnit) },
-      })),
+    ...(costs.length === 0 ? {} : { cost: ({ amount }: Args) => costsOf(spec, amount) }),
     ...(dedupeWindowMs === null ? {} : { dedupe: ({ to }: Args) => to, dedupeWindowMs }),
     isDefinite: (error) => error instanceof Definite,
     ...(spec.effect === "probed" ? { verify: (effect) => probeTool(sim, spec, effect.idempotencyKey) } : {}),

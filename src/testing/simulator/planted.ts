@@ -112,6 +112,7 @@ export const PLANTED: readonly Planted[] = [
       'tool.rules.effectClass === "read"',
       'tool.rules.effectClass !== "transactional"',
     ),
+    at("src/engine/perform-read.ts", "if (tool.hasCosts) return", "if (false) return"),
   ),
   bug(
     10,

@@ -1,0 +1,9 @@
+export function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}
+
+/** A promise where a plain answer belongs is of no use; if it also fails, that must not end the process. */
+export function quiet<Value>(value: Value): Value {
+  if (isThenable(value)) Promise.resolve(value).catch(() => undefined);
+  return value;
+}
