@@ -21,6 +21,8 @@ export type Call = {
   readonly requestId: string | null;
   /** Validated arguments, secrets as handles. */
   readonly args: Json;
+  /** Digest of what the caller gave; that of `args` unless set. */
+  readonly givenDigest?: string;
   readonly says: string | null;
   /** How long to wait for people: null waits for ever, 0 answers `pending` at once. */
   readonly waitMs: number | null;
@@ -166,9 +168,9 @@ function conflict(requestId: string | null, action: string): HoldpointError {
 
 export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise<Answer<Json>> {
   const { agent, requester } = runtime;
-  const { requestId, args, says } = call;
+  const { requestId, args, says, givenDigest = digestOf(args) } = call;
   const giveUpAt = call.waitMs === null ? null : runtime.clock.now() + call.waitMs;
-  const proposal = { action: freshId(runtime, "act"), requestId, args, agent, requester, says };
+  const proposal = { action: freshId(runtime, "act"), requestId, args, givenDigest, agent, requester, says };
   const first = await underWay(runtime, async () => {
     const proposed = await moveByClass(runtime, tool, { proposal }, digestOf(args));
     if (proposed.kind === "conflict") throw conflict(requestId, proposed.action);

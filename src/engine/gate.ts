@@ -1,11 +1,14 @@
 /** The callable that a program gets for a tool, and the call by name. */
-import { HoldpointError } from "../core/errors.ts";
+import { digestOf } from "../core/digest.ts";
+import { HoldpointError, isHoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import { getAction } from "./actions.ts";
 import type { Answer } from "./answer.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { execute } from "./execute.ts";
 import type { Opening } from "./instance.ts";
 import type { OpenRuntime } from "./open-runtime.ts";
-import { plainJson, prepareArgs } from "./prepare-args.ts";
+import { type Prepared, plainJson, prepareArgs } from "./prepare-args.ts";
 import { redactText } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
@@ -60,6 +63,23 @@ export type Gates = {
   readonly open: Opening;
 };
 
+/** An action that is there already has its answer, whatever the schema has become since. */
+async function argsFor(
+  runtime: OpenRuntime,
+  tool: Tool,
+  given: Json,
+  requestId: string | null,
+): Promise<Prepared> {
+  try {
+    return await prepareArgs(tool, given, runtime.secrets);
+  } catch (error) {
+    if (requestId === null || !isHoldpointError(error, "invalid_args")) throw error;
+    const before = await getAction(runtime, requestId).catch(() => undefined);
+    if (before?.tool !== tool.rules.name || before.givenDigest !== digestOf(given)) throw error;
+    return { args: given, known: new Map() };
+  }
+}
+
 async function callTool(
   gates: Gates,
   tool: Tool,
@@ -72,12 +92,13 @@ async function callTool(
   const { requestId = null, says, waitMs = null } = options;
   const runtime = await gates.open();
   warnOnce(runtime, gates.warned, tool, options);
-  const prepared = await prepareArgs(tool, plain, runtime.secrets);
+  const prepared = await argsFor(runtime, tool, plain, requestId);
   if (requestId !== null && redactText(requestId, prepared.known) !== requestId)
     throw new HoldpointError("secret_transformed", "A secret's value stands in the request id in clear.");
   const call = {
     requestId,
     args: prepared.args,
+    givenDigest: digestOf(plain),
     says: says === undefined ? null : redactText(says, prepared.known),
     waitMs,
   };

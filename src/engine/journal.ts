@@ -102,21 +102,24 @@ export async function verifyStore(place: Place, options: VerifyOptions): Promise
   const seals = await place.store.seals(place.tenant);
   const saved = savedSeal === undefined ? {} : { savedSeal };
   const verification = startVerification({ tenant: place.tenant, seals, keys, requireSealed, ...saved });
-  const unnamed: Finding[] = [];
+  const unnamed = { total: 0, findings: [] as Finding[] };
   let seen = 0;
   for await (const page of allPages(place)) {
     for (const entry of page) {
       verification.entry(entry);
       if (++seen % 10_000 === 0) options.progress?.(seen);
     }
-    unnamed.push(...(await findUnnamed(place, page)));
+    const found = await findUnnamed(place, page);
+    unnamed.total += found.length;
+    if (unnamed.findings.length < MOST_FINDINGS) unnamed.findings.push(...found);
   }
   return withFindings(verification.finish(), unnamed);
 }
 
-function withFindings(report: Report, more: readonly Finding[]): Report {
-  const findings = [...report.findings, ...more.slice(0, Math.max(0, MOST_FINDINGS - report.findings.length))];
-  return { ...report, ok: report.ok && more.length === 0, findings, total: report.total + more.length };
+function withFindings(report: Report, more: Pick<Report, "findings" | "total">): Report {
+  const total = report.total + more.total;
+  const findings = [...report.findings, ...more.findings].slice(0, MOST_FINDINGS);
+  return { ...report, ok: total === 0, findings, total };
 }
 
 /** A request id whose name does not lead to its action would run again. Names are no part of the chains. */
@@ -142,7 +145,7 @@ function requestOf({ header, body }: JournalEntry) {
   try {
     const { type, stream, seq } = JSON.parse(header) as Header;
     const { requestId } = JSON.parse(body) as { requestId?: unknown };
-    if (type !== "action.proposed" || typeof requestId !== "string") return [];
+    if (type !== "action.proposed" || typeof requestId !== "string" || !requestId.isWellFormed()) return [];
     return [{ name: requestName(requestId), stream, seq }];
   } catch {
     return [];

@@ -55,12 +55,10 @@ export function copyEdit(given: unknown): { readonly edit: Json; readonly handle
   return { edit, handles };
 }
 
+export type Prepared = { readonly args: Json; readonly known: ReadonlyMap<string, string> };
+
 /** Validates arguments that were copied already. */
-export async function prepareArgs(
-  tool: Tool,
-  args: Json,
-  secrets: Secrets,
-): Promise<{ readonly args: Json; readonly known: ReadonlyMap<string, string> }> {
+export async function prepareArgs(tool: Tool, args: Json, secrets: Secrets): Promise<Prepared> {
   const known = knownSecrets(secrets);
   await known.load(args);
   const valid = validateHidden(tool.rules.validate, args, known);

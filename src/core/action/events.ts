@@ -31,6 +31,7 @@ export type ActionEvent =
         readonly schema: string;
         readonly args: Json;
         readonly argsDigest: string;
+        readonly givenDigest: string;
         readonly agent: string;
         readonly requester: readonly string[];
         readonly says: string | null;

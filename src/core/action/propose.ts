@@ -11,12 +11,15 @@ import { actionStream, type StreamRef } from "../stream.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Executor, Load } from "./start.ts";
+import type { LiveAction } from "./state.ts";
 
 export type Proposal = {
   readonly action: string;
   readonly requestId: string | null;
   /** Validated arguments. */
   readonly args: Json;
+  /** Digest of the arguments as the caller gave them, before a schema made something of them. */
+  readonly givenDigest?: string;
   readonly agent: string;
   /** Who asks: the agent itself and whoever it acts for. */
   readonly requester: readonly string[];
@@ -38,7 +41,10 @@ function existing(draft: Draft, ref: StreamRef, proposal: Proposal): Need | Prop
   const state = draft.state(stream);
   const argsDigest = digestOf(proposal.args);
   const tool = proposal.executor.rules.name;
-  if (state.phase !== "none" && state.tool === tool && state.proposedDigest === argsDigest)
+  const given = proposal.givenDigest ?? argsDigest;
+  // The schema may have changed since: what the caller says is what tells one action from another.
+  const isSame = (action: LiveAction) => action.proposedDigest === argsDigest || action.givenDigest === given;
+  if (state.phase !== "none" && state.tool === tool && isSame(state))
     return { kind: "existing", action: ref.id };
   draft.append(stream, [
     { type: "action.conflicted", tv: 1, body: { tool, argsDigest, by: proposal.agent } },
@@ -55,6 +61,7 @@ function record(draft: Draft, proposal: Proposal): void {
     schema: rules.schemaDigest,
     args: draft.keep(proposal.args),
     argsDigest: digestOf(proposal.args),
+    givenDigest: proposal.givenDigest ?? digestOf(proposal.args),
     agent: proposal.agent,
     requester: proposal.requester,
     says: proposal.says,

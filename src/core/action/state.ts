@@ -17,6 +17,8 @@ export type ActionFacts = {
   readonly says: string | null;
   /** Digest of the arguments as first proposed; `argsDigest` is of those that would run now. */
   readonly proposedDigest: string;
+  /** Digest of the arguments as the caller gave them, before the schema. */
+  readonly givenDigest: string;
   readonly args: Json;
   readonly argsDigest: string;
   readonly from: ExecutedFrom;

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import type { BudgetState } from "../../core/budget.ts";
 import { limitBudget } from "../../core/budget.ts";
 import type { Fold } from "../../core/event.ts";
-import { budgetStream } from "../../core/stream.ts";
+import { actionStream, budgetStream } from "../../core/stream.ts";
+import type { StateOf } from "../../core/streams.ts";
 import { commit, count, FOLDS, randomOf, TENANT, times } from "../../testing/store-contract/bench.ts";
 import { SNAPSHOT_EVERY } from "./snapshots.ts";
 
@@ -55,6 +57,67 @@ test("a long stream is loaded from its last snapshot, not from its first entry",
   const state = await again.transact(TENANT, { read: [budget] }, (sight) => commit(sight.state(budget)));
   assert.deepEqual(state.limit, big);
   assert.equal(asked(), 50);
+});
+
+test("a snapshot that is not of the entry it claims to stand on is not used", async (t) => {
+  const { open, file } = sqliteBench(t);
+  const streams = ["b", "c"].map((id) => budgetStream(id));
+  const store = await open();
+  for (const [index, stream] of streams.entries()) {
+    const limit = { currency: "USD", micros: BigInt(index + 1) };
+    const events = times(SNAPSHOT_EVERY, () => limitBudget(limit, "x")).flat();
+    await store.transact(TENANT, { write: [stream] }, () => commit(null, { stream, events }));
+  }
+  await store.close();
+  const db = new DatabaseSync(file);
+  const swapped = `UPDATE hp_snapshots SET (hash, state) =
+    (SELECT other.hash, other.state FROM hp_snapshots other WHERE other.sid <> hp_snapshots.sid)
+    WHERE sid = (SELECT min(sid) FROM hp_snapshots)`;
+  assert.equal(db.prepare(swapped).run().changes, 1);
+  db.prepare("UPDATE hp_snapshots SET hash = NULL WHERE sid = (SELECT max(sid) FROM hp_snapshots)").run();
+  db.close();
+  const again = await open();
+  const limits = await again.transact(TENANT, { read: streams }, (sight) =>
+    commit(streams.map((stream) => sight.state(stream).limit?.micros)),
+  );
+  assert.deepEqual(limits, [1n, 2n]);
+});
+
+test("heads of large states take as much memory as they may, not as many as there are", async (t) => {
+  const { open } = sqliteBench(t);
+  let folded = 0;
+  const evolve: Fold<StateOf<"action">>["evolve"] = (state, event) => {
+    folded += 1;
+    return FOLDS.action.evolve(state, event);
+  };
+  const folds = { ...FOLDS, action: { ...FOLDS.action, evolve } };
+  const store = await open({ folds, mostHeads: { count: 1_000, size: 100_000 } });
+  const text = "x".repeat(10_000);
+  for (let id = 0; id < 30; id++) await count(store, `act-${id}`, { text });
+  const read = (id: number) =>
+    store.transact(TENANT, { read: [actionStream(`act-${id}`)] }, () => commit(null));
+  folded = 0;
+  await read(29);
+  assert.equal(folded, 0);
+  await read(0);
+  assert.equal(folded, 1);
+});
+
+test("a long stream of small states does not push other heads out of memory", async (t) => {
+  const { open } = sqliteBench(t);
+  const { fold, asked } = counting(1);
+  const folds = { ...FOLDS, budget: fold };
+  const store = await open({ folds, mostHeads: { count: 100, size: 60_000 } });
+  const other = budgetStream("other");
+  const limit = (stream: typeof budget, many: number) =>
+    store.transact(TENANT, { write: [stream] }, () =>
+      commit(null, { stream, events: times(many, () => limitBudget(big, "x")).flat() }),
+    );
+  await limit(other, 1);
+  for (let step = 0; step < 40; step++) await limit(budget, 50);
+  const before = asked();
+  await store.transact(TENANT, { read: [other] }, () => commit(null));
+  assert.equal(asked(), before);
 });
 
 test("snapshots made by another version of the fold are not used", async (t) => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import { actionStream } from "../../core/stream.ts";
@@ -131,6 +132,87 @@ test("Holdpoint's tables, settings and the transaction itself are out of reach",
     }),
   );
   assert.equal(await count(store, "two"), 2);
+});
+
+const ENDINGS: readonly [string, readonly string[], string][] = [
+  ["INSERT OR ROLLBACK", [], "INSERT OR ROLLBACK INTO notes VALUES ('a')"],
+  [
+    "ON CONFLICT ROLLBACK",
+    ["CREATE TABLE strict (id INTEGER PRIMARY KEY ON CONFLICT ROLLBACK)", "INSERT INTO strict VALUES (1)"],
+    "INSERT INTO strict VALUES (1)",
+  ],
+  [
+    "RAISE(ROLLBACK)",
+    ["CREATE TRIGGER no BEFORE DELETE ON notes BEGIN SELECT RAISE(ROLLBACK, 'kept'); END"],
+    "DELETE FROM notes",
+  ],
+];
+
+for (const [ending, setup, text] of ENDINGS) {
+  test(`after ${ending} has ended the transaction, no SQL runs and nothing is written`, async (t) => {
+    const { open } = sqliteBench(t);
+    const store = await open();
+    await withNotes(store);
+    for (const step of [...setup, "INSERT INTO notes VALUES ('a')"])
+      await run(store, (_sight, sql) => commit(sql.run(step)));
+    const ended = { code: "broken_rule", data: /nothing was written/ };
+    const ends = (sql: SqlTransaction) => {
+      sql.run("INSERT INTO notes VALUES ('before')");
+      assert.throws(() => sql.run(text), { code: "ERR_SQLITE_ERROR" });
+    };
+    const goesOn = (sql: SqlTransaction) => {
+      ends(sql);
+      for (const use of [sql.run, sql.all])
+        assert.throws(() => use("INSERT INTO notes VALUES ('after') RETURNING text"), ended);
+    };
+    await assert.rejects(
+      run(store, (_sight, sql) => commit(ends(sql), append)),
+      ended,
+    );
+    await assert.rejects(
+      run(store, (_sight, sql) => commit(goesOn(sql), append)),
+      ended,
+    );
+    await assert.rejects(
+      run(store, (_sight, sql) => {
+        goesOn(sql);
+        throw new RangeError("changed my mind");
+      }),
+      RangeError,
+    );
+    await assert.rejects(
+      run(store, (sight, sql) => {
+        const needs = sight.missing({ write: [actionStream("two")] });
+        if (needs === undefined) return commit(null, append);
+        ends(sql);
+        return { kind: "need", needs };
+      }),
+      ended,
+    );
+    assert.deepEqual(await notes(await open()), ["a"]);
+    assert.deepEqual(await store.read(TENANT, one), []);
+    assert.equal(await count(store, "two"), 1);
+  });
+}
+
+test("a full disk that ended the transaction is called that, even if the decision caught it", async (t) => {
+  const { open } = sqliteBench(t);
+  let db: DatabaseSync | undefined;
+  const connected = (connection: DatabaseSync) => {
+    db = connection;
+  };
+  const store = await open({ hooks: { connected } });
+  await withNotes(store);
+  const pages = Number(Object.values(db?.prepare("PRAGMA page_count").get() ?? {})[0]);
+  db?.exec(`PRAGMA max_page_count = ${pages + 1}`);
+  const filling = run(store, (_sight, sql) => {
+    assert.throws(() => sql.run("INSERT INTO notes VALUES (?)", "x".repeat(100_000)), { errcode: 13 });
+    return commit(null, append);
+  });
+  await assert.rejects(filling, { code: "store_full" });
+  db?.exec("PRAGMA max_page_count = 1000000");
+  assert.deepEqual(await notes(store), []);
+  assert.deepEqual(await store.read(TENANT, one), []);
 });
 
 test("SQL that is kept for later is refused", async (t) => {

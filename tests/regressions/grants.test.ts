@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { z } from "zod";
+import { isHoldpointError } from "../../src/core/errors.ts";
+import { noticeText } from "../../src/engine/print-notice.ts";
+import { secret } from "../../src/engine/secrets.ts";
+import { journalText, machine, pendingOf } from "../fixtures/runtime.ts";
+
+const ANN = { by: "person:ann" } as const;
+
+describe("secrets are made by the program, not written by a model", () => {
+  const environment = { KEY: "AKIA-super-secret-value" };
+  const forged = JSON.parse('{"body":{"$secret":"env:KEY"}}') as { body: string };
+
+  test("JSON that looks like a handle opens nothing", async () => {
+    const hp = machine().process({ environment });
+    const sent: unknown[] = [];
+    const send = hp.gate({
+      name: "send",
+      policy: "approve",
+      input: z.object({ body: z.string() }),
+      run: (args) => sent.push(args),
+    });
+    await assert.rejects(send(forged, { requestId: "1" }), (error) =>
+      isHoldpointError(error, "reserved_key"),
+    );
+    assert.deepEqual(sent, []);
+    const honest = await send({ body: secret("env:KEY") }, { requestId: "2" });
+    assert.equal(honest.executed, true);
+    assert.deepEqual(sent, [{ body: environment.KEY }]);
+  });
+
+  test("nor does an approver's edit bring one in, though it may keep one that is there", async () => {
+    const hp = machine().process({ environment });
+    const send = hp.gate({ name: "send", run: (args: { body: string; to: string }) => args.to });
+    const call = send({ body: secret("env:KEY"), to: "a" }, { requestId: "1" });
+    const id = await pendingOf(hp);
+    const other = JSON.parse('{"to":{"$secret":"env:OTHER"}}') as object;
+    await assert.rejects(hp.approvals.approve(id, { ...ANN, edit: other }), (error) =>
+      isHoldpointError(error, "reserved_key"),
+    );
+    await hp.approvals.approve(id, {
+      ...ANN,
+      edit: { ...(JSON.parse('{"body":{"$secret":"env:KEY"}}') as object), to: "b" },
+    });
+    assert.equal((await call).executed, true);
+  });
+
+  test("what people write about an action loses the values of its secrets", async () => {
+    const hp = machine().process({ environment });
+    const send = hp.gate({ name: "send", run: (_args: { body: string }) => 1 });
+    const call = send({ body: secret("env:KEY") }, { requestId: "1" });
+    await hp.approvals.cancel(await pendingOf(hp), { ...ANN, reason: `it has ${environment.KEY} in it` });
+    await call;
+    assert.ok(!(await journalText(hp)).includes(environment.KEY));
+    const told = send({ body: secret("env:KEY") }, { requestId: `job-${environment.KEY}` });
+    await assert.rejects(told, (error) => isHoldpointError(error, "secret_transformed"));
+  });
+});
+
+describe("what was bound is what runs", () => {
+  test("a cost function that changes its arguments changes nothing else", async () => {
+    const hp = machine().process();
+    await hp.budgets.limit("daily", { currency: "USD", micros: 1_000n });
+    const ran: unknown[] = [];
+    const pay = hp.gate({
+      name: "pay",
+      cost: (args: { amount: number }) => {
+        args.amount = 999;
+        return { budget: "daily", amount: { currency: "USD", micros: 1n } };
+      },
+      run: (args) => void ran.push(args.amount),
+    });
+    const call = pay({ amount: 100 }, { requestId: "1" });
+    await hp.approvals.approve(await pendingOf(hp), ANN);
+    await call;
+    assert.deepEqual(ran, [100]);
+  });
+
+  test("a verdict is read once: one that answers differently the second time does not slip through", async () => {
+    const hp = machine().process();
+    let asked = 0;
+    const policy = () =>
+      Object.defineProperty({ verdict: "escalate" as const }, "approvers", {
+        enumerable: true,
+        get: () => (asked++ === 0 ? { quorum: 1 } : "nobody"),
+      }) as { verdict: "escalate" };
+    const pay = hp.gate({ name: "pay", policy, run: () => 1 });
+    const answer = await pay({}, { requestId: "1", waitMs: 0 });
+    assert.equal(answer.executed, false);
+  });
+
+  test("an edit that one person could make does not stand in for two when the policy asks for two again", async () => {
+    const hp = machine().process();
+    let strict = false;
+    const policy = ({ args }: { args: { amount: number } }) =>
+      args.amount <= 50 && !strict
+        ? ("approve" as const)
+        : { verdict: "escalate" as const, approvers: { quorum: 2, from: ["person:ann", "person:bob"] } };
+    const pay = hp.gate({ name: "pay", policy, run: () => 1 });
+    void (await hp.switch.stop({ ...ANN, reason: "hold it before it starts", agent: "tester" }));
+    const first = pay({ amount: 100 }, { requestId: "1", waitMs: 0 });
+    assert.equal((await first).executed, false);
+    await hp.switch.go({ ...ANN, reason: "go", agent: "tester" });
+    await pay({ amount: 100 }, { requestId: "1", waitMs: 0 });
+    const id = await pendingOf(hp);
+    await hp.switch.stop({ ...ANN, reason: "hold it before it starts", agent: "tester" });
+    await hp.approvals.approve(id, { ...ANN, edit: { amount: 50 } });
+    strict = true;
+    await hp.switch.go({ ...ANN, reason: "go", agent: "tester" });
+    const answer = await pay({ amount: 100 }, { requestId: "1", waitMs: 0 });
+    assert.equal(answer.executed === false && answer.code, "pending");
+  });
+});
+
+describe("the same thing under another name", () => {
+  test("an edit cannot turn an action into one that was just done", async () => {
+    const hp = machine().process();
+    const done: string[] = [];
+    const refund = hp.gate({
+      name: "refund",
+      dedupe: (args: { order: string }) => args.order,
+      run: (args) => void done.push(args.order),
+    });
+    const first = refund({ order: "A" }, { requestId: "1" });
+    await hp.approvals.approve(await pendingOf(hp), ANN);
+    await first;
+    const second = refund({ order: "B" }, { requestId: "2" });
+    await hp.approvals.approve(await pendingOf(hp), { ...ANN, edit: { order: "A" } });
+    const answer = await second;
+    assert.equal(answer.executed === false && answer.code, "duplicate");
+    assert.deepEqual(done, ["A"]);
+  });
+
+  test("an action whose schema changed since still has its original answer", async () => {
+    const computer = machine();
+    const before = computer.process();
+    const run = () => 1;
+    const old = before.gate({ name: "pay", policy: "approve", input: z.object({ amount: z.number() }), run });
+    const original = await old({ amount: 5 }, { requestId: "1" });
+    await before.close();
+    const after = computer.process();
+    const stricter = after.gate({
+      name: "pay",
+      policy: "approve",
+      input: z.object({ amount: z.number().min(10) }),
+      run,
+    });
+    assert.deepEqual(await stricter({ amount: 5 }, { requestId: "1" }), original);
+    await assert.rejects(stricter({ amount: 6 }, { requestId: "1" }), (error) =>
+      isHoldpointError(error, "invalid_args"),
+    );
+  });
+});
+
+test("an approval does not stay usable when the tool's cost cannot be told", async () => {
+  const hp = machine().process();
+  const cost = () => {
+    throw new Error("the rate service is down");
+  };
+  const pay = hp.gate({ name: "pay", cost, run: () => 1 });
+  const call = pay({}, { requestId: "1" });
+  const id = await pendingOf(hp);
+  await hp.approvals.approve(id, ANN);
+  const answer = await call;
+  assert.equal(answer.executed === false && answer.code, "blocked");
+  assert.equal((await hp.approvals.get(id)).status, "lapsed");
+});
+
+test("reads that cost something cannot overrun a budget together", async () => {
+  const hp = machine().process();
+  await hp.budgets.limit("daily", { currency: "USD", micros: 10n });
+  let ran = 0;
+  const cost = () => ({ budget: "daily", amount: { currency: "USD", micros: 10n } });
+  const look = hp.gate({ name: "look", effect: "read", policy: "approve", cost, run: () => ++ran });
+  await Promise.all([1, 2, 3, 4, 5].map((n) => look({ n }, { requestId: `${n}` })));
+  assert.equal(ran, 1);
+});
+
+test("an author's function that answers a failing promise does not end the process", async () => {
+  const hp = machine().process();
+  const failing = (() => Promise.reject(new Error("asynchronous"))) as unknown as () => never;
+  const tools = [
+    hp.gate({ name: "a", policy: failing, run: () => 1 }),
+    hp.gate({ name: "b", policy: "approve", cost: failing, run: () => 1 }),
+    hp.gate({ name: "c", policy: "approve", dedupe: failing, run: () => 1 }),
+  ];
+  for (const tool of tools) assert.equal((await tool({}, { requestId: tool.toolName })).executed, false);
+});
+
+test("a tool's words cannot move the cursor of whoever reads the notices", () => {
+  const notice = {
+    kind: "in_doubt",
+    action: "act_1",
+    effect: "eff_1",
+    tool: "pay",
+    reason: "\u001b[2K\rapplied",
+  } as const;
+  assert.ok(!noticeText(notice).includes("\u001b"));
+});
