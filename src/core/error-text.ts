@@ -6,7 +6,7 @@ function said(error: unknown): string {
     const text = error instanceof Error ? error.message : String(error);
     return typeof text === "string" && text !== "" ? text : "no reason given";
   } catch {
-    return "an error that cannot be read";
+    return "something that cannot be read";
   }
 }
 
@@ -15,4 +15,12 @@ export function errorText(error: unknown, clean: (text: string) => string = (tex
   const text = clean(said(error)).toWellFormed();
   if (text.length <= MOST_CHARACTERS) return text;
   return `${text.slice(0, MOST_CHARACTERS).toWellFormed()}… (${text.length} characters)`;
+}
+
+const MOST_SHOWN = 100;
+
+/** A value that was wrong, for a message about it: whatever it is, and however long. */
+export function shown(value: unknown): string {
+  const text = said(value).toWellFormed();
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN).toWellFormed()}…`;
 }

@@ -1,7 +1,9 @@
 /** Reading approvals and deciding them. */
+
 import { cancel, type EndAnswer, revoke, type Withdrawal } from "../core/approval/end.ts";
 import { APPROVAL_STATUSES, type LiveApproval } from "../core/approval/state.ts";
 import type { Draft, Need } from "../core/draft.ts";
+import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
@@ -78,7 +80,7 @@ export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: 
     typeof id === "string" && id !== ""
       ? await readState(place, approvalStream(id))
       : { status: "none" as const };
-  if (state.status === "none") throw new HoldpointError("unknown_id", `There is no approval ${String(id)}.`);
+  if (state.status === "none") throw new HoldpointError("unknown_id", `There is no approval ${shown(id)}.`);
   const edit = state.edit === null ? null : { ...state.edit, args: await loadValue(place, state.edit.args) };
   // A copy: the state itself is what the next decision stands on.
   return structuredClone({ ...state, id, args: await loadValue(place, state.args), edit });
@@ -95,7 +97,7 @@ export type Decision = {
 
 function checkPerson(by: string): void {
   if (!isPrincipal(by) || !isPerson(by))
-    throw new HoldpointError("invalid_input", `"${String(by)}" is not a person: write person:<name>.`);
+    throw new HoldpointError("invalid_input", `"${shown(by)}" is not a person: write person:<name>.`);
 }
 
 function checkText(field: string, value: unknown): string {
@@ -188,7 +190,7 @@ async function withdraw(
   if (!isPrincipal(command.by))
     throw new HoldpointError(
       "invalid_input",
-      `"${String(command.by)}" is not a principal: write person:<name>.`,
+      `"${shown(command.by)}" is not a principal: write person:<name>.`,
     );
   checkText("reason", command.reason);
   const known = await secretsOf(runtime, await getApproval(runtime, command.approval));

@@ -6,12 +6,18 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
+import { type Clock, sleepThrough } from "./clock.ts";
 import { isMoney } from "./define-tool.ts";
 import type { Runtime } from "./runtime.ts";
 import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
-export type Failed = { readonly status: "failed"; readonly reason: string };
+export type Failed = {
+  readonly status: "failed";
+  readonly reason: string;
+  /** What the run comes to in the end, when it was given up at its time-out. */
+  readonly late: Promise<Report | Failed> | null;
+};
 export type Call = { readonly action: string; readonly state: ActionIn<"running">; readonly args: Json };
 
 /** Thrown by a tool to say that certainly nothing happened. */
@@ -79,31 +85,25 @@ export function contextOf(call: Call, signal: AbortSignal, spent: Map<string, bi
   };
 }
 
-async function withTimeOut<Value>(
-  runtime: Runtime,
-  ms: number | null,
-  run: (signal: AbortSignal) => Promise<Value>,
-): Promise<Value> {
-  const over = new AbortController();
-  if (ms === null) return run(over.signal);
-  const timer = new AbortController();
-  const late = runtime.clock.sleep(ms, timer.signal).then(() => {
-    if (timer.signal.aborted) return new Promise<never>(() => {});
-    over.abort();
-    throw new Error(`no answer within ${ms} ms`);
-  });
-  return Promise.race([run(over.signal), late]).finally(() => timer.abort());
+type Ended = Report | Failed;
+
+/** A judge that fails has proved nothing, and neither has an error that cannot be looked at. */
+function isProof(tool: Tool, error: unknown): boolean {
+  try {
+    return error instanceof NotApplied || tool.isDefinite(error) === true;
+  } catch {
+    return false;
+  }
 }
 
-export async function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Report | Failed> {
-  const known = await resolveAll(runtime.secrets, call.args).catch((error: unknown) => errorText(error));
-  if (typeof known === "string") return { status: "not_applied", reason: known };
-  const spent = new Map<string, bigint>();
-  const args = revealSecrets(JSON.parse(canonicalJson(call.args)) as Json, known);
+/** Never rejects. */
+async function judged(
+  tool: Tool,
+  known: ReadonlyMap<string, string>,
+  run: () => Promise<Ran>,
+): Promise<Ended> {
   try {
-    const value = await withTimeOut(runtime, tool.timeoutMs, async (signal) =>
-      tool.run(args, contextOf(call, signal, spent)),
-    );
+    const { value, spent } = await run();
     return {
       status: "applied",
       result: redactJson(resultJson(value), known),
@@ -111,16 +111,39 @@ export async function attempt(runtime: Runtime, tool: Tool, call: Call): Promise
     };
   } catch (error) {
     const reason = errorText(error, (text) => redactText(text, known));
-    if (error instanceof NotApplied || isDefinite(tool, error)) return { status: "not_applied", reason };
-    return { status: "failed", reason };
+    return isProof(tool, error)
+      ? { status: "not_applied", reason }
+      : { status: "failed", reason, late: null };
   }
 }
 
-/** A judge that fails has proved nothing. */
-function isDefinite(tool: Tool, error: unknown): boolean {
-  try {
-    return tool.isDefinite(error) === true;
-  } catch {
-    return false;
-  }
+type Ran = { readonly value: unknown; readonly spent: ReadonlyMap<string, bigint> };
+
+/** After the time-out the run goes on: nobody can take back what it has begun. */
+async function withinTime(
+  clock: Clock,
+  ms: number,
+  ended: Promise<Ended>,
+  over: AbortController,
+): Promise<Ended> {
+  const timer = new AbortController();
+  const late = sleepThrough(clock, ms, timer.signal).then((): Ended | Promise<Ended> => {
+    if (timer.signal.aborted) return ended;
+    over.abort();
+    return { status: "failed", reason: `no answer within ${ms} ms`, late: ended };
+  });
+  return Promise.race([ended, late]).finally(() => timer.abort());
+}
+
+export async function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Ended> {
+  const known = await resolveAll(runtime.secrets, call.args).catch((error: unknown) => errorText(error));
+  if (typeof known === "string") return { status: "not_applied", reason: known };
+  const spent = new Map<string, bigint>();
+  const args = revealSecrets(JSON.parse(canonicalJson(call.args)) as Json, known);
+  const over = new AbortController();
+  const ended = judged(tool, known, async () => ({
+    value: await tool.run(args, contextOf(call, over.signal, spent)),
+    spent,
+  }));
+  return tool.timeoutMs === null ? ended : withinTime(runtime.clock, tool.timeoutMs, ended, over);
 }

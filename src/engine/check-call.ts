@@ -1,5 +1,7 @@
 /** What programs hand to the verbs of an instance, checked before anything is looked at: wrong input is said, not guessed. */
+
 import { APPROVAL_STATUSES } from "../core/approval/state.ts";
+import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { readPublicJwk } from "../core/jws.ts";
 import { isPrincipal } from "../core/principal.ts";
@@ -9,10 +11,15 @@ function wrong(what: string): never {
   throw new HoldpointError("invalid_input", what);
 }
 
+export function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
 /** An object with no fields beyond those named: a misspelt one would otherwise be ignored in silence. */
 export function checkFields<Given>(what: string, given: Given, fields: readonly string[]): Given {
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    return wrong(`${what} is an object: { ${fields.join(", ")} }.`);
+  if (!isPlainObject(given)) return wrong(`${what} is an object: { ${fields.join(", ")} }.`);
   const extra = Object.keys(given).find((field) => !fields.includes(field));
   if (extra !== undefined) return wrong(`${what} has no field "${extra}"; there are ${fields.join(", ")}.`);
   return given;
@@ -25,7 +32,7 @@ export function checkId(what: string, id: unknown): string {
 
 function checkOneOf(what: string, value: unknown, list: readonly string[]): void {
   if (value !== undefined && !list.includes(value as string))
-    wrong(`${what} is one of ${list.join(", ")}, not "${String(value)}".`);
+    wrong(`${what} is one of ${list.join(", ")}, not "${shown(value)}".`);
 }
 
 function checkTexts(given: object, fields: readonly string[]): void {
@@ -43,6 +50,11 @@ export function checkStatus(status: unknown): void {
   checkOneOf("An approval's status", status, [...APPROVAL_STATUSES, "any"]);
 }
 
+function checkLimit({ limit }: { readonly limit?: unknown }): void {
+  if (limit !== undefined && !(Number.isInteger(limit) && Number(limit) >= 1))
+    wrong("A limit is a whole number of at least 1.");
+}
+
 export function checkApprovalPage<Given extends object>(page: Given): Given {
   const given: { status?: unknown; order?: unknown } = checkFields("A page of approvals", page, [
     "status",
@@ -51,6 +63,7 @@ export function checkApprovalPage<Given extends object>(page: Given): Given {
     "order",
   ]);
   checkStatus(given.status);
+  checkLimit(page);
   checkOneOf("A list's order", given.order, ORDERS);
   checkTexts(page, ["after"]);
   return page;
@@ -64,6 +77,7 @@ export function checkActionPage<Given extends object>(page: Given): Given {
   ]);
   if (given.phase === undefined) wrong(`A page of actions has a phase: one of ${PHASES.join(", ")}.`);
   checkOneOf("An action's phase", given.phase, PHASES);
+  checkLimit(page);
   checkOneOf("A list's order", given.order, ORDERS);
   return page;
 }
@@ -87,16 +101,15 @@ export function checkAgent(agent: unknown): void {
   if (agent === undefined) return;
   const isOther = typeof agent === "string" && /^(person|service):/.test(agent);
   if (typeof agent !== "string" || isOther || !isPrincipal(agentScope(agent)))
-    wrong(`"${String(agent)}" is not an agent's name.`);
+    wrong(`"${shown(agent)}" is not an agent's name.`);
 }
 
 export function checkVerification<Given extends object>(options: Given): Given {
-  const given: { keys?: unknown; savedSeal?: unknown; progress?: unknown } = checkFields(
-    "A verification",
-    options,
-    ["keys", "savedSeal", "requireSealed", "progress"],
-  );
-  const { keys, savedSeal, progress } = given;
+  const given: { keys?: unknown; savedSeal?: unknown; progress?: unknown; requireSealed?: unknown } =
+    checkFields("A verification", options, ["keys", "savedSeal", "requireSealed", "progress"]);
+  const { keys, savedSeal, progress, requireSealed } = given;
+  if (requireSealed !== undefined && typeof requireSealed !== "boolean")
+    wrong("requireSealed is true or false.");
   const isKey = (key: unknown) => readPublicJwk(key) !== undefined;
   if (keys !== undefined && !(Array.isArray(keys) && keys.every(isKey)))
     wrong("Keys are a list of public Ed25519 keys as JWK.");

@@ -24,6 +24,12 @@ function sleeper(keepsAlive: boolean): Clock["sleep"] {
     });
 }
 
+/** However long: sleeps as often as it takes. */
+export async function sleepThrough(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  for (let left = ms; left > 0 && !signal.aborted; left -= DAY_MS)
+    await clock.sleep(Math.min(left, DAY_MS), signal);
+}
+
 const elapsed = (): number => performance.now();
 
 export const wallClock: Clock = { now: () => Date.now(), sleep: sleeper(true), elapsed };

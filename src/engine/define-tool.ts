@@ -1,7 +1,9 @@
 /** From what a user writes to what rules and hands work with. */
+
 import type { ProbeAnswer } from "../core/action/resolve.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { digestOf } from "../core/digest.ts";
+import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
@@ -78,16 +80,14 @@ function wrong(what: string): never {
 
 function checkNumber(name: string, field: string, value: number | undefined, least: number): void {
   if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
-    wrong(
-      `The tool "${name}" has ${field}: ${String(value)}; a whole number of at least ${least} is needed.`,
-    );
+    wrong(`The tool "${name}" has ${field}: ${shown(value)}; a whole number of at least ${least} is needed.`);
 }
 
 function checkFunctions(definition: Readonly<Record<string, unknown>>): void {
   for (const field of ["cost", "dedupe", "isDefinite", "verify", "run", "runInTransaction"]) {
     const value = definition[field];
     if (value !== undefined && typeof value !== "function")
-      wrong(`The tool "${String(definition["name"])}" has a ${field} that is not a function.`);
+      wrong(`The tool "${shown(definition["name"])}" has a ${field} that is not a function.`);
   }
 }
 
@@ -119,7 +119,7 @@ function checkShape(definition: ToolDefinition<never, unknown>): void {
   const { name } = definition;
   if (typeof name !== "string" || !NAME.test(name))
     wrong(
-      `"${String(name)}" is not a tool's name: letters, digits and . _ : - after a first letter, at most 128.`,
+      `"${shown(name)}" is not a tool's name: letters, digits and . _ : - after a first letter, at most 128.`,
     );
   const extra = Object.keys(definition).find((field) => !FIELDS.has(field));
   if (extra !== undefined) wrong(`The tool "${name}" has an unknown field "${extra}".`);
@@ -130,7 +130,7 @@ function check(definition: ToolDefinition<never, unknown>): void {
   const { name, effect = "once" } = definition;
   if (!EFFECT_CLASSES.includes(effect))
     wrong(
-      `The tool "${name}" has the effect class "${String(effect)}"; it is one of ${EFFECT_CLASSES.join(", ")}.`,
+      `The tool "${name}" has the effect class "${shown(effect)}"; it is one of ${EFFECT_CLASSES.join(", ")}.`,
     );
   checkFunctions(definition);
   const field = effect === "transactional" ? "runInTransaction" : "run";

@@ -1,9 +1,12 @@
 /** The callable that a program gets for a tool, and the call by name. */
+
 import { digestOf } from "../core/digest.ts";
+import { shown } from "../core/error-text.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { getAction } from "./actions.ts";
 import type { Answer } from "./answer.ts";
+import { isPlainObject } from "./check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { execute } from "./execute.ts";
 import type { Opening } from "./instance.ts";
@@ -33,8 +36,7 @@ function wrong(what: string): never {
 }
 
 function checkOptions(options: CallOptions): void {
-  if (typeof options !== "object" || options === null)
-    wrong("Options are an object: { requestId, says, waitMs }.");
+  if (!isPlainObject(options)) wrong("Options are an object: { requestId, says, waitMs }.");
   const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
   if (extra !== undefined) wrong(`There is no option "${extra}"; there are requestId, says and waitMs.`);
   const { requestId, says, waitMs } = options;
@@ -136,7 +138,7 @@ function toolFor<Payload, Result>(gates: Gates, given: Execution<Payload, Result
     if (known === undefined)
       throw new HoldpointError(
         "unknown_tool",
-        `There is no tool "${String(given.action)}" and no run function was given.`,
+        `There is no tool "${shown(given.action)}" and no run function was given.`,
       );
     if (given.policy !== undefined)
       wrong("A policy goes with a run function; a registered tool has its own.");

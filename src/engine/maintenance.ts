@@ -2,8 +2,8 @@
 
 import type { Clock } from "./clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
-import { probeDoubts } from "./probe.ts";
-import { recoverDead } from "./recover.ts";
+import { startProbing } from "./probe.ts";
+import { startRecovery } from "./recover.ts";
 import type { Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";
 import { sweepExpired } from "./sweep.ts";
@@ -46,11 +46,12 @@ export async function maintain(
   { rhythm, seals }: { readonly rhythm: Rhythm; readonly seals: boolean },
 ): Promise<void> {
   const rounds = [
-    repeat(runtime, idle, rhythm.recoverMs, () => recoverDead(runtime)),
-    repeat(runtime, idle, rhythm.probeMs, () => probeDoubts(runtime, idle)),
+    repeat(runtime, idle, rhythm.recoverMs, () => startRecovery(runtime)),
+    repeat(runtime, idle, rhythm.probeMs, () => startProbing(runtime, idle)),
     repeat(runtime, idle, rhythm.sweepMs, () => sweepExpired(runtime)),
   ];
   if (epoch.leaseMs !== null) rounds.push(repeat(runtime, idle, epoch.leaseMs / 3, () => epoch.renew()));
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
   await Promise.all(rounds);
+  await Promise.all([runtime.recovering.rest(), runtime.probing.rest()]);
 }

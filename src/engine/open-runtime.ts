@@ -5,6 +5,7 @@ import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { beginEpoch, type OwnEpoch } from "./epoch.ts";
 import type { Keyring } from "./keyring.ts";
+import { createLanes } from "./lanes.ts";
 import { maintain, type Rhythm } from "./maintenance.ts";
 import type { CrashPoint, Notice, Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";
@@ -40,6 +41,10 @@ export type OpenRuntime = Runtime & { close(): Promise<void> };
 const GRACE_MS = 30_000;
 const LOOK_MS = 20;
 
+/** Of each tool. */
+const RECOVERED_AT_ONCE = 16;
+const PROBED_AT_ONCE = 8;
+
 async function restUpkeep(clock: Clock, upkeep: Promise<void>): Promise<boolean> {
   const timer = new AbortController();
   const late = clock.sleep(GRACE_MS, timer.signal).then(() => false);
@@ -52,13 +57,28 @@ async function restPerforming(runtime: Runtime): Promise<boolean> {
   return runtime.performing.size === 0;
 }
 
-/** A listener that fails is no reason to fail: what it was told about stands in the journal. */
-function tell(notify: (notice: Notice) => void, notice: Notice): void {
+/** A listener that fails, now or later, is no reason to fail: what it was told about stands in the journal. */
+function tell(notify: (notice: Notice) => unknown, notice: Notice): void {
+  const failed = (error: unknown) =>
+    void process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${errorText(error)}\n`);
   try {
-    notify(notice);
+    Promise.resolve(notify(notice)).catch(failed);
   } catch (error) {
-    process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${errorText(error)}\n`);
+    failed(error);
   }
+}
+
+/** All of it, whatever fails; the first failure is told afterwards. */
+async function allOf(steps: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 const NOT_OURS_TO_SEAL: readonly unknown[] = ["key_mismatch", "store_read_only", "store_busy"];
@@ -80,9 +100,12 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   let epoch: Promise<OwnEpoch> | undefined;
   let upkeep: Promise<void> = Promise.resolve();
 
+  const notify = (notice: Notice) => tell(parts.notify, notice);
+  const failed = (error: unknown) => notify({ kind: "maintenance_failed", error });
+
   const runtime: Runtime = {
     ...parts,
-    notify: (notice) => tell(parts.notify, notice),
+    notify,
     secrets: createSecrets({
       store,
       tenant,
@@ -95,6 +118,9 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     knownKeys: async () => [(parts.knownKeyring ?? parts.keyring)()?.signing.publicJwk ?? []].flat(),
     performing: new Set(),
     sent: new Set(),
+    overdue: new Map(),
+    recovering: createLanes(RECOVERED_AT_ONCE, closing.signal, failed),
+    probing: createLanes(PROBED_AT_ONCE, closing.signal, failed),
     closing: closing.signal,
     epoch: () => {
       epoch ??= begin().catch((error: unknown) => {
@@ -115,12 +141,18 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 
   async function close(): Promise<void> {
     closing.abort();
-    const isIdle = (await restUpkeep(clock, upkeep)) && (await restPerforming(runtime));
-    // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
-    if (isIdle && epoch !== undefined) await (await epoch).end();
-    if (parts.seals) await sealLast(runtime, epoch !== undefined);
-    runtime.waker.close();
-    await store.close();
+    await allOf([
+      async () => {
+        const isIdle = (await restUpkeep(clock, upkeep)) && (await restPerforming(runtime));
+        // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
+        if (isIdle && epoch !== undefined) await (await epoch).end();
+      },
+      async () => {
+        if (parts.seals) await sealLast(runtime, epoch !== undefined);
+      },
+      () => runtime.waker.close(),
+      () => store.close(),
+    ]);
   }
 
   return { ...runtime, close };

@@ -4,6 +4,7 @@ import { resolveByPerson } from "../core/action/resolve.ts";
 import { actionOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { type BudgetState, limitBudget } from "../core/budget.ts";
+import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import type { Money } from "../core/money.ts";
@@ -23,7 +24,7 @@ export type Said = { readonly by: string; readonly reason: string };
 
 function checkSaid({ by, reason }: Said): void {
   if (!isPrincipal(by) || !isPerson(by))
-    throw new HoldpointError("invalid_input", `"${String(by)}" is not a person: write person:<name>.`);
+    throw new HoldpointError("invalid_input", `"${shown(by)}" is not a person: write person:<name>.`);
   const isText = typeof reason === "string" && reason.trim() !== "" && reason.isWellFormed();
   if (!isText || reason.length > 10_000)
     throw new HoldpointError("invalid_input", "A reason of at most 10000 characters is needed.");
@@ -62,7 +63,7 @@ export async function setStanding(
   if (!isPrincipal(command.person) || !isPerson(command.person))
     throw new HoldpointError(
       "invalid_input",
-      `"${String(command.person)}" is not a person: write person:<name>.`,
+      `"${shown(command.person)}" is not a person: write person:<name>.`,
     );
   const { by, reason, person } = command;
   await runCommand(place, { write: [ROSTER] }, (draft) =>
@@ -79,13 +80,13 @@ export async function resolveDoubt(
   if (command.status !== "applied" && command.status !== "not_applied")
     throw new HoldpointError(
       "invalid_input",
-      `An effect is resolved as applied or not_applied, not "${String(command.status)}".`,
+      `An effect is resolved as applied or not_applied, not "${shown(command.status)}".`,
     );
   const action = actionOf(effect);
   const state = isId("act", action)
     ? await readState(place, actionStream(action))
     : { phase: "none" as const };
-  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no effect ${String(effect)}.`);
+  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no effect ${shown(effect)}.`);
   const { status, by } = command;
   // What people write is kept in clear, so the values of the action's secrets are taken out of it.
   const args = await loadValue(place, state.args);
@@ -108,7 +109,7 @@ export async function resolveDoubt(
 
 function checkBudget(id: unknown): void {
   if (typeof id !== "string" || !/^[A-Za-z0-9_.:-]{1,128}$/.test(id))
-    throw new HoldpointError("invalid_input", `"${String(id)}" is not a budget's name.`);
+    throw new HoldpointError("invalid_input", `"${shown(id)}" is not a budget's name.`);
 }
 
 /** Opens a budget, or gives it another limit. */

@@ -65,6 +65,8 @@ function runTool(tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
     let value: unknown;
     try {
       value = tool.runInTransaction?.(revealed, sql, context);
+      // A tool may have swallowed what ended its transaction; this throws if it is over.
+      sql.all("SELECT 1");
     } catch (error) {
       const clean = (text: string) => redactText(text, known.values);
       throw new ToolFailed(errorText(error, clean), { cause: error });

@@ -1,19 +1,38 @@
 /**
  * Performs a started effect: runs the tool with the stored arguments and writes down what became of it.
  *
- * F1. Nothing is sent unless this process's epoch may still run at that moment, nor again once its key may be forgotten.
+ * F1. Nothing is sent unless this process's epoch may still run at that moment, nor while a kill switch is on or after
+ *     `execute_by`, nor again once its key may be forgotten.
  * F2. What came back is recorded however often the store has to be asked; it is never dropped.
  * F3. An error proves nothing unless the tool says so: by class it is sent again, probed, or in doubt.
  */
-import { type OutcomeAnswer, type Report, recordOutcome } from "../core/action/outcome.ts";
-import { isForgotten, isSentAgain, type RetryAnswer, retryOwn } from "../core/action/recover.ts";
+import {
+  type OutcomeAnswer,
+  type OutcomeCommand,
+  type Report,
+  recordOutcome,
+} from "../core/action/outcome.ts";
+import {
+  admitSend,
+  isForgotten,
+  isSentAgain,
+  isTooLate,
+  type RetryAnswer,
+  retryOwn,
+  type SendAnswer,
+  type SendCommand,
+  TOO_LATE,
+} from "../core/action/recover.ts";
 import { effectOf } from "../core/action/start.ts";
 import type { ActionIn, LiveAction } from "../core/action/state.ts";
-import { isHoldpointError } from "../core/errors.ts";
+import { errorText } from "../core/error-text.ts";
+import { HoldpointError, isHoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import { isArtifactRef } from "../core/stored-value.ts";
 import { actionStream } from "../core/stream.ts";
-import { attempt, type Call } from "./attempt.ts";
+import { attempt, type Call, type Failed } from "./attempt.ts";
 import { stopwatch } from "./clock.ts";
-import { loadValue, readState, readStateAt } from "./read-state.ts";
+import { loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Epoch, Runtime } from "./runtime.ts";
 import type { Tool } from "./tool.ts";
@@ -30,18 +49,27 @@ const backOff = (runtime: Runtime, tries: number): Promise<void> => {
 /** Asks until the store has answered; gives up only when this instance closes. */
 async function persist<Answer>(
   runtime: Runtime,
-  action: string,
-  write: () => Promise<Answer>,
+  tell: (error: unknown) => void,
+  ask: () => Promise<Answer>,
 ): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     try {
-      return await write();
+      return await ask();
     } catch (error) {
       if (!(isHoldpointError(error) && error.retryable) || runtime.closing.aborted) throw error;
-      runtime.notify({ kind: "outcome_unrecorded", effect: effectOf(action), error });
+      tell(error);
       await backOff(runtime, tries);
     }
   }
+}
+
+const unrecorded = (runtime: Runtime, action: string) => (error: unknown) =>
+  runtime.notify({ kind: "outcome_unrecorded", effect: effectOf(action), error });
+
+function recording(runtime: Runtime, command: OutcomeCommand): Promise<OutcomeAnswer> {
+  return runCommand(runtime, { write: [actionStream(command.action)] }, (draft) =>
+    recordOutcome(draft, command),
+  );
 }
 
 async function record(
@@ -52,9 +80,7 @@ async function record(
 ): Promise<OutcomeAnswer> {
   await runtime.reach("before_outcome");
   const command = { action, epoch: state.effect.epoch, attempt: state.effect.attempt, report };
-  const answer = await persist(runtime, action, () =>
-    runCommand(runtime, { write: [actionStream(action)] }, (draft) => recordOutcome(draft, command)),
-  );
+  const answer = await persist(runtime, unrecorded(runtime, action), () => recording(runtime, command));
   await runtime.reach("after_outcome");
   return answer;
 }
@@ -70,7 +96,7 @@ function tryAgain(
   const { epoch, attempt: number } = state.effect;
   const known = { keyRetentionMs: tool.rules.keyRetentionMs };
   const command = { action, epoch, attempt: number, reason, tool: known };
-  return persist(runtime, action, () =>
+  return persist(runtime, unrecorded(runtime, action), () =>
     runCommand(runtime, { write: [actionStream(action)] }, (draft) => retryOwn(draft, command)),
   );
 }
@@ -97,39 +123,132 @@ async function currentState(runtime: Runtime, action: string): Promise<LiveActio
   return (await readState(runtime, actionStream(action))) as LiveAction;
 }
 
+const attemptName = ({ action, state }: Pick<Call, "action" | "state">): string =>
+  `${action}#${state.effect.attempt}`;
+
+/** A run that was given up at its time-out: what it comes to after all is written down, as testimony if need be. */
+async function hearOut(
+  runtime: Runtime,
+  tool: Tool,
+  call: Call,
+  late: Promise<Report | Failed>,
+): Promise<void> {
+  const { action, state } = call;
+  const name = attemptName(call);
+  runtime.overdue.set(name, null);
+  const report = await late;
+  if (tool.verify === null) runtime.overdue.delete(name);
+  else runtime.overdue.set(name, stopwatch(runtime.clock));
+  if (report.status === "failed") return;
+  const { epoch, attempt: number } = state.effect;
+  const command = { action, epoch, attempt: number, report };
+  const written = await persist(runtime, unrecorded(runtime, action), () => recording(runtime, command));
+  if (written.kind === "recorded") runtime.sent.delete(name);
+}
+
+/** What was committed, where the store's own error speaks only of what was not. */
+function saying(error: unknown, data: string): unknown {
+  if (!isHoldpointError(error)) return error;
+  const next = "Call again with the same request id: what is there is found, not repeated.";
+  return new HoldpointError(error.code, error.what, { data, next, details: error.details, cause: error });
+}
+
+/** Its outcome cannot be written as it is, and it was sent: that much can be. */
+async function doubtAfterAll(runtime: Runtime, call: Call, error: unknown): Promise<OutcomeAnswer> {
+  const { action, state } = call;
+  const reason = `its outcome could not be written down: ${errorText(error)}`;
+  const { epoch, attempt: number } = state.effect;
+  const command = { action, epoch, attempt: number, report: { status: "in_doubt", reason } } as const;
+  return recording(runtime, command).catch(() => {
+    throw saying(error, "The effect was sent; what became of it is not written down yet.");
+  });
+}
+
 /** Sends it, and writes down what became of it. */
 async function sendOnce(runtime: Runtime, tool: Tool, call: Call, tries: number): Promise<OutcomeAnswer> {
   const { action, state } = call;
   const name = attemptName(call);
   runtime.sent.add(name);
-  const report = await attempt(runtime, tool, call);
-  await runtime.reach("after_send");
-  const written: OutcomeAnswer =
-    report.status === "failed"
+  const send = async (): Promise<OutcomeAnswer> => {
+    const report = await attempt(runtime, tool, call);
+    if (report.status === "failed" && report.late !== null)
+      void hearOut(runtime, tool, call, report.late).catch(failing(runtime));
+    await runtime.reach("after_send");
+    return report.status === "failed"
       ? await afterFailure(runtime, tool, action, { state, tries, reason: report.reason })
       : await record(runtime, action, state, report);
+  };
+  const written = await send().catch((error: unknown) => doubtAfterAll(runtime, call, error));
   // Too late to say so: it was sent all the same, and is for others to take over.
   if (written.kind === "recorded") runtime.sent.delete(name);
   return written;
 }
 
-const attemptName = ({ action, state }: Pick<Call, "action" | "state">): string =>
-  `${action}#${state.effect.attempt}`;
+const failing = (runtime: Runtime) => (error: unknown) => {
+  if (!runtime.closing.aborted) runtime.notify({ kind: "maintenance_failed", error });
+};
+
+/** Until the store answers: the start stands, so an error now would say something else than what is there. */
+async function beforeSend<Answer>(runtime: Runtime, ask: () => Promise<Answer>): Promise<Answer> {
+  return persist(runtime, failing(runtime), ask).catch((error: unknown) => {
+    throw saying(error, "The effect was started and nothing was sent.");
+  });
+}
+
+type Ready =
+  | { readonly kind: "send"; readonly call: Call; readonly now: () => number }
+  | { readonly kind: "left"; readonly state: LiveAction };
+
+/** Looks whether it may still be sent. `now` is the store's time, which went on since. */
+function admit(runtime: Runtime, command: SendCommand): Promise<SendAnswer & { readonly age: () => number }> {
+  return beforeSend(runtime, async () => {
+    const age = stopwatch(runtime.clock);
+    const answer = await runCommand(runtime, { read: [actionStream(command.action)] }, (draft) =>
+      admitSend(draft, command),
+    );
+    return { ...answer, age };
+  });
+}
+
+async function readied(runtime: Runtime, command: SendCommand): Promise<Ready> {
+  const { action } = command;
+  const first = await admit(runtime, command);
+  if (first.kind === "left") return first;
+  const { state } = first;
+  let args: Json;
+  try {
+    args = await beforeSend(runtime, () => loadValue(runtime, state.args));
+  } catch (error) {
+    if (isHoldpointError(error) && error.retryable) throw error;
+    const reason = `its arguments cannot be read: ${errorText(error)}`;
+    return {
+      kind: "left",
+      state: (await record(runtime, action, state, { status: "not_applied", reason })).state,
+    };
+  }
+  // A large value may have taken its time.
+  const last = isArtifactRef(state.args) ? await admit(runtime, command) : first;
+  if (last.kind === "left") return last;
+  return { kind: "send", call: { action, state: last.state, args }, now: () => last.now + last.age() };
+}
 
 async function attempts(runtime: Runtime, tool: Tool, action: string, epoch: Epoch): Promise<LiveAction> {
+  const isLeft = (state: ActionIn<"running">) =>
+    !epoch.mayRun() || runtime.sent.has(attemptName({ action, state }));
   for (let tries = 1; ; tries++) {
-    const age = stopwatch(runtime.clock);
-    const { state, now } = await readStateAt(runtime, actionStream(action));
-    if (state.phase === "none") throw new TypeError(`the action ${action} does not exist`);
-    if (state.phase !== "running" || state.effect.epoch !== epoch.id) return state;
-    const args = await loadValue(runtime, state.args);
+    const ready = await readied(runtime, { action, epoch: epoch.id, isLeft });
+    if (ready.kind === "left") return ready.state;
+    const { call, now } = ready;
+    const { state } = call;
     await runtime.reach("before_send");
-    if (!epoch.mayRun() || runtime.sent.has(attemptName({ action, state }))) return state;
-    if (state.effect.attempt > 1 && isForgotten(state, now + age(), tool.rules.keyRetentionMs)) {
+    if (isLeft(state)) return state;
+    if (state.effect.attempt > 1 && isForgotten(state, now(), tool.rules.keyRetentionMs)) {
       const reason = "the receiver may have forgotten the key before it could be sent again";
       return (await record(runtime, action, state, { status: "in_doubt", reason })).state;
     }
-    const written = await sendOnce(runtime, tool, { action, state, args }, tries);
+    if (isTooLate(state, now()))
+      return (await record(runtime, action, state, { status: "not_applied", reason: TOO_LATE })).state;
+    const written = await sendOnce(runtime, tool, call, tries);
     if (written.kind === "late" || written.state.phase !== "running") return written.state;
   }
 }

@@ -1,16 +1,17 @@
 /** Asks tools that can tell (`verify`) about their effects in doubt. */
 import { type ProbeAnswer, recordProbe } from "../core/action/resolve.ts";
+import type { ActionIn } from "../core/action/state.ts";
 import { errorText } from "../core/error-text.ts";
-import { actionStream } from "../core/stream.ts";
+import { actionStream, epochStream } from "../core/stream.ts";
+import { actionRows } from "./action-rows.ts";
 import { resultJson } from "./attempt.ts";
 import type { Clock } from "./clock.ts";
-import { loadValue, readStateAt } from "./read-state.ts";
+import { endIfDead } from "./epoch.ts";
+import { loadValue, readState, readStateAt } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 
-const ACTIONS = "actions";
-const MOST_AT_ONCE = 100;
 const PATIENCE_MS = 30_000;
 const ANSWERS: readonly unknown[] = ["applied", "not_applied", "unknown"];
 
@@ -47,6 +48,24 @@ async function inTime<Value>(work: () => Promise<Value>, clock: Clock, signal: A
   return Promise.race([work(), late]).finally(() => over.abort());
 }
 
+/**
+ * Whether the attempt can do nothing more. Of its own the process knows whether they came back; another's is over when
+ * that process is dead.
+ */
+async function isOver(runtime: Runtime, action: string, state: ActionIn<"in_doubt">): Promise<boolean> {
+  const own = await runtime.epoch();
+  const { epoch } = state.effect;
+  if (epoch !== own.id) {
+    const { life } = await readState(runtime, epochStream(epoch));
+    return life === "ended" || endIfDead(runtime, epoch, own.id);
+  }
+  const finalityMs = runtime.tools.get(state.tool)?.rules.finalityMs ?? 0;
+  const out = [...runtime.overdue].filter(([name]) => name.startsWith(`${action}#`));
+  if (out.some(([, age]) => age === null || age() < finalityMs)) return false;
+  for (const [name] of out) runtime.overdue.delete(name);
+  return true;
+}
+
 /** Probes one effect in doubt; answers whether the doubt is over. `clock` is slept on while waiting for `verify`. */
 export async function probeAction(runtime: Runtime, action: string, clock: Clock): Promise<boolean> {
   const { state, now: askedAt } = await readStateAt(runtime, actionStream(action));
@@ -62,22 +81,24 @@ export async function probeAction(runtime: Runtime, action: string, clock: Clock
     action,
     startedAt: state.effect.startedAt,
   };
+  const over = await isOver(runtime, action, state);
   const probe = await ask(() => inTime(() => verify(context), clock, runtime.closing), known);
   if (runtime.closing.aborted) return false;
-  const command = { action, probe, askedAt, finalityMs: tool.rules.finalityMs };
+  const command = { action, probe, askedAt, isOver: over, finalityMs: tool.rules.finalityMs };
   const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
     recordProbe(draft, command),
   );
   return answer.kind === "resolved";
 }
 
-export async function probeDoubts(runtime: Runtime, clock: Clock = runtime.clock): Promise<number> {
-  const rows = await runtime.store.query(runtime.tenant, {
-    view: ACTIONS,
-    bucket: "in_doubt",
-    limit: MOST_AT_ONCE,
-  });
-  let resolved = 0;
-  for (const row of rows) if (await probeAction(runtime, row.stream.id, clock)) resolved++;
-  return resolved;
+/** Asks about every doubt that a tool of this process can tell about, without waiting for the answers. */
+export async function startProbing(runtime: Runtime, clock: Clock = runtime.clock): Promise<void> {
+  for (const row of await actionRows(runtime, "in_doubt")) {
+    const tool = String(row.data["tool"]);
+    const action = row.stream.id;
+    if ((runtime.tools.get(tool)?.verify ?? null) === null) continue;
+    void runtime.probing.run(tool, action, async () => {
+      await probeAction(runtime, action, clock);
+    });
+  }
 }

@@ -3,8 +3,9 @@
  */
 import { takeOver } from "../core/action/recover.ts";
 import type { ActionIn, LiveAction } from "../core/action/state.ts";
+import { isHoldpointError } from "../core/errors.ts";
 import { actionStream } from "../core/stream.ts";
-import type { ViewRow } from "../stores/store.ts";
+import { actionRows } from "./action-rows.ts";
 import { endIfDead } from "./epoch.ts";
 import { perform } from "./perform.ts";
 import { readState } from "./read-state.ts";
@@ -12,27 +13,7 @@ import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Tool } from "./tool.ts";
 
-/** The view that lists actions by phase; its rows name the epoch of a running effect. */
-const ACTIONS = "actions";
-const PAGE = 200;
-
 export type Recovered = { readonly retried: number; readonly inDoubt: number; readonly left: number };
-
-async function runningActions(runtime: Runtime): Promise<readonly ViewRow[]> {
-  const rows: ViewRow[] = [];
-  for (;;) {
-    const last = rows.at(-1);
-    const after = last === undefined ? {} : { after: { at: last.at, stream: `action/${last.stream.id}` } };
-    const page = await runtime.store.query(runtime.tenant, {
-      view: ACTIONS,
-      bucket: "running",
-      limit: PAGE,
-      ...after,
-    });
-    rows.push(...page);
-    if (page.length < PAGE) return rows;
-  }
-}
 
 /** The tool, if this process has the very one that the action was proposed for. */
 function toolFor(runtime: Runtime, state: LiveAction): Tool | "changed" | null {
@@ -42,30 +23,24 @@ function toolFor(runtime: Runtime, state: LiveAction): Tool | "changed" | null {
   return isSame ? tool : "changed";
 }
 
+type Found = { readonly kind: "retry"; readonly tool: Tool } | { readonly kind: "in_doubt" | "left" };
+
 /** An effect of our own that nobody performs and that was never sent: its start had been answered with an error. */
-async function performOwn(
-  runtime: Runtime,
-  tool: Tool,
-  action: string,
-  state: ActionIn<"running">,
-): Promise<"retry" | "left"> {
-  if (runtime.sent.has(`${action}#${state.effect.attempt}`)) return "left";
-  await perform(runtime, tool, action);
-  return "retry";
+function findOwn(runtime: Runtime, action: string, state: ActionIn<"running">): Found {
+  const known = toolFor(runtime, state);
+  if (known === null || known === "changed") return { kind: "left" };
+  if (runtime.sent.has(`${action}#${state.effect.attempt}`)) return { kind: "left" };
+  return { kind: "retry", tool: known };
 }
 
-/** Takes over one action's effect if its owner is dead; performs it again where its class allows. */
-export async function recoverAction(
-  runtime: Runtime,
-  action: string,
-): Promise<"retry" | "in_doubt" | "left"> {
+/** Takes over one action's effect if its owner is dead. What is to be sent again is its caller's to perform. */
+async function takeOne(runtime: Runtime, action: string): Promise<Found> {
   const state = await readState(runtime, actionStream(action));
-  if (state.phase !== "running" || runtime.performing.has(action)) return "left";
+  if (state.phase !== "running" || runtime.performing.has(action)) return { kind: "left" };
   const own = await runtime.epoch();
+  if (state.effect.epoch === own.id) return findOwn(runtime, action, state);
+  if (!(await endIfDead(runtime, state.effect.epoch, own.id))) return { kind: "left" };
   const known = toolFor(runtime, state);
-  if (state.effect.epoch === own.id)
-    return known === null || known === "changed" ? "left" : performOwn(runtime, known, action, state);
-  if (!(await endIfDead(runtime, state.effect.epoch, own.id))) return "left";
   await runtime.reach("before_recover");
   const command = {
     action,
@@ -77,30 +52,66 @@ export async function recoverAction(
     takeOver(draft, command),
   );
   await runtime.reach("after_recover");
-  if (answer.kind === "retry" && known !== null && known !== "changed") await perform(runtime, known, action);
   if (answer.kind === "in_doubt" && answer.state.phase === "in_doubt") {
     const { effect, outcome } = answer.state;
     runtime.notify({ kind: "in_doubt", action, effect: effect.id, tool: state.tool, reason: outcome.reason });
   }
-  return answer.kind;
+  if (answer.kind !== "retry") return { kind: answer.kind };
+  return known === null || known === "changed" ? { kind: "left" } : { kind: "retry", tool: known };
 }
 
-/** Looks at every running effect of other epochs. Epochs are asked about once each. */
-export async function recoverDead(runtime: Runtime): Promise<Recovered> {
+/** Takes over one action's effect if its owner is dead; performs it again where its class allows. */
+export async function recoverAction(runtime: Runtime, action: string): Promise<Found["kind"]> {
+  const found = await takeOne(runtime, action);
+  if (found.kind === "retry") await perform(runtime, found.tool, action);
+  return found.kind;
+}
+
+/** The store's own trouble, not that of one effect: the next round comes. */
+const isStoreTrouble = (error: unknown): boolean => isHoldpointError(error) && error.retryable;
+
+type Recovery = { readonly count: Recovered; readonly performed: readonly Promise<void>[] };
+
+/**
+ * Looks at every running effect of dead epochs and of our own. Epochs are asked about once each; an effect that cannot be
+ * taken over keeps nobody from the next, and what is sent again is performed beside, without waiting for it.
+ */
+export async function startRecovery(runtime: Runtime): Promise<Recovery> {
   const own = await runtime.epoch();
   const alive = new Set<string>();
-  const count = { retried: 0, inDoubt: 0, left: 0 };
-  for (const row of await runningActions(runtime)) {
-    const epoch = String(row.data["epoch"]);
-    if (alive.has(epoch)) continue;
+  const count = { retry: 0, in_doubt: 0, left: 0 };
+  const performed: Promise<void>[] = [];
+  const failures: unknown[] = [];
+  const look = async (action: string, epoch: string): Promise<void> => {
     if (epoch !== own.id && !(await endIfDead(runtime, epoch, own.id))) {
       alive.add(epoch);
-      continue;
+      return;
     }
-    const what = await recoverAction(runtime, row.stream.id);
-    if (what === "retry") count.retried++;
-    else if (what === "in_doubt") count.inDoubt++;
-    else count.left++;
+    const found = await takeOne(runtime, action);
+    count[found.kind]++;
+    if (found.kind === "retry") performed.push(performBeside(runtime, found.tool, action));
+  };
+  for (const row of await actionRows(runtime, "running")) {
+    const epoch = String(row.data["epoch"]);
+    if (alive.has(epoch)) continue;
+    await look(row.stream.id, epoch).catch((error: unknown) => {
+      if (isStoreTrouble(error)) throw error;
+      failures.push(error);
+    });
   }
+  if (failures.length > 0) throw failures[0];
+  return { count: { retried: count.retry, inDoubt: count.in_doubt, left: count.left }, performed };
+}
+
+function performBeside(runtime: Runtime, tool: Tool, action: string): Promise<void> {
+  return runtime.recovering.run(tool.rules.name, action, async () => {
+    await perform(runtime, tool, action);
+  });
+}
+
+/** Recovers now, and waits until what is sent again has been performed. */
+export async function recoverDead(runtime: Runtime): Promise<Recovered> {
+  const { count, performed } = await startRecovery(runtime);
+  await Promise.all(performed);
   return count;
 }

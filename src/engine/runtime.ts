@@ -3,6 +3,7 @@ import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../core/ids.ts";
 import type { PublicJwk, SigningKey } from "../core/jws.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
+import type { Lanes } from "./lanes.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import type { Waker } from "./waker.ts";
@@ -70,6 +71,10 @@ export type Runtime = {
   readonly performing: Set<string>;
   /** Attempts (`action#attempt`) that this process may have sent and not yet written down. */
   readonly sent: Set<string>;
+  /** Attempts that were given up at their time-out: null while they are out, then how long ago they came back. */
+  readonly overdue: Map<string, (() => number) | null>;
+  readonly recovering: Lanes;
+  readonly probing: Lanes;
   /** Aborts when the instance closes. */
   readonly closing: AbortSignal;
 };

@@ -5,7 +5,9 @@
  *     spellings (escaped, percent-encoded, base64) included.
  * M2. Rows are AES-256-GCM under a key that is not in the store; the tenant and the id are authenticated with them.
  */
+
 import { createCipheriv, createDecipheriv } from "node:crypto";
+import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import type { Validation } from "../core/tool-rules.ts";
@@ -32,7 +34,7 @@ export function secret(reference: string): string & SecretHandle {
   if (typeof reference !== "string" || !REFERENCE.test(reference)) {
     throw new HoldpointError(
       "invalid_input",
-      `"${String(reference)}" is not a secret's reference: write env:NAME.`,
+      `"${shown(reference)}" is not a secret's reference: write env:NAME.`,
     );
   }
   return handle(reference) as unknown as string & SecretHandle;

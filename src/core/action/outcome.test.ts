@@ -155,6 +155,17 @@ describe("a reservation", () => {
     assert.partialDeepStrictEqual(then.state(daily), { spent: 150n, reserved: 0n, overrun: 110n });
   });
 
+  for (const name of ["constructor", "__proto__", "toString"]) {
+    test(`on a budget that is called ${name} is settled at the estimate, or at what was said`, () => {
+      const costs = () => [{ budget: name, amount: usd(40n) }];
+      const world = afterProposal({ costs }, [limited(name, 100n)]);
+      const estimated = given(world).when(reports(applied()));
+      assert.partialDeepStrictEqual(estimated.state(budgetStream(name)), { spent: 40n, reserved: 0n });
+      const said = given(world).when(reports(applied("done", Object.fromEntries([[name, 25n]]))));
+      assert.partialDeepStrictEqual(said.state(budgetStream(name)), { spent: 25n, reserved: 0n });
+    });
+  }
+
   test("is released when the effect certainly did not happen", () => {
     const then = given(costing()).when(reports(notApplied));
     assert.partialDeepStrictEqual(then.state(daily), { spent: 0n, reserved: 0n });

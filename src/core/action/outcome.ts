@@ -39,7 +39,8 @@ export function settleCosts(
 ): void {
   for (const cost of effect.costs) {
     const ref = budgetStream(cost.budget);
-    const amount = applied ? (spent[cost.budget] ?? BigInt(cost.micros)) : "released";
+    const said = Object.hasOwn(spent, cost.budget) ? spent[cost.budget] : undefined;
+    const amount = applied ? (said ?? BigInt(cost.micros)) : "released";
     draft.append(ref, settle(draft.state(ref), effect.id, amount));
   }
 }

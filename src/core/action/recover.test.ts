@@ -28,7 +28,7 @@ import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { Draft } from "../draft.ts";
 import { budgetStream } from "../stream.ts";
 import { EFFECT_CLASSES, type EffectClass } from "../tool-rules.ts";
-import { type Retry, retryOwn, takeOver } from "./recover.ts";
+import { admitSend, type Retry, retryOwn, type SendCommand, takeOver } from "./recover.ts";
 
 const KNOWN = { keyRetentionMs: 60 * SECOND };
 
@@ -41,6 +41,19 @@ const triesAgain =
   (given: Partial<Retry> = {}) =>
   (draft: Draft) =>
     retryOwn(draft, { action: ACTION, epoch: EPOCH, attempt: 1, reason: "HTTP 503", tool: KNOWN, ...given });
+
+const looksBeforeSending =
+  (given: Partial<SendCommand> = {}) =>
+  (draft: Draft) =>
+    admitSend(draft, { action: ACTION, epoch: EPOCH, isLeft: () => false, ...given });
+
+/** The world in which an effect may only begin within ten seconds. */
+const bound = (world: World): World => ({
+  ...world,
+  facts: world.facts.map((one) =>
+    one.type === "effect.started" ? { ...one, body: { ...one.body, executeBy: NOON + 10 * SECOND } } : one,
+  ),
+});
 
 const orphan = (effectClass: EffectClass): World =>
   add(afterProposal({ effectClass }), epochDied, nextEpochOpen);
@@ -106,15 +119,7 @@ describe("after a crash between start and outcome", () => {
   ] as const) {
     test(`an idempotent effect ${ms} ms from execute_by: ${kind}`, () => {
       const started = add(afterProposal({ effectClass: "idempotent" }), epochDied, nextEpochOpen);
-      const bound = {
-        ...started,
-        facts: started.facts.map((one) =>
-          one.type === "effect.started"
-            ? { ...one, body: { ...one.body, executeBy: NOON + 10 * SECOND } }
-            : one,
-        ),
-      };
-      given(bound, { now: NOON + 10 * SECOND + ms })
+      given(bound(started), { now: NOON + 10 * SECOND + ms })
         .when(takesOver())
         .answers({ kind });
     });
@@ -235,5 +240,61 @@ describe("an owner whose attempt failed without proof", () => {
     given(add(own("idempotent"), other))
       .when(triesAgain())
       .answers({ kind: "retry" });
+  });
+});
+
+describe("the last look before a send", () => {
+  const started = (effectClass: EffectClass = "once") => afterProposal({ effectClass });
+
+  test("lets through what may still be sent, and writes nothing", () => {
+    given(started())
+      .when(looksBeforeSending())
+      .then([])
+      .answers({ kind: "send", state: { phase: "running" }, now: NOON });
+  });
+
+  for (const at of [tenantSwitch, undefined]) {
+    test(`finds the kill switch of the ${at === undefined ? "agent" : "tenant"} on: it certainly did nothing`, () => {
+      given(add(started(), stopped(at)))
+        .when(looksBeforeSending())
+        .then([fact(action, "effect.not_applied", { attempt: 1 })])
+        .answers({ kind: "left", state: { phase: "not_applied" } });
+    });
+  }
+
+  for (const [ms, kind] of [
+    [-1, "send"],
+    [0, "left"],
+  ] as const) {
+    test(`is taken ${ms} ms from execute_by: ${kind}`, () => {
+      given(bound(started()), { now: NOON + 10 * SECOND + ms })
+        .when(looksBeforeSending())
+        .answers({ kind });
+    });
+  }
+
+  test("releases what an effect that is not sent any more had reserved", () => {
+    const costs = () => [{ budget: "daily", amount: usd(40n) }];
+    const world = add(afterProposal({ costs }, [limited("daily", 100n)]), stopped(tenantSwitch));
+    const then = given(world).when(looksBeforeSending());
+    assert.partialDeepStrictEqual(then.state(budgetStream("daily")), { spent: 0n, reserved: 0n });
+  });
+
+  test("at a second attempt finds doubt, not certainty: the first may have been applied", () => {
+    const again = given(started("idempotent")).when(triesAgain()).world;
+    given(add(again, stopped(tenantSwitch)))
+      .when(looksBeforeSending())
+      .then([fact(action, "effect.in_doubt", { attempt: 2 })]);
+  });
+
+  test("leaves alone what may have been sent, what is another's and what has ended", () => {
+    const world = add(started(), stopped(tenantSwitch));
+    for (const bending of [{ isLeft: () => true }, { epoch: NEXT_EPOCH }])
+      given(world).when(looksBeforeSending(bending)).then([]).answers({ kind: "left" });
+    const done = given(started()).when(reports(applied())).world;
+    given(add(done, stopped(tenantSwitch)))
+      .when(looksBeforeSending())
+      .then([])
+      .answers({ kind: "left", state: { phase: "applied" } });
   });
 });

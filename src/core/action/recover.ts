@@ -4,11 +4,12 @@
  * C1. Only effects of ended epochs are taken over.
  * C2. Nothing is sent again while a kill switch is on, after `execute_by`, or after the receiver forgot the key.
  * C3. `once` and `probed` are never sent again, nor is a tool that changed meanwhile: they go in doubt.
+ * C4. Much may lie between the start and the send: switches and `execute_by` are looked at again just before it.
  */
 import type { Draft, Need } from "../draft.ts";
 import { actionStream, epochStream, switchStream } from "../stream.ts";
 import type { EffectClass } from "../tool-rules.ts";
-import { lockEffect } from "./outcome.ts";
+import { lockEffect, recordOutcome } from "./outcome.ts";
 import { switchScopes } from "./start.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
 
@@ -31,14 +32,20 @@ const SENT_AGAIN: readonly EffectClass[] = ["read", "idempotent", "keyed"];
 export const isSentAgain = (effectClass: EffectClass): boolean => SENT_AGAIN.includes(effectClass);
 
 function whyNotAgain(state: ActionIn<"running">, now: number, tool: Retry["tool"]): string | undefined {
-  const { effectClass, effect } = state;
+  const { effectClass } = state;
   // Whoever could send it again as it was may never come back; a person can see that it is in doubt.
   if (tool === "changed") return "the tool is no longer the one that was started";
   const retentionMs = tool?.keyRetentionMs ?? Number.POSITIVE_INFINITY;
   if (!SENT_AGAIN.includes(effectClass)) return `a tool of class ${effectClass} is not sent twice`;
   if (effectClass === "read") return undefined;
-  if (effect.executeBy !== null && now >= effect.executeBy) return "the time in which it may run is over";
+  if (isTooLate(state, now)) return TOO_LATE;
   return isForgotten(state, now, retentionMs) ? "the receiver may have forgotten the key" : undefined;
+}
+
+export const TOO_LATE = "the time in which it may run is over";
+
+export function isTooLate({ effect }: ActionIn<"running">, now: number): boolean {
+  return effect.executeBy !== null && now >= effect.executeBy;
 }
 
 /** Checked when the next attempt is decided, and again just before it is sent: much may lie between. */
@@ -94,4 +101,40 @@ export function retryOwn(draft: Draft, command: Retry & { readonly attempt: numb
         `${command.reason}; it was not sent again because new effects are stopped`,
       )
     : answer;
+}
+
+export type SendCommand = {
+  readonly action: string;
+  readonly epoch: string;
+  /** True when this process has to leave an attempt alone: it may have been sent, or the process may no longer run. */
+  isLeft(state: ActionIn<"running">): boolean;
+};
+
+export type SendAnswer =
+  | { readonly kind: "send"; readonly state: ActionIn<"running">; readonly now: number }
+  | { readonly kind: "left"; readonly state: LiveAction };
+
+function whyNotNow(draft: Draft, state: ActionIn<"running">): string | undefined {
+  if (isTooLate(state, draft.now)) return TOO_LATE;
+  const on = switchScopes(state.agent).find((scope) => draft.state(switchStream(scope)).stopped);
+  return on === undefined ? undefined : `the kill switch (${on}) came on before it was sent`;
+}
+
+/** The last look before a send. What may not be sent any more, and never was, certainly did nothing. */
+export function admitSend(draft: Draft, command: SendCommand): Need | SendAnswer {
+  const { action, epoch } = command;
+  const ref = actionStream(action);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  if (state.phase === "none") throw new TypeError(`the action ${action} does not exist`);
+  if (state.phase !== "running" || state.effect.epoch !== epoch || command.isLeft(state))
+    return { kind: "left", state };
+  const switches = draft.need({ read: switchScopes(state.agent).map(switchStream) });
+  if (switches !== undefined) return switches;
+  const reason = whyNotNow(draft, state);
+  if (reason === undefined) return { kind: "send", state, now: draft.now };
+  const { attempt } = state.effect;
+  const answer = recordOutcome(draft, { action, epoch, attempt, report: { status: "not_applied", reason } });
+  return answer.kind === "need" ? answer : { kind: "left", state: answer.state };
 }

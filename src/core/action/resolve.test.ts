@@ -36,8 +36,19 @@ const probed =
       action: ACTION,
       probe: { answer, evidence: { seen: answer }, result },
       askedAt: askedAt ?? draft.now,
+      isOver: true,
       finalityMs: FINALITY,
     });
+
+/** Asked while the attempt may still do what it was asked to. */
+const probedInFlight = (answer: ProbeAnswer["answer"]) => (draft: Draft) =>
+  recordProbe(draft, {
+    action: ACTION,
+    probe: { answer, evidence: null, result: null },
+    askedAt: draft.now,
+    isOver: false,
+    finalityMs: 0,
+  });
 
 const resolves =
   (status: "applied" | "not_applied", by = ANN) =>
@@ -76,6 +87,22 @@ describe("a probe", () => {
       .answers({ kind: "unresolved" });
   });
 
+  test("that finds nothing while the attempt may still be under way is not believed, however late", () => {
+    given(inDoubt(), { now: NOON + 1e12 })
+      .when(probedInFlight("not_applied"))
+      .then([fact(action, "effect.probed", { answer: "not_applied" })])
+      .answers({ kind: "unresolved" });
+    given(inDoubt()).when(probedInFlight("applied")).answers({ kind: "resolved" });
+  });
+
+  test("that finds nothing is not believed against an executor that reported success late", () => {
+    const reported = given(inDoubt()).when(reports(applied())).world;
+    given(reported, { now: NOON + 1e12 })
+      .when(probed("not_applied"))
+      .answers({ kind: "unresolved", state: { phase: "in_doubt" } });
+    given(reported).when(probed("applied")).answers({ kind: "resolved" });
+  });
+
   test("that finds nothing before finality is written down and changes nothing", () => {
     const then = given(inDoubt()).when(probed("not_applied"));
     then.then([fact(action, "effect.probed", { answer: "not_applied", evidence: { seen: "not_applied" } })]);
@@ -89,12 +116,16 @@ describe("a probe", () => {
       .answers({ kind: "unresolved" });
   });
 
-  test("that keeps saying the same is written down once", () => {
+  test("that keeps saying the same is written down once, whatever the evidence", () => {
     const once = given(inDoubt()).when(probed("unknown")).world;
     given(once, { now: NOON + SECOND })
       .when(probed("unknown"))
       .then([])
       .answers({ kind: "unresolved" });
+    given(once)
+      .when(probedInFlight("unknown"))
+      .then([])
+      .answers({ state: { effect: { probe: { evidence: { seen: "unknown" } } } } });
   });
 
   test("that finds out later that nothing happened releases the budget", () => {

@@ -1,7 +1,8 @@
 /**
  * Ends of doubt: a probe that knows, or a person with a reason.
  *
- * Q1. "Not applied" by a probe counts only if it was asked after the tool's finality; before that it is unknown.
+ * Q1. "Not applied" by a probe counts only if it was asked after the tool's finality and after the attempt was over, and
+ *     if no executor has said otherwise; before that it is unknown.
  * Q2. Only a person in good standing resolves by word; the agent that asked, and whoever it acts for, never does.
  */
 import { digestOf } from "../digest.ts";
@@ -56,6 +57,8 @@ export function recordProbe(
     readonly probe: ProbeAnswer;
     /** The store's time before the probe was asked: what it answered then may be written down much later. */
     readonly askedAt: number;
+    /** Whether, before it was asked, the attempt could no longer do anything: it had come back, or its process was dead. */
+    readonly isOver: boolean;
     readonly finalityMs: number;
   },
 ): Need | ResolveAnswer {
@@ -64,7 +67,8 @@ export function recordProbe(
   if (state.phase !== "in_doubt") return { kind: "not_in_doubt", state };
   const { answer, evidence, result } = command.probe;
   const final = command.askedAt >= state.outcome.at + command.finalityMs;
-  if (answer === "applied" || (answer === "not_applied" && final)) {
+  const isDenied = state.effect.late.some(({ status }) => status === "applied");
+  if (answer === "applied" || (answer === "not_applied" && final && command.isOver && !isDenied)) {
     return end(draft, command.action, state, {
       status: answer,
       by: "probe",
@@ -74,10 +78,9 @@ export function recordProbe(
     });
   }
   const ref = actionStream(command.action);
-  const body = { answer, evidence: draft.keep(evidence) };
-  // The same answer again is not news: probing for days does not grow the journal.
-  if (state.effect.probe === null || digestOf(state.effect.probe) !== digestOf(body))
-    draft.append(ref, [{ type: "effect.probed", tv: 1, body }]);
+  // The same answer again is not news, whatever its evidence: probing for days does not grow the journal.
+  if (state.effect.probe?.answer !== answer)
+    draft.append(ref, [{ type: "effect.probed", tv: 1, body: { answer, evidence: draft.keep(evidence) } }]);
   return { kind: "unresolved", state: draft.state(ref) as LiveAction };
 }
 

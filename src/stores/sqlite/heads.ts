@@ -10,6 +10,7 @@ import type { StreamRef } from "../../core/stream.ts";
 import type { Folds } from "../../core/streams.ts";
 import { emptyHead, foldEntry, foldOf, type Head } from "../head.ts";
 import { createCache, type Most } from "./cache.ts";
+import { hex } from "./hex.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** `sid` is 0 while the stream is not in the file. */
@@ -120,9 +121,4 @@ function foldRow(folds: Folds, stream: StreamRef, head: Head, row: Record<string
     salt: null,
     body,
   });
-}
-
-export function hex(bytes: unknown): string {
-  if (!(bytes instanceof Uint8Array)) return "";
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { streamRef } from "../../core/stream.ts";
 import type { JournalEntry, Moved } from "../store.ts";
-import { hex } from "./heads.ts";
+import { hex } from "./hex.ts";
 import { type Patience, patiently } from "./patience.ts";
 
 export type Reads = {

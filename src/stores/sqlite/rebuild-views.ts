@@ -8,7 +8,7 @@ import { type StreamRef, streamRef } from "../../core/stream.ts";
 import { emptyHead, foldEntry } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
 import type { Writer } from "./group-commit.ts";
-import { hex } from "./heads.ts";
+import { hex } from "./hex.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { Journal } from "./journal.ts";
 import { viewTable } from "./view-tables.ts";

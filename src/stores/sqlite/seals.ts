@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Seal, SealDraft } from "../../core/seal.ts";
 import { checkSeal, draftSeal, type SealedSoFar } from "../draft-seal.ts";
-import { hex } from "./heads.ts";
+import { hex } from "./hex.ts";
 
 export type Sealing = {
   readonly tid: number;

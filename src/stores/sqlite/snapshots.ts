@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { deserialize, serialize } from "node:v8";
 import type { PlannedStream } from "../plan.ts";
-import { hex } from "./heads.ts";
+import { hex } from "./hex.ts";
 
 export const SNAPSHOT_EVERY = 200;
 

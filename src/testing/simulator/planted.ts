@@ -70,7 +70,7 @@ export const PLANTED: readonly Planted[] = [
   bug(
     4,
     "the arguments' hash of a request id is not compared",
-    at("src/core/action/propose.ts", "state.proposedDigest === argsDigest", "true"),
+    at("src/core/action/propose.ts", "action.proposedDigest === argsDigest", "true"),
   ),
   bug(6, "an approval is not consumed", at(ADVANCE, 'if (answer.kind === "started") {', "if (false) {")),
   bug(
