@@ -101,26 +101,23 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   let upkeep: Promise<void> = Promise.resolve();
 
   const notify = (notice: Notice) => tell(parts.notify, notice);
-  const failed = (error: unknown) => notify({ kind: "maintenance_failed", error });
+  const lanes = (width: number) =>
+    createLanes(width, closing.signal, (error) => notify({ kind: "maintenance_failed", error }));
 
+  const { environment } = parts;
+  const key = async () => parts.keyring().secrets;
   const runtime: Runtime = {
     ...parts,
     notify,
-    secrets: createSecrets({
-      store,
-      tenant,
-      random,
-      environment: parts.environment,
-      key: async () => parts.keyring().secrets,
-    }),
+    secrets: createSecrets({ store, tenant, random, environment, key }),
     waker: createWaker(store, tenant, clock),
     signingKey: async () => parts.keyring().signing,
     knownKeys: async () => [(parts.knownKeyring ?? parts.keyring)()?.signing.publicJwk ?? []].flat(),
     performing: new Set(),
     sent: new Set(),
     overdue: new Map(),
-    recovering: createLanes(RECOVERED_AT_ONCE, closing.signal, failed),
-    probing: createLanes(PROBED_AT_ONCE, closing.signal, failed),
+    recovering: lanes(RECOVERED_AT_ONCE),
+    probing: lanes(PROBED_AT_ONCE),
     closing: closing.signal,
     epoch: () => {
       epoch ??= begin().catch((error: unknown) => {
@@ -139,17 +136,17 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     return own;
   }
 
+  async function endOwn(): Promise<void> {
+    const isIdle = (await restUpkeep(clock, upkeep)) && (await restPerforming(runtime));
+    // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
+    if (isIdle && epoch !== undefined) await (await epoch).end();
+  }
+
   async function close(): Promise<void> {
     closing.abort();
     await allOf([
-      async () => {
-        const isIdle = (await restUpkeep(clock, upkeep)) && (await restPerforming(runtime));
-        // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
-        if (isIdle && epoch !== undefined) await (await epoch).end();
-      },
-      async () => {
-        if (parts.seals) await sealLast(runtime, epoch !== undefined);
-      },
+      endOwn,
+      () => (parts.seals ? sealLast(runtime, epoch !== undefined) : undefined),
       () => runtime.waker.close(),
       () => store.close(),
     ]);

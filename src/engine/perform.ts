@@ -32,7 +32,7 @@ import { isArtifactRef } from "../core/stored-value.ts";
 import { actionStream } from "../core/stream.ts";
 import { attempt, type Call, type Failed } from "./attempt.ts";
 import { stopwatch } from "./clock.ts";
-import { loadValue, readState } from "./read-state.ts";
+import { loadArgs, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Epoch, Runtime } from "./runtime.ts";
 import type { Tool } from "./tool.ts";
@@ -217,7 +217,7 @@ async function readied(runtime: Runtime, command: SendCommand): Promise<Ready> {
   const { state } = first;
   let args: Json;
   try {
-    args = await beforeSend(runtime, () => loadValue(runtime, state.args));
+    args = await beforeSend(runtime, () => loadArgs(runtime, state));
   } catch (error) {
     if (isHoldpointError(error) && error.retryable) throw error;
     const reason = `its arguments cannot be read: ${errorText(error)}`;

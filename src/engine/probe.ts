@@ -7,7 +7,7 @@ import { actionRows } from "./action-rows.ts";
 import { resultJson } from "./attempt.ts";
 import type { Clock } from "./clock.ts";
 import { endIfDead } from "./epoch.ts";
-import { loadValue, readState, readStateAt } from "./read-state.ts";
+import { loadArgs, readState, readStateAt } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
@@ -73,7 +73,7 @@ export async function probeAction(runtime: Runtime, action: string, clock: Clock
   const tool = runtime.tools.get(state.tool);
   const verify = tool?.verify ?? null;
   if (tool === undefined || verify === null || tool.rules.schemaDigest !== state.schema) return false;
-  const args = await loadValue(runtime, state.args);
+  const args = await loadArgs(runtime, state);
   const known = await resolveAll(runtime.secrets, args).catch(() => new Map<string, string>());
   const context = {
     args: revealSecrets(args, known),

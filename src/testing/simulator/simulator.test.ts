@@ -6,7 +6,7 @@ import { PLANTED, patched, RARE } from "./planted.ts";
 import { hunt, runSeeds } from "./pool.ts";
 import { runSeed } from "./run-seed.ts";
 
-const SEEDS = 160;
+const SEEDS = 220;
 const MOST_FOR_PLANTED = 300;
 const ROOT = new URL("../../../", import.meta.url);
 
