@@ -51,11 +51,13 @@ export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
 export type { SavedSeal } from "./core/verify-seals.ts";
-export type { Action, ActionList, ActionSummary } from "./engine/actions.ts";
+export type { LiveAction } from "./core/action/state.ts";
+export type { Seal } from "./core/seal.ts";
+export type { Action, ActionList, ActionPage, ActionSummary } from "./engine/actions.ts";
 // Calls and answers
 export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
 // Approvals, actions, journal
-export type { Approval, ApprovalList, ApprovalSummary, Decision } from "./engine/approvals.ts";
+export type { Approval, ApprovalList, ApprovalSummary, Decided, Decision, Page } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
 // Tools and policies
 export type { Policy, ProbeResult, ToolDefinition } from "./engine/define-tool.ts";
@@ -69,12 +71,13 @@ export type {
   People,
   Receipts,
 } from "./engine/instance.ts";
-export type { JournalRecord } from "./engine/journal.ts";
+export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
+export type { Said } from "./engine/operate.ts";
 export type { Recovered } from "./engine/recover.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
 export type { ProbeContext, ToolContext } from "./engine/tool.ts";
-export type { SqlTransaction, SqlValue, Store } from "./stores/store.ts";
+export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
 export type HoldpointOptions = {
   /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */

@@ -87,7 +87,14 @@ export async function runProcesses(
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { seconds: { type: "string", default: "60" } } });
+  const options = { seconds: { type: "string", default: "60" }, help: { type: "boolean" } } as const;
+  const { values } = parseArgs({ options });
+  if (values.help === true || !/^\d+$/.test(values.seconds)) {
+    process.stderr.write(
+      "npm run processes -- [--seconds <n>]   three workers and a decider on one file, killed and frozen (60)\n",
+    );
+    process.exit(values.help === true ? 0 : 2);
+  }
   const findings = await runProcesses(Number(values.seconds));
   console.log(findings);
   process.exitCode = findings.wrong.length === 0 ? 0 : 1;

@@ -40,7 +40,14 @@ export async function measure(
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { approvals: { type: "string", default: "100000" } } });
+  const options = { approvals: { type: "string", default: "100000" }, help: { type: "boolean" } } as const;
+  const { values } = parseArgs({ options });
+  if (values.help === true || !/^\d+$/.test(values.approvals)) {
+    process.stderr.write(
+      "npm run scale -- [--approvals <n>]   a fresh process on a store with that many waiting (100000)\n",
+    );
+    process.exit(values.help === true ? 0 : 2);
+  }
   const measured = await measure(Number(values.approvals), (text) => process.stderr.write(`${text}\n`));
   console.log({ approvals: Number(values.approvals), ...measured });
   process.exitCode = measured.decidedMs < 2_000 && measured.memoryMb < 300 ? 0 : 1;
