@@ -15,7 +15,7 @@ import { checkTampering, checkWhole } from "./check-whole.ts";
 import { checkApplied, checkSent } from "./check-world.ts";
 import { type Commit, type Event, emptyTenant, expect, type SeenTenant } from "./seen.ts";
 
-const WHOLE_EVERY_COMMITS = 100;
+const WHOLE_EVERY_COMMITS = 50;
 
 const CHECKS: { readonly [kind: string]: (commit: Commit, event: Event) => void } = {
   action: checkAction,
