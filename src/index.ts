@@ -40,26 +40,22 @@ import { actionsView } from "./views/actions.ts";
 import { approvalsView } from "./views/approvals.ts";
 
 export type { Receipt } from "./core/action/receipt.ts";
+export type { LiveAction } from "./core/action/state.ts";
 export type { BudgetState } from "./core/budget.ts";
-// Errors
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
+export type { Seal } from "./core/seal.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
 export type { SavedSeal } from "./core/verify-seals.ts";
-export type { LiveAction } from "./core/action/state.ts";
-export type { Seal } from "./core/seal.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./engine/actions.ts";
-// Calls and answers
 export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
-// Approvals, actions, journal
 export type { Approval, ApprovalList, ApprovalSummary, Decided, Decision, Page } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
-// Tools and policies
 export type { Policy, ProbeResult, ToolDefinition } from "./engine/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type {
