@@ -6,7 +6,3 @@ export const moneyToJson = (money: Money): MoneyJson => ({
   currency: money.currency,
   micros: money.micros.toString(),
 });
-export const moneyFromJson = (json: MoneyJson): Money => ({
-  currency: json.currency,
-  micros: BigInt(json.micros),
-});

@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "../core/json.ts";
 import { isMadeHere, isSecretHandle, knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
-export const LARGEST_BYTES = 8 * 1024 * 1024;
+const LARGEST_BYTES = 8 * 1024 * 1024;
 
 function reserved(key: string): HoldpointError {
   const what = `The key "${key}" cannot be used in arguments.`;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { StateOf } from "../core/streams.ts";
 import { previewOf } from "./approvals.ts";
 
-export const ACTIONS_VIEW = "actions";
+const ACTIONS_VIEW = "actions";
 
 function progress(action: LiveAction): JsonObject {
   switch (action.phase) {

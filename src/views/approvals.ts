@@ -4,7 +4,7 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { StateOf } from "../core/streams.ts";
 
-export const APPROVALS_VIEW = "approvals";
+const APPROVALS_VIEW = "approvals";
 const PREVIEW_CHARACTERS = 200;
 
 export function previewOf(value: unknown): string {

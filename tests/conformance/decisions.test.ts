@@ -128,7 +128,7 @@ test("7. a stale decision is refused: it was about something else (mastra#19633)
   assert.partialDeepStrictEqual(await call, { executed: true, result: 9 });
 });
 
-test("8. the same decision twice is one effect and the same answer (row 44, Cloudflare's approve on a run that goes on)", async (t) => {
+test("8. the same decision twice is one effect and the same answer (cloudflare/agents: approving what is no longer paused changes nothing)", async (t) => {
   const hp = temporaryFolder(t).open();
   let runs = 0;
   const call = hp.gate({ name: "pay", run: () => ++runs })({}, { requestId: "p" });

@@ -36,7 +36,7 @@ test("9. two workers, one effect (langgraph#7417)", async (t) => {
   for (const answer of answers) assert.deepEqual(answer, answers[0]);
 });
 
-test("10. killed between claim and effect is in doubt, not retried (row 41, Cloudflare's ActionPendingError)", async (t) => {
+test("10. killed between claim and effect is in doubt, not retried (cloudflare/agents: ActionPendingError)", async (t) => {
   const folder = temporaryFolder(t);
   assert.equal((await runWorker(folder, { killAt: "before_send" })).signal, "SIGKILL");
   const { answer, lines } = await runWorker(folder);
@@ -93,7 +93,7 @@ async function approvedAcross(
   return folder.open();
 }
 
-test("16. an approval from before a deploy that changed the schema is refused with that reason (row 45)", async (t) => {
+test("16. an approval from before a deploy that changed the schema is refused with that reason (openai-agents-js: resuming after the code changed)", async (t) => {
   const folder = temporaryFolder(t);
   const hp = await approvedAcross(folder, (one) =>
     one.gate({ name: "pay", input: z.object({ amount: z.number() }), run: never }),

@@ -1,11 +1,10 @@
 /**
  * Planted bugs: textual changes to the production code that the simulator has to find. They are applied when a worker
- * loads the files, never on the disk. `t1` is the number in the test plan; own ones have none.
+ * loads the files, never on the disk.
  */
 export type Patch = { readonly file: string; readonly find: string; readonly replace: string };
 export type Planted = {
   readonly name: string;
-  readonly t1: number | null;
   readonly patches: readonly Patch[];
 };
 
@@ -19,8 +18,7 @@ export const RARE: readonly string[] = [
   "a second attempt's refusal hides the first",
 ];
 
-const bug = (t1: number | null, name: string, ...patches: readonly Patch[]): Planted => ({
-  t1,
+const bug = (name: string, ...patches: readonly Patch[]): Planted => ({
   name,
   patches,
 });
@@ -38,7 +36,6 @@ const PERFORM = "src/engine/perform.ts";
 
 export const PLANTED: readonly Planted[] = [
   bug(
-    1,
     "no compare-and-set on a decision",
     at(VOTE, 'if (approval.status !== "pending")', "if (false)"),
     at(APPROVAL, "if (!FROM[event.type]?.includes(state.status))", "if (false)"),
@@ -49,12 +46,10 @@ export const PLANTED: readonly Planted[] = [
     ),
   ),
   bug(
-    2,
     "expiry only by the sweeper",
     at(VOTE, "if (isOverdue(approval, draft.now)) expire", "if (false) expire"),
   ),
   bug(
-    3,
     "the node's clock instead of the database's",
     at(
       "src/engine/run-command.ts",
@@ -63,18 +58,15 @@ export const PLANTED: readonly Planted[] = [
     ),
   ),
   bug(
-    4,
     "a vote's binding is not compared",
     at(VOTE, "command.binding !== null && command.binding !== approval.binding", "false"),
   ),
   bug(
-    4,
     "the arguments' hash of a request id is not compared",
     at("src/core/action/propose.ts", "action.proposedDigest === argsDigest", "true"),
   ),
-  bug(6, "an approval is not consumed", at(ADVANCE, 'if (answer.kind === "started") {', "if (false) {")),
+  bug("an approval is not consumed", at(ADVANCE, 'if (answer.kind === "started") {', "if (false) {")),
   bug(
-    7,
     "an approval is consumed in a commit of its own",
     at(ADVANCE, 'if (answer.kind === "started") {', "if (false) {"),
     at(
@@ -96,7 +88,6 @@ export const PLANTED: readonly Planted[] = [
     ),
   ),
   bug(
-    8,
     "the outcome is written before the send",
     at(
       PERFORM,
@@ -105,7 +96,6 @@ export const PLANTED: readonly Planted[] = [
     ),
   ),
   bug(
-    9,
     "the start is written after the send",
     at(
       "src/engine/execute.ts",
@@ -115,12 +105,10 @@ export const PLANTED: readonly Planted[] = [
     at("src/engine/perform-read.ts", "if (tool.hasCosts) return", "if (false) return"),
   ),
   bug(
-    10,
     "a once tool is sent again",
     at(RECOVER, '["read", "idempotent", "keyed"]', '["read", "idempotent", "keyed", "once"]'),
   ),
   bug(
-    11,
     "a key is minted per attempt",
     at(
       ATTEMPT,
@@ -129,13 +117,11 @@ export const PLANTED: readonly Planted[] = [
     ),
   ),
   bug(
-    12,
     "a key is used by two effects",
     at(ATTEMPT, "idempotencyKey: effect.id", "idempotencyKey: state.argsDigest.slice(0, 1)"),
   ),
-  bug(13, "the lease is not checked before the send", at(PERFORM, "!epoch.mayRun() ||", "")),
+  bug("the lease is not checked before the send", at(PERFORM, "!epoch.mayRun() ||", "")),
   bug(
-    14,
     "a takeover does not fence the old epoch",
     at(
       RECOVER,
@@ -144,7 +130,6 @@ export const PLANTED: readonly Planted[] = [
     ),
   ),
   bug(
-    15,
     "a zombie's outcome is accepted",
     at(
       OUTCOME,
@@ -153,7 +138,6 @@ export const PLANTED: readonly Planted[] = [
     ),
   ),
   bug(
-    16,
     "an unknown commit is a failure, and sent again",
     at("src/engine/run-command.ts", "|| attempt >= RETRIES", "|| attempt >= 1"),
     at(
@@ -171,7 +155,6 @@ export const PLANTED: readonly Planted[] = [
     ),
   ),
   bug(
-    17,
     "an unknown commit is a success",
     at("src/engine/run-command.ts", "|| attempt >= RETRIES", "|| attempt >= 1"),
     at(
@@ -190,9 +173,8 @@ export const PLANTED: readonly Planted[] = [
       "executor: executor === null ? null : { ...executor, loaded } }),\n  ));",
     ),
   ),
-  bug(18, "the requester may vote", at(APPROVAL, "approval.requester.includes(person) ||", "")),
+  bug("the requester may vote", at(APPROVAL, "approval.requester.includes(person) ||", "")),
   bug(
-    19,
     "one person votes twice by two channels",
     at(
       VOTE,
@@ -206,15 +188,13 @@ export const PLANTED: readonly Planted[] = [
     ),
     at(APPROVAL, "[...new Set(counted.map((vote) => vote.by))]", "counted.map((vote) => vote.by)"),
   ),
-  bug(21, "a rejection does not end it", at(VOTE, "else if (isHopeless(", "else if (false && isHopeless(")),
+  bug("a rejection does not end it", at(VOTE, "else if (isHopeless(", "else if (false && isHopeless(")),
   bug(
-    22,
     "budgets are checked without what is reserved",
     at("src/core/budget.ts", "state.spent - state.reserved", "state.spent"),
   ),
-  bug(23, "a reservation is never released", at(OUTCOME, "settleCosts(draft, effect, false, {});", "")),
+  bug("a reservation is never released", at(OUTCOME, "settleCosts(draft, effect, false, {});", "")),
   bug(
-    26,
     "the chain's head is read outside the lock",
     at(
       "src/stores/memory/transact.ts",
@@ -235,17 +215,14 @@ function groundOf(`,
     ),
   ),
   bug(
-    27,
     "a cut tail is accepted",
     at("src/core/verify-entry.ts", "findMissing(head, find);\n  }\n  for", "void head;\n  }\n  for"),
   ),
   bug(
-    28,
     "a reloaded policy is ignored at dispatch",
     at(ADVANCE, "if (rules.policyDigest !== approval.policy)", "if (false)"),
   ),
   bug(
-    29,
     "a list forgets the tenant",
     at(
       "src/stores/memory/views.ts",
@@ -254,7 +231,6 @@ function groundOf(`,
     ),
   ),
   bug(
-    30,
     "recovery ignores the kill switch",
     at(
       RECOVER,
@@ -263,7 +239,6 @@ function groundOf(`,
     ),
   ),
   bug(
-    null,
     "doubt releases budgets",
     at(
       OUTCOME,
@@ -272,17 +247,14 @@ function groundOf(`,
     ),
   ),
   bug(
-    null,
     "a probe is believed before its finality",
     at(RESOLVE, "command.askedAt >= state.outcome.at + command.finalityMs", "true"),
   ),
   bug(
-    null,
     "sent again after the key's retention",
     at(RECOVER, "now >= state.effect.startedAt + retentionMs", "false"),
   ),
   bug(
-    null,
     "a revoked approval still starts",
     at(
       ADVANCE,
@@ -306,12 +278,10 @@ function groundOf(`,
     ),
   ),
   bug(
-    null,
     "a living epoch is recovered",
     at("src/engine/epoch.ts", "if (await place.store.epochHeld(id)) return false;", ""),
   ),
   bug(
-    null,
     "an edit keeps the votes given before",
     at(APPROVAL, "edited: true, votes: [] }", "edited: true }"),
     at(
@@ -320,9 +290,8 @@ function groundOf(`,
       'vote.decision === "approve"',
     ),
   ),
-  bug(null, "a suspended voter counts", at(APPROVAL, "roster.suspended.includes(person)", "false")),
+  bug("a suspended voter counts", at(APPROVAL, "roster.suspended.includes(person)", "false")),
   bug(
-    null,
     "a lease counts from its answer",
     at(
       "src/engine/epoch.ts",
@@ -332,7 +301,6 @@ function groundOf(`,
     at("src/engine/epoch.ts", "age = askedAgain", "age = stopwatch(clock)"),
   ),
   bug(
-    null,
     "a lease is measured by a clock that can be set back",
     at(
       "src/engine/clock.ts",
@@ -341,33 +309,28 @@ function groundOf(`,
     ),
   ),
   bug(
-    null,
     "the key's retention is not checked before the send",
     at(PERFORM, "state.effect.attempt > 1 && isForgotten", "false && isForgotten"),
   ),
   bug(
-    null,
     "a changed tool leaves an effect running for ever",
     at("src/engine/recover.ts", 'isSame ? tool : "changed"', "isSame ? tool : null"),
   ),
   bug(
-    null,
     "an attempt is sent by two calls at once",
     at(PERFORM, "|| runtime.sent.has(attemptName({ action, state }))", ""),
     at(PERFORM, "if (runtime.performing.has(action))", "if (false)"),
     at("src/engine/recover.ts", "|| runtime.performing.has(action)", ""),
     at("src/engine/recover.ts", "if (runtime.sent.has(", "if (false && runtime.sent.has("),
   ),
-  bug(null, "a second attempt's refusal hides the first", at(OUTCOME, "attempt === 1 ||", "true ||")),
-  bug(null, "a start ignores execute_by", at(ADVANCE, "draft.now >= approval.executeBy", "false")),
-  bug(null, "the kill switch is ignored at the start", at(START, "if (state.stopped) {", "if (false) {")),
+  bug("a second attempt's refusal hides the first", at(OUTCOME, "attempt === 1 ||", "true ||")),
+  bug("a start ignores execute_by", at(ADVANCE, "draft.now >= approval.executeBy", "false")),
+  bug("the kill switch is ignored at the start", at(START, "if (state.stopped) {", "if (false) {")),
   bug(
-    null,
     "a secret is not taken out of results",
     at(ATTEMPT, "redactJson(resultJson(value), known)", "resultJson(value)"),
   ),
   bug(
-    null,
     "a view is not written with its events",
     at(
       "src/stores/memory/transact.ts",
