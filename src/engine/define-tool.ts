@@ -11,6 +11,7 @@ import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.
 import { approverRule, type PolicyInput, unsatisfiable, type Verdict } from "../core/verdict.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
+import { handlesIn, reservedKey } from "./secrets.ts";
 import { quiet } from "./thenable.ts";
 import type { ProbeContext, Tool, ToolContext } from "./tool.ts";
 
@@ -142,6 +143,13 @@ function check(definition: ToolDefinition<never, unknown>): void {
     wrong(`The tool "${name}" is probed and has no verify function.`);
 }
 
+/** A revision may hold handles that the policy's author made, or that are in the action; never ones written as JSON. */
+function checkRevision(verdict: Verdict, own: ReadonlySet<string>): Verdict {
+  const key = verdict?.verdict === "revise" ? reservedKey(verdict.set, own) : undefined;
+  if (key !== undefined) throw new TypeError(`the revision has the key "${key}", which is Holdpoint's own`);
+  return verdict;
+}
+
 function verdictOf(name: string, said: unknown): Verdict {
   if (said === "approve" || said === "escalate") return { verdict: said };
   if (said === "block") return { verdict: "block", reason: `the policy of ${name} blocks it` };
@@ -215,7 +223,11 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
       policyDigest: policyDigest(policy as unknown as Policy<never>, definition.policyVersion),
       keyRetentionMs: definition.keyRetentionMs ?? 24 * HOUR_MS,
       finalityMs: definition.finalityMs ?? 0,
-      policy: (input) => verdictOf(name, typeof policy === "function" ? quiet(policy(input)) : policy),
+      policy: (input) => {
+        const own = handlesIn(input.args);
+        const said = typeof policy === "function" ? quiet(policy(input)) : policy;
+        return checkRevision(verdictOf(name, said), own);
+      },
       costs: (args) => (cost === undefined ? [] : costList(quiet(cost(fresh(args))))),
       dedupe: (args) =>
         dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },

@@ -45,6 +45,8 @@ function checkOptions(options: CallOptions): void {
     (typeof requestId !== "string" || requestId === "" || requestId.length > 500 || !requestId.isWellFormed())
   )
     wrong("A request id is a text of 1 to 500 characters.");
+  if (requestId !== undefined && /^(act|eff|apr)_[0-9A-Z]{26}$/.test(requestId))
+    wrong("A request id may not look like an id of Holdpoint's own.");
   if (says !== undefined && (typeof says !== "string" || says.length > 10_000 || !says.isWellFormed()))
     wrong("What the agent says is a text of at most 10000 characters.");
   if (waitMs !== undefined && !(Number.isSafeInteger(waitMs) && waitMs >= 0))
@@ -75,7 +77,8 @@ async function argsFor(
   try {
     return await prepareArgs(tool, given, runtime.secrets);
   } catch (error) {
-    if (requestId === null || !isHoldpointError(error, "invalid_args")) throw error;
+    const mayBeKnown = isHoldpointError(error, "invalid_args") || isHoldpointError(error, "secret_missing");
+    if (requestId === null || !mayBeKnown) throw error;
     const before = await getAction(runtime, requestId).catch(() => undefined);
     if (before?.tool !== tool.rules.name || before.givenDigest !== digestOf(given)) throw error;
     return { args: given, known: new Map() };

@@ -1,11 +1,12 @@
 /** Moves a call one step: proposes it, or comes back to its action, in the way its effect class asks for. */
 import { advance } from "../core/action/advance.ts";
-import { type Proposal, type Proposed, propose } from "../core/action/propose.ts";
-import type { Executor, Load } from "../core/action/start.ts";
+import { type Proposal, type Proposed, propose, requestName } from "../core/action/propose.ts";
+import { type Executor, type Load, switchScopes } from "../core/action/start.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import type { Json } from "../core/json.ts";
-import { actionStream } from "../core/stream.ts";
+import { actionStream, epochStream, switchStream } from "../core/stream.ts";
 import type { ToolRules } from "../core/tool-rules.ts";
+import type { Needs } from "../core/transaction.ts";
 import { runLoading } from "./run-command.ts";
 import { freshId, type Runtime } from "./runtime.ts";
 import { knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
@@ -57,6 +58,16 @@ export function withOwnArgs(
     : loaded;
 }
 
+/** What the rules will ask for in any case: declared at once, it spares them a second and third round. */
+function foreseen(runtime: Runtime, source: Source, epoch: string): Needs {
+  const requestId = "proposal" in source ? source.proposal.requestId : null;
+  return {
+    write: [actionStream(actionIn(source))],
+    read: [...switchScopes(runtime.agent).map(switchStream), epochStream(epoch)],
+    names: requestId === null ? [] : [requestName(requestId)],
+  };
+}
+
 export async function move(
   runtime: Runtime,
   tool: Tool,
@@ -66,7 +77,7 @@ export async function move(
   const executor = await executorOf(runtime, tool);
   const isNew = "proposal" in source;
   await runtime.reach(isNew ? "before_propose" : "before_start");
-  const moved = await runLoading(runtime, { write: [actionStream(actionIn(source))] }, (draft, loaded) =>
+  const moved = await runLoading(runtime, foreseen(runtime, source, executor.epoch), (draft, loaded) =>
     moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) }),
   );
   await runtime.reach(isNew ? "after_propose" : "after_start");

@@ -8,7 +8,7 @@ import type { Keyring } from "./keyring.ts";
 import { createLanes } from "./lanes.ts";
 import { maintain, type Rhythm } from "./maintenance.ts";
 import type { CrashPoint, Notice, Runtime } from "./runtime.ts";
-import { sealTenant } from "./seal.ts";
+import { refuseOtherKey, sealTenant } from "./seal.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import { createWaker } from "./waker.ts";
@@ -130,7 +130,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 
   async function begin(): Promise<OwnEpoch> {
     // A key that is missing or not this store's is found before anything runs.
-    if (parts.seals) await sealTenant(runtime);
+    if (parts.seals) await refuseOtherKey(runtime);
     const own = await beginEpoch(parts, parts.process);
     upkeep = maintain(runtime, own, parts.idle, parts);
     return own;

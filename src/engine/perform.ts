@@ -137,7 +137,8 @@ async function hearOut(
   const name = attemptName(call);
   runtime.overdue.set(name, null);
   const report = await late;
-  if (tool.verify === null) runtime.overdue.delete(name);
+  const isInDoubt = (await currentState(runtime, action)).phase === "in_doubt";
+  if (tool.verify === null || !isInDoubt) runtime.overdue.delete(name);
   else runtime.overdue.set(name, stopwatch(runtime.clock));
   if (report.status === "failed") return;
   const { epoch, attempt: number } = state.effect;

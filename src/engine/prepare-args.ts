@@ -2,7 +2,14 @@
 import { canonicalJson } from "../core/canonical-json.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
-import { isMadeHere, isSecretHandle, knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
+import {
+  isMadeHere,
+  isSecretHandle,
+  knownSecrets,
+  reservedKey,
+  type Secrets,
+  validateHidden,
+} from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
 const LARGEST_BYTES = 8 * 1024 * 1024;
@@ -11,17 +18,6 @@ function reserved(key: string): HoldpointError {
   const what = `The key "${key}" cannot be used in arguments.`;
   const next = "A secret's handle is made by secret() or putSecret(); JSON that looks like one is not taken.";
   return new HoldpointError("reserved_key", what, key.startsWith("$secret") ? { next } : {});
-}
-
-/** `raw` is what the caller holds: only there can be seen who made a handle. */
-function checkKeys(raw: unknown, allowed: ReadonlySet<string>): void {
-  if (Array.isArray(raw)) for (const part of raw) checkKeys(part, allowed);
-  if (!isJsonObject(raw)) return;
-  if (isSecretHandle(raw) && (isMadeHere(raw) || allowed.has(raw.$secret))) return;
-  for (const [key, part] of Object.entries(raw)) {
-    if (key.startsWith("$artifact") || key.startsWith("$secret")) throw reserved(key);
-    checkKeys(part, allowed);
-  }
 }
 
 /**
@@ -38,7 +34,8 @@ export function plainJson(given: unknown, allowed: ReadonlySet<string> = new Set
     );
   }
   // Canonical JSON has passed, so there are no cycles and no getters in it.
-  checkKeys(given, allowed);
+  const key = reservedKey(given, allowed);
+  if (key !== undefined) throw reserved(key);
   return JSON.parse(text) as Json;
 }
 

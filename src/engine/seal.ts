@@ -13,6 +13,15 @@ function checkKey({ previous }: Pick<SealDraft, "previous">, key: SigningKey): v
   throw new HoldpointError("key_mismatch", what);
 }
 
+/** Nothing may be left to seal, and the key be another one all the same. */
+export async function refuseOtherKey(
+  runtime: Pick<Runtime, "store" | "tenant" | "signingKey">,
+): Promise<void> {
+  const key = await runtime.signingKey();
+  const last = await runtime.store.sealOver(runtime.tenant, "last");
+  if (last !== undefined) checkKey({ previous: last.jws }, key);
+}
+
 export async function sealTenant(
   runtime: Pick<Runtime, "store" | "tenant" | "signingKey" | "reach">,
 ): Promise<Seal | undefined> {

@@ -175,7 +175,24 @@ export function validateHidden(
 ): Validation {
   const valid = validate(known.reveal(args));
   if (!valid.ok) return { ok: false, issues: redactText(valid.issues, known.values) };
+  const key = reservedKey(valid.value, new Set());
+  if (key !== undefined)
+    return { ok: false, issues: `the schema made the key "${key}", which is Holdpoint's own` };
   return { ok: true, value: hideSecrets(valid.value, args, known.values) };
+}
+
+/** A key of ours in a value, where none of the handles in it is one that may stand there. */
+export function reservedKey(value: unknown, allowed: ReadonlySet<string>): string | undefined {
+  if (Array.isArray(value))
+    return value.map((part) => reservedKey(part, allowed)).find((key) => key !== undefined);
+  if (!isJsonObject(value)) return undefined;
+  if (isSecretHandle(value) && (isMadeHere(value) || allowed.has(value.$secret))) return undefined;
+  for (const [key, part] of Object.entries(value)) {
+    if (key.startsWith("$artifact") || key.startsWith("$secret")) return key;
+    const below = reservedKey(part, allowed);
+    if (below !== undefined) return below;
+  }
+  return undefined;
 }
 
 export function revealSecrets(value: Json, known: ReadonlyMap<string, string>): Json {

@@ -137,6 +137,12 @@ const FORBIDDEN = new Set<number>([
   constants.SQLITE_SAVEPOINT,
   constants.SQLITE_ATTACH,
   constants.SQLITE_DETACH,
+  // A temporary table stands before ours of the same name, and a renamed one is authorised under its old name only.
+  constants.SQLITE_ALTER_TABLE,
+  constants.SQLITE_CREATE_TEMP_TABLE,
+  constants.SQLITE_CREATE_TEMP_VIEW,
+  constants.SQLITE_CREATE_TEMP_TRIGGER,
+  constants.SQLITE_CREATE_TEMP_INDEX,
 ]);
 /** For these the second name is a column. */
 const ON_COLUMNS = new Set<number>([constants.SQLITE_READ, constants.SQLITE_UPDATE]);
