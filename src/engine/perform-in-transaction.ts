@@ -7,7 +7,7 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { digestOf } from "../core/digest.ts";
 import { type Draft, isNeed, openDraft } from "../core/draft.ts";
 import { errorText } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";
@@ -81,6 +81,12 @@ function runTool(tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
   };
 }
 
+/** The tool failed, or what it wrote could not be committed: either way nothing of it is there. */
+function whyNot(error: unknown): string | undefined {
+  if (error instanceof ToolFailed) return error.message;
+  return isHoldpointError(error) && error.details["application"] === true ? error.what : undefined;
+}
+
 export async function performInTransaction(
   runtime: Runtime,
   tool: Tool,
@@ -99,8 +105,9 @@ export async function performInTransaction(
     settle(openDraft(sight), move, argsOf, runTool(tool, sql, known));
   for (;;) {
     const answer = await runWithSql(runtime, needs, inOneTransaction).catch((error: unknown) => {
-      if (!(error instanceof ToolFailed)) throw error;
-      const report: Report = { status: "not_applied", reason: error.message };
+      const reason = whyNot(error);
+      if (reason === undefined) throw error;
+      const report: Report = { status: "not_applied", reason };
       return runDecide(runtime, needs, (sight) => settle(openDraft(sight), move, argsOf, () => report));
     });
     if (answer.kind !== "load") return answer;

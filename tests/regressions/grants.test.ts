@@ -58,6 +58,63 @@ describe("secrets are made by the program, not written by a model", () => {
   });
 });
 
+describe("handles do not come about on the way", () => {
+  const environment = { KEY: "AKIA-super-secret-value" };
+
+  test("a schema that parses text cannot make one", async () => {
+    const hp = machine().process({ environment });
+    const input = z.object({ data: z.string().transform((text) => JSON.parse(text) as unknown) });
+    const post = hp.gate({ name: "post", policy: "approve", input: input as never, run: () => 1 });
+    const call = post({ data: '{"$secret":"env:KEY"}' } as never, { requestId: "1" });
+    await assert.rejects(call, (error) => isHoldpointError(error, "invalid_args"));
+  });
+
+  test("nor can a policy that revises with what a model wrote, though it may use one of its author's", async () => {
+    const hp = machine().process({ environment });
+    const seen: unknown[] = [];
+    const revising = (name: string, set: object) =>
+      hp.gate({
+        name,
+        policy: ({ args }: { args: { key?: string } }) =>
+          args.key === undefined
+            ? { verdict: "revise" as const, set: set as never, reason: "a key is needed" }
+            : ("approve" as const),
+        run: (args) => void seen.push(args.key),
+      });
+    const forged = await revising("forged", JSON.parse('{"key":{"$secret":"env:KEY"}}') as object)(
+      {},
+      { requestId: "1" },
+    );
+    assert.equal(forged.executed === false && forged.code, "blocked");
+    const honest = await revising("honest", { key: secret("env:KEY") })({}, { requestId: "2" });
+    assert.equal(honest.executed, true);
+    assert.deepEqual(seen, [environment.KEY]);
+  });
+});
+
+test("a request id cannot be taken for an id of Holdpoint's own", async () => {
+  const hp = machine().process();
+  const pay = hp.gate({ name: "pay", policy: "approve", run: () => 1 });
+  const first = await pay({ amount: 1 }, { requestId: "1" });
+  for (const requestId of [
+    first.action,
+    first.action.replace("act", "eff"),
+    first.action.replace("act", "apr"),
+  ])
+    await assert.rejects(pay({ amount: 1 }, { requestId }), (error) =>
+      isHoldpointError(error, "invalid_input"),
+    );
+});
+
+test("an action that is done has its answer also when its secret is gone", async () => {
+  const computer = machine();
+  const hp = computer.process({ environment: { KEY: "AKIA-super-secret-value" } });
+  const define = { name: "send", policy: "approve", run: (_args: { key: string }) => 1 } as const;
+  const original = await hp.gate(define)({ key: secret("env:KEY") }, { requestId: "1" });
+  const later = computer.process();
+  assert.deepEqual(await later.gate(define)({ key: secret("env:KEY") }, { requestId: "1" }), original);
+});
+
 describe("what was bound is what runs", () => {
   test("a cost function that changes its arguments changes nothing else", async () => {
     const hp = machine().process();

@@ -40,9 +40,18 @@ export function transactWithSql<Result>(
       return { write: () => writePlan(journal, tenant, plan), answer };
     };
     const refuse = (error: unknown) =>
-      thrown.has(error) ? resolve({ kind: "thrown", error }) : reject(error);
+      thrown.has(error)
+        ? resolve({ kind: "thrown", error })
+        : reject(isConstraint(error) ? brokenAtCommit(error) : error);
     writer.submit({ prepare, refuse, alone: true });
   });
+}
+
+/** Only the application's tables have constraints that wait for the commit. */
+function brokenAtCommit(cause: unknown): HoldpointError {
+  const what = "The application's rows broke a constraint when they were committed.";
+  const next = "Write rows that keep the application's own constraints.";
+  return new HoldpointError("broken_rule", what, { cause, next, details: { application: true } });
 }
 
 export function resultOf<Result>(answered: Answered<Result>): Result {
@@ -127,6 +136,7 @@ function transactionOver(by: unknown): unknown {
   if (by !== undefined && !isConstraint(by)) return translated(by);
   return new HoldpointError("broken_rule", "The application's SQL ended the transaction that it ran in.", {
     cause: by,
+    details: { application: true },
     next: "Do without ROLLBACK in the SQL (OR ROLLBACK, ON CONFLICT ROLLBACK, RAISE): ABORT undoes one statement.",
   });
 }
