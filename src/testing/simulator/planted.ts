@@ -11,7 +11,6 @@ export type Planted = {
 /** Found by `npm run sim -- --planted`, but after more seeds than a test should take. */
 export const RARE: readonly string[] = [
   "a vote's binding is not compared",
-  "a lease counts from its answer",
   "a lease is measured by a clock that can be set back",
   "the key's retention is not checked before the send",
   "a changed tool leaves an effect running for ever",
@@ -291,15 +290,6 @@ function groundOf(`,
     ),
   ),
   bug("a suspended voter counts", at(APPROVAL, "roster.suspended.includes(person)", "false")),
-  bug(
-    "a lease counts from its answer",
-    at(
-      "src/engine/epoch.ts",
-      "leaseOf(hold, place.clock, asked)",
-      "leaseOf(hold, place.clock, stopwatch(place.clock))",
-    ),
-    at("src/engine/epoch.ts", "age = askedAgain", "age = stopwatch(clock)"),
-  ),
   bug(
     "a lease is measured by a clock that can be set back",
     at(
