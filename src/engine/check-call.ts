@@ -7,7 +7,8 @@ import { readPublicJwk } from "../core/jws.ts";
 import { isPrincipal } from "../core/principal.ts";
 import { agentScope } from "../core/switch.ts";
 
-function wrong(what: string): never {
+/** Misuse, said before anything is looked at. */
+export function wrong(what: string): never {
   throw new HoldpointError("invalid_input", what);
 }
 

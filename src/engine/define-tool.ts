@@ -10,6 +10,7 @@ import type { Money } from "../core/money.ts";
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
 import { approverRule, type PolicyInput, unsatisfiable, type Verdict } from "../core/verdict.ts";
 import type { SqlTransaction } from "../stores/store.ts";
+import { wrong } from "./check-call.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
 import { handlesIn, reservedKey } from "./secrets.ts";
 import { quiet } from "./thenable.ts";
@@ -74,10 +75,6 @@ export type ProbeResult = {
 
 const HOUR_MS = 3_600_000;
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
-
-function wrong(what: string): never {
-  throw new HoldpointError("invalid_input", what);
-}
 
 function checkNumber(name: string, field: string, value: number | undefined, least: number): void {
   if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))

@@ -6,7 +6,7 @@ import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { getAction } from "./actions.ts";
 import type { Answer } from "./answer.ts";
-import { isPlainObject } from "./check-call.ts";
+import { isPlainObject, wrong } from "./check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { execute } from "./execute.ts";
 import type { Opening } from "./instance.ts";
@@ -30,10 +30,6 @@ export type GatedTool<Args, Result> = {
 };
 
 const OPTIONS = new Set(["requestId", "says", "waitMs"]);
-
-function wrong(what: string): never {
-  throw new HoldpointError("invalid_input", what);
-}
 
 function checkOptions(options: CallOptions): void {
   if (!isPlainObject(options)) wrong("Options are an object: { requestId, says, waitMs }.");

@@ -1,6 +1,7 @@
 /** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
 import { errorText } from "../core/error-text.ts";
 import { isHoldpointError } from "../core/errors.ts";
+import { visible } from "../core/visible.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { beginEpoch, type OwnEpoch } from "./epoch.ts";
@@ -60,7 +61,7 @@ async function restPerforming(runtime: Runtime): Promise<boolean> {
 /** A listener that fails, now or later, is no reason to fail: what it was told about stands in the journal. */
 function tell(notify: (notice: Notice) => unknown, notice: Notice): void {
   const failed = (error: unknown) =>
-    void process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${errorText(error)}\n`);
+    void process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${visible(errorText(error))}\n`);
   try {
     Promise.resolve(notify(notice)).catch(failed);
   } catch (error) {

@@ -74,7 +74,7 @@ export const PLANTED: readonly Planted[] = [
       `if (moved.kind === "new" && moved.answer.kind === "started") {
         const { effect } = moved.answer;
         await runLoading(runtime, { write: [actionStream(moved.action)] }, (draft) => {
-          const { grant } = (draft.state(actionStream(moved.action)) as any).effect;
+          const { grant } = (draft.state(actionStream(moved.action)) as ActionIn<"running">).effect;
           if (grant.kind !== "approval") return { kind: "none" };
           const ref = { kind: "approval", id: grant.approval } as const;
           const more = draft.need({ write: [ref] });
