@@ -46,10 +46,16 @@ type Commit<Result> = Extract<Decision<Result>, { kind: "commit" }>;
 
 const MOST_ROUNDS = 8;
 
-export function makePlan<Result>(ground: Ground, needs: Needs, decide: Decide<Result>): Plan<Result> {
+/** Yields what has to be locked before it goes on: a store whose locks take time fetches that first. */
+export function* planning<Result>(
+  ground: Ground,
+  needs: Needs,
+  decide: Decide<Result>,
+): Generator<Needs, Plan<Result>, void> {
   const known = declaring();
   let more = needs;
   for (let round = 0; round < MOST_ROUNDS; round++) {
+    yield more;
     declareAll(known, ground, more);
     const now = latest(ground.now(), known);
     const decision = decide(sightOf(known, ground.tenant, now));
@@ -57,6 +63,15 @@ export function makePlan<Result>(ground: Ground, needs: Needs, decide: Decide<Re
     more = decision.needs;
   }
   throw new HoldpointError("broken_rule", `A decision asked for more streams ${MOST_ROUNDS} times.`);
+}
+
+/** For a store that has everything at hand. */
+export function makePlan<Result>(ground: Ground, needs: Needs, decide: Decide<Result>): Plan<Result> {
+  const steps = planning(ground, needs, decide);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 function latest(clock: number, known: Known): number {
