@@ -26,6 +26,7 @@ async function installNow() {
   const code = await npm([
     "ci",
     "--ignore-scripts",
+    "--ignore-scripts",
     "--include=dev",
     "--include=optional",
     "--no-engine-strict",
