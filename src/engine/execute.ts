@@ -8,6 +8,7 @@ import type { Json } from "../core/json.ts";
 import { refusal } from "../core/refusal.ts";
 import { actionStream, approvalStream, type StreamRef, streamName } from "../core/stream.ts";
 import { type Answer, answerOf, refused } from "./answer.ts";
+import { stopwatch } from "./clock.ts";
 import { move, type Source } from "./move.ts";
 import { perform } from "./perform.ts";
 import { performInTransaction } from "./perform-in-transaction.ts";
@@ -72,10 +73,14 @@ async function finish(runtime: Runtime, action: string, state: LiveAction): Prom
   return { kind: "wait", on: [actionStream(action)], untilMs: LOOK_AGAIN_MS, approval: null };
 }
 
-async function step(runtime: Runtime, tool: Tool, action: string, answer: Advanced): Promise<Step> {
+type Took = { readonly answer: Advanced; readonly age: () => number };
+
+async function step(runtime: Runtime, tool: Tool, action: string, { answer, age }: Took): Promise<Step> {
   switch (answer.kind) {
-    case "started":
-      return finish(runtime, action, await perform(runtime, tool, action));
+    case "started": {
+      const fresh = { state: answer.state, now: answer.now, age };
+      return finish(runtime, action, await perform(runtime, tool, action, fresh));
+    }
     case "settled":
       return finish(runtime, action, answer.state);
     case "refused":
@@ -144,10 +149,11 @@ async function comeBack(
     const watch = await runtime.waker.watch(on);
     try {
       const next = await underWay(runtime, async () => {
+        const age = stopwatch(runtime.clock);
         const proposed = await moveByClass(runtime, tool, { action }, null);
         const answer: Advanced = proposed.kind === "new" ? proposed.answer : { kind: "moved" };
         tell(answer);
-        return step(runtime, tool, action, answer);
+        return step(runtime, tool, action, { answer, age });
       });
       if (next.kind === "done") return next.answer;
       const left = giveUpAt === null ? null : giveUpAt - runtime.clock.now();
@@ -172,9 +178,13 @@ export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise
   const giveUpAt = call.waitMs === null ? null : runtime.clock.now() + call.waitMs;
   const proposal = { action: freshId(runtime, "act"), requestId, args, givenDigest, agent, requester, says };
   const first = await underWay(runtime, async () => {
+    const age = stopwatch(runtime.clock);
     const proposed = await moveByClass(runtime, tool, { proposal }, digestOf(args));
     if (proposed.kind === "conflict") throw conflict(requestId, proposed.action);
-    const next = proposed.kind === "new" ? await step(runtime, tool, proposed.action, proposed.answer) : null;
+    const next =
+      proposed.kind === "new"
+        ? await step(runtime, tool, proposed.action, { answer: proposed.answer, age })
+        : null;
     return { action: proposed.action, next };
   });
   if (first.next?.kind === "done") return first.next.answer;

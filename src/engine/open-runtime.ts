@@ -58,15 +58,21 @@ async function restPerforming(runtime: Runtime): Promise<boolean> {
   return runtime.performing.size === 0;
 }
 
+type Listener = Pick<RuntimeParts, "notify" | "reach">;
+
+/** Told at once, unless a test holds the process at the point before. */
+async function giveOut({ notify, reach }: Listener, notice: Notice): Promise<void> {
+  const held = reach("before_notify");
+  if (held !== undefined) await held;
+  await notify(notice);
+  await reach("after_notify");
+}
+
 /** A listener that fails, now or later, is no reason to fail: what it was told about stands in the journal. */
-function tell(notify: (notice: Notice) => unknown, notice: Notice): void {
-  const failed = (error: unknown) =>
-    void process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${visible(errorText(error))}\n`);
-  try {
-    Promise.resolve(notify(notice)).catch(failed);
-  } catch (error) {
-    failed(error);
-  }
+function tell(listener: Listener, notice: Notice): void {
+  giveOut(listener, notice).catch((error: unknown) => {
+    process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${visible(errorText(error))}\n`);
+  });
 }
 
 /** All of it, whatever fails; the first failure is told afterwards. */
@@ -101,7 +107,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   let epoch: Promise<OwnEpoch> | undefined;
   let upkeep: Promise<void> = Promise.resolve();
 
-  const notify = (notice: Notice) => tell(parts.notify, notice);
+  const notify = (notice: Notice) => tell(parts, notice);
   const lanes = (width: number) =>
     createLanes(width, closing.signal, (error) => notify({ kind: "maintenance_failed", error }));
 

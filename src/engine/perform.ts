@@ -2,7 +2,8 @@
  * Performs a started effect: runs the tool with the stored arguments and writes down what became of it.
  *
  * F1. Nothing is sent unless this process's epoch may still run at that moment, nor while a kill switch is on or after
- *     `execute_by`, nor again once its key may be forgotten.
+ *     `execute_by`, nor again once its key may be forgotten. The start has looked at the switches; unless the send follows
+ *     at once, they are looked at again.
  * F2. What came back is recorded however often the store has to be asked; it is never dropped.
  * F3. An error proves nothing unless the tool says so: by class it is sent again, probed, or in doubt.
  */
@@ -233,11 +234,33 @@ async function readied(runtime: Runtime, command: SendCommand): Promise<Ready> {
   return { kind: "send", call: { action, state: last.state, args }, now: () => last.now + last.age() };
 }
 
-async function attempts(runtime: Runtime, tool: Tool, action: string, epoch: Epoch): Promise<LiveAction> {
+/** A start that was committed just now: `age` counts from before it was decided. */
+export type Fresh = { readonly state: ActionIn<"running">; readonly now: number; readonly age: () => number };
+
+/** So long after the start was decided, nothing of what was checked there is checked again before the send. */
+const FRESH_MS = 250;
+
+/** undefined: not fresh any more, or with arguments that have to be loaded first. */
+function readyAtOnce(action: string, fresh: Fresh | null, tries: number): Ready | undefined {
+  if (fresh === null || tries > 1) return undefined;
+  if (fresh.age() >= FRESH_MS || isArtifactRef(fresh.state.args)) return undefined;
+  const { state, now, age } = fresh;
+  return { kind: "send", call: { action, state, args: state.args }, now: () => now + age() };
+}
+
+type Performed = { readonly action: string; readonly fresh: Fresh | null };
+
+async function attempts(
+  runtime: Runtime,
+  tool: Tool,
+  { action, fresh }: Performed,
+  epoch: Epoch,
+): Promise<LiveAction> {
   const isLeft = (state: ActionIn<"running">) =>
     !epoch.mayRun() || runtime.sent.has(attemptName({ action, state }));
   for (let tries = 1; ; tries++) {
-    const ready = await readied(runtime, { action, epoch: epoch.id, isLeft });
+    const ready =
+      readyAtOnce(action, fresh, tries) ?? (await readied(runtime, { action, epoch: epoch.id, isLeft }));
     if (ready.kind === "left") return ready.state;
     const { call, now } = ready;
     const { state } = call;
@@ -258,11 +281,16 @@ async function attempts(runtime: Runtime, tool: Tool, action: string, epoch: Epo
  * Performs an effect that this process has started or taken over; answers the action as it then stands. An attempt that
  * may have been sent is not sent again: if its outcome could not be written down, the next life finds it in doubt.
  */
-export async function perform(runtime: Runtime, tool: Tool, action: string): Promise<LiveAction> {
+export async function perform(
+  runtime: Runtime,
+  tool: Tool,
+  action: string,
+  fresh: Fresh | null = null,
+): Promise<LiveAction> {
   if (runtime.performing.has(action)) return currentState(runtime, action);
   runtime.performing.add(action);
   try {
-    const state = await attempts(runtime, tool, action, await runtime.epoch());
+    const state = await attempts(runtime, tool, { action, fresh }, await runtime.epoch());
     if (state.phase === "in_doubt") {
       runtime.notify({
         kind: "in_doubt",

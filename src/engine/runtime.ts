@@ -23,7 +23,9 @@ export type CrashPoint =
   | "before_seal"
   | "after_seal"
   | "before_recover"
-  | "after_recover";
+  | "after_recover"
+  | "before_notify"
+  | "after_notify";
 
 /** What a program may want to tell its people about. */
 export type Notice =

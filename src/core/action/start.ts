@@ -17,6 +17,7 @@ import type { Cost, ToolRules } from "../tool-rules.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Grant } from "./events.ts";
 import { type Held, hold, type Refused, refuse } from "./refuse.ts";
+import type { ActionIn } from "./state.ts";
 
 /** What whoever executes brings along: the tool, large arguments that it loaded, fresh ids and its own epoch. */
 export type Executor = {
@@ -39,7 +40,13 @@ export function argsOf(
   return value === undefined ? { kind: "load", hash: kept.argsDigest } : { kind: "args", value };
 }
 
-export type Started = { readonly kind: "started"; readonly effect: string };
+/** With the action as it then stands, and the time at which it was so. */
+export type Started = {
+  readonly kind: "started";
+  readonly effect: string;
+  readonly state: ActionIn<"running">;
+  readonly now: number;
+};
 export type EpochEnded = { readonly kind: "epoch_ended" };
 
 /** An action has one effect; its id doubles as the key that the receiver may honour. */
@@ -145,5 +152,5 @@ export function startEffect(
   draft.append(ref, [
     { type: "effect.started", tv: 1, body: { effect, epoch: executor.epoch, ...permit, costs: reserved } },
   ]);
-  return { kind: "started", effect };
+  return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };
 }
