@@ -7,6 +7,7 @@
  * C3. Whatever is handed in, it answers with text or throws a HoldpointError that names the place.
  */
 import { HoldpointError } from "./errors.ts";
+import type { Json } from "./json.ts";
 
 export const MAX_DEPTH = 64;
 const MAX_LENGTH = 64 * 1024 * 1024;
@@ -28,6 +29,42 @@ export function canonicalJson(value: unknown): string {
   } catch (error) {
     throw error instanceof HoldpointError ? error : unreadable(error);
   }
+}
+
+type Kept = { readonly text: string; readonly levels: number };
+/** The texts of values that cannot change any more. */
+const kept = new WeakMap<object, Kept>();
+
+/**
+ * The value as it stands in its text, frozen all through. The text is kept beside it: what is digested, stored and handed
+ * on several times is written out once.
+ */
+export function frozenJson(value: unknown): Json {
+  if (isKept(value)) return value;
+  const text = canonicalJson(value);
+  const frozen = JSON.parse(text) as Json;
+  if (typeof frozen === "object" && frozen !== null) kept.set(frozen, { text, levels: freeze(frozen) });
+  return frozen;
+}
+
+/** Made by `frozenJson`: it can never change. */
+export function isKept(value: unknown): value is Json & object {
+  return typeof value === "object" && value !== null && kept.has(value);
+}
+
+/** A copy that its holder may change. */
+export function copyJson(value: unknown): Json {
+  return JSON.parse(canonicalJson(value)) as Json;
+}
+
+/** Answers how many levels it has. */
+function freeze(value: object): number {
+  let deepest = 0;
+  for (const part of Object.values(value)) {
+    if (typeof part === "object" && part !== null) deepest = Math.max(deepest, freeze(part));
+  }
+  Object.freeze(value);
+  return deepest + 1;
 }
 
 /** A proxy that throws, or text too long for the engine. */
@@ -70,6 +107,8 @@ function numberText(value: number, holder: Holder | undefined, key: Key): string
 
 function containerText(value: object, parent: Holder | undefined, key: Key): string {
   const depth = (parent?.depth ?? 0) + 1;
+  const known = kept.get(value);
+  if (known !== undefined && depth + known.levels - 1 <= MAX_DEPTH) return known.text;
   if (depth > MAX_DEPTH) return refuseDepth(value, parent, key);
   const holder = { value, key, parent, depth };
   const text = Array.isArray(value) ? arrayText(value, holder) : objectText(value, holder);
@@ -99,9 +138,21 @@ function objectText(object: object, holder: Holder): string {
     const member = dataOf(object, key, holder);
     if (member === undefined) continue;
     if (key === "__proto__") refuse('has the reserved key "__proto__"', holder.parent, holder.key);
-    text += `${text === "" ? "" : ","}${textOf(key, holder, key)}:${textOf(member, holder, key)}`;
+    text += `${text === "" ? "" : ","}${keyText(key, holder)}${textOf(member, holder, key)}`;
   }
   return `{${text}}`;
+}
+
+const MOST_KEYS = 1_000;
+const keyTexts = new Map<string, string>();
+
+/** With its colon. Most keys are few and come again and again. */
+function keyText(key: string, holder: Holder): string {
+  const known = keyTexts.get(key);
+  if (known !== undefined) return known;
+  const text = `${textOf(key, holder, key)}:`;
+  if (keyTexts.size < MOST_KEYS && key.length < 64) keyTexts.set(key, text);
+  return text;
 }
 
 /** By UTF-16 code units. Insertion sort because most objects are small, and on those it is far faster than `sort`. */

@@ -18,6 +18,8 @@ export type Fold<State> = {
   readonly version: number;
   readonly initial: State;
   evolve(state: State, event: RecordedEvent): State;
+  /** Nothing is expected to follow: such a state is not worth keeping at hand. */
+  isOver?(state: State): boolean;
 };
 
 /** The body of an event that a fold knows. One that is unknown, newer or erased is an error, never skipped or guessed. */

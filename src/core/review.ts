@@ -5,7 +5,7 @@
  * V2. A policy that throws, or answers something that is not a verdict, blocks.
  * V3. A quorum that its eligible people cannot meet blocks.
  */
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson, copyJson } from "./canonical-json.ts";
 import { errorText } from "./error-text.ts";
 import { isJsonObject, type Json } from "./json.ts";
 import type { ToolRules } from "./tool-rules.ts";
@@ -82,9 +82,6 @@ function ask(rules: ToolRules, input: PolicyInput): Verdict {
   }
 }
 
-/** A fresh copy for each call: what a policy or a schema does to its input stays there. */
-const copy = (args: Json): Json => JSON.parse(canonicalJson(args)) as Json;
-
 function conclude(
   verdict: Exclude<Verdict, { verdict: "revise" }>,
   args: Json,
@@ -111,10 +108,11 @@ export function reviewAction(rules: ToolRules, input: PolicyInput): Review {
   const revisions: Revision[] = [];
   let args = input.args;
   for (let round = 0; round <= MAX_ROUNDS; round++) {
-    const verdict = ask(rules, { ...input, requester: [...input.requester], args: copy(args) });
+    // A fresh copy for each call: what a policy or a schema does to its input stays there.
+    const verdict = ask(rules, { ...input, requester: [...input.requester], args: copyJson(args) });
     if (verdict.verdict !== "revise") return conclude(verdict, args, revisions);
     const revised = { ...(isJsonObject(args) ? args : {}), ...verdict.set };
-    const valid = rules.validate(copy(revised));
+    const valid = rules.validate(copyJson(revised));
     const rule = verdict.rule ?? "policy";
     if (!valid.ok) {
       return {

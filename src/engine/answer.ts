@@ -2,6 +2,7 @@
 import { type Receipt, receiptOf } from "../core/action/receipt.ts";
 import { effectOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
+import { copyJson } from "../core/canonical-json.ts";
 import type { Json } from "../core/json.ts";
 import { type Refusal, refusal } from "../core/refusal.ts";
 import { loadValue } from "./read-state.ts";
@@ -46,7 +47,7 @@ export async function answerOf(
   switch (state.phase) {
     case "applied": {
       const receipt = receiptOf(place.tenant, action, state);
-      const result = structuredClone(await loadValue(place, state.outcome.result));
+      const result = copyJson(await loadValue(place, state.outcome.result));
       return { executed: true, result, receipt, action };
     }
     case "not_applied":

@@ -2,7 +2,7 @@
 import type { ReservedCost } from "../core/action/events.ts";
 import type { Report } from "../core/action/outcome.ts";
 import type { ActionIn } from "../core/action/state.ts";
-import { canonicalJson } from "../core/canonical-json.ts";
+import { copyJson, frozenJson } from "../core/canonical-json.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
@@ -41,10 +41,10 @@ function keepable(_key: string, value: unknown): unknown {
 /** What a tool returned, as the journal can keep it. The effect has happened, so nothing here may fail. */
 export function resultJson(value: unknown): Json {
   try {
-    return JSON.parse(canonicalJson(value ?? null)) as Json;
+    return frozenJson(value ?? null);
   } catch {
     try {
-      return JSON.parse(canonicalJson(JSON.parse(JSON.stringify(value, keepable) ?? "null"))) as Json;
+      return frozenJson(JSON.parse(JSON.stringify(value, keepable) ?? "null"));
     } catch (error) {
       return `[a result that could not be kept: ${errorText(error)}]`;
     }
@@ -139,7 +139,7 @@ export async function attempt(runtime: Runtime, tool: Tool, call: Call): Promise
   const known = await resolveAll(runtime.secrets, call.args).catch((error: unknown) => errorText(error));
   if (typeof known === "string") return { status: "not_applied", reason: known };
   const spent = new Map<string, bigint>();
-  const args = revealSecrets(JSON.parse(canonicalJson(call.args)) as Json, known);
+  const args = revealSecrets(copyJson(call.args), known);
   const over = new AbortController();
   const ended = judged(tool, known, async () => ({
     value: await tool.run(args, contextOf(call, over.signal, spent)),

@@ -54,10 +54,13 @@ function closed(): HoldpointError {
   return new HoldpointError("closed", "Holdpoint was closed while the call waited.");
 }
 
+/** Only tells the calls of this process apart. */
+let calls = 0;
+
 /** Between a decision and its outcome: closing waits for it, and none begins once closing has. */
 async function underWay<Value>(runtime: Runtime, work: () => Promise<Value>): Promise<Value> {
   if (runtime.closing.aborted) throw closed();
-  const name = `call ${freshId(runtime, "non")}`;
+  const name = `call ${++calls}`;
   runtime.performing.add(name);
   try {
     return await work();
@@ -174,12 +177,14 @@ function conflict(requestId: string | null, action: string): HoldpointError {
 
 export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise<Answer<Json>> {
   const { agent, requester } = runtime;
-  const { requestId, args, says, givenDigest = digestOf(args) } = call;
+  const { requestId, args, says } = call;
+  const digest = digestOf(args);
+  const givenDigest = call.givenDigest ?? digest;
   const giveUpAt = call.waitMs === null ? null : runtime.clock.now() + call.waitMs;
   const proposal = { action: freshId(runtime, "act"), requestId, args, givenDigest, agent, requester, says };
   const first = await underWay(runtime, async () => {
     const age = stopwatch(runtime.clock);
-    const proposed = await moveByClass(runtime, tool, { proposal }, digestOf(args));
+    const proposed = await moveByClass(runtime, tool, { proposal }, digest);
     if (proposed.kind === "conflict") throw conflict(requestId, proposed.action);
     const next =
       proposed.kind === "new"

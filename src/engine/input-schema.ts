@@ -1,5 +1,5 @@
 /** A tool's input schema, by any library that speaks Standard Schema, as synchronous validation and a digest. */
-import { canonicalJson } from "../core/canonical-json.ts";
+import { canonicalJson, copyJson } from "../core/canonical-json.ts";
 import { digestOf, sha256 } from "../core/digest.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
@@ -45,7 +45,7 @@ function issuesText(issues: readonly Issue[]): string {
 function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
   let outcome: unknown;
   try {
-    outcome = quiet(schema["~standard"].validate(args));
+    outcome = quiet(schema["~standard"].validate(copyJson(args)));
   } catch (error) {
     return { ok: false, issues: `the schema failed: ${errorText(error)}` };
   }
@@ -60,7 +60,7 @@ function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
 
 function read(outcome: Outcome<unknown>): Validation {
   if (outcome.issues !== undefined) return { ok: false, issues: issuesText(outcome.issues) };
-  return { ok: true, value: JSON.parse(canonicalJson(outcome.value)) as Json };
+  return { ok: true, value: copyJson(outcome.value) };
 }
 
 /** Not every schema can be said in JSON Schema: then its author's `version` has to tell one from the next. */

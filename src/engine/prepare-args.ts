@@ -1,5 +1,5 @@
 /** Arguments as a caller gives them, made into what is proposed: strict JSON, validated, secrets as handles. */
-import { canonicalJson } from "../core/canonical-json.ts";
+import { canonicalJson, copyJson, frozenJson } from "../core/canonical-json.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import {
@@ -25,8 +25,8 @@ function reserved(key: string): HoldpointError {
  * stand in it although this program did not make them: those that are in the action already.
  */
 export function plainJson(given: unknown, allowed: ReadonlySet<string> = new Set()): Json {
-  const text = canonicalJson(given ?? {});
-  const bytes = Buffer.byteLength(text);
+  const value = frozenJson(given ?? {});
+  const bytes = Buffer.byteLength(canonicalJson(value));
   if (bytes > LARGEST_BYTES) {
     throw new HoldpointError(
       "payload_too_large",
@@ -36,12 +36,12 @@ export function plainJson(given: unknown, allowed: ReadonlySet<string> = new Set
   // Canonical JSON has passed, so there are no cycles and no getters in it.
   const key = reservedKey(given, allowed);
   if (key !== undefined) throw reserved(key);
-  return JSON.parse(text) as Json;
+  return value;
 }
 
 /** An edit, copied, with the handles in it that this program made. Others must be in the action already. */
 export function copyEdit(given: unknown): { readonly edit: Json; readonly handles: ReadonlySet<string> } {
-  const edit = JSON.parse(canonicalJson(given ?? {})) as Json;
+  const edit = copyJson(given ?? {});
   const handles = new Set<string>();
   const gather = (raw: unknown): void => {
     if (Array.isArray(raw)) for (const part of raw) gather(part);
@@ -59,7 +59,7 @@ export async function prepareArgs(tool: Tool, args: Json, secrets: Secrets): Pro
   const known = knownSecrets(secrets);
   await known.load(args);
   const valid = validateHidden(tool.rules.validate, args, known);
-  if (valid.ok) return { args: valid.value, known: known.values };
+  if (valid.ok) return { args: frozenJson(valid.value), known: known.values };
   throw new HoldpointError(
     "invalid_args",
     `The arguments do not fit the tool "${tool.rules.name}": ${valid.issues}.`,

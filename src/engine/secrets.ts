@@ -7,6 +7,7 @@
  */
 
 import { createCipheriv, createDecipheriv } from "node:crypto";
+import { canonicalJson } from "../core/canonical-json.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
@@ -119,6 +120,7 @@ export function mapJson(value: Json, change: (part: Json) => Json | undefined): 
 
 export function handlesIn(value: Json): ReadonlySet<string> {
   const handles = new Set<string>();
+  if (!canonicalJson(value).includes('"$secret"')) return handles;
   mapJson(value, (part) => {
     if (isSecretHandle(part)) handles.add(part.$secret);
     return undefined;
@@ -196,6 +198,7 @@ export function reservedKey(value: unknown, allowed: ReadonlySet<string>): strin
 }
 
 export function revealSecrets(value: Json, known: ReadonlyMap<string, string>): Json {
+  if (known.size === 0) return value;
   if (known.size === 0) return value;
   return mapJson(value, (part) => (isSecretHandle(part) ? known.get(part.$secret) : undefined));
 }

@@ -1,6 +1,7 @@
 export type Cache<Value> = {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
+  forget(key: string): void;
   clear(): void;
 };
 
@@ -14,7 +15,7 @@ export function createCache<Value>(most: Most, sizeOf: (value: Value) => number)
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
   let size = 0;
-  const forget = (key: string) => {
+  const forgetYoung = (key: string) => {
     const before = young.get(key);
     if (before === undefined) return;
     size -= sizeOf(before);
@@ -24,7 +25,7 @@ export function createCache<Value>(most: Most, sizeOf: (value: Value) => number)
     young.size > 0 && (young.size >= most.count / 2 || size + more > most.size / 2);
   const set = (key: string, value: Value) => {
     const more = sizeOf(value);
-    forget(key);
+    forgetYoung(key);
     if (isFull(more)) {
       old = young;
       young = new Map();
@@ -42,6 +43,10 @@ export function createCache<Value>(most: Most, sizeOf: (value: Value) => number)
       return kept;
     },
     set,
+    forget(key) {
+      forgetYoung(key);
+      old.delete(key);
+    },
     clear() {
       young = new Map();
       old = new Map();

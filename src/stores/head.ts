@@ -18,6 +18,10 @@ export type Head = {
 
 export const foldOf = (folds: Folds, kind: StreamKind): Fold<unknown> => folds[kind];
 
+export function isOver(folds: Folds, kind: StreamKind, head: Head): boolean {
+  return foldOf(folds, kind).isOver?.(head.state) === true;
+}
+
 export function emptyHead(folds: Folds, kind: StreamKind): Head {
   return { seq: 0, hash: GENESIS, at: 0, state: folds[kind].initial, size: 0 };
 }

@@ -116,8 +116,9 @@ function appended(
   for (const event of events) {
     const place = { tenant: ground.tenant, stream: sofar.name, seq: head.seq + 1, at: now, prev: head.hash };
     const entry = makeEntry(place, event, hexOf(ground.random(SALT_BYTES)));
-    const recorded = { type: event.type, tv: event.tv, at: now, seq: place.seq, body: entry.body };
-    head = foldEvent(ground.folds, sofar.stream.kind, head, { ...recorded, hash: entry.hash });
+    const { hash, body } = entry;
+    const step = { type: event.type, tv: event.tv, at: now, seq: place.seq, body, hash };
+    head = foldEvent(ground.folds, sofar.stream.kind, head, step);
     entries.push(entry);
   }
   return { ...sofar, after: head, entries };

@@ -56,11 +56,19 @@ function lookUp(known: Known, ref: StreamRef): Head {
   return declared.head;
 }
 
+function hasAll({ streams, names }: Known, needs: Needs): boolean {
+  for (const ref of needs.write ?? []) if (streams.get(streamName(ref))?.write !== true) return false;
+  for (const ref of needs.read ?? []) if (!streams.has(streamName(ref))) return false;
+  for (const name of needs.names ?? []) if (!names.has(name)) return false;
+  return true;
+}
+
 function missing(known: Known, needs: Needs): Needs | undefined {
+  if (hasAll(known, needs)) return undefined;
   const write = (needs.write ?? []).filter((ref) => known.streams.get(streamName(ref))?.write !== true);
   const read = (needs.read ?? []).filter((ref) => !known.streams.has(streamName(ref)));
   const names = (needs.names ?? []).filter((name) => !known.names.has(name));
-  return write.length + read.length + names.length === 0 ? undefined : { write, read, names };
+  return { write, read, names };
 }
 
 function unseen(what: string): HoldpointError {

@@ -103,13 +103,15 @@ describe("a probed run that was given up at its time-out", () => {
 });
 
 describe("an effect whose first send is late", () => {
-  /** A call whose store fails from its start on. */
+  /** A call that is held up after its start, and whose store fails from then on. */
   async function heldUp(policy: "approve" | { verdict: "escalate"; executeWithinMs: number }) {
     const computer = machine();
     let isArmed = policy === "approve";
     const hp: Process = computer.process({
-      reach: (point) => {
-        if (isArmed && (point === "after_propose" || point === "after_start")) fault.broken = busy();
+      reach: async (point) => {
+        if (!isArmed || !(point === "after_propose" || point === "after_start")) return;
+        fault.broken = busy();
+        await computer.clock.sleep(SECOND);
       },
     });
     const other = computer.process();
@@ -122,6 +124,7 @@ describe("an effect whose first send is late", () => {
       await hp.approvals.approve(id, { by: "person:ann" });
     }
     await settled();
+    await computer.clock.advance(SECOND);
     assert.equal(await phaseOf(other, "p"), "running");
     return { computer, hp, other, fault, call, sent: () => sent };
   }

@@ -75,7 +75,7 @@ function recordReview(draft: Draft, id: string, answer: Review, executor: Execut
 
 /** Approved again for the same reason while it is held: calling in a loop does not grow the journal. */
 function isNoNews(state: ActionState, answer: Review, executor: Executor): boolean {
-  if (state.phase !== "open" || answer.verdict !== "approve") return false;
+  if (state.phase !== "open" || state.review === null || answer.verdict !== "approve") return false;
   const { verdict, rule, reason } = answer;
   return digestOf(state.review) === digestOf({ verdict, rule, reason, policy: executor.rules.policyDigest });
 }

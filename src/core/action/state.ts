@@ -231,9 +231,12 @@ export const ACTION_EVENTS: readonly string[] = [
   "effect.reported_late",
 ] satisfies readonly ActionEvent["type"][];
 
+const OVER: readonly ActionState["phase"][] = ["applied", "not_applied", "refused"];
+
 export const actionFold: Fold<ActionState> = {
   version: 2,
   initial: { phase: "none" },
+  isOver: (state) => OVER.includes(state.phase),
   evolve(state, recorded) {
     if (!ACTION_EVENTS.includes(recorded.type) || recorded.tv !== 1) {
       throw new HoldpointError(

@@ -66,7 +66,7 @@ export function prepareAppend(tables: Tables): WritePlan {
     }
     const size = snapshots.keep(sid, foldOf(folds, stream.kind).version, planned) ?? after.size;
     views.write({ tid, sid }, stream, after.state);
-    heads.moved(tid, name, { ...after, sid, size });
+    heads.moved(tid, stream, name, { ...after, sid, size });
   };
   return (tid, plan) => {
     for (const planned of plan.streams) writeStream(tid, planned);

@@ -6,10 +6,10 @@
  * H3. What a batch moved enters the cache after its commit, never before.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { StreamRef } from "../../core/stream.ts";
+import type { StreamKind, StreamRef } from "../../core/stream.ts";
 import type { Folds } from "../../core/streams.ts";
-import { emptyHead, foldEntry, foldOf, type Head } from "../head.ts";
-import { createCache, type Most } from "./cache.ts";
+import { createCache, type Most } from "../cache.ts";
+import { emptyHead, foldEntry, foldOf, type Head, isOver } from "../head.ts";
 import { hex } from "./hex.ts";
 import type { Snapshots } from "./snapshots.ts";
 
@@ -20,7 +20,7 @@ export type Heads = {
   /** Inside the transaction, before the first head: did others write since the last time? */
   refresh(): boolean;
   head(tid: number, stream: StreamRef, name: string): SqliteHead;
-  moved(tid: number, name: string, head: SqliteHead): void;
+  moved(tid: number, stream: StreamRef, name: string, head: SqliteHead): void;
   committed(): void;
   rolledBack(): void;
   /** Trusts nothing that was seen before. */
@@ -39,7 +39,7 @@ export function prepareHeads({ db, folds, snapshots, most }: Options): Heads {
   const version = db.prepare("PRAGMA data_version");
   const load = prepareLoad({ db, folds, snapshots });
   const cache = createCache<Cached>(most, ({ head }) => head.size);
-  const batch = new Map<string, SqliteHead>();
+  const batch = new Map<string, { readonly kind: StreamKind; readonly head: SqliteHead }>();
   let seen = -1;
   let look = 0;
   return {
@@ -53,16 +53,19 @@ export function prepareHeads({ db, folds, snapshots, most }: Options): Heads {
     head(tid, stream, name) {
       const key = `${tid}/${name}`;
       const pending = batch.get(key);
-      if (pending !== undefined) return pending;
+      if (pending !== undefined) return pending.head;
       const cached = cache.get(key);
       if (cached?.look === look) return cached.head;
       const head = load(tid, stream, { name, cached: cached?.head });
       if (head.seq > 0) cache.set(key, { head, look });
       return head;
     },
-    moved: (tid, name, head) => batch.set(`${tid}/${name}`, head),
+    moved: (tid, { kind }, name, head) => batch.set(`${tid}/${name}`, { kind, head }),
     committed() {
-      for (const [key, head] of batch) cache.set(key, { head, look });
+      for (const [key, { kind, head }] of batch) {
+        if (isOver(folds, kind, head)) cache.forget(key);
+        else cache.set(key, { head, look });
+      }
       batch.clear();
     },
     rolledBack: () => batch.clear(),

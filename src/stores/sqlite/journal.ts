@@ -1,10 +1,10 @@
 /** Everything prepared on one connection: what the verbs of this folder work with. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Folds } from "../../core/streams.ts";
+import type { Most } from "../cache.ts";
 import type { Projections } from "../project.ts";
 import { createMarker, type Marker, prepareAppend, type WritePlan } from "./append.ts";
 import { type Artifacts, prepareArtifacts } from "./artifacts.ts";
-import type { Most } from "./cache.ts";
 import { type Heads, prepareHeads } from "./heads.ts";
 import { type Names, prepareNames } from "./names.ts";
 import type { Patience } from "./patience.ts";
