@@ -1,5 +1,6 @@
 /** What a grant permits, as one digest. Change any of it and the grant no longer fits. */
-import { digestOf } from "./digest.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import { sha256 } from "./digest.ts";
 import type { ApproverRule } from "./verdict.ts";
 
 export type BindingFacts = {
@@ -20,6 +21,19 @@ export type BindingFacts = {
   readonly nonce: string;
 };
 
+/** RFC 8785 JSON of the facts and `"v":1`, its keys in the order that asks for. */
+function bindingText(facts: BindingFacts): string {
+  const { action, approvers, args, decideBy, effectClass, executeBy } = facts;
+  const { nonce, policy, requester, schema, stream, tenant, tool } = facts;
+  const text = canonicalJson;
+  return (
+    `{"action":${text(action)},"approvers":${text(approvers)},"args":${text(args)},"decideBy":${text(decideBy)},` +
+    `"effectClass":${text(effectClass)},"executeBy":${text(executeBy)},"nonce":${text(nonce)},` +
+    `"policy":${text(policy)},"requester":${text(requester)},"schema":${text(schema)},"stream":${text(stream)},` +
+    `"tenant":${text(tenant)},"tool":${text(tool)},"v":1}`
+  );
+}
+
 export function bindingOf(facts: BindingFacts): string {
-  return digestOf({ v: 1, ...facts });
+  return sha256(bindingText(facts));
 }

@@ -65,7 +65,8 @@ export function prepareAppend(tables: Tables): WritePlan {
       marker.set(Number(lastInsertRowid), hash);
     }
     const size = snapshots.keep(sid, foldOf(folds, stream.kind).version, planned) ?? after.size;
-    views.write({ tid, sid }, stream, after.state);
+    const states = before.seq === 0 ? { after: after.state } : { before: before.state, after: after.state };
+    views.write({ tid, sid }, stream, states);
     heads.moved(tid, stream, name, { ...after, sid, size });
   };
   return (tid, plan) => {

@@ -47,9 +47,13 @@ CREATE TABLE hp_views (view TEXT PRIMARY KEY, version INTEGER NOT NULL, built IN
 /** A snapshot without a hash, of an older program, is not used. */
 const SNAPSHOT_HASH = "ALTER TABLE hp_snapshots ADD COLUMN hash BLOB";
 
+/** A tenant's entries are found by scanning what came after a position; an index on them cost a page a commit. */
+const NO_TENANT_INDEX = "DROP INDEX hp_entries_tenant";
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, oldestReader: 1, sql: FIRST },
   { version: 2, oldestReader: 1, sql: SNAPSHOT_HASH },
+  { version: 3, oldestReader: 1, sql: NO_TENANT_INDEX },
 ];
 export const LAYOUT = MIGRATIONS.at(-1)?.version ?? 0;
 

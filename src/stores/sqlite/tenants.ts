@@ -15,7 +15,7 @@ export function prepareTenants(db: DatabaseSync): Tenants {
   const insert = db.prepare("INSERT INTO hp_tenants (tenant) VALUES (?)");
   const byNumber = db.prepare("SELECT tenant FROM hp_tenants WHERE tid = ?");
   const list = db.prepare(
-    "SELECT tenant FROM hp_tenants t WHERE EXISTS (SELECT 1 FROM hp_entries e WHERE e.tid = t.tid)",
+    "SELECT tenant FROM hp_tenants t WHERE EXISTS (SELECT 1 FROM hp_streams s WHERE s.tid = t.tid)",
   );
   const known = new Map<string, number>();
   const find = (tenant: string): number | undefined => {

@@ -6,7 +6,8 @@ import type { Projection, ViewQuery, ViewRow } from "../store.ts";
 import { viewTable } from "./view-tables.ts";
 
 export type Views = {
-  write(place: ViewPlace, stream: StreamRef, state: unknown): void;
+  /** `before`: the state that the row was written from, where there was one. */
+  write(place: ViewPlace, stream: StreamRef, states: { before?: unknown; after: unknown }): void;
   query(tid: number, query: ViewQuery): readonly ViewRow[];
   count(tid: number, view: string, bucket: string): number;
 };
@@ -25,8 +26,8 @@ export function prepareViews(db: DatabaseSync, projections: Projections): Views 
   };
   const findStream = db.prepare("SELECT sid FROM hp_streams WHERE tid = ? AND name = ?");
   return {
-    write(place, stream, state) {
-      for (const { view } of projections.of(stream.kind)) writers.get(view)?.(place, stream, state);
+    write(place, stream, states) {
+      for (const { view } of projections.of(stream.kind)) writers.get(view)?.(place, stream, states);
     },
     query(tid, asked) {
       projections.named(asked.view);
@@ -54,10 +55,16 @@ function prepareWrite(db: DatabaseSync, projection: Projection): Write {
     `INSERT INTO ${table} (sid, tid, bucket, at, due, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sid) DO UPDATE
      SET bucket = excluded.bucket, at = excluded.at, due = excluded.due, data = excluded.data`,
   );
-  return ({ sid, tid }, stream, state) => {
-    const row = rowOf(projection, stream, state);
-    if (row === undefined) remove.run(sid);
-    else upsert.run(sid, tid, row.bucket, row.at, row.due, JSON.stringify(row.data));
+  // Where its times stay as they were, their indexes are not touched: most of a row's changes.
+  const update = db.prepare(`UPDATE ${table} SET bucket = ?, data = ? WHERE sid = ?`);
+  return ({ sid, tid }, stream, { before, after }) => {
+    const row = rowOf(projection, stream, after);
+    if (row === undefined) return void remove.run(sid);
+    const data = JSON.stringify(row.data);
+    const was = before === undefined ? undefined : rowOf(projection, stream, before);
+    const isInPlace = was !== undefined && was.at === row.at && was.due === row.due;
+    if (isInPlace && update.run(row.bucket, data, sid).changes === 1) return;
+    upsert.run(sid, tid, row.bucket, row.at, row.due, data);
   };
 }
 
