@@ -2,7 +2,7 @@
 import type { NewEvent } from "./event.ts";
 import type { Json } from "./json.ts";
 import { storeValue } from "./stored-value.ts";
-import { type StreamKind, type StreamRef, streamName } from "./stream.ts";
+import type { StreamKind, StreamRef } from "./stream.ts";
 import { FOLDS, type StateOf } from "./streams.ts";
 import type { Append, Artifact, Decision, Needs, Sight } from "./transaction.ts";
 
@@ -24,27 +24,39 @@ export type Draft = {
   commit<Result>(result: Result): Decision<Result>;
 };
 
+/** A stream that the decision has appended to: its events, and its state after them. */
+type Written = { readonly stream: StreamRef; readonly events: NewEvent[]; version: number; state: unknown };
+
 export function openDraft(sight: Sight): Draft {
-  const states = new Map<string, unknown>();
-  const appends = new Map<string, { stream: StreamRef; events: NewEvent[] }>();
+  const written: Written[] = [];
   const names: { name: string; stream: StreamRef }[] = [];
   const artifacts: Artifact[] = [];
 
+  function writtenTo({ kind, id }: StreamRef): Written | undefined {
+    for (const one of written) if (one.stream.kind === kind && one.stream.id === id) return one;
+    return undefined;
+  }
+
   function state<K extends StreamKind>(ref: StreamRef<K>): StateOf<K> {
-    const name = streamName(ref);
-    return states.has(name) ? (states.get(name) as StateOf<K>) : sight.state(ref);
+    const one = writtenTo(ref);
+    return one === undefined ? sight.state(ref) : (one.state as StateOf<K>);
+  }
+
+  function begin(stream: StreamRef): Written {
+    const one = { stream, events: [], version: sight.version(stream), state: sight.state(stream) };
+    written.push(one);
+    return one;
   }
 
   function append(ref: StreamRef, events: readonly NewEvent[]): void {
     if (events.length === 0) return;
-    const name = streamName(ref);
-    const entry = appends.get(name) ?? { stream: ref, events: [] };
-    appends.set(name, entry);
+    const one = writtenTo(ref) ?? begin(ref);
     const fold = FOLDS[ref.kind] as { evolve(state: unknown, event: unknown): unknown };
     for (const event of events) {
-      entry.events.push(event);
-      const seq = sight.version(ref) + entry.events.length;
-      states.set(name, fold.evolve(state(ref), { ...event, at: sight.now, seq }));
+      one.events.push(event);
+      one.version += 1;
+      const { type, tv, body } = event;
+      one.state = fold.evolve(one.state, { type, tv, body, at: sight.now, seq: one.version });
     }
   }
 
@@ -67,7 +79,7 @@ export function openDraft(sight: Sight): Draft {
     },
     commit: (result) => ({
       kind: "commit",
-      append: [...appends.values()] as Append[],
+      append: written as readonly Append[],
       names,
       artifacts,
       result,

@@ -14,7 +14,7 @@ import { streamName } from "../core/stream.ts";
 import type { Folds } from "../core/streams.ts";
 import type { Artifact, Decide, Decision, Needs } from "../core/transaction.ts";
 import { foldEvent, type Head } from "./head.ts";
-import { declareAll, declaring, type Known, sightOf } from "./sight.ts";
+import { type Declared, declareAll, declaredOf, declaring, type Known, sightOf } from "./sight.ts";
 
 export type Ground = {
   readonly tenant: string;
@@ -76,41 +76,40 @@ export function makePlan<Result>(ground: Ground, needs: Needs, decide: Decide<Re
 
 function latest(clock: number, known: Known): number {
   let now = clock;
-  for (const { head } of known.streams.values()) now = Math.max(now, head.at);
+  for (const { head } of known.streams) now = Math.max(now, head.at);
   return now;
 }
 
 type Standing = { readonly ground: Ground; readonly known: Known; readonly now: number };
 
 function planned<Result>(standing: Standing, commit: Commit<Result>): Plan<Result> {
-  const streams = new Map<string, PlannedStream>();
+  const streams: PlannedStream[] = [];
   for (const { stream, events } of commit.append) {
-    const name = streamName(stream);
-    const declared = standing.known.streams.get(name);
-    if (declared?.write !== true) throw undeclared(`appended to the stream "${name}"`);
-    if (events.length === 0) continue;
-    const sofar = streams.get(name) ?? {
-      stream,
-      name,
-      before: declared.head,
-      after: declared.head,
-      entries: [],
-    };
-    streams.set(name, appended(standing, sofar, events));
+    const declared = declaredOf(standing.known, stream);
+    if (declared?.write !== true) throw undeclared(`appended to the stream "${streamName(stream)}"`);
+    if (events.length > 0) extend(standing, streams, declared, events);
   }
   const names = commit.names ?? [];
   for (const { name } of names)
     if (!standing.known.names.has(name)) throw undeclared(`took the name "${name}"`);
   const artifacts = commit.artifacts ?? [];
   for (const artifact of artifacts) checkArtifact(artifact);
-  return { streams: [...streams.values()], names, artifacts, result: commit.result };
+  return { streams, names, artifacts, result: commit.result };
 }
 
-function appended(
-  { ground, now }: Standing,
-  sofar: PlannedStream,
-  events: Commit<unknown>["append"][number]["events"],
-): PlannedStream {
+/** A decision may append to one stream in several goes. */
+function extend(standing: Standing, streams: PlannedStream[], declared: Declared, events: Events): void {
+  const { name, stream, head } = declared;
+  const at = streams.findIndex((planned) => planned.name === name);
+  const sofar = streams[at] ?? { stream, name, before: head, after: head, entries: [] };
+  const longer = appended(standing, sofar, events);
+  if (at < 0) streams.push(longer);
+  else streams[at] = longer;
+}
+
+type Events = Commit<unknown>["append"][number]["events"];
+
+function appended({ ground, now }: Standing, sofar: PlannedStream, events: Events): PlannedStream {
   const entries = [...sofar.entries];
   let head = sofar.after;
   for (const event of events) {

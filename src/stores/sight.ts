@@ -6,8 +6,16 @@ import type { Needs, Sight } from "../core/transaction.ts";
 import { checkText } from "./check-text.ts";
 import type { Head } from "./head.ts";
 
+export type Declared = {
+  readonly stream: StreamRef;
+  readonly name: string;
+  write: boolean;
+  readonly head: Head;
+};
+
+/** A list, looked through from the front: a decision declares a handful, and comparing is cheaper than making keys. */
 export type Known = {
-  readonly streams: Map<string, { readonly write: boolean; readonly head: Head }>;
+  readonly streams: Declared[];
   readonly names: Map<string, StreamRef | undefined>;
 };
 
@@ -16,7 +24,13 @@ type Finder = {
   name(name: string): StreamRef | undefined;
 };
 
-export const declaring = (): Known => ({ streams: new Map(), names: new Map() });
+export const declaring = (): Known => ({ streams: [], names: new Map() });
+
+export function declaredOf({ streams }: Known, { kind, id }: StreamRef): Declared | undefined {
+  for (const declared of streams)
+    if (declared.stream.kind === kind && declared.stream.id === id) return declared;
+  return undefined;
+}
 
 export function declareAll(known: Known, finder: Finder, needs: Needs): void {
   for (const stream of needs.write ?? []) declare(known, finder, stream, true);
@@ -27,12 +41,11 @@ export function declareAll(known: Known, finder: Finder, needs: Needs): void {
 }
 
 function declare(known: Known, finder: Finder, stream: StreamRef, write: boolean): void {
-  const name = streamName(stream);
-  const before = known.streams.get(name);
+  const before = declaredOf(known, stream);
   if (before === undefined) {
-    checkText("stream", name);
-    known.streams.set(name, { write, head: finder.head(stream, name) });
-  } else if (write && !before.write) known.streams.set(name, { ...before, write });
+    const name = checkText("stream", streamName(stream));
+    known.streams.push({ stream, name, write, head: finder.head(stream, name) });
+  } else if (write) before.write = true;
 }
 
 export function sightOf(known: Known, tenant: string, now: number): Sight {
@@ -50,23 +63,25 @@ export function sightOf(known: Known, tenant: string, now: number): Sight {
 }
 
 function lookUp(known: Known, ref: StreamRef): Head {
-  const name = streamName(ref);
-  const declared = known.streams.get(name);
-  if (declared === undefined) throw unseen(`the stream "${name}"`);
+  const declared = declaredOf(known, ref);
+  if (declared === undefined) throw unseen(`the stream "${streamName(ref)}"`);
   return declared.head;
 }
 
-function hasAll({ streams, names }: Known, needs: Needs): boolean {
-  for (const ref of needs.write ?? []) if (streams.get(streamName(ref))?.write !== true) return false;
-  for (const ref of needs.read ?? []) if (!streams.has(streamName(ref))) return false;
-  for (const name of needs.names ?? []) if (!names.has(name)) return false;
+const mayWrite = (known: Known, ref: StreamRef): boolean => declaredOf(known, ref)?.write === true;
+const maySee = (known: Known, ref: StreamRef): boolean => declaredOf(known, ref) !== undefined;
+
+function hasAll(known: Known, needs: Needs): boolean {
+  for (const ref of needs.write ?? []) if (!mayWrite(known, ref)) return false;
+  for (const ref of needs.read ?? []) if (!maySee(known, ref)) return false;
+  for (const name of needs.names ?? []) if (!known.names.has(name)) return false;
   return true;
 }
 
 function missing(known: Known, needs: Needs): Needs | undefined {
   if (hasAll(known, needs)) return undefined;
-  const write = (needs.write ?? []).filter((ref) => known.streams.get(streamName(ref))?.write !== true);
-  const read = (needs.read ?? []).filter((ref) => !known.streams.has(streamName(ref)));
+  const write = (needs.write ?? []).filter((ref) => !mayWrite(known, ref));
+  const read = (needs.read ?? []).filter((ref) => !maySee(known, ref));
   const names = (needs.names ?? []).filter((name) => !known.names.has(name));
   return { write, read, names };
 }
