@@ -6,11 +6,19 @@ import type { Runtime } from "./runtime.ts";
 
 const APPROVALS = "approvals";
 const MOST_AT_ONCE = 200;
+/** Of several processes one announces each; if it dies, another one does after this time. */
+const LEASE_MS = 10_000;
 
 export async function sweepExpired(runtime: Pick<Runtime, "store" | "tenant" | "clock">): Promise<number> {
-  const due = { view: APPROVALS, bucket: "pending", dueBy: runtime.clock.now(), limit: MOST_AT_ONCE };
+  const due = {
+    view: APPROVALS,
+    bucket: "pending",
+    dueBy: runtime.clock.now(),
+    limit: MOST_AT_ONCE,
+    leaseMs: LEASE_MS,
+  };
   let expired = 0;
-  for (const row of await runtime.store.query(runtime.tenant, due)) {
+  for (const row of await runtime.store.claim(runtime.tenant, due)) {
     const id = row.stream.id;
     const answer = await runCommand(runtime, { write: [approvalStream(id)] }, (draft) =>
       expireIfDue(draft, id),

@@ -1,6 +1,7 @@
 /**
  * The port of everything that remembers. A store keeps streams of hash-chained entries, unique names that lead to a
- * stream, artifacts, views and seals; `memory/` and `sqlite/` implement it and one contract suite proves them equal.
+ * stream, artifacts, views and seals; `memory/`, `sqlite/` and `postgres/` implement it and one contract suite proves
+ * them equal.
  *
  * P1. `transact` appends to all streams or to none, and answers only after the append is durable.
  * P2. What `decide` sees (states, names, time) cannot change until its events are written.
@@ -16,7 +17,7 @@ import type { StreamKind, StreamRef } from "../core/stream.ts";
 import type { StateOf } from "../core/streams.ts";
 import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
 
-/** One entry with its place in the store's commit order. */
+/** One entry with its place in the store's commit order: positions rise, and may leave gaps. */
 export type JournalEntry = StoredEntry & { readonly position: number };
 
 /** One row per stream, computed from its folded state: what lists show. Never consulted by a decision. */
@@ -51,6 +52,15 @@ export type ViewQuery = {
   readonly after?: { readonly at: number; readonly stream: string };
   readonly order?: "oldest" | "newest";
   readonly limit: number;
+};
+
+/** Like a query for what is due; each row is handed to one caller only, until its lease is over. */
+export type ViewClaim = {
+  readonly view: string;
+  readonly bucket?: string;
+  readonly dueBy: number;
+  readonly limit: number;
+  readonly leaseMs: number;
 };
 
 /** What moved since a position: enough to wake whoever waits. */
@@ -98,6 +108,11 @@ export type Store = {
   log(tenant: string, after: number, limit: number): Promise<readonly JournalEntry[]>;
 
   query(tenant: string, query: ViewQuery): Promise<readonly ViewRow[]>;
+  /**
+   * Takes what is due, oldest first: no other caller of any process gets the same row within `leaseMs` of the store's
+   * time. Whoever dies with a claim loses it by that time. Finding nothing writes nothing.
+   */
+  claim(tenant: string, claim: ViewClaim): Promise<readonly ViewRow[]>;
   /** How many rows a bucket has. */
   count(tenant: string, view: string, bucket: string): Promise<number>;
   /** Throws views away and folds them again from the journal; reports progress. */

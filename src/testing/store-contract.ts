@@ -5,6 +5,7 @@
 import { describe } from "node:test";
 import type { CreateDatabase } from "./store-contract/bench.ts";
 import { chainClaims } from "./store-contract/chain.ts";
+import { claimClaims } from "./store-contract/claims.ts";
 import { concurrencyClaims } from "./store-contract/concurrency.ts";
 import { epochClaims } from "./store-contract/epochs.ts";
 import { followClaims } from "./store-contract/follow.ts";
@@ -21,6 +22,7 @@ const CLAIMS = [
   chainClaims,
   readClaims,
   viewClaims,
+  claimClaims,
   followClaims,
   epochClaims,
   sealClaims,

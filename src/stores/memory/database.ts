@@ -32,6 +32,8 @@ export type MemoryTenant = {
   readonly artifacts: Map<string, Uint8Array>;
   readonly secrets: Map<string, Uint8Array>;
   readonly views: Map<string, Map<string, MemoryRow>>;
+  /** Until when a row of a view belongs to whoever claimed it. */
+  readonly claims: Map<string, number>;
   readonly log: JournalEntry[];
   readonly seals: { readonly seal: Seal; readonly sealed: SealedSoFar }[];
 };
@@ -88,6 +90,7 @@ function emptyTenant(): MemoryTenant {
     artifacts: new Map(),
     secrets: new Map(),
     views: new Map(),
+    claims: new Map(),
   };
   return { ...maps, log: [], seals: [] };
 }
@@ -113,6 +116,7 @@ function copyTenant(tenant: MemoryTenant): MemoryTenant {
     artifacts: new Map(tenant.artifacts),
     secrets: new Map(tenant.secrets),
     views: new Map([...tenant.views].map(([view, rows]) => [view, new Map(rows)])),
+    claims: new Map(tenant.claims),
     log: [...tenant.log],
     seals: [...tenant.seals],
   };

@@ -11,7 +11,7 @@ import { follow, type Waiting } from "./follow.ts";
 import { log, read, tenants } from "./read.ts";
 import { seal, sealOver, seals } from "./seals.ts";
 import { transact } from "./transact.ts";
-import { count, query, rebuildViews } from "./views.ts";
+import { claim, count, query, rebuildViews } from "./views.ts";
 
 export type MemoryStore = Omit<Store, "holdEpoch"> & {
   holdEpoch(id: string): Promise<EpochHold>;
@@ -38,6 +38,7 @@ export function openMemoryStore(database: MemoryDatabase): MemoryStore {
     read: async (tenant, stream, options) => read(on(), tenant, stream, options),
     log: async (tenant, after, limit) => log(on(), tenant, after, limit),
     query: async (tenant, asked) => query(on(), tenant, asked),
+    claim: async (tenant, asked) => claim(on(), tenant, asked),
     count: async (tenant, view, bucket) => count(on(), tenant, view, bucket),
     rebuildViews: async (progress) => rebuildViews(on(), progress),
     position: async () => on().data.moves.length,

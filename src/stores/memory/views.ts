@@ -3,7 +3,7 @@ import { checkQuery } from "../check-query.ts";
 import { emptyHead, foldEntry } from "../head.ts";
 import type { Plan } from "../plan.ts";
 import { rowOf } from "../project.ts";
-import type { Rebuilt, ViewQuery, ViewRow } from "../store.ts";
+import type { Rebuilt, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
 import { type MemoryDatabase, type MemoryRow, type MemoryStream, tenantOf } from "./database.ts";
 
 type PlannedRow = {
@@ -51,6 +51,17 @@ export function query(database: MemoryDatabase, tenant: string, asked: ViewQuery
       (cursor === undefined || compare(row, cursor) > 0),
   );
   return rows.sort(compare).slice(0, asked.limit).map(viewRow);
+}
+
+export function claim(database: MemoryDatabase, tenant: string, asked: ViewClaim): readonly ViewRow[] {
+  const { view, limit, leaseMs, ...due } = asked;
+  const rows = query(database, tenant, { view, ...due, limit: Number.MAX_SAFE_INTEGER });
+  const claims = database.data.tenants.get(tenant)?.claims;
+  const now = database.clock.now();
+  const keyOf = ({ stream }: ViewRow) => `${view}/${streamName(stream)}`;
+  const free = rows.filter((row) => (claims?.get(keyOf(row)) ?? 0) <= now).slice(0, limit);
+  for (const row of free) claims?.set(keyOf(row), now + leaseMs);
+  return free;
 }
 
 type Place = { readonly at: number; readonly number: number };

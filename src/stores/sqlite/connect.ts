@@ -9,12 +9,12 @@ const OLDEST_LIBRARY = [3, 51, 3] as const;
 /** "HPNT", in the file's header. */
 export const APPLICATION_ID = 0x48504e54;
 
-/** Each setting with the value it has to read back as. */
+/** Each setting with the value it has to read back as. How to sync comes first: the mode is written to the file. */
 const SETTINGS = [
-  ["journal_mode", "WAL", "wal"],
   ["synchronous", "FULL", 2],
   ["fullfsync", "ON", 1],
   ["checkpoint_fullfsync", "ON", 1],
+  ["journal_mode", "WAL", "wal"],
   ["trusted_schema", "OFF", 0],
   ["mmap_size", "0", 0],
   ["busy_timeout", "0", 0],
@@ -24,8 +24,13 @@ const SETTINGS = [
   ["journal_size_limit", "67108864", 67108864],
 ] as const;
 
-export function connect(file: string): DatabaseSync {
-  const db = new DatabaseSync(file, { timeout: 0, defensive: true, allowExtension: false });
+export type Open = (file: string) => DatabaseSync;
+
+const openFile: Open = (file) =>
+  new DatabaseSync(file, { timeout: 0, defensive: true, allowExtension: false });
+
+export function connect(file: string, open: Open = openFile): DatabaseSync {
+  const db = open(file);
   try {
     refuseOldLibrary(String(pragma(db, "SELECT sqlite_version()")));
     refuseForeign(db, file);

@@ -26,18 +26,35 @@ const NETWORK_FUSE =
  * exist: closing any descriptor of it would drop the locks that SQLite holds on it in this process.
  */
 export function createFiles(folder: string, file: string): void {
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const made = fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (fs.existsSync(file)) return;
   try {
     fs.closeSync(fs.openSync(file, "wx", 0o600));
   } catch (error) {
     if (!fs.existsSync(file)) throw error;
   }
+  if (process.platform !== "win32") syncNames(folder, path.dirname(made ?? folder));
+}
+
+/** A file is safe when its name is, and the name of every folder down to it. */
+function syncNames(folder: string, top: string): void {
   syncFolder(folder);
+  for (let above = folder; above !== top; ) {
+    above = path.dirname(above);
+    try {
+      syncFolder(above);
+    } catch (error) {
+      // Who may write in a folder need not be allowed to read it.
+      if (!isForbidden(error)) throw error;
+    }
+  }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM");
 }
 
 function syncFolder(folder: string): void {
-  if (process.platform === "win32") return;
   const descriptor = fs.openSync(folder, "r");
   try {
     fs.fsyncSync(descriptor);

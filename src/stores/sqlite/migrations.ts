@@ -50,10 +50,16 @@ const SNAPSHOT_HASH = "ALTER TABLE hp_snapshots ADD COLUMN hash BLOB";
 /** A tenant's entries are found by scanning what came after a position; an index on them cost a page a commit. */
 const NO_TENANT_INDEX = "DROP INDEX hp_entries_tenant";
 
+/** Until when a row of a view belongs to whoever claimed it. */
+const CLAIMS = `CREATE TABLE hp_claims (
+  view TEXT NOT NULL, sid INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (view, sid)
+) WITHOUT ROWID`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, oldestReader: 1, sql: FIRST },
   { version: 2, oldestReader: 1, sql: SNAPSHOT_HASH },
-  { version: 3, oldestReader: 1, sql: NO_TENANT_INDEX },
+  { version: 3, oldestReader: 1, sql: CLAIMS },
+  { version: 4, oldestReader: 1, sql: NO_TENANT_INDEX },
 ];
 export const LAYOUT = MIGRATIONS.at(-1)?.version ?? 0;
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
 import type { Projections } from "../project.ts";
-import { connect } from "./connect.ts";
+import { connect, type Open } from "./connect.ts";
 import { createFiles, refuseNetwork } from "./file-system.ts";
 import { migrate, readMeta } from "./migrations.ts";
 import { type Patience, patiently } from "./patience.ts";
@@ -17,6 +17,7 @@ export type FileOptions = {
   readonly mode: "read-write" | "existing";
   readonly projections: Projections;
   readonly patience: Patience;
+  readonly open: Open | undefined;
   damaged(error: unknown): void;
 };
 
@@ -49,7 +50,7 @@ async function openAt(file: string, options: FileOptions): Promise<OpenFile> {
   if (options.mode === "existing") refuseMissing(file);
   else createFiles(folder, file);
   refuseNetwork(folder);
-  const db = await patiently(patience, () => connect(file));
+  const db = await patiently(patience, () => connect(file, options.open));
   try {
     await prepareFile(db, options);
     const check = await patiently(patience, () => quickCheck({ db, file }, damaged));

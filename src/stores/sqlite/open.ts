@@ -2,6 +2,7 @@
 import { HoldpointError } from "../../core/errors.ts";
 import { streamName } from "../../core/stream.ts";
 import type { Store } from "../store.ts";
+import { claim } from "./claim.ts";
 import { epochHeld } from "./epochs.ts";
 import type { SqliteOptions } from "./options.ts";
 import { patiently } from "./patience.ts";
@@ -32,6 +33,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       ask(tenant, (tid) => journal.reads.stream(tid, streamName(stream), { fromSeq, limit })),
     log: (tenant, after, limit) => ask(tenant, (tid) => journal.reads.log(tid, after, limit)),
     query: (tenant, query) => ask(tenant, (tid) => journal.views.query(tid, query)),
+    claim: (tenant, asked) => ask(tenant, (tid) => claim(session, tid, asked)),
     count: (tenant, view, bucket) => ask(tenant, (tid) => journal.views.count(tid, view, bucket)),
     rebuildViews: (progress = () => {}) => call(() => rebuildViews(session, progress)),
     position: () => call(() => patiently(patience, journal.reads.position)),

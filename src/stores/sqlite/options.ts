@@ -1,13 +1,19 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Folds } from "../../core/streams.ts";
+import type { Most } from "../cache.ts";
 import type { Projection } from "../store.ts";
-import type { Most } from "./cache.ts";
+import type { OtherThread } from "./ahead.ts";
+import type { Open } from "./connect.ts";
 import type { AroundCommit } from "./write-transaction.ts";
 
 /** For tests of what a disk does wrong: the connection itself, and a place around every commit. */
 export type SqliteHooks = {
+  /** Brings a connection. What it is set to is set and read back all the same. */
+  readonly open?: Open;
   connected?(db: DatabaseSync): void;
   commit?: AroundCommit;
+  /** Stands before the other thread. With any other hook there is none. */
+  thread?(thread: OtherThread): OtherThread;
 };
 
 export type SqliteOptions = {

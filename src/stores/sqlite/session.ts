@@ -1,9 +1,11 @@
 /** One process's hold on a store's file: what is opened together and closed together. */
 import path from "node:path";
 import { isHoldpointError } from "../../core/errors.ts";
+import type { Most } from "../cache.ts";
 import { tableOf } from "../project.ts";
-import type { Most } from "./cache.ts";
+import { type AheadSetup, type OtherThread, otherThread } from "./ahead.ts";
 import { alreadyHeld, type Hold, holdEpoch } from "./epochs.ts";
+import { createFlights } from "./flights.ts";
 import { createFollowers, type Followers } from "./follow.ts";
 import { createWriter, type Writer } from "./group-commit.ts";
 import { type Journal, prepareJournal } from "./journal.ts";
@@ -38,7 +40,8 @@ export async function openSession(
   const folder = path.resolve(options.folder);
   const patience = { random, busyMs };
   const projections = tableOf(options.projections);
-  const opened = await openFile({ folder, mode, projections, patience, damaged });
+  const open = options.hooks?.open;
+  const opened = await openFile({ folder, mode, projections, patience, open, damaged });
   const { db, incarnation } = opened;
   try {
     const journal = prepareJournal({
@@ -71,7 +74,7 @@ type Parts = {
 
 function openWriter({ options, opened, journal, followers }: Parts): Writer {
   const { db, file } = opened;
-  const { heads, tenants, marker, patience } = journal;
+  const { heads, names, places, tenants, marker, patience } = journal;
   const around = options.hooks?.commit ?? ((commit) => commit());
   const check = watchLayout(journal);
   const committed = followers.wake;
@@ -79,26 +82,42 @@ function openWriter({ options, opened, journal, followers }: Parts): Writer {
     db,
     file,
     heads,
+    names,
+    places,
     tenants,
     marker,
     patience,
     around,
-    check,
+    open: options.hooks?.open,
+    check: check.look,
     committed,
   });
-  return createWriter(transaction, patience);
+  const thread = threadOf(options, { file, views: journal.projections.all.map(({ view }) => view) });
+  const { layout } = check;
+  const flights = thread && createFlights({ journal, transaction, committed, layout, thread });
+  return createWriter(transaction, patience, flights);
+}
+
+/** Tests that stand around connections and commits stand on one thread. */
+function threadOf({ hooks = {} }: SqliteOptions, setup: AheadSetup): OtherThread | undefined {
+  if (hooks.open ?? hooks.connected ?? hooks.commit) return undefined;
+  const thread = otherThread(setup);
+  return hooks.thread?.(thread) ?? thread;
 }
 
 /** A newer program may change the file's layout while this one has it open. */
-function watchLayout({ db, projections }: Journal): () => void {
+function watchLayout({ db, projections }: Journal): { look(): void; layout(): string } {
   const select = db.prepare("SELECT value FROM hp_meta WHERE key = 'layout'");
-  let seen: unknown = readMeta(db, "layout");
-  return () => {
-    const now = select.get()?.["value"];
-    if (now === seen) return;
-    refuseNewer(db);
-    refuseNewerViews(db, projections);
-    seen = now;
+  let seen = readMeta(db, "layout") ?? "";
+  return {
+    layout: () => seen,
+    look() {
+      const now = String(select.get()?.["value"]);
+      if (now === seen) return;
+      refuseNewer(db);
+      refuseNewerViews(db, projections);
+      seen = now;
+    },
   };
 }
 

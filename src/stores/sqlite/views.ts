@@ -2,21 +2,30 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { type StreamRef, streamRef } from "../../core/stream.ts";
 import { checkQuery } from "../check-query.ts";
 import { type Projections, rowOf } from "../project.ts";
-import type { Projection, ViewQuery, ViewRow } from "../store.ts";
+import type { ViewClaim, ViewQuery, ViewRow } from "../store.ts";
+import { viewChange } from "./rows.ts";
 import { viewTable } from "./view-tables.ts";
+import { prepareViewChanges } from "./write-rows.ts";
 
 export type Views = {
-  /** `before`: the state that the row was written from, where there was one. */
-  write(place: ViewPlace, stream: StreamRef, states: { before?: unknown; after: unknown }): void;
+  /** Writes a stream's rows anew. */
+  write(place: ViewPlace, stream: StreamRef, state: unknown): void;
   query(tid: number, query: ViewQuery): readonly ViewRow[];
   count(tid: number, view: string, bucket: string): number;
+  /** Rows that are due and that nobody has claimed, with the numbers of their streams. */
+  free(
+    tid: number,
+    claim: ViewClaim,
+    now: number,
+  ): readonly { readonly sid: number; readonly row: ViewRow }[];
 };
 
 export type ViewPlace = { readonly tid: number; readonly sid: number };
 
 export function prepareViews(db: DatabaseSync, projections: Projections): Views {
-  const writers = new Map(
-    projections.all.map((projection) => [projection.view, prepareWrite(db, projection)]),
+  const write = prepareViewChanges(
+    db,
+    projections.all.map(({ view }) => view),
   );
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
@@ -26,8 +35,12 @@ export function prepareViews(db: DatabaseSync, projections: Projections): Views 
   };
   const findStream = db.prepare("SELECT sid FROM hp_streams WHERE tid = ? AND name = ?");
   return {
-    write(place, stream, states) {
-      for (const { view } of projections.of(stream.kind)) writers.get(view)?.(place, stream, states);
+    write(place, stream, state) {
+      for (const projection of projections.of(stream.kind)) {
+        const row = rowOf(projection, stream, state);
+        const data = JSON.stringify(row?.data ?? null);
+        write(viewChange(place, { view: projection.view, row, was: undefined, data }));
+      }
     },
     query(tid, asked) {
       projections.named(asked.view);
@@ -43,28 +56,19 @@ export function prepareViews(db: DatabaseSync, projections: Projections): Views 
       const sql = `SELECT count(*) AS n FROM ${viewTable(view)} WHERE tid = ? AND bucket = ?`;
       return Number(prepared(sql).get(tid, bucket)?.["n"]);
     },
-  };
-}
-
-type Write = Views["write"];
-
-function prepareWrite(db: DatabaseSync, projection: Projection): Write {
-  const table = viewTable(projection.view);
-  const remove = db.prepare(`DELETE FROM ${table} WHERE sid = ?`);
-  const upsert = db.prepare(
-    `INSERT INTO ${table} (sid, tid, bucket, at, due, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sid) DO UPDATE
-     SET bucket = excluded.bucket, at = excluded.at, due = excluded.due, data = excluded.data`,
-  );
-  // Where its times stay as they were, their indexes are not touched: most of a row's changes.
-  const update = db.prepare(`UPDATE ${table} SET bucket = ?, data = ? WHERE sid = ?`);
-  return ({ sid, tid }, stream, { before, after }) => {
-    const row = rowOf(projection, stream, after);
-    if (row === undefined) return void remove.run(sid);
-    const data = JSON.stringify(row.data);
-    const was = before === undefined ? undefined : rowOf(projection, stream, before);
-    const isInPlace = was !== undefined && was.at === row.at && was.due === row.due;
-    if (isInPlace && update.run(row.bucket, data, sid).changes === 1) return;
-    upsert.run(sid, tid, row.bucket, row.at, row.due, data);
+    free(tid, claim, now) {
+      projections.named(claim.view);
+      checkQuery(claim, () => true);
+      const rows = prepared(freeSql(claim)).all(
+        tid,
+        claim.dueBy,
+        claim.view,
+        now,
+        ...bucketOf(claim),
+        claim.limit,
+      );
+      return rows.map((row) => ({ sid: Number(row["sid"]), row: viewRow(row) }));
+    },
   };
 }
 
@@ -89,6 +93,16 @@ function queryOf(asked: ViewQuery & { tid: number; afterSid: number }): {
     FROM ${viewTable(asked.view)} v CROSS JOIN hp_streams s ON s.sid = v.sid
     WHERE ${where.join(" AND ")} ORDER BY ${plus}v.at ${direction}, v.sid ${direction} LIMIT ?`;
   return { sql, values: [...values, asked.limit] };
+}
+
+const bucketOf = ({ bucket }: ViewClaim): readonly string[] => (bucket === undefined ? [] : [bucket]);
+
+function freeSql({ view, bucket }: ViewClaim): string {
+  return `SELECT v.sid, s.name, v.bucket, v.at, v.due, v.data
+    FROM ${viewTable(view)} v CROSS JOIN hp_streams s ON s.sid = v.sid
+    WHERE v.tid = ? AND v.due <= ? AND NOT EXISTS
+      (SELECT 1 FROM hp_claims c WHERE c.view = ? AND c.sid = v.sid AND c.until > ?)
+      ${bucket === undefined ? "" : "AND +v.bucket = ?"} ORDER BY +v.at, v.sid LIMIT ?`;
 }
 
 function viewRow(row: Record<string, unknown>): ViewRow {

@@ -1,10 +1,12 @@
 /** A write transaction of the journal: how it begins, and what is known after it ended. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Marker } from "./append.ts";
-import { connect } from "./connect.ts";
+import type { Mark, Marker } from "./append.ts";
+import { connect, type Open } from "./connect.ts";
 import type { Heads } from "./heads.ts";
 import { writeMeta } from "./migrations.ts";
+import type { Names } from "./names.ts";
 import { type Patience, patiently } from "./patience.ts";
+import type { Places } from "./places.ts";
 import { isBusy, isInputOutput, sqliteCode } from "./sqlite-errors.ts";
 import type { Tenants } from "./tenants.ts";
 
@@ -19,6 +21,8 @@ export type WriteTransaction = {
   begin(): boolean;
   commit(members: number): Promise<Outcome>;
   rollBack(): void;
+  /** What became of a commit that failed, or whose answer never came, by the last entry that it wrote. */
+  findOut(last: Mark | undefined, error: unknown): Promise<Outcome>;
   isBroken(error: unknown): boolean;
 };
 
@@ -29,22 +33,27 @@ export type TransactionParts = {
   readonly db: DatabaseSync;
   readonly file: string;
   readonly heads: Heads;
+  readonly names: Names;
+  readonly places: Places;
   readonly tenants: Tenants;
   readonly marker: Marker;
   readonly patience: Patience;
   readonly around: AroundCommit;
+  readonly open: Open | undefined;
   /** After others wrote: is the file still one that this program may use? */
   check(): void;
   committed(): void;
 };
 
 export function writeTransaction(parts: TransactionParts): WriteTransaction {
-  const { db, heads, tenants, marker } = parts;
+  const { db, heads, names, places, tenants, marker } = parts;
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const rollBack = () => {
     undo(db);
-    heads.rolledBack();
+    heads.drop();
+    names.drop();
+    places.forget();
     tenants.forget();
   };
   return {
@@ -52,9 +61,9 @@ export function writeTransaction(parts: TransactionParts): WriteTransaction {
       begin.run();
       marker.clear();
       try {
-        const others = heads.refresh();
-        if (others) parts.check();
-        return others;
+        const seen = heads.refresh();
+        if (seen !== "nothing") parts.check();
+        return seen === "others";
       } catch (error) {
         rollBack();
         heads.clear();
@@ -63,16 +72,18 @@ export function writeTransaction(parts: TransactionParts): WriteTransaction {
     },
     async commit(members) {
       const error = failureOf(() => parts.around(() => void commit.run(), members));
-      const outcome = error === undefined ? COMMITTED : await afterFailure(parts, error.error);
+      const outcome = error === undefined ? COMMITTED : await afterFailure(parts, marker.last(), error.error);
       if (outcome.kind !== "committed") rollBack();
       if (outcome.kind === "unknown") heads.clear();
       if (outcome.kind === "committed") {
-        heads.committed();
+        heads.written();
+        names.written();
         parts.committed();
       }
       return outcome;
     },
     rollBack,
+    findOut: (last, error) => lookAfter(parts, last, error),
     isBroken: (error) => sqliteCode(error) !== undefined || !db.isTransaction,
   };
 }
@@ -97,21 +108,26 @@ function failureOf(attempt: () => void): { readonly error: unknown } | undefined
  * A commit that failed to reach the disk may still be in the log there, and come back after a crash. It is there if a
  * fresh connection sees it; it is certainly not if a later write succeeded, which overwrites it; else it is unknown.
  */
-async function afterFailure(parts: TransactionParts, error: unknown): Promise<Outcome> {
-  const { db, marker } = parts;
-  undo(db);
-  if (!isInputOutput(error)) return { kind: "undone", error };
-  const last = marker.last();
+async function afterFailure(
+  parts: TransactionParts,
+  last: Mark | undefined,
+  error: unknown,
+): Promise<Outcome> {
+  undo(parts.db);
+  return isInputOutput(error) ? lookAfter(parts, last, error) : { kind: "undone", error };
+}
+
+async function lookAfter(parts: TransactionParts, last: Mark | undefined, error: unknown): Promise<Outcome> {
   if (last === undefined) return { kind: "unknown", error };
   try {
-    return await patiently(parts.patience, () => findOut(parts.file, last, error));
+    return await patiently(parts.patience, () => findOut(parts, last, error));
   } catch {
     return { kind: "unknown", error };
   }
 }
 
-function findOut(file: string, last: { position: number; hash: string }, error: unknown): Outcome {
-  const fresh = connect(file);
+function findOut({ file, open }: TransactionParts, last: Mark, error: unknown): Outcome {
+  const fresh = connect(file, open);
   try {
     const row = fresh
       .prepare("SELECT lower(hex(hash)) AS hash FROM hp_entries WHERE position = ?")

@@ -124,6 +124,12 @@ export function openSimStore(
         sim.oracle.listed(tenant, rows);
         return rows;
       }),
+    claim: (tenant, claim) =>
+      write(async () => {
+        const rows = await inner.claim(own(tenant), claim);
+        sim.oracle.listed(tenant, rows);
+        return rows;
+      }),
     count: (tenant, view, bucket) => read(() => inner.count(own(tenant), view, bucket)),
     rebuildViews: (progress) => write(() => inner.rebuildViews(progress)),
     position: () => read(() => inner.position()),
