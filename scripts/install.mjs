@@ -53,7 +53,8 @@ function fingerprint() {
   return createHash("sha256").update(fs.readFileSync("package-lock.json")).update(platform).digest("hex");
 }
 
-function npm(args) {
+/** Runs npm in a folder of the project. */
+export function npm(args, cwd = ".") {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !NPM_SETTING.test(name) || REGISTRY_SETTING.test(name)),
   );
@@ -62,8 +63,8 @@ function npm(args) {
   }
   const { npm_execpath: script, npm_node_execpath: node } = process.env;
   // Not with the project's own Node: the installation replaces it while it would be running.
-  if (script !== undefined && node !== undefined) return run(node, [script, ...args], { env });
-  return run("npm", args, { env, shell: process.platform === "win32" });
+  if (script !== undefined && node !== undefined) return run(node, [script, ...args], { env, cwd });
+  return run("npm", args, { env, cwd, shell: process.platform === "win32" });
 }
 
 // A folder that does not exist yet is as writable as the nearest one above it.

@@ -15,8 +15,12 @@ const CLEANED = ["dist", "coverage", "node_modules/.build-stamp"];
 const proofs = {
   sim: "src/testing/simulator/main.ts",
   processes: "tests/processes/run.ts",
+  crash: "tests/crash/run.ts",
   scale: "tests/scale/run.ts",
   tamper: "tests/verify/tamper.ts",
+  powerloss: "tests/powerloss/run.ts",
+  soak: "tests/soak/run.ts",
+  bench: "bench/main.ts",
 };
 const proofCommands = Object.fromEntries(
   Object.entries(proofs).map(([name, program]) => [name, (args) => runNode([program, ...args])]),

@@ -32,7 +32,7 @@ import { pooledRandom } from "./engine/random.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import type { SecretHandle } from "./engine/secrets.ts";
-import { dataFolder, keyFile, programName } from "./engine/settings.ts";
+import { databaseUrl, dataFolder, keyFile, programName } from "./engine/settings.ts";
 import type { Tool } from "./engine/tool.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
@@ -78,6 +78,8 @@ export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts
 export type HoldpointOptions = {
   /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */
   readonly folder?: string;
+  /** A PostgreSQL database instead of a folder: `postgres://user@host/database`. `HOLDPOINT_DATABASE` unless set. */
+  readonly database?: string;
   readonly tenant?: string;
   /** The program's name: its principal is `agent:<name>`. The script's file name unless set. */
   readonly agent?: string;
@@ -121,13 +123,21 @@ export type Holdpoint = KillSwitch & {
 const environment = (name: string): string | undefined => process.env[name];
 const random = pooledRandom();
 
-async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>): Promise<OpenRuntime> {
+/** PostgreSQL where an address is given, else the file of a folder. */
+async function openStore(options: HoldpointOptions): Promise<Store> {
+  const { mode = "read-write" } = options;
+  const database = databaseUrl(options, environment);
+  if (database !== undefined) {
+    const { openPostgres } = await import("./postgres.ts");
+    return openPostgres({ database, mode });
+  }
   const folder = dataFolder(options.folder, environment, process.cwd());
   const projections = [approvalsView, actionsView];
-  const mode = options.mode ?? "read-write";
-  const store =
-    options.store ??
-    (await openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode }));
+  return openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode });
+}
+
+async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>): Promise<OpenRuntime> {
+  const store = options.store ?? (await openStore(options));
   const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
   const keys = keyFile(options.keyFile, environment);
   let known: Keyring | undefined;

@@ -19,7 +19,7 @@ export type Context = {
   readonly words: readonly string[];
   readonly json: boolean;
   readonly full: boolean;
-  /** Where the store is, or would be. */
+  /** Where the store is, or would be: a folder, or a database's address without its password. */
   readonly folder: string;
   readonly hasStore: boolean;
   readonly hp: Holdpoint;
@@ -47,6 +47,10 @@ export const COMMON_FLAGS: Flags = {
   data: {
     value: "<folder>",
     summary: "the data folder; else HOLDPOINT_DATA, else the nearest .holdpoint upward",
+  },
+  database: {
+    value: "<url>",
+    summary: "a PostgreSQL database instead of a folder; else HOLDPOINT_DATABASE",
   },
   json: { summary: "JSON for programs: one document, or one line each for lists" },
   help: { summary: "what the command does, and its flags" },

@@ -6,7 +6,7 @@ import { EXIT, isOn } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { CommandError, fileError, tell } from "./failure.ts";
 import { printHelp, printOverview } from "./help.ts";
-import { folderOf, hasStore, openStore } from "./open-store.ts";
+import { openStore, placeOf, type StorePlace } from "./open-store.ts";
 import { type Line, parseLine } from "./parse-line.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 
@@ -17,20 +17,21 @@ export function version(): string {
 
 type Run = Extract<Line, { kind: "run" }>;
 
-function refuseMissing({ command }: Run, folder: string): void {
-  const what = `There is no store at ${folder}.`;
+function refuseMissing({ command }: Run, place: StorePlace): void {
+  const what = `There is no store at ${place.shown}.`;
   const next =
     "A program that uses holdpoint() makes one; or name it with --data <folder> or HOLDPOINT_DATA.";
-  if (command.storeless !== true && !hasStore(folder)) throw new CommandError("no_store", what, next);
+  if (command.storeless !== true && !place.hasStore) throw new CommandError("no_store", what, next);
 }
 
 async function run(terminal: Terminal, line: Run): Promise<number> {
-  const folder = folderOf(line.values.get("data")?.at(-1));
-  refuseMissing(line, folder);
-  const hp = openStore(folder);
+  const store = placeOf(line.values);
+  refuseMissing(line, store);
+  const hp = openStore(store);
   const { values, words } = line;
   const flags = { json: isOn(line, "json"), full: isOn(line, "full") };
-  const place = { folder, hasStore: hasStore(folder), hp, person: personHere(), now: Date.now() };
+  const { shown: folder, hasStore } = store;
+  const place = { folder, hasStore, hp, person: personHere(), now: Date.now() };
   const context: Context = { terminal, values, words, ...flags, ...place };
   try {
     return await line.command.run(context);

@@ -2,8 +2,10 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { HoldpointError } from "../core/errors.ts";
-import { dataFolder } from "../engine/settings.ts";
+import { databaseUrl, dataFolder, shownDatabase } from "../engine/settings.ts";
 import { type Holdpoint, holdpoint } from "../index.ts";
+import type { Values } from "./command.ts";
+import { CommandError } from "./failure.ts";
 
 const FILE = "journal.db";
 const ABSENT = new Set(["ENOENT", "ENOTDIR"]);
@@ -26,6 +28,24 @@ function unreadable(folder: string, cause: unknown): HoldpointError {
   return new HoldpointError("store_unavailable", `The folder ${folder} cannot be looked into.`, { cause });
 }
 
-export function openStore(folder: string): Holdpoint {
-  return holdpoint({ folder, mode: "existing", agent: "cli", notify: () => {} });
+export type StorePlace = {
+  readonly where: { readonly folder: string } | { readonly database: string };
+  readonly shown: string;
+  /** Whether a server has one is found out when it is opened. */
+  readonly hasStore: boolean;
+};
+
+/** A flag wins over the environment, and a database over a folder. */
+export function placeOf(values: Values): StorePlace {
+  const typed = { folder: values.get("data")?.at(-1), database: values.get("database")?.at(-1) };
+  if (typed.folder !== undefined && typed.database !== undefined)
+    throw new CommandError("usage", "--data and --database exclude each other.", "Leave one out.");
+  const database = databaseUrl(typed, (name) => process.env[name]);
+  if (database !== undefined) return { where: { database }, shown: shownDatabase(database), hasStore: true };
+  const folder = folderOf(typed.folder);
+  return { where: { folder }, shown: folder, hasStore: hasStore(folder) };
+}
+
+export function openStore({ where }: StorePlace): Holdpoint {
+  return holdpoint({ ...where, mode: "existing", agent: "cli", notify: () => {} });
 }

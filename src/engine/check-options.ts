@@ -11,6 +11,10 @@ const isFunction = (value: unknown) => typeof value === "function";
 /** Every option there is, and what it has to be when it is given. */
 export const OPTIONS: Readonly<Record<string, Rule>> = {
   folder: { isRight: isPath, what: "is a path" },
+  database: {
+    isRight: (value) => typeof value === "string" && /^postgres(ql)?:\/\/./.test(value),
+    what: "is an address such as postgres://user@host/database",
+  },
   keyFile: { isRight: isPath, what: "is a path" },
   tenant: {
     isRight: (value) => typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value),
@@ -39,6 +43,9 @@ export const OPTIONS: Readonly<Record<string, Rule>> = {
 
 export function checkOptions(options: unknown): void {
   checkFields("What holdpoint() takes", options, Object.keys(OPTIONS));
+  const { folder, database } = options as { readonly folder?: unknown; readonly database?: unknown };
+  if (folder !== undefined && database !== undefined)
+    throw new HoldpointError("invalid_input", 'The options "folder" and "database" exclude each other.');
   for (const [field, value] of Object.entries(options as object)) {
     const rule = OPTIONS[field];
     if (value !== undefined && rule !== undefined && !rule.isRight(value))

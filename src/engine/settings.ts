@@ -17,6 +17,25 @@ export function dataFolder(given: string | undefined, environment: Environment, 
   }
 }
 
+/** `HOLDPOINT_DATABASE`, unless an option says where. */
+export function databaseUrl(
+  given: { readonly database?: string | undefined; readonly folder?: string | undefined },
+  environment: Environment,
+): string | undefined {
+  if (given.database !== undefined || given.folder !== undefined) return given.database;
+  return environment("HOLDPOINT_DATABASE") || undefined;
+}
+
+/** An address without its password, for people to read. */
+export function shownDatabase(database: string): string {
+  try {
+    const { protocol, username, host, pathname } = new URL(database);
+    return `${protocol}//${username === "" ? "" : `${username}@`}${host}${pathname}`;
+  } catch {
+    return "the database";
+  }
+}
+
 /** `HOLDPOINT_KEY_FILE`, or a file in the user's configuration folder: never inside the data folder. */
 export function keyFile(given: string | undefined, environment: Environment): string {
   const told = given ?? environment("HOLDPOINT_KEY_FILE");

@@ -1,0 +1,28 @@
+/** The door `holdpoint/postgres`: a PostgreSQL store with settings of one's own, for `holdpoint({ store })`. */
+import { FOLDS } from "./core/streams.ts";
+import { pooledRandom } from "./engine/random.ts";
+import { checkSettings } from "./stores/postgres/check-settings.ts";
+import { openPostgresStore } from "./stores/postgres/open.ts";
+import type { PostgresSettings } from "./stores/postgres/options.ts";
+import type { Store } from "./stores/store.ts";
+import { actionsView } from "./views/actions.ts";
+import { approvalsView } from "./views/approvals.ts";
+
+export type { PostgresSettings } from "./stores/postgres/options.ts";
+
+/**
+ * Opens the store of a PostgreSQL database.
+ *
+ * ```ts no-run
+ * import { holdpoint } from "holdpoint";
+ * import { openPostgres } from "holdpoint/postgres";
+ *
+ * const store = await openPostgres({ database: "postgres://app@db.internal/app", schema: "holdpoint", connections: 20 });
+ * const hp = holdpoint({ store });
+ * ```
+ */
+export function openPostgres(settings: PostgresSettings): Promise<Store> {
+  checkSettings(settings);
+  const projections = [approvalsView, actionsView];
+  return openPostgresStore({ ...settings, folds: FOLDS, projections, random: pooledRandom() });
+}

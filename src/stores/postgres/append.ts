@@ -1,0 +1,170 @@
+/** What a batch has planned so far, and the statements that write it. */
+import type { StreamRef } from "../../core/stream.ts";
+import { streamName } from "../../core/stream.ts";
+import type { Folds } from "../../core/streams.ts";
+import type { Artifact } from "../../core/transaction.ts";
+import { foldOf, type Head } from "../head.ts";
+import type { Plan, PlannedStream } from "../plan.ts";
+import type { Artifacts } from "./artifacts.ts";
+import { hexes, integers, longs, texts } from "./encode.ts";
+import type { Step } from "./pipeline.ts";
+import { prepareSnapshots, type Snapshot, snapshotOf } from "./snapshots.ts";
+import { keyOf, toText, wholeOf } from "./text-key.ts";
+import type { PlannedRow, Views } from "./views.ts";
+
+/** Places for entries that one transaction has. */
+export const MOST_ENTRIES = 16_384;
+
+type WrittenStream = { readonly sid: number; readonly stream: StreamRef; readonly name: string; head: Head };
+type WrittenEntry = { readonly sid: number; readonly seq: number } & PlannedStream["entries"][number];
+
+export type Writing = {
+  readonly streams: Map<string, WrittenStream>;
+  readonly entries: WrittenEntry[];
+  readonly names: Map<string, StreamRef>;
+  readonly artifacts: Map<string, Artifact>;
+  readonly snapshots: Map<number, Snapshot>;
+  readonly rows: Map<string, PlannedRow>;
+};
+
+export const writeNothing = (): Writing => ({
+  streams: new Map(),
+  entries: [],
+  names: new Map(),
+  artifacts: new Map(),
+  snapshots: new Map(),
+  rows: new Map(),
+});
+
+export const isNothing = ({ entries, names, artifacts }: Writing): boolean =>
+  entries.length + names.size + artifacts.size === 0;
+
+export type Append = {
+  /** Adds a member's plan; throws, with nothing added, when one of its rows cannot be made. */
+  add(writing: Writing, plan: Plan<unknown>, sidOf: (name: string) => number): void;
+  /** `first` is the position of the first entry. */
+  steps(tid: number, writing: Writing, first: number): readonly Step[];
+};
+
+type Parts = {
+  readonly schema: string;
+  readonly folds: Folds;
+  readonly views: Views;
+  readonly artifacts: Artifacts;
+};
+
+export function prepareAppend(parts: Parts): Append {
+  const { folds, views, artifacts } = parts;
+  const snapshots = prepareSnapshots(parts.schema);
+  const write = writeStatements(parts.schema);
+  return {
+    add(writing, plan, sidOf) {
+      const rows = plan.streams.flatMap(({ name, stream, after }) =>
+        views.project(sidOf(name), stream, after.state),
+      );
+      for (const planned of plan.streams) addStream(writing, folds, planned, sidOf(planned.name));
+      for (const { name, stream } of plan.names) writing.names.set(name, stream);
+      for (const artifact of plan.artifacts) writing.artifacts.set(artifact.hash, artifact);
+      for (const row of rows) writing.rows.set(`${row.view}/${row.sid}`, row);
+    },
+    steps(tid, writing, first) {
+      const streams = [...writing.streams.values()];
+      const kept = [...writing.snapshots.values()];
+      const put = [...writing.artifacts.values()];
+      return [
+        ...write.streams(tid, streams),
+        ...write.entries(tid, writing.entries, first),
+        ...write.names(tid, writing.names),
+        ...views.write(tid, [...writing.rows.values()]),
+        ...(kept.length > 0 ? [snapshots.keep(tid, kept)] : []),
+        ...(put.length > 0 ? [artifacts.put(tid, put)] : []),
+      ];
+    },
+  };
+}
+
+function addStream(writing: Writing, folds: Folds, planned: PlannedStream, sid: number): void {
+  const { name, stream, before, after } = planned;
+  const known = writing.streams.get(name);
+  if (known === undefined) writing.streams.set(name, { sid, stream, name, head: after });
+  else known.head = after;
+  let seq = before.seq;
+  for (const entry of planned.entries) writing.entries.push({ sid, seq: ++seq, ...entry });
+  const snapshot = snapshotOf(sid, foldOf(folds, stream.kind).version, planned);
+  if (snapshot !== undefined) writing.snapshots.set(sid, snapshot);
+}
+
+type WriteStatements = {
+  streams(tid: number, streams: readonly WrittenStream[]): readonly Step[];
+  entries(tid: number, all: readonly WrittenEntry[], first: number): readonly Step[];
+  names(tid: number, leads: ReadonlyMap<string, StreamRef>): readonly Step[];
+};
+
+function writeStatements(schema: string): WriteStatements {
+  const { streams, entries, moves, names } = statementsOf(schema);
+  return {
+    streams(tid, written) {
+      if (written.length === 0) return [];
+      const keys = written.map(({ name }) => keyOf(name));
+      const values = [
+        longs(written.map(({ sid }) => sid)),
+        integers(written.map(({ head }) => head.seq)),
+        hexes(written.map(({ head }) => head.hash)),
+        longs(written.map(({ head }) => head.at)),
+        texts(keys),
+        texts(written.map(({ name }, at) => wholeOf(name, keys[at] ?? ""))),
+      ];
+      return [{ statement: streams, values: [tid, ...values] }];
+    },
+    entries(tid, all, first) {
+      if (all.length === 0) return [];
+      const values = [
+        longs(all.map(({ sid }) => sid)),
+        integers(all.map(({ seq }) => seq)),
+        hexes(all.map(({ hash }) => hash)),
+        hexes(all.map(({ salt }) => salt)),
+        texts(all.map(({ header }) => header)),
+        texts(all.map(({ body }) => body)),
+      ];
+      const sids = longs([...new Set(all.map(({ sid }) => sid))]);
+      return [
+        { statement: entries, values: [tid, first, ...values] },
+        { statement: moves, values: [tid, first + all.length - 1, sids] },
+      ];
+    },
+    names(tid, leads) {
+      if (leads.size === 0) return [];
+      const keys = texts([...leads.keys()].map(keyOf));
+      const led = texts([...leads.values()].map((stream) => toText(streamName(stream))));
+      return [{ statement: names, values: [tid, keys, led] }];
+    },
+  };
+}
+
+function statementsOf(schema: string) {
+  return {
+    streams: {
+      name: "hp_move_streams",
+      text: `INSERT INTO ${schema}.hp_streams (tid, sid, seq, hash, at, key, whole)
+        SELECT $1::int4, s.* FROM unnest($2::int8[], $3::int4[], $4::bytea[], $5::int8[], $6::text[], $7::text[]) s
+        ON CONFLICT (sid) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, at = excluded.at`,
+    },
+    entries: {
+      name: "hp_append",
+      text: `INSERT INTO ${schema}.hp_entries (tid, position, sid, seq, hash, salt, header, body)
+        SELECT $1::int4, $2::int8 + e.n - 1, e.sid, e.seq, e.hash, e.salt, e.header, e.body
+        FROM unnest($3::int8[], $4::int4[], $5::bytea[], $6::bytea[], $7::text[], $8::text[]) WITH ORDINALITY
+          e (sid, seq, hash, salt, header, body, n)`,
+    },
+    moves: {
+      name: "hp_moved",
+      text: `INSERT INTO ${schema}.hp_moves (tid, position, sids) VALUES ($1, $2, $3)`,
+    },
+    names: {
+      name: "hp_lead_names",
+      text: `INSERT INTO ${schema}.hp_names (tid, key, stream)
+        SELECT $1::int4, n.* FROM unnest($2::text[], $3::text[]) n
+        ON CONFLICT (key, tid) DO UPDATE SET stream = excluded.stream`,
+    },
+  };
+}

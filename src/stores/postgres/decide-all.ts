@@ -1,0 +1,102 @@
+/**
+ * The decisions of a batch, in order, each seeing what those before it planned.
+ *
+ * D1. A member whose decision or rows fail has planned nothing, and fails alone.
+ * D2. A member that needs what is not locked is not decided here: it goes into a later batch with its larger needs.
+ */
+import { HoldpointError } from "../../core/errors.ts";
+import { type StreamRef, streamName } from "../../core/stream.ts";
+import type { Folds } from "../../core/streams.ts";
+import type { Needs } from "../../core/transaction.ts";
+import type { Head } from "../head.ts";
+import { type Ground, type Plan, planning } from "../plan.ts";
+import { type Append, MOST_ENTRIES, type Writing, writeNothing } from "./append.ts";
+import type { Standing, Wanted } from "./ground.ts";
+import type { Seen } from "./heads.ts";
+import { type Member, wantMore } from "./member.ts";
+
+export type Decided = {
+  readonly writing: Writing;
+  readonly done: readonly { readonly member: Member; readonly result: unknown }[];
+  readonly again: readonly Member[];
+  /** What those asked for. */
+  readonly asked: readonly Needs[];
+};
+
+export type Deciding = {
+  readonly tenant: string;
+  readonly folds: Folds;
+  readonly append: Append;
+  readonly wanted: Wanted;
+  readonly standing: Standing;
+  readonly seen: ReadonlyMap<string, Seen>;
+  now(): number;
+  random(bytes: number): Uint8Array;
+};
+
+export function decideAll(deciding: Deciding, members: readonly Member[]): Decided {
+  const writing = writeNothing();
+  const ground = groundOf(deciding, writing);
+  const sidOf = (name: string): number => deciding.seen.get(name)?.found.sid ?? 0;
+  const done: { member: Member; result: unknown }[] = [];
+  const again: Member[] = [];
+  const asked: Needs[] = [];
+  for (const member of members) {
+    try {
+      const plan = planOf(deciding, ground, member);
+      if (!("result" in plan)) {
+        asked.push(plan);
+        again.push(member);
+      } else if (fits(writing, plan)) {
+        deciding.append.add(writing, plan, sidOf);
+        done.push({ member, result: plan.result });
+      } else again.push(member);
+    } catch (error) {
+      member.refuse(error);
+    }
+  }
+  return { writing, done, again, asked };
+}
+
+function groundOf({ tenant, folds, standing, seen, now, random }: Deciding, writing: Writing): Ground {
+  return {
+    tenant,
+    folds,
+    now,
+    random,
+    head(_stream: StreamRef, name: string): Head {
+      const written = writing.streams.get(name);
+      if (written !== undefined) return written.head;
+      const found = seen.get(name);
+      if (found !== undefined && "head" in found) return found.head;
+      throw found === undefined ? new TypeError(`"${name}" was not looked at`) : found.error;
+    },
+    name: (name) => writing.names.get(name) ?? standing.names.get(name),
+  };
+}
+
+function planOf(deciding: Deciding, ground: Ground, member: Member): Plan<unknown> | Needs {
+  const steps = planning(ground, member.needs, member.decide);
+  for (let first = true; ; first = false) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (first || isLocked(deciding.wanted, step.value)) continue;
+    wantMore(member, step.value);
+    return step.value;
+  }
+}
+
+function isLocked({ streams, names }: Wanted, needs: Needs): boolean {
+  return (
+    (needs.write ?? []).every((stream) => streams.get(streamName(stream))?.write === true) &&
+    (needs.read ?? []).every((stream) => streams.has(streamName(stream))) &&
+    (needs.names ?? []).every((name) => names.has(name))
+  );
+}
+
+function fits({ entries }: Writing, { streams }: Plan<unknown>): boolean {
+  const more = streams.reduce((sum, stream) => sum + stream.entries.length, 0);
+  if (more > MOST_ENTRIES)
+    throw new HoldpointError("payload_too_large", `A decision appends at most ${MOST_ENTRIES} entries.`);
+  return entries.length + more <= MOST_ENTRIES;
+}

@@ -1,0 +1,73 @@
+/**
+ * An epoch is held by a lease on the database's time: a row that has to be renewed before it lapses.
+ *
+ * L1. A hold is taken when there is none, when it has lapsed, or when it is one's own: asking twice is harmless.
+ * L2. A hold that lapsed cannot be renewed, even if nobody has taken it: others may have seen it free.
+ */
+import { HoldpointError } from "../../core/errors.ts";
+import type { EpochHold } from "../store.ts";
+import { type Ask, textAt } from "./ask.ts";
+import { NOW } from "./ground.ts";
+import { keyOf } from "./text-key.ts";
+
+export type Epochs = {
+  hold(id: string): Promise<Required<EpochHold>>;
+  isHeld(id: string): Promise<boolean>;
+  releaseAll(): Promise<void>;
+};
+
+type Place = {
+  readonly schema: string;
+  readonly leaseMs: number;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly clock?: { now(): number };
+};
+
+export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: Place): Epochs {
+  const table = `${schema}.hp_epochs`;
+  const now = `coalesce($1::int8, ${NOW})`;
+  const take = {
+    name: "hp_hold_epoch",
+    text: `INSERT INTO ${table} AS e (id, holder, until) VALUES ($2, $3, ${now} + $4::int8)
+      ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, until = excluded.until
+      WHERE e.until <= ${now} OR e.holder = excluded.holder RETURNING 1`,
+  };
+  const renew = {
+    name: "hp_renew_epoch",
+    text: `UPDATE ${table} SET until = ${now} + $4::int8 WHERE id = $2 AND holder = $3 AND until > ${now} RETURNING 1`,
+  };
+  const release = { name: "hp_release_epoch", text: `DELETE FROM ${table} WHERE id = $1 AND holder = $2` };
+  const held = { name: "hp_epoch_held", text: `SELECT until > ${now} FROM ${table} WHERE id = $2` };
+  const holds = new Map<string, () => Promise<void>>();
+  const time = (): number | null => clock?.now() ?? null;
+  return {
+    async hold(id) {
+      const holder = Buffer.from(random(16)).toString("hex");
+      const key = keyOf(id);
+      const values = () => [time(), key, holder, leaseMs];
+      const [taken] = await ask("ids", { statement: take, values: values() });
+      if (taken?.length !== 1) throw new HoldpointError("broken_rule", `The epoch ${id} is held already.`);
+      const letGo = async () => {
+        holds.delete(holder);
+        await ask("ids", { statement: release, values: [key, holder] });
+      };
+      holds.set(holder, letGo);
+      return {
+        leaseMs,
+        release: letGo,
+        async renew() {
+          const [renewed] = await ask("ids", { statement: renew, values: values() });
+          if (renewed?.length !== 1)
+            throw new HoldpointError("epoch_ended", `The hold on epoch ${id} lapsed.`);
+        },
+      };
+    },
+    async isHeld(id) {
+      const [rows] = await ask("ids", { statement: held, values: [time(), keyOf(id)] });
+      return textAt(rows?.[0], 0) === "t";
+    },
+    async releaseAll() {
+      for (const letGo of [...holds.values()]) await letGo();
+    },
+  };
+}

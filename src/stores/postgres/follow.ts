@@ -1,0 +1,157 @@
+/**
+ * Wakes those who wait: at once after a commit of this process, after commits of others by a notification, and by a slow
+ * poll behind both.
+ *
+ * W1. A position is settled: nothing can appear before it any more. It does not pass a transaction that still runs.
+ * W2. Nobody waits for somebody else's long transaction: what can be seen beyond the settled is reported too, once to
+ *     each follower. A follower is known by its signal; what it has seen is one moment of the database.
+ */
+import { type StreamRef, streamRef } from "../../core/stream.ts";
+import type { Moved } from "../store.ts";
+import type { Move, Moves, Seen } from "./moves.ts";
+import type { Listener } from "./notify.ts";
+import { refuseClosed } from "./notify.ts";
+
+export type Followers = {
+  follow(position: number, signal: AbortSignal): Promise<Moved>;
+  /** After a commit of this process, or a word of another. */
+  wake(): void;
+  close(): void;
+};
+
+type Options = {
+  readonly moves: Moves;
+  readonly listener: Pick<Listener, "start" | "rest">;
+  readonly pollMs: number;
+  translate(error: unknown): unknown;
+};
+
+type Waiter = {
+  readonly position: number;
+  readonly seen: Seen;
+  /** Since when there is something that is not settled. */
+  since: number | undefined;
+  settle(moved: Moved, seen: Seen): void;
+  refuse(error: unknown): void;
+};
+
+/** So long what is not settled may become so before it is reported unsettled. */
+const GRACE_MS = 25;
+const AGAIN_MS = 4;
+
+export function createFollowers(options: Options): Followers {
+  const { listener } = options;
+  const waiters = new Set<Waiter>();
+  const memory = new WeakMap<AbortSignal, { readonly position: number; readonly seen: Seen }>();
+  const wake = createLooks(options, waiters);
+  const poll = createPoll(options.pollMs, wake);
+  return {
+    wake,
+    follow: (position, signal) =>
+      new Promise((resolve, reject) => {
+        const leave = () => {
+          waiters.delete(waiter);
+          signal.removeEventListener("abort", abort);
+          if (waiters.size > 0) return;
+          poll.rest();
+          listener.rest();
+        };
+        const abort = () => {
+          leave();
+          resolve({ position, streams: [] });
+        };
+        const before = memory.get(signal);
+        const waiter: Waiter = {
+          position,
+          seen: before?.position === position ? before.seen : { upto: position + 1, running: [] },
+          since: undefined,
+          settle(moved, seen) {
+            leave();
+            memory.set(signal, { position: moved.position, seen });
+            resolve(moved);
+          },
+          refuse(error) {
+            leave();
+            reject(error);
+          },
+        };
+        if (signal.aborted) return abort();
+        waiters.add(waiter);
+        signal.addEventListener("abort", abort, { once: true });
+        poll.start();
+        listener.start();
+        wake();
+      }),
+    close() {
+      poll.stop();
+      for (const waiter of [...waiters]) waiter.refuse(refuseClosed());
+    },
+  };
+}
+
+/** One look at a time; whoever is woken during one looks again after it. */
+function createLooks({ moves, translate }: Options, waiters: ReadonlySet<Waiter>): () => void {
+  let isDue = false;
+  let looking = false;
+  const lookAll = async () => {
+    while (isDue) {
+      isDue = false;
+      await Promise.all([...waiters].map((waiter) => look(waiter)));
+    }
+    looking = false;
+  };
+  const look = async (waiter: Waiter) => {
+    try {
+      const found = await moves(waiter.seen);
+      if (!waiters.has(waiter) || found.moves.length === 0) return;
+      if (isWorthTelling(waiter, found)) waiter.settle(movedOf(waiter.position, found), found.seen);
+      else setTimeout(wake, AGAIN_MS);
+    } catch (error) {
+      if (waiters.has(waiter)) waiter.refuse(translate(error));
+    }
+  };
+  const wake = () => {
+    isDue = waiters.size > 0;
+    if (looking || !isDue) return;
+    looking = true;
+    void lookAll();
+  };
+  return wake;
+}
+
+type FoundMoves = Awaited<ReturnType<Moves>>;
+
+function isWorthTelling(waiter: Waiter, { moves, horizon }: FoundMoves): boolean {
+  if (moves.some(({ position }) => position < horizon)) return true;
+  waiter.since ??= performance.now();
+  return performance.now() - waiter.since >= GRACE_MS;
+}
+
+function movedOf(position: number, { moves, horizon }: FoundMoves): Moved {
+  const settled = moves.filter((move) => move.position < horizon);
+  const streams = new Map<string, { tenant: string; stream: StreamRef }>();
+  for (const { tenant, streams: names } of moves)
+    for (const name of names)
+      streams.set(JSON.stringify([tenant, name]), { tenant, stream: streamRef(name) });
+  return { position: Math.max(position, ...settled.map(lastOf)), streams: [...streams.values()] };
+}
+
+const lastOf = ({ position }: Move): number => position;
+
+type Poll = { start(): void; rest(): void; stop(): void };
+
+/** Keeps the process alive while somebody waits; at rest it does not. */
+function createPoll(everyMs: number, look: () => void): Poll {
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return {
+    stop,
+    rest: stop,
+    start() {
+      timer ??= setInterval(look, everyMs);
+    },
+  };
+}

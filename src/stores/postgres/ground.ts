@@ -1,0 +1,150 @@
+/** The first round trip of a batch: what its members stand on, locked and looked up, and the time after that. */
+import { type StreamRef, streamName, streamRef } from "../../core/stream.ts";
+import type { Needs } from "../../core/transaction.ts";
+import { type Ask, hexAt, numberAt, textAt } from "./ask.ts";
+import { booleans, halves, texts } from "./encode.ts";
+import type { Found } from "./heads.ts";
+import { type Lock, type LockSpace, lockOf, ordered } from "./locks.ts";
+import type { Row, Statement, Step } from "./pipeline.ts";
+import { fromText, keyOf } from "./text-key.ts";
+
+export type Wanted = {
+  readonly streams: Map<string, { readonly stream: StreamRef; write: boolean }>;
+  readonly names: Set<string>;
+};
+
+/** What was found. `xid` is the number of the transaction, given out after the locks; 0 without locks. */
+export type Standing = {
+  readonly found: readonly Found[];
+  readonly names: ReadonlyMap<string, StreamRef>;
+  readonly clock: number;
+  readonly layout: string;
+  readonly base: number;
+  readonly xid: number;
+  /** Numbers that no stream has yet. */
+  readonly numbers: readonly number[];
+};
+
+export type Grounds = {
+  /** `fresh`: so many of the streams to be written may be new, and need numbers. */
+  locked(tid: number, wanted: Wanted, fresh: number): readonly Step[];
+  /** Without locks: enough for who writes nothing, since it is one moment of the database. */
+  looked(tid: number, wanted: Wanted): readonly Step[];
+  /** More numbers for new streams. */
+  numbers(many: number): Step;
+  standing(wanted: Wanted, results: readonly (readonly Row[])[]): Standing;
+};
+
+export const BEGIN: Statement = { name: "hp_begin", text: "BEGIN" };
+export const COMMIT: Statement = { name: "hp_commit", text: "COMMIT" };
+export const ROLLBACK: Statement = { name: "hp_rollback", text: "ROLLBACK" };
+
+/** Milliseconds of the database's clock now, not of the transaction's beginning. */
+export const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::int8";
+
+export function wantedBy(needs: readonly Needs[]): Wanted {
+  const wanted: Wanted = { streams: new Map(), names: new Set() };
+  const want = (stream: StreamRef, write: boolean) => {
+    const name = streamName(stream);
+    const known = wanted.streams.get(name);
+    if (known === undefined) wanted.streams.set(name, { stream, write });
+    else known.write ||= write;
+  };
+  for (const { write = [], read = [], names = [] } of needs) {
+    for (const stream of write) want(stream, true);
+    for (const stream of read) want(stream, false);
+    for (const name of names) wanted.names.add(name);
+  }
+  return wanted;
+}
+
+export function prepareGrounds({ enter }: Ask, schema: string, space: LockSpace): Grounds {
+  const { lock, heads, names, now, nowAndNumbers, numbers } = statementsOf(schema);
+  const headsOf = (tid: number, { streams }: Wanted): Step => ({
+    statement: heads,
+    values: [tid, texts([...streams.keys()].map(keyOf))],
+  });
+  const namesOf = (tid: number, wanted: Wanted): Step => ({
+    statement: names,
+    values: [tid, texts([...wanted.names].map(keyOf))],
+  });
+  const locksOf = (tid: number, wanted: Wanted): Step => {
+    const locks: Lock[] = [];
+    for (const [name, { write }] of wanted.streams)
+      locks.push({ ...lockOf(space, "stream", tid, name), write });
+    for (const name of wanted.names) locks.push({ ...lockOf(space, "name", tid, name), write: true });
+    const all = ordered(locks);
+    return { statement: lock, values: [halves(all), booleans(all.map(({ write }) => write))] };
+  };
+  return {
+    locked: (tid, wanted, fresh) => [
+      { statement: BEGIN },
+      enter(tid),
+      locksOf(tid, wanted),
+      headsOf(tid, wanted),
+      namesOf(tid, wanted),
+      { statement: nowAndNumbers, values: [fresh] },
+    ],
+    looked: (tid, wanted) => [enter(tid), headsOf(tid, wanted), { statement: now }],
+    numbers: (many) => ({ statement: numbers, values: [many] }),
+    standing: standingOf,
+  };
+}
+
+function statementsOf(schema: string) {
+  const meta = (key: string) => `(SELECT value FROM ${schema}.hp_meta WHERE key = '${key}')`;
+  const numbers = `array_to_string(ARRAY(SELECT nextval('${schema}.hp_sid') FROM generate_series(1, $1::int4)), ',')`;
+  const now = `SELECT ${NOW}, ${meta("layout")}, ${meta("base")}`;
+  return {
+    // OFFSET keeps the inner SELECT as it is: one lock after another, in the order of the arrays.
+    lock: {
+      name: "hp_lock",
+      text: `SELECT count(*) FROM (
+        SELECT CASE WHEN write THEN pg_advisory_xact_lock(key) ELSE pg_advisory_xact_lock_shared(key) END
+        FROM unnest($1::int8[], $2::bool[]) l (key, write) OFFSET 0) taken`,
+    },
+    heads: {
+      name: "hp_heads",
+      text: `SELECT key, sid, seq, hash FROM ${schema}.hp_streams WHERE tid = $1 AND key = ANY ($2::text[])`,
+    },
+    names: {
+      name: "hp_names",
+      text: `SELECT key, stream FROM ${schema}.hp_names WHERE tid = $1 AND key = ANY ($2::text[])`,
+    },
+    now: { name: "hp_now", text: now },
+    nowAndNumbers: { name: "hp_now_and_numbers", text: `${now}, pg_current_xact_id()::text, ${numbers}` },
+    numbers: { name: "hp_numbers", text: `SELECT ${numbers}` },
+  };
+}
+
+/** As the statement writes them. */
+export const numbersIn = (list: string): readonly number[] =>
+  list === "" ? [] : list.split(",").map(Number);
+
+/** The heads are the third last of the results, or the second last where no names were asked for. */
+function standingOf(wanted: Wanted, results: readonly (readonly Row[])[]): Standing {
+  const last = results.at(-1)?.[0];
+  const isLocked = results.length > 3;
+  const headRows = results.at(isLocked ? -3 : -2) ?? [];
+  const nameRows = isLocked ? (results.at(-2) ?? []) : [];
+  const heads = new Map(headRows.map((row) => [row[0], row]));
+  const found = [...wanted.streams].map(([name, { stream }]): Found => {
+    const row = heads.get(keyOf(name));
+    return { stream, name, sid: numberAt(row, 1), seq: numberAt(row, 2), hash: hexAt(row, 3) };
+  });
+  const leads = new Map(nameRows.map((row) => [row[0], textAt(row, 1)]));
+  const names = new Map<string, StreamRef>();
+  for (const name of leads.size === 0 ? [] : wanted.names) {
+    const stream = leads.get(keyOf(name));
+    if (stream !== undefined) names.set(name, streamRef(fromText(stream)));
+  }
+  return {
+    found,
+    names,
+    clock: numberAt(last, 0),
+    layout: textAt(last, 1),
+    base: numberAt(last, 2),
+    xid: numberAt(last, 3),
+    numbers: numbersIn(textAt(last, 4)),
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * Tells other processes that something was committed: after the commit, never inside it, at most once in a while, and
+ * only if somebody waits. Who waits holds a shared lock; a try for the exclusive one tells, without a table or a write.
+ */
+import { HoldpointError } from "../../core/errors.ts";
+import type { Ask } from "./ask.ts";
+import type { Client } from "./driver.ts";
+import { type Halves, halves } from "./encode.ts";
+
+export type Notifier = { tell(): void; close(): Promise<void> };
+
+const PAUSE_MS = 10;
+
+const TELL = {
+  name: "hp_tell",
+  text: `SELECT CASE WHEN pg_try_advisory_lock(k) THEN pg_advisory_unlock(k)::text ELSE pg_notify($2, '')::text END
+    FROM unnest($1::int8[]) k`,
+};
+
+export type Channel = { readonly name: string; readonly lock: Halves };
+
+/** A telling that fails is made good by the slow poll of those who wait. */
+export function createNotifier({ ask }: Ask, { name, lock }: Channel): Notifier {
+  let isDue = false;
+  let isClosed = false;
+  let isTelling = false;
+  const tellAll = async () => {
+    isTelling = true;
+    while (isDue && !isClosed) {
+      isDue = false;
+      await ask("ids", { statement: TELL, values: [halves([lock]), name] }).catch(() => {});
+      await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS).unref());
+    }
+    isTelling = false;
+  };
+  return {
+    tell() {
+      isDue = true;
+      if (!isTelling) void tellAll();
+    },
+    async close() {
+      isClosed = true;
+    },
+  };
+}
+
+export type Listener = { start(): void; rest(): void; close(): Promise<void> };
+
+type Listening = {
+  readonly connect: () => Promise<Client>;
+  readonly channel: Channel;
+  heard(): void;
+};
+
+const LINGER_MS = 1_000;
+const RETRY_MS = 500;
+
+/** A connection of its own, while somebody waits; one that drops is made again. It never keeps the process alive. */
+export function createListener({ connect, channel, heard }: Listening): Listener {
+  let client: Promise<Client | undefined> | undefined;
+  let isWanted = false;
+  let isClosed = false;
+  let linger: NodeJS.Timeout | undefined;
+  const drop = () => {
+    client = undefined;
+    if (isWanted && !isClosed) setTimeout(listen, RETRY_MS).unref();
+  };
+  const open = async (): Promise<Client | undefined> => {
+    try {
+      const fresh = await connect();
+      fresh.on("notification", heard);
+      fresh.once("end", drop);
+      await fresh.query(`LISTEN "${channel.name}"`);
+      const { high, low } = channel.lock;
+      await fresh.query("SELECT pg_advisory_lock_shared((($1::int8) << 32) | ($2::int8 & 4294967295))", [
+        high,
+        low,
+      ]);
+      (fresh as Client & { unref(): void }).unref();
+      heard();
+      return fresh;
+    } catch {
+      drop();
+      return undefined;
+    }
+  };
+  const listen = () => {
+    if (isWanted && !isClosed) client ??= open();
+  };
+  const stop = async () => {
+    isWanted = false;
+    const open = await client;
+    client = undefined;
+    await open?.end().catch(() => {});
+  };
+  return {
+    start() {
+      clearTimeout(linger);
+      isWanted = true;
+      listen();
+    },
+    rest() {
+      clearTimeout(linger);
+      linger = setTimeout(() => void stop(), LINGER_MS).unref();
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(linger);
+      await stop();
+    },
+  };
+}
+
+export const refuseClosed = (): HoldpointError =>
+  new HoldpointError("closed", "The store was closed while somebody followed it.");

@@ -1,0 +1,71 @@
+/** The PostgreSQL store: one schema, any number of processes on any number of machines. */
+import { HoldpointError } from "../../core/errors.ts";
+import { streamName } from "../../core/stream.ts";
+import { checkText } from "../check-text.ts";
+import type { Store } from "../store.ts";
+import type { PostgresOptions } from "./options.ts";
+import { isDamage, translated } from "./postgres-errors.ts";
+import { rebuildViews } from "./rebuild-views.ts";
+import { closeSession, openSession } from "./session.ts";
+import { transact } from "./transact.ts";
+
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const session = await openSession(options);
+  const { journal, followers } = session;
+  const { tenants, reads, views, seals, secrets, epochs } = journal;
+  const ended: Ended = { damage: undefined, closed: undefined };
+  const call = guard(ended);
+  /** A tenant in whose name nothing was ever written has the number 0, which no row has. */
+  const ask = <Answer>(tenant: string, find: (tid: number) => Promise<Answer>) =>
+    call(async () => find((await tenants.find(tenant)) ?? 0));
+  return {
+    incarnation: journal.incarnation,
+    transact: (tenant, needs, decide) => call(() => transact(session, tenant, needs, decide)),
+    read: (tenant, stream, { fromSeq = 1, limit = Number.MAX_SAFE_INTEGER } = {}) =>
+      ask(tenant, (tid) => reads.stream(tid, streamName(stream), { fromSeq, limit })),
+    log: (tenant, after, limit) => ask(tenant, (tid) => reads.log(tid, after, limit)),
+    query: (tenant, query) => ask(tenant, (tid) => views.query(tid, query)),
+    count: (tenant, view, bucket) => ask(tenant, (tid) => views.count(tid, view, bucket)),
+    claim: (tenant, claim) => ask(tenant, (tid) => journal.claim(tid, claim)),
+    rebuildViews: (progress = () => {}) => call(() => rebuildViews(journal, progress)),
+    position: () => call(reads.position),
+    follow: (position, signal) => call(() => followers.follow(position, signal)),
+    artifact: (tenant, hash) => ask(tenant, (tid) => journal.artifacts.find(tid, hash)),
+    holdEpoch: (id) => call(() => epochs.hold(id)),
+    epochHeld: (id) => call(() => epochs.isHeld(id)),
+    seal: (tenant, sign) =>
+      ask(tenant, (tid) => seals.seal({ tid, tenant, incarnation: journal.incarnation }, sign)),
+    seals: (tenant, after = 0) => ask(tenant, (tid) => seals.list(tid, after)),
+    sealOver: (tenant, position) => ask(tenant, (tid) => seals.over(tid, position)),
+    tenants: () => call(tenants.withEntries),
+    putSecret: (tenant, id, sealed) =>
+      call(async () => secrets.put(await tenants.ensure(tenant), checkText("secret's id", id), sealed)),
+    getSecret: (tenant, id) => ask(tenant, (tid) => secrets.find(tid, id)),
+    close() {
+      ended.closed ??= closeSession(session);
+      return ended.closed;
+    },
+  };
+}
+
+type Ended = { damage: unknown; closed: Promise<void> | undefined };
+
+/** Every call goes through here: none after the end, and none on a database that called itself damaged. */
+function guard(ended: Ended): <Answer>(verb: () => Promise<Answer>) => Promise<Answer> {
+  const closed = (cause?: unknown) => new HoldpointError("closed", "The store was closed.", { cause });
+  return async (verb) => {
+    if (ended.damage !== undefined) throw translated(ended.damage);
+    if (ended.closed !== undefined) throw closed();
+    try {
+      return await verb();
+    } catch (error) {
+      if (isDamage(error)) ended.damage ??= error;
+      throw isEndedPool(error) ? closed(error) : translated(error);
+    }
+  };
+}
+
+/** The pool's own word for a call that came between two pages of a read and the end. */
+function isEndedPool(error: unknown): boolean {
+  return error instanceof Error && /after calling end on the pool/.test(error.message);
+}

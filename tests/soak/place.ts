@@ -1,0 +1,102 @@
+/** Two instances on one store: one that calls and one that decides. */
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { FOLDS } from "../../src/core/streams.ts";
+import { wallClock } from "../../src/engine/clock.ts";
+import { pooledRandom } from "../../src/engine/random.ts";
+import { type Holdpoint, type HoldpointOptions, holdpoint, type Notice } from "../../src/index.ts";
+import { openPostgresStore } from "../../src/stores/postgres/open.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
+import { actionsView } from "../../src/views/actions.ts";
+import { approvalsView } from "../../src/views/approvals.ts";
+import { startPostgres } from "../fixtures/postgres-server.ts";
+
+export const STORES = ["sqlite", "postgres"] as const;
+export type StoreName = (typeof STORES)[number];
+
+export type Place = {
+  readonly caller: Holdpoint;
+  readonly decider: Holdpoint;
+  readonly failures: Notice[];
+  /** How large the store has become; null where that is not looked at. */
+  sizeMb(): number | null;
+  close(): Promise<void>;
+};
+
+/** Small, so that it is full long before the warm-up is over: while a cache fills, memory grows and nothing leaks. */
+const CACHE = { count: 500, size: 2 * 1024 * 1024 };
+
+export async function openPlace(name: StoreName): Promise<Place> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdpoint-soak-"));
+  const backing = name === "sqlite" ? sqliteIn(path.join(folder, "data")) : await postgres();
+  const failures: Notice[] = [];
+  const notify = (notice: Notice) => {
+    if (notice.kind === "maintenance_failed" || notice.kind === "outcome_unrecorded") failures.push(notice);
+  };
+  const keyFile = path.join(folder, "key.json");
+  const open = async (agent: string) => holdpoint({ ...(await backing.options()), keyFile, agent, notify });
+  const caller = await open("caller");
+  const decider = await open("decider");
+  return {
+    caller,
+    decider,
+    failures,
+    sizeMb: backing.sizeMb,
+    async close() {
+      await decider.close();
+      await caller.close();
+      await backing.stop();
+      fs.rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Backing = {
+  options(): Promise<HoldpointOptions>;
+  sizeMb(): number | null;
+  stop(): Promise<void>;
+};
+
+function sqliteIn(folder: string): Backing {
+  const projections = [approvalsView, actionsView];
+  const random = pooledRandom();
+  const sizeOf = (file: string) => fs.statSync(path.join(folder, file)).size;
+  return {
+    async options() {
+      const clock = wallClock;
+      const store = await openSqliteStore({
+        folder,
+        folds: FOLDS,
+        projections,
+        clock,
+        random,
+        mostHeads: CACHE,
+      });
+      return { store };
+    },
+    sizeMb: () => Math.round(sizeOf("journal.db") / 1024 / 1024),
+    stop: async () => undefined,
+  };
+}
+
+async function postgres(): Promise<Backing> {
+  const server = await startPostgres();
+  const projections = [approvalsView, actionsView];
+  const random = pooledRandom();
+  return {
+    async options() {
+      const database = server.url;
+      const store = await openPostgresStore({
+        database,
+        folds: FOLDS,
+        projections,
+        random,
+        mostHeads: CACHE,
+      });
+      return { store };
+    },
+    sizeMb: () => null,
+    stop: () => server.stop(),
+  };
+}
