@@ -3,7 +3,17 @@
  * folder, readable by its owner alone: whoever can rewrite the store cannot sign it.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { HoldpointError } from "../core/errors.ts";
 import { type SigningKey, signingKeyFromPkcs8 } from "../core/jws.ts";
@@ -48,8 +58,8 @@ function create(file: string, random: (bytes: number) => Uint8Array): void {
     secrets: Buffer.from(random(32)).toString("base64"),
   };
   const part = `${file}.${process.pid}.part`;
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(part, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  const made = mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(part, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flush: true });
   chmodSync(part, 0o600);
   try {
     linkSync(part, file);
@@ -57,6 +67,23 @@ function create(file: string, random: (bytes: number) => Uint8Array): void {
     if (code(error) !== "EEXIST") throw error;
   } finally {
     rmSync(part, { force: true });
+  }
+  syncFolders(dirname(file), dirname(made ?? dirname(file)));
+}
+
+/** What is signed with it outlives a power cut, so the key has to: its name, and those of the folders made for it. */
+function syncFolders(folder: string, top: string): void {
+  if (process.platform === "win32") return;
+  for (let place = folder; ; place = dirname(place)) {
+    try {
+      const descriptor = openSync(place, "r");
+      fsyncSync(descriptor);
+      closeSync(descriptor);
+    } catch (error) {
+      // Who may write in a folder need not be allowed to read it, and some file systems sync no folders.
+      if (!["EACCES", "EPERM", "EINVAL"].includes(code(error))) throw error;
+    }
+    if (place === top || place === dirname(place)) return;
   }
 }
 

@@ -25,6 +25,8 @@ export type Checks = {
   readonly received: Received[];
   readonly readEffects: () => Received[];
   readonly wrong: string[];
+  /** Acknowledged and not there. */
+  readonly lost: string[];
   /** The last word on lost, duplicated and unexplained. */
   found: Reconciled;
   /** Whether an effect still runs, or a probe has yet to say what became of one. */
@@ -49,6 +51,7 @@ export async function createChecks(setup: Setup, place: StorePlace, effects: str
     received: [],
     readEffects: tail<Received>(effects),
     wrong: [],
+    lost: [],
     found: NOTHING,
     isUnsettled: () =>
       [...journal.actions.values()].some(
@@ -96,7 +99,7 @@ async function isLost({ hp }: Checks, told: Told): Promise<boolean> {
 async function checkTold(checks: Checks, told: readonly Told[]): Promise<void> {
   for (const one of told) {
     const [why] = lostOf([one], checks.journal);
-    if (why !== undefined && (await isLost(checks, one))) checks.wrong.push(why);
+    if (why !== undefined && (await isLost(checks, one))) checks.lost.push(why);
   }
 }
 
@@ -114,7 +117,7 @@ const LOOKS = 50;
 
 /** Until the log has all that was acknowledged and stands still: the dead may have left transactions that end by themselves. */
 async function comeToRest(checks: Checks, crew: Crew): Promise<void> {
-  const { journal, wrong } = checks;
+  const { journal, wrong, lost } = checks;
   for (let looks = 0, still = false; looks < LOOKS; looks++) {
     const before = journal.entries();
     await checkRestart(checks, crew);
@@ -123,7 +126,8 @@ async function comeToRest(checks: Checks, crew: Crew): Promise<void> {
     still = isStill;
     if (checks.place.kind === "postgres") await sleep(QUIET_MS);
   }
-  wrong.push(...lostOf(crew.told, journal), "the journal does not come to rest");
+  lost.push(...lostOf(crew.told, journal));
+  wrong.push("the journal does not come to rest");
 }
 
 function reconcileNow(checks: Checks): void {
@@ -139,6 +143,12 @@ function checkEpochs({ journal, place }: Checks, crew: Crew): readonly string[] 
   return [...journal.epochs].flatMap(([id, { died, process }]) =>
     died && !crew.killed.has(process) ? [`${id} was called dead and its process ${process} was not`] : [],
   );
+}
+
+/** A journal that grows meanwhile verifies too. */
+export async function checkUnderLoad({ hp, wrong }: Checks): Promise<void> {
+  const { findings } = await patiently(() => hp.journal.verify());
+  wrong.push(...findings.slice(0, 20).map(({ kind, what }) => `verify under load: ${kind} ${what}`));
 }
 
 /** With nobody at work: everything that was ever acknowledged, both verifiers, the views, the money, the effects. */

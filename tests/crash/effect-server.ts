@@ -1,6 +1,6 @@
 /**
- * The outside world, in a process of its own that nobody kills: it appends every request to a log and syncs that before
- * it answers, so that its log says what really happened, whatever became of whoever asked.
+ * The outside world, in a process of its own that nobody kills: it appends every request that may change something to a
+ * log and syncs that before it answers, so that its log says what really happened, whatever became of whoever asked.
  *
  * `ignores` applies every request. `honours` applies a key once and answers the first result ever after. `forgets` does so
  * for two seconds. `drops` applies and closes the connection without a word.

@@ -1,4 +1,7 @@
-/** The order of a run's deaths, drawn from its seed: half at random moments, half at named places. */
+/**
+ * The order of a run's deaths, drawn from its seed: half at named places in turn, the others at random moments, but for
+ * those few that leave work for a death while it is taken over.
+ */
 import type { Random } from "../../src/testing/simulator/random.ts";
 import { type Place, placesFor } from "./places.ts";
 
@@ -43,15 +46,12 @@ const timesFor = (place: Place, random: Random): number =>
 
 export function planRun({ store, kills, serverCrashes }: PlanOptions, random: Random): readonly Planned[] {
   const turn = placesInTurn(random, placesFor(store));
-  const units: (readonly Planned[])[] = [];
-  let left = Math.ceil(kills / 2);
-  for (let at = 0; left > 0; at++) {
+  const units = Array.from({ length: Math.ceil(kills / 2) }, (_, at) => {
     const place = turn[at % turn.length] as Place;
-    const unit = unitFor(place, timesFor(place, random)).slice(-left);
-    units.push(unit);
-    left -= unit.length;
-  }
-  const moments = Array.from({ length: Math.floor(kills / 2) }, (): readonly Planned[] => {
+    return unitFor(place, timesFor(place, random));
+  });
+  const left = Math.max(0, kills - units.flat().length);
+  const moments = Array.from({ length: left }, (): readonly Planned[] => {
     const who = random.pick(["newest", "newest", "newest", "any", "any", "decider"] as const);
     return [{ kind: "moment", afterMs: random.between(0, 250), who }];
   });

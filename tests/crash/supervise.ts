@@ -4,7 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom, type Random } from "../../src/testing/simulator/random.ts";
-import { type Checks, checkRest, checkRestart, createChecks, endOfDoubt, wasThere } from "./checks.ts";
+import {
+  type Checks,
+  checkRest,
+  checkRestart,
+  checkUnderLoad,
+  createChecks,
+  endOfDoubt,
+  wasThere,
+} from "./checks.ts";
 import { startEffectServer } from "./child.ts";
 import { begin, createCrew, DECIDER, disband, dismiss, gone, kill, settleOnce } from "./crew.ts";
 import type { Order } from "./orders.ts";
@@ -146,7 +154,7 @@ function progress(run: Run): void {
   const seconds = Math.round((Date.now() - run.begun) / 1000);
   const crashes = options.serverCrashes > 0 ? `, ${run.serverCrashes} server crashes` : "";
   run.say(
-    `${seconds} s: ${kills} kills${crashes}, ${crew.told.length} answers, ${checks.received.length} requests, ${checks.journal.entries()} entries, ${checks.wrong.length} faults`,
+    `${seconds} s: ${kills} kills${crashes}, ${crew.told.length} answers, ${checks.received.length} requests, ${checks.journal.entries()} entries, ${checks.wrong.length + checks.lost.length} faults`,
   );
 }
 
@@ -164,7 +172,9 @@ async function fullCheck(run: Run): Promise<void> {
 
 function isAtFault({ checks, crew }: Run): boolean {
   const { lost, duplicated, unexplained } = checks.found;
-  return [checks.wrong, crew.wrong, lost, duplicated, unexplained].some((list) => list.length > 0);
+  return [checks.wrong, checks.lost, crew.wrong, lost, duplicated, unexplained].some(
+    (list) => list.length > 0,
+  );
 }
 
 /** Until the plan is done, or something is wrong. */
@@ -174,6 +184,7 @@ async function carryOut(run: Run): Promise<void> {
     const planned = run.plan.shift();
     if (planned === undefined || isAtFault(run)) return;
     await step(run, planned);
+    if (cycle % FULL_EVERY === FULL_EVERY / 2) await checkUnderLoad(run.checks);
     if (cycle % FULL_EVERY !== 0) continue;
     await fullCheck(run);
     await startAll(run);
@@ -206,7 +217,7 @@ function summaryOf(run: Run, doubts: Summary["doubts"]): Summary {
     repeated: checks.received.filter(({ outcome }) => outcome === "duplicate").length,
     applications: found.applications,
     entries: checks.journal.entries(),
-    lost: found.lost,
+    lost: [...checks.lost, ...found.lost],
     duplicated: found.duplicated,
     unexplained: found.unexplained,
     doubts,

@@ -24,8 +24,9 @@ export type Place = {
   close(): Promise<void>;
 };
 
-/** Small, so that it is full long before the warm-up is over: while a cache fills, memory grows and nothing leaks. */
-const CACHE = { count: 500, size: 2 * 1024 * 1024 };
+/** Small, so that they are full long before the warm-up is over: while a cache fills, memory grows and nothing leaks. */
+const HEADS = { count: 500, size: 2 * 1024 * 1024 };
+const SMALL_PAGE_CACHE = "PRAGMA cache_size=-1000";
 
 export async function openPlace(name: StoreName): Promise<Place> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdpoint-soak-"));
@@ -64,14 +65,14 @@ function sqliteIn(folder: string): Backing {
   const sizeOf = (file: string) => fs.statSync(path.join(folder, file)).size;
   return {
     async options() {
-      const clock = wallClock;
       const store = await openSqliteStore({
         folder,
         folds: FOLDS,
         projections,
-        clock,
+        clock: wallClock,
         random,
-        mostHeads: CACHE,
+        mostHeads: HEADS,
+        hooks: { connected: (db) => db.exec(SMALL_PAGE_CACHE) },
       });
       return { store };
     },
@@ -92,7 +93,7 @@ async function postgres(): Promise<Backing> {
         folds: FOLDS,
         projections,
         random,
-        mostHeads: CACHE,
+        mostHeads: HEADS,
       });
       return { store };
     },

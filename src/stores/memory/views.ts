@@ -55,6 +55,7 @@ export function query(database: MemoryDatabase, tenant: string, asked: ViewQuery
 
 export function claim(database: MemoryDatabase, tenant: string, asked: ViewClaim): readonly ViewRow[] {
   const { view, limit, leaseMs, ...due } = asked;
+  checkQuery(asked, () => true);
   const rows = query(database, tenant, { view, ...due, limit: Number.MAX_SAFE_INTEGER });
   const claims = database.data.tenants.get(tenant)?.claims;
   const now = database.clock.now();

@@ -7,7 +7,7 @@ import { foldOf, type Head } from "../head.ts";
 import type { Plan, PlannedStream } from "../plan.ts";
 import type { Artifacts } from "./artifacts.ts";
 import { hexes, integers, longs, texts } from "./encode.ts";
-import type { Step } from "./pipeline.ts";
+import type { Step, Value } from "./pipeline.ts";
 import { prepareSnapshots, type Snapshot, snapshotOf } from "./snapshots.ts";
 import { keyOf, toText, wholeOf } from "./text-key.ts";
 import type { PlannedRow, Views } from "./views.ts";
@@ -15,13 +15,20 @@ import type { PlannedRow, Views } from "./views.ts";
 /** Places for entries that one transaction has. */
 export const MOST_ENTRIES = 16_384;
 
-type WrittenStream = { readonly sid: number; readonly stream: StreamRef; readonly name: string; head: Head };
+type WrittenStream = {
+  readonly sid: number;
+  readonly stream: StreamRef;
+  readonly name: string;
+  readonly isNew: boolean;
+  head: Head;
+};
+type WrittenName = { readonly stream: StreamRef; readonly isNew: boolean };
 type WrittenEntry = { readonly sid: number; readonly seq: number } & PlannedStream["entries"][number];
 
 export type Writing = {
   readonly streams: Map<string, WrittenStream>;
   readonly entries: WrittenEntry[];
-  readonly names: Map<string, StreamRef>;
+  readonly names: Map<string, WrittenName>;
   readonly artifacts: Map<string, Artifact>;
   readonly snapshots: Map<number, Snapshot>;
   readonly rows: Map<string, PlannedRow>;
@@ -41,10 +48,13 @@ export const isNothing = ({ entries, names, artifacts }: Writing): boolean =>
 
 export type Append = {
   /** Adds a member's plan; throws, with nothing added, when one of its rows cannot be made. */
-  add(writing: Writing, plan: Plan<unknown>, sidOf: (name: string) => number): void;
+  add(writing: Writing, plan: Plan<unknown>, place: Place): void;
   /** `first` is the position of the first entry. */
   steps(tid: number, writing: Writing, first: number): readonly Step[];
 };
+
+/** Where a plan's streams and names stand in the database. */
+export type Place = { sidOf(stream: string): number; isTaken(name: string): boolean };
 
 type Parts = {
   readonly schema: string;
@@ -58,12 +68,13 @@ export function prepareAppend(parts: Parts): Append {
   const snapshots = prepareSnapshots(parts.schema);
   const write = writeStatements(parts.schema);
   return {
-    add(writing, plan, sidOf) {
-      const rows = plan.streams.flatMap(({ name, stream, after }) =>
-        views.project(sidOf(name), stream, after.state),
-      );
+    add(writing, plan, { sidOf, isTaken }) {
+      const rows = plan.streams.flatMap(({ name, stream, before, after }) => {
+        const isNew = writing.streams.get(name)?.isNew ?? before.seq === 0;
+        return views.project({ sid: sidOf(name), isNew }, stream, after.state);
+      });
       for (const planned of plan.streams) addStream(writing, folds, planned, sidOf(planned.name));
-      for (const { name, stream } of plan.names) writing.names.set(name, stream);
+      for (const { name, stream } of plan.names) writing.names.set(name, { stream, isNew: !isTaken(name) });
       for (const artifact of plan.artifacts) writing.artifacts.set(artifact.hash, artifact);
       for (const row of rows) writing.rows.set(`${row.view}/${row.sid}`, row);
     },
@@ -86,7 +97,8 @@ export function prepareAppend(parts: Parts): Append {
 function addStream(writing: Writing, folds: Folds, planned: PlannedStream, sid: number): void {
   const { name, stream, before, after } = planned;
   const known = writing.streams.get(name);
-  if (known === undefined) writing.streams.set(name, { sid, stream, name, head: after });
+  if (known === undefined)
+    writing.streams.set(name, { sid, stream, name, isNew: before.seq === 0, head: after });
   else known.head = after;
   let seq = before.seq;
   for (const entry of planned.entries) writing.entries.push({ sid, seq: ++seq, ...entry });
@@ -97,56 +109,86 @@ function addStream(writing: Writing, folds: Folds, planned: PlannedStream, sid: 
 type WriteStatements = {
   streams(tid: number, streams: readonly WrittenStream[]): readonly Step[];
   entries(tid: number, all: readonly WrittenEntry[], first: number): readonly Step[];
-  names(tid: number, leads: ReadonlyMap<string, StreamRef>): readonly Step[];
+  names(tid: number, leads: ReadonlyMap<string, WrittenName>): readonly Step[];
 };
 
+/** What is certainly new is inserted; looking for a conflict first would cost half as much again. */
+function bothWays<One extends { readonly isNew: boolean }>(
+  all: readonly One[],
+  step: (some: readonly One[], isNew: boolean) => Step,
+): readonly Step[] {
+  const fresh = all.filter(({ isNew }) => isNew);
+  const known = all.filter(({ isNew }) => !isNew);
+  return [
+    ...(fresh.length > 0 ? [step(fresh, true)] : []),
+    ...(known.length > 0 ? [step(known, false)] : []),
+  ];
+}
+
 function writeStatements(schema: string): WriteStatements {
-  const { streams, entries, moves, names } = statementsOf(schema);
+  const { newStreams, streams, entries, moves, newNames, names } = statementsOf(schema);
   return {
-    streams(tid, written) {
-      if (written.length === 0) return [];
-      const keys = written.map(({ name }) => keyOf(name));
-      const values = [
-        longs(written.map(({ sid }) => sid)),
-        integers(written.map(({ head }) => head.seq)),
-        hexes(written.map(({ head }) => head.hash)),
-        longs(written.map(({ head }) => head.at)),
-        texts(keys),
-        texts(written.map(({ name }, at) => wholeOf(name, keys[at] ?? ""))),
-      ];
-      return [{ statement: streams, values: [tid, ...values] }];
-    },
+    streams: (tid, all) =>
+      bothWays(all, (some, isNew) => ({
+        statement: isNew ? newStreams : streams,
+        values: [tid, ...streamColumns(some)],
+      })),
     entries(tid, all, first) {
       if (all.length === 0) return [];
-      const values = [
-        longs(all.map(({ sid }) => sid)),
-        integers(all.map(({ seq }) => seq)),
-        hexes(all.map(({ hash }) => hash)),
-        hexes(all.map(({ salt }) => salt)),
-        texts(all.map(({ header }) => header)),
-        texts(all.map(({ body }) => body)),
-      ];
       const sids = longs([...new Set(all.map(({ sid }) => sid))]);
       return [
-        { statement: entries, values: [tid, first, ...values] },
+        { statement: entries, values: [tid, first, ...entryColumns(all)] },
         { statement: moves, values: [tid, first + all.length - 1, sids] },
       ];
     },
-    names(tid, leads) {
-      if (leads.size === 0) return [];
-      const keys = texts([...leads.keys()].map(keyOf));
-      const led = texts([...leads.values()].map((stream) => toText(streamName(stream))));
-      return [{ statement: names, values: [tid, keys, led] }];
-    },
+    names: (tid, leads) =>
+      bothWays(
+        [...leads].map(([name, led]) => ({ name, ...led })),
+        (some, isNew) => ({
+          statement: isNew ? newNames : names,
+          values: [
+            tid,
+            texts(some.map(({ name }) => keyOf(name))),
+            texts(some.map(({ stream }) => toText(streamName(stream)))),
+          ],
+        }),
+      ),
   };
 }
 
+function streamColumns(written: readonly WrittenStream[]): readonly Value[] {
+  const keys = written.map(({ name }) => keyOf(name));
+  return [
+    longs(written.map(({ sid }) => sid)),
+    integers(written.map(({ head }) => head.seq)),
+    hexes(written.map(({ head }) => head.hash)),
+    longs(written.map(({ head }) => head.at)),
+    texts(keys),
+    texts(written.map(({ name }, at) => wholeOf(name, keys[at] ?? ""))),
+  ];
+}
+
+function entryColumns(all: readonly WrittenEntry[]): readonly Value[] {
+  return [
+    longs(all.map(({ sid }) => sid)),
+    integers(all.map(({ seq }) => seq)),
+    hexes(all.map(({ hash }) => hash)),
+    hexes(all.map(({ salt }) => salt)),
+    texts(all.map(({ header }) => header)),
+    texts(all.map(({ body }) => body)),
+  ];
+}
+
 function statementsOf(schema: string) {
+  const streams = `INSERT INTO ${schema}.hp_streams (tid, sid, seq, hash, at, key, whole)
+    SELECT $1::int4, s.* FROM unnest($2::int8[], $3::int4[], $4::bytea[], $5::int8[], $6::text[], $7::text[]) s`;
+  const names = `INSERT INTO ${schema}.hp_names (tid, key, stream)
+    SELECT $1::int4, n.* FROM unnest($2::text[], $3::text[]) n`;
   return {
+    newStreams: { name: "hp_new_streams", text: streams },
     streams: {
       name: "hp_move_streams",
-      text: `INSERT INTO ${schema}.hp_streams (tid, sid, seq, hash, at, key, whole)
-        SELECT $1::int4, s.* FROM unnest($2::int8[], $3::int4[], $4::bytea[], $5::int8[], $6::text[], $7::text[]) s
+      text: `${streams}
         ON CONFLICT (sid) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, at = excluded.at`,
     },
     entries: {
@@ -160,10 +202,10 @@ function statementsOf(schema: string) {
       name: "hp_moved",
       text: `INSERT INTO ${schema}.hp_moves (tid, position, sids) VALUES ($1, $2, $3)`,
     },
+    newNames: { name: "hp_new_names", text: names },
     names: {
       name: "hp_lead_names",
-      text: `INSERT INTO ${schema}.hp_names (tid, key, stream)
-        SELECT $1::int4, n.* FROM unnest($2::text[], $3::text[]) n
+      text: `${names}
         ON CONFLICT (key, tid) DO UPDATE SET stream = excluded.stream`,
     },
   };

@@ -6,7 +6,7 @@ import type { Ask } from "./ask.ts";
 import { NOW } from "./ground.ts";
 import { toText } from "./text-key.ts";
 import { viewTable } from "./view-tables.ts";
-import { SHOWN, viewRow } from "./views.ts";
+import { shownColumns, viewRow } from "./views.ts";
 
 export type Claims = (tid: number, claim: ViewClaim) => Promise<readonly ViewRow[]>;
 
@@ -27,8 +27,8 @@ export function prepareClaims({ ask }: Ask, { schema, projections, clock }: Plac
           SELECT sid FROM ${table} WHERE tid = $1 AND due <= $2 AND ($3::text IS NULL OR bucket = $3)
             AND coalesce(leased, 0) <= ${now} ORDER BY at + 0, sid LIMIT $4 FOR UPDATE SKIP LOCKED
         ), claimed AS (
-          UPDATE ${table} v SET leased = ${now} + $5::int8 FROM due WHERE v.sid = due.sid RETURNING v.*
-        ) SELECT ${SHOWN} FROM claimed v JOIN ${schema}.hp_streams s ON s.sid = v.sid ORDER BY v.at, v.sid`,
+          UPDATE ${table} v SET leased = ${now} + $5::int8 WHERE v.sid = ANY (ARRAY(SELECT sid FROM due)) RETURNING v.*
+        ) SELECT ${shownColumns(schema)} FROM claimed v ORDER BY v.at, v.sid`,
     };
   };
   return async (tid, { view, bucket, dueBy, limit, leaseMs }) => {

@@ -37,7 +37,10 @@ export type Deciding = {
 export function decideAll(deciding: Deciding, members: readonly Member[]): Decided {
   const writing = writeNothing();
   const ground = groundOf(deciding, writing);
-  const sidOf = (name: string): number => deciding.seen.get(name)?.found.sid ?? 0;
+  const place = {
+    sidOf: (name: string): number => deciding.seen.get(name)?.found.sid ?? 0,
+    isTaken: (name: string): boolean => deciding.standing.names.has(name),
+  };
   const done: { member: Member; result: unknown }[] = [];
   const again: Member[] = [];
   const asked: Needs[] = [];
@@ -48,7 +51,7 @@ export function decideAll(deciding: Deciding, members: readonly Member[]): Decid
         asked.push(plan);
         again.push(member);
       } else if (fits(writing, plan)) {
-        deciding.append.add(writing, plan, sidOf);
+        deciding.append.add(writing, plan, place);
         done.push({ member, result: plan.result });
       } else again.push(member);
     } catch (error) {
@@ -71,7 +74,7 @@ function groundOf({ tenant, folds, standing, seen, now, random }: Deciding, writ
       if (found !== undefined && "head" in found) return found.head;
       throw found === undefined ? new TypeError(`"${name}" was not looked at`) : found.error;
     },
-    name: (name) => writing.names.get(name) ?? standing.names.get(name),
+    name: (name) => writing.names.get(name)?.stream ?? standing.names.get(name),
   };
 }
 

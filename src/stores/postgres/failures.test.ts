@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
+import { heldBack, postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { actionStream } from "../../core/stream.ts";
 import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
 import { checkChain } from "../../testing/store-contract/chain.ts";
@@ -133,12 +133,11 @@ describe("a PostgreSQL store in trouble", { concurrency: false }, () => {
     const { open } = bench(t);
     const store = await open({ busyMs: 150, hooks: { lockMs: 40 } });
     await count(store, "one");
-    const holder = await open({
-      hooks: { commit: (when) => (when === "before" ? sleep(600) : undefined) },
-    });
-    const held = count(holder, "one");
-    await sleep(50);
+    const { hooks, reached, go } = heldBack();
+    const held = count(await open({ hooks }), "one");
+    await reached;
     await assert.rejects(count(store, "one"), { code: "store_busy", retryable: true });
+    go();
     assert.equal(await held, 2);
     assert.equal(await count(store, "one"), 3);
   });
@@ -147,15 +146,13 @@ describe("a PostgreSQL store in trouble", { concurrency: false }, () => {
     const { open, sql } = bench(t);
     const store = await open();
     await count(store, "one");
-    const frozen = await open({
-      busyMs: 1_000,
-      hooks: { commit: (when) => (when === "before" ? sleep(300) : undefined) },
-    });
-    const late = count(frozen, "one");
-    await sleep(50);
+    const { hooks, reached, go } = heldBack();
+    const late = count(await open({ hooks }), "one");
+    await reached;
     const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'";
     await (await sql()).query(end);
     assert.equal(await count(store, "one"), 2);
+    go();
     assert.equal(await late, 3);
   });
 

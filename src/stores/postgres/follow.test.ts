@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
+import { heldBack, postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { actionStream } from "../../core/stream.ts";
 import { count, TENANT, times } from "../../testing/store-contract/bench.ts";
 
@@ -61,15 +61,12 @@ describe("following a PostgreSQL store", { concurrency: false }, () => {
     const { open } = bench(t);
     const store = await open();
     await count(store, "before");
-    let go = () => {};
-    const gate = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    const slow = await open({ hooks: { commit: (when) => (when === "before" ? gate : undefined) } });
+    const { hooks, reached, go } = heldBack();
+    const slow = await open({ hooks });
     const { signal } = new AbortController();
     let position = await store.position();
     const late = count(slow, "late");
-    await sleep(60);
+    await reached;
     await count(store, "early");
     const first = await store.follow(position, signal);
     assert.deepEqual(ids(first), ["early"]);
@@ -104,7 +101,7 @@ describe("following a PostgreSQL store", { concurrency: false }, () => {
     moved = store.follow((await moved).position, signal);
     const client = await sql();
     await client.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%advisory_lock_shared((%'",
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%advisory_lock_shared((%'",
     );
     await count(other, "two");
     assert.deepEqual(ids(await moved), ["two"]);
@@ -120,11 +117,14 @@ describe("following a PostgreSQL store", { concurrency: false }, () => {
     await count(store, "one");
     await sleep(60);
     assert.deepEqual(heard, []);
-    const waiting = store.follow(await store.position(), new AbortController().signal);
-    await sleep(100);
-    await count(store, "one");
+    const controller = new AbortController();
+    const waiting = store.follow(2 ** 50, controller.signal);
+    while (heard.length === 0) {
+      await count(store, "one");
+      await sleep(20);
+    }
+    controller.abort();
     await waiting;
-    while (heard.length === 0) await sleep(5);
   });
 
   test("following from the start of a long history comes in portions, and misses nothing", async (t) => {

@@ -6,6 +6,7 @@
  * W2. Nobody waits for somebody else's long transaction: what can be seen beyond the settled is reported too, once to
  *     each follower. A follower is known by its signal; what it has seen is one moment of the database.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type StreamRef, streamRef } from "../../core/stream.ts";
 import type { Moved } from "../store.ts";
 import type { Move, Moves, Seen } from "./moves.ts";
@@ -38,6 +39,8 @@ type Waiter = {
 /** So long what is not settled may become so before it is reported unsettled. */
 const GRACE_MS = 25;
 const AGAIN_MS = 4;
+/** Under load, commits that follow each other closely are looked at together. */
+const PAUSE_MS = 2;
 
 export function createFollowers(options: Options): Followers {
   const { listener } = options;
@@ -97,6 +100,7 @@ function createLooks({ moves, translate }: Options, waiters: ReadonlySet<Waiter>
     while (isDue) {
       isDue = false;
       await Promise.all([...waiters].map((waiter) => look(waiter)));
+      await sleep(PAUSE_MS);
     }
     looking = false;
   };

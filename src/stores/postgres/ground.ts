@@ -6,6 +6,7 @@ import { booleans, halves, texts } from "./encode.ts";
 import type { Found } from "./heads.ts";
 import { type Lock, type LockSpace, lockOf, ordered } from "./locks.ts";
 import type { Row, Statement, Step } from "./pipeline.ts";
+import { STREAM_NUMBERS } from "./tables.ts";
 import { fromText, keyOf } from "./text-key.ts";
 
 export type Wanted = {
@@ -83,10 +84,10 @@ export function prepareGrounds({ enter }: Ask, schema: string, space: LockSpace)
       locksOf(tid, wanted),
       headsOf(tid, wanted),
       namesOf(tid, wanted),
-      { statement: nowAndNumbers, values: [fresh] },
+      { statement: nowAndNumbers, values: [blocksFor(fresh)] },
     ],
     looked: (tid, wanted) => [enter(tid), headsOf(tid, wanted), { statement: now }],
-    numbers: (many) => ({ statement: numbers, values: [many] }),
+    numbers: (many) => ({ statement: numbers, values: [blocksFor(many)] }),
     standing: standingOf,
   };
 }
@@ -119,7 +120,13 @@ function statementsOf(schema: string) {
 
 /** As the statement writes them. */
 export const numbersIn = (list: string): readonly number[] =>
-  list === "" ? [] : list.split(",").map(Number);
+  list === ""
+    ? []
+    : list
+        .split(",")
+        .flatMap((first) => Array.from({ length: STREAM_NUMBERS }, (_, at) => Number(first) + at));
+
+const blocksFor = (many: number): number => Math.ceil(many / STREAM_NUMBERS);
 
 /** The heads are the third last of the results, or the second last where no names were asked for. */
 function standingOf(wanted: Wanted, results: readonly (readonly Row[])[]): Standing {

@@ -6,6 +6,7 @@
  *     members' time is over.
  * G2. A batch that fails for another reason is tried again member by member; a member by itself has its answer.
  * G3. A batch takes at most so many locks: all batches of all connections together fit the server's table of locks.
+ * G4. Tenants take turns: one that is never done keeps no other from being served.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
@@ -35,23 +36,26 @@ type Lane = { readonly tenant: string; readonly queue: Member[]; runners: number
 
 export const MOST_LOCKS = 192;
 const MOST_MEMBERS = 64;
+/** Batches of one tenant at once: one decides while another commits. */
+const MOST_RUNNERS = 3;
+/** With fewer waiting, a second batch would only take members from the next. */
+const WORTH_ANOTHER = 16;
 
 export function createQueues(options: Options): Queues {
   const lanes = new Map<string, Lane>();
   const running = new Set<Promise<void>>();
   let closed = false;
-  const laneOf = (tenant: string): Lane => {
-    const lane = lanes.get(tenant) ?? { tenant, queue: [], runners: 0 };
-    lanes.set(tenant, lane);
-    return lane;
-  };
+  const isFull = () => running.size >= options.most;
+  const othersWait = () => isFull() && [...lanes.values()].some(({ runners }) => runners === 0);
   const start = (lane: Lane) => {
-    if (running.size >= options.most || lane.queue.length === 0) return;
+    if (isFull() || lane.runners >= MOST_RUNNERS || lane.queue.length === 0) return;
     lane.runners++;
-    const run = drain(options, lane).finally(() => {
+    const run = drain(options, lane, othersWait).finally(() => {
       lane.runners--;
       running.delete(run);
-      if (lane.runners === 0 && lane.queue.length === 0) lanes.delete(lane.tenant);
+      // To the end of the line: tenants take turns.
+      lanes.delete(lane.tenant);
+      if (lane.runners + lane.queue.length > 0) lanes.set(lane.tenant, lane);
       for (const other of lanes.values()) if (other.runners === 0) start(other);
     });
     running.add(run);
@@ -59,7 +63,9 @@ export function createQueues(options: Options): Queues {
   return {
     submit(member) {
       if (closed) return member.refuse(new HoldpointError("closed", "The store was closed."));
-      const lane = laneOf(member.tenant);
+      const { tenant } = member;
+      const lane = lanes.get(tenant) ?? { tenant, queue: [], runners: 0 };
+      lanes.set(tenant, lane);
       lane.queue.push(member);
       if (lane.runners === 0 || lane.queue.length >= WORTH_ANOTHER) start(lane);
     },
@@ -70,17 +76,14 @@ export function createQueues(options: Options): Queues {
   };
 }
 
-/** With fewer waiting, a second batch would only take members from the next. */
-const WORTH_ANOTHER = 16;
-
-async function drain(options: Options, lane: Lane): Promise<void> {
+async function drain(options: Options, lane: Lane, othersWait: () => boolean): Promise<void> {
   await nextTurn();
-  while (lane.queue.length > 0) {
+  do {
     const members = take(lane.queue);
-    const again = await attempt(options, lane.tenant, members);
+    const again = members.length === 0 ? [] : await attempt(options, lane.tenant, members);
     if (options.again === undefined) lane.queue.unshift(...again);
     else again.forEach(options.again);
-  }
+  } while (lane.queue.length > 0 && !othersWait());
 }
 
 function take(queue: Member[]): readonly Member[] {

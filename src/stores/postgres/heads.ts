@@ -79,7 +79,9 @@ function entriesOf(schema: string): Loading["entries"] {
   const select = {
     name: "hp_newer_entries",
     text: `SELECT w.sid, e.header, e.hash, e.body FROM unnest($1::int8[], $2::int4[], $3::int4[]) w (sid, after, upto)
-      JOIN ${schema}.hp_entries e ON e.sid = w.sid AND e.seq > w.after AND e.seq <= w.upto ORDER BY e.sid, e.seq`,
+      CROSS JOIN LATERAL (
+        SELECT * FROM ${schema}.hp_entries i WHERE i.sid = w.sid AND i.seq > w.after AND i.seq <= w.upto OFFSET 0
+      ) e ORDER BY e.sid, e.seq`,
   };
   return (missing) => ({
     statement: select,

@@ -13,7 +13,7 @@ export async function runLook(
   members: readonly Member[],
 ): Promise<readonly Member[]> {
   const { grounds, heads, enter, folds, append, random, clock } = journal;
-  const tid = await journal.tenants.ensure(tenant);
+  const tid = (await journal.tenants.find(tenant)) ?? 0;
   const wanted = wantedBy(members.map(({ needs }) => needs));
   const { standing, seen } = await journal.connections.use(async (client) => {
     const standing = grounds.standing(wanted, await send(client, grounds.looked(tid, wanted)));

@@ -29,18 +29,20 @@ export function prepareMoves({ ask }: Ask, schema: string): Moves {
   const statement = {
     name: "hp_moves",
     text: `SELECT pg_current_snapshot()::text, (SELECT value FROM ${schema}.hp_meta WHERE key = 'base'),
-        m.position, t.tenant, n.streams
+        m.position, (SELECT t.tenant FROM ${schema}.hp_tenants t WHERE t.tid = m.tid), n.streams
       FROM (SELECT 1) one LEFT JOIN (
         SELECT * FROM (
           SELECT position, tid, sids FROM ${schema}.hp_moves WHERE position >= $1::int8
           UNION ALL
-          SELECT m.position, m.tid, m.sids FROM unnest($2::int8[]) r (first)
-          JOIN ${schema}.hp_moves m ON m.position >= r.first AND m.position < least(r.first + ${PLACES}, $1::int8)
+          SELECT late.* FROM unnest($2::int8[]) r (first) CROSS JOIN LATERAL (
+            SELECT m.position, m.tid, m.sids FROM ${schema}.hp_moves m
+            WHERE m.position >= r.first AND m.position < least(r.first + ${PLACES}, $1::int8) OFFSET 0
+          ) late
         ) newer ORDER BY position LIMIT ${MOST}
       ) m ON true
-      LEFT JOIN ${schema}.hp_tenants t ON t.tid = m.tid
       LEFT JOIN LATERAL (
-        SELECT json_agg(coalesce(s.whole, s.key)) FROM unnest(m.sids) i (sid) JOIN ${schema}.hp_streams s ON s.sid = i.sid
+        SELECT json_agg((SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = i.sid))
+        FROM unnest(m.sids) i (sid)
       ) n (streams) ON true ORDER BY m.position`,
   };
   return async ({ upto, running }) => {

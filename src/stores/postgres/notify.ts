@@ -66,21 +66,17 @@ export function createListener({ connect, channel, heard }: Listening): Listener
     if (isWanted && !isClosed) setTimeout(listen, RETRY_MS).unref();
   };
   const open = async (): Promise<Client | undefined> => {
+    let fresh: Client | undefined;
     try {
-      const fresh = await connect();
+      fresh = await connect();
       fresh.on("notification", heard);
       fresh.once("end", drop);
-      await fresh.query(`LISTEN "${channel.name}"`);
-      const { high, low } = channel.lock;
-      await fresh.query("SELECT pg_advisory_lock_shared((($1::int8) << 32) | ($2::int8 & 4294967295))", [
-        high,
-        low,
-      ]);
-      (fresh as Client & { unref(): void }).unref();
+      await register(fresh, channel);
       heard();
       return fresh;
     } catch {
       drop();
+      await fresh?.end().catch(() => {});
       return undefined;
     }
   };
@@ -109,6 +105,13 @@ export function createListener({ connect, channel, heard }: Listening): Listener
       await stop();
     },
   };
+}
+
+async function register(client: Client, { name, lock }: Channel): Promise<void> {
+  await client.query(`LISTEN "${name}"`);
+  const key = "((($1::int8) << 32) | ($2::int8 & 4294967295))";
+  await client.query(`SELECT pg_advisory_lock_shared(${key})`, [lock.high, lock.low]);
+  (client as Client & { unref(): void }).unref();
 }
 
 export const refuseClosed = (): HoldpointError =>

@@ -26,8 +26,9 @@ export function prepareReads({ ask }: Ask, schema: string): Reads {
   const horizon = horizonOf(schema);
   const stream = {
     name: "hp_stream",
-    text: `SELECT ${COLUMNS}, e.seq FROM ${schema}.hp_streams s JOIN ${schema}.hp_entries e ON e.sid = s.sid
-      WHERE s.tid = $1 AND s.key = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4`,
+    text: `SELECT ${COLUMNS}, e.seq FROM ${schema}.hp_entries e
+      WHERE e.sid = (SELECT s.sid FROM ${schema}.hp_streams s WHERE s.tid = $1 AND s.key = $2) AND e.seq > $3
+      ORDER BY e.seq LIMIT $4`,
   };
   const log = {
     name: "hp_log",

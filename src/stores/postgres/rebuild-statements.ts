@@ -40,7 +40,8 @@ export function rebuildStatements(schema: string, projections: Projections) {
       step(
         "entries",
         `SELECT e.sid, e.header, e.hash, e.body FROM unnest($1::int8[]) w (sid)
-          JOIN ${schema}.hp_entries e ON e.sid = w.sid ORDER BY e.sid, e.seq`,
+          CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = w.sid OFFSET 0) e
+          ORDER BY e.sid, e.seq`,
         sids,
       ),
     advance: (before: number, after: number | null) =>

@@ -86,8 +86,8 @@ function sealStatements(schema: string) {
     span: { name: "hp_seal_span", text: `SELECT count(*), max(e.position) ${span}` },
     leaves: {
       name: "hp_seal_leaves",
-      text: `SELECT coalesce(s.whole, s.key), h.seq, h.hash FROM (SELECT e.sid, max(e.seq) AS seq ${span} GROUP BY e.sid) m
-        JOIN ${schema}.hp_entries h ON h.sid = m.sid AND h.seq = m.seq JOIN ${schema}.hp_streams s ON s.sid = m.sid`,
+      text: `SELECT (SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = m.sid), m.seq, m.hash
+        FROM (SELECT DISTINCT ON (e.sid) e.sid, e.seq, e.hash ${span} ORDER BY e.sid, e.seq DESC) m`,
     },
     insert: {
       name: "hp_seal",

@@ -27,8 +27,9 @@ export function prepareSnapshots(schema: string): Snapshots {
   const select = {
     name: "hp_snapshots",
     text: `SELECT p.sid, p.seq, p.hash, p.state, e.header FROM unnest($1::int8[], $2::int4[]) w (sid, version)
-      JOIN ${schema}.hp_snapshots p ON p.sid = w.sid AND p.version = w.version
-      JOIN ${schema}.hp_entries e ON e.sid = p.sid AND e.seq = p.seq AND e.hash = p.hash`,
+      CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_snapshots k WHERE k.sid = w.sid AND k.version = w.version OFFSET 0) p
+      CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = p.sid AND i.seq = p.seq OFFSET 0) e
+      WHERE e.hash = p.hash`,
   };
   const upsert = {
     name: "hp_keep_snapshots",

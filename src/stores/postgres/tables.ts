@@ -30,6 +30,9 @@ const TABLES: readonly Table[] = [
   { name: "hp_secrets", rights: "SELECT, INSERT, UPDATE", rows: "tenant" },
 ];
 
+/** So many numbers of streams are taken at once. */
+export const STREAM_NUMBERS = 64;
+
 type Place = { readonly schema: string; readonly role: string };
 
 /**
@@ -43,7 +46,7 @@ CREATE TABLE ${schema}.hp_epochs (id text COLLATE "C" PRIMARY KEY, holder text N
 CREATE TABLE ${schema}.hp_tenants (
   tid int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text COLLATE "C" NOT NULL UNIQUE
 );
-CREATE SEQUENCE ${schema}.hp_sid;
+CREATE SEQUENCE ${schema}.hp_sid INCREMENT BY ${STREAM_NUMBERS};
 CREATE TABLE ${schema}.hp_streams (
   sid int8 PRIMARY KEY, tid int4 NOT NULL, key text COLLATE "C" NOT NULL, whole text,
   seq int4 NOT NULL, hash bytea NOT NULL, at int8 NOT NULL, UNIQUE (key, tid)
@@ -68,6 +71,7 @@ CREATE TABLE ${schema}.hp_seals (
   tid int4 NOT NULL, n int4 NOT NULL, at int8 NOT NULL, position int8 NOT NULL, entries int8 NOT NULL,
   jws text NOT NULL, leaves text NOT NULL, PRIMARY KEY (tid, n)
 );
+ALTER TABLE ${schema}.hp_seals ALTER COLUMN leaves SET STORAGE EXTERNAL;
 CREATE INDEX hp_seals_position ON ${schema}.hp_seals (tid, position);
 CREATE TABLE ${schema}.hp_secrets (
   tid int4 NOT NULL, key text COLLATE "C" NOT NULL, sealed bytea NOT NULL, PRIMARY KEY (tid, key)

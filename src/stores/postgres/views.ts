@@ -12,12 +12,16 @@ import { viewTable } from "./view-tables.ts";
 export type PlannedRow = {
   readonly view: string;
   readonly sid: number;
+  /** The stream is made in the same transaction: it has no row yet. */
+  readonly isNew: boolean;
   readonly row: Omit<ViewRow, "stream"> | undefined;
 };
 
+export type ViewPlace = Pick<PlannedRow, "sid" | "isNew">;
+
 export type Views = {
   /** Before anything is written: a projection may throw. */
-  project(sid: number, stream: StreamRef, state: unknown): readonly PlannedRow[];
+  project(place: ViewPlace, stream: StreamRef, state: unknown): readonly PlannedRow[];
   /** At most one row a view and stream. */
   write(tid: number, rows: readonly PlannedRow[]): readonly Step[];
   query(tid: number, query: ViewQuery): Promise<readonly ViewRow[]>;
@@ -30,14 +34,19 @@ export function prepareViews({ ask }: Ask, schema: string, projections: Projecti
     const statements = writers.get(view);
     if (statements === undefined) return [];
     const gone = planned.flatMap(({ sid, row }) => (row === undefined ? [sid] : []));
-    const rows = planned.flatMap(({ sid, row }) => (row === undefined ? [] : [{ sid, ...row }]));
-    const remove = { statement: statements.remove, values: [longs(gone)] };
-    const upsert = { statement: statements.upsert, values: [tid, ...columns(rows)] };
-    return [...(gone.length > 0 ? [remove] : []), ...(rows.length > 0 ? [upsert] : [])];
+    const fresh = planned.flatMap((one) => (one.isNew ? shownOf(one) : []));
+    const rows = planned.flatMap((one) => (one.isNew ? [] : shownOf(one)));
+    return [
+      ...(gone.length > 0 ? [{ statement: statements.remove, values: [longs(gone)] }] : []),
+      ...(fresh.length > 0 ? [{ statement: statements.insert, values: [tid, ...columns(fresh)] }] : []),
+      ...(rows.length > 0 ? [{ statement: statements.upsert, values: [tid, ...columns(rows)] }] : []),
+    ];
   };
   return {
-    project: (sid, stream, state) =>
-      projections.of(stream.kind).map((one) => ({ view: one.view, sid, row: rowOf(one, stream, state) })),
+    project: (place, stream, state) =>
+      projections
+        .of(stream.kind)
+        .map((one) => ({ view: one.view, ...place, row: rowOf(one, stream, state) })),
     write: (tid, rows) =>
       [...Map.groupBy(rows, ({ view }) => view)].flatMap(([view, planned]) => write(view, tid, planned)),
     async query(tid, asked) {
@@ -59,23 +68,28 @@ export function prepareViews({ ask }: Ask, schema: string, projections: Projecti
   };
 }
 
-type Writing = { readonly remove: Statement; readonly upsert: Statement };
+type Shown = Omit<ViewRow, "stream"> & { readonly sid: number };
+
+const shownOf = ({ sid, row }: PlannedRow): readonly Shown[] => (row === undefined ? [] : [{ sid, ...row }]);
+
+type Writing = { readonly remove: Statement; readonly insert: Statement; readonly upsert: Statement };
 
 function writeStatements(schema: string, view: string): Writing {
   const table = `${schema}.${viewTable(view)}`;
+  const insert = `INSERT INTO ${table} AS v (tid, sid, bucket, at, due, data)
+    SELECT $1::int4, r.* FROM unnest($2::int8[], $3::text[], $4::int8[], $5::int8[], $6::text[]) r`;
   return {
     remove: { name: `hp_hide_${view}`, text: `DELETE FROM ${table} WHERE sid = ANY ($1::int8[])` },
+    insert: { name: `hp_show_${view}`, text: insert },
     upsert: {
-      name: `hp_show_${view}`,
-      text: `INSERT INTO ${table} AS v (tid, sid, bucket, at, due, data)
-        SELECT $1::int4, r.* FROM unnest($2::int8[], $3::text[], $4::int8[], $5::int8[], $6::text[]) r
-        ON CONFLICT (sid) DO UPDATE
+      name: `hp_show_again_${view}`,
+      text: `${insert} ON CONFLICT (sid) DO UPDATE
         SET bucket = excluded.bucket, at = excluded.at, due = excluded.due, data = excluded.data`,
     },
   };
 }
 
-function columns(rows: readonly (Omit<ViewRow, "stream"> & { readonly sid: number })[]): readonly Value[] {
+function columns(rows: readonly Shown[]): readonly Value[] {
   return [
     longs(rows.map(({ sid }) => sid)),
     texts(rows.map(({ bucket }) => toText(bucket))),
@@ -91,7 +105,8 @@ const streamNumber = (schema: string): Statement => ({
 });
 
 /** What a row is shown as; `v` is the view's table. */
-export const SHOWN = "coalesce(s.whole, s.key), v.bucket, v.at, v.due, v.data";
+export const shownColumns = (schema: string): string =>
+  `(SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = v.sid), v.bucket, v.at, v.due, v.data`;
 
 /** Adding 0 keeps a column's index out of the way: what is due is few rows, found by the index on `due`. */
 function queryOf(schema: string, asked: ViewQuery & { tid: number; afterSid: number }): Step {
@@ -107,7 +122,7 @@ function queryOf(schema: string, asked: ViewQuery & { tid: number; afterSid: num
   if (isDue) and((next) => `v.due <= ${next(dueBy)}`);
   if (after !== undefined)
     and((next) => `(${at}, v.sid) ${than} (${next(after.at)}::int8, ${next(afterSid)}::int8)`);
-  const text = `SELECT ${SHOWN} FROM ${schema}.${viewTable(asked.view)} v JOIN ${schema}.hp_streams s ON s.sid = v.sid
+  const text = `SELECT ${shownColumns(schema)} FROM ${schema}.${viewTable(asked.view)} v
     WHERE ${where.join(" AND ")} ORDER BY ${at} ${direction}, v.sid ${direction} LIMIT $2`;
   const shape = [bucket !== undefined, isDue, after !== undefined, order === "newest"].map(Number).join("");
   return { statement: { name: `hp_list_${asked.view}_${shape}`, text }, values };

@@ -1,0 +1,29 @@
+/** What a power cut would show of the key file, seen by the calls that are made to keep it. */
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { openKeyring } from "../../src/engine/keyring.ts";
+
+test("the name of a new key is synced, and so are those of the folders that were made for it", (t) => {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), "holdpoint-key-"));
+  const opened = new Map<number, string>();
+  const synced: string[] = [];
+  const { openSync } = fs;
+  t.mock.method(fs, "openSync", (place: string, flags: string) => {
+    const descriptor = openSync(place, flags);
+    opened.set(descriptor, place);
+    return descriptor;
+  });
+  t.mock.method(fs, "fsyncSync", (descriptor: number) => void synced.push(opened.get(descriptor) ?? ""));
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+    fs.rmSync(root, { recursive: true, force: true });
+  });
+  openKeyring(path.join(root, "a", "b", "key.json"), (bytes) => new Uint8Array(bytes).fill(7));
+  assert.deepEqual(synced, [path.join(root, "a", "b"), path.join(root, "a"), root]);
+});
