@@ -32,6 +32,8 @@ export type Writing = {
   readonly artifacts: Map<string, Artifact>;
   readonly snapshots: Map<number, Snapshot>;
   readonly rows: Map<string, PlannedRow>;
+  /** About how many bytes all that is. */
+  size: number;
 };
 
 export const writeNothing = (): Writing => ({
@@ -41,6 +43,7 @@ export const writeNothing = (): Writing => ({
   artifacts: new Map(),
   snapshots: new Map(),
   rows: new Map(),
+  size: 0,
 });
 
 export const isNothing = ({ entries, names, artifacts }: Writing): boolean =>
@@ -76,6 +79,7 @@ export function prepareAppend(parts: Parts): Append {
       for (const planned of plan.streams) addStream(writing, folds, planned, sidOf(planned.name));
       for (const { name, stream } of plan.names) writing.names.set(name, { stream, isNew: !isTaken(name) });
       for (const artifact of plan.artifacts) writing.artifacts.set(artifact.hash, artifact);
+      writing.size += sizeOf(plan);
       for (const row of rows) writing.rows.set(`${row.view}/${row.sid}`, row);
     },
     steps(tid, writing, first) {
@@ -92,6 +96,13 @@ export function prepareAppend(parts: Parts): Append {
       ];
     },
   };
+}
+
+export function sizeOf({ streams, artifacts }: Plan<unknown>): number {
+  let size = 0;
+  for (const { entries } of streams) for (const { body } of entries) size += body?.length ?? 0;
+  for (const { bytes } of artifacts) size += bytes.length;
+  return size;
 }
 
 function addStream(writing: Writing, folds: Folds, planned: PlannedStream, sid: number): void {

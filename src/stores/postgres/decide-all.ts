@@ -10,7 +10,7 @@ import type { Folds } from "../../core/streams.ts";
 import type { Needs } from "../../core/transaction.ts";
 import type { Head } from "../head.ts";
 import { type Ground, type Plan, planning } from "../plan.ts";
-import { type Append, MOST_ENTRIES, type Writing, writeNothing } from "./append.ts";
+import { type Append, MOST_ENTRIES, sizeOf, type Writing, writeNothing } from "./append.ts";
 import type { Standing, Wanted } from "./ground.ts";
 import type { Seen } from "./heads.ts";
 import { type Member, wantMore } from "./member.ts";
@@ -97,9 +97,13 @@ function isLocked({ streams, names }: Wanted, needs: Needs): boolean {
   );
 }
 
-function fits({ entries }: Writing, { streams }: Plan<unknown>): boolean {
-  const more = streams.reduce((sum, stream) => sum + stream.entries.length, 0);
+/** What one batch sends at most, unless one member alone is larger. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+function fits(writing: Writing, plan: Plan<unknown>): boolean {
+  const more = plan.streams.reduce((sum, { entries }) => sum + entries.length, 0);
   if (more > MOST_ENTRIES)
     throw new HoldpointError("payload_too_large", `A decision appends at most ${MOST_ENTRIES} entries.`);
-  return entries.length + more <= MOST_ENTRIES;
+  const hasRoom = writing.size === 0 || writing.size + sizeOf(plan) <= MOST_BYTES;
+  return hasRoom && writing.entries.length + more <= MOST_ENTRIES;
 }

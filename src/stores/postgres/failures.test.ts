@@ -168,6 +168,16 @@ describe("a PostgreSQL store in trouble", { concurrency: false }, () => {
     assert.equal((await store.read(TENANT, one, { fromSeq: 17_999 })).length, 2);
   });
 
+  test("large values of many calls at once are written in portions", async (t) => {
+    const { open } = bench(t);
+    const store = await open();
+    const text = "x".repeat(3_000_000);
+    await Promise.all(times(12, (index) => count(store, `act-${index}`, { text, index })));
+    assert.equal((await store.log(TENANT, 0, 100)).length, 12);
+    const [entry] = await store.read(TENANT, actionStream("act-7"));
+    assert.deepEqual(JSON.parse(entry?.body ?? ""), { text, index: 7 });
+  });
+
   test("a server that may not be written is refused, and so is one that does not sync", async (t) => {
     const { open, sql, schema, server } = bench(t);
     await open();
