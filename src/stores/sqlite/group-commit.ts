@@ -5,15 +5,21 @@
  * G2. When a member's writes or the commit fail, all is rolled back and every member is tried again by itself.
  * G3. A batch holds the file's write lock for about ten milliseconds at most, however many are queued.
  * G4. When others write too, the next batch leaves them a gap.
- * G5. Where many are queued and nobody else writes, batches are decided ahead (`flights.ts`).
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { HoldpointError } from "../../core/errors.ts";
-import type { Flights } from "./flights.ts";
-import { LONGEST_HOLD_MS, type Member, type Prepared, unknownCommit } from "./member.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { translated } from "./sqlite-errors.ts";
-import type { WriteTransaction } from "./write-transaction.ts";
+import type { Outcome, WriteTransaction } from "./write-transaction.ts";
+
+export type Prepared = { write(): void; answer(): void };
+
+export type Member = {
+  prepare(): Prepared;
+  refuse(error: unknown): void;
+  /** Shares its transaction with nobody: `prepare` writes already. */
+  readonly alone?: boolean;
+};
 
 export type Writer = {
   submit(member: Member): void;
@@ -27,41 +33,26 @@ type Batch = {
   readonly failed?: { readonly member: Member; readonly error: unknown };
 };
 
+const LONGEST_HOLD_MS = 10;
 const GAP_MS = 1;
 /** Another process that wrote this lately probably waits for the lock again. */
 const LATELY_MS = 250;
 
-export function createWriter(transaction: WriteTransaction, patience: Patience, flights?: Flights): Writer {
+export function createWriter(transaction: WriteTransaction, patience: Patience): Writer {
   const queue: Member[] = [];
   let running: Promise<void> | undefined;
   let closed = false;
   let othersWrote = Number.NEGATIVE_INFINITY;
   let lastEnd = Number.NEGATIVE_INFINITY;
 
-  const writeHere = async (): Promise<void> => {
-    const now = performance.now();
-    if (now - othersWrote < LATELY_MS && now - lastEnd < GAP_MS) await sleep(GAP_MS);
-    const others = await writeNext(transaction, patience, queue);
-    lastEnd = performance.now();
-    if (others) othersWrote = lastEnd;
-  };
-  /** Whether the queue is served that way. */
-  const flyNext = async (): Promise<boolean> => {
-    if (flights === undefined) return false;
-    const suits = performance.now() - othersWrote >= LATELY_MS;
-    const ahead = suits ? flights.decide(queue) : undefined;
-    const again = await flights.land();
-    if (again !== undefined) {
-      queue.unshift(...again, ...(ahead === undefined ? [] : flights.cancel(ahead)));
-      return false;
-    }
-    if (ahead !== undefined) flights.launch(ahead);
-    return ahead !== undefined;
-  };
   const run = async (): Promise<void> => {
-    while (queue.length > 0 || flights?.isFlying() === true) {
+    while (queue.length > 0) {
       await nextTurn();
-      if (!(await flyNext()) && queue.length > 0) await writeHere();
+      const now = performance.now();
+      if (now - othersWrote < LATELY_MS && now - lastEnd < GAP_MS) await sleep(GAP_MS);
+      const others = await writeNext(transaction, patience, queue);
+      lastEnd = performance.now();
+      if (others) othersWrote = lastEnd;
     }
     running = undefined;
   };
@@ -74,7 +65,6 @@ export function createWriter(transaction: WriteTransaction, patience: Patience, 
     async close() {
       closed = true;
       while (running !== undefined) await running;
-      await flights?.close();
     },
   };
 }
@@ -131,7 +121,7 @@ async function settle(transaction: WriteTransaction, patience: Patience, batch: 
   const outcome = await transaction.commit(batch.done.length);
   if (outcome.kind === "committed") for (const { answer } of batch.done) answer();
   else if (outcome.kind === "undone") await oneByOne(transaction, patience, { batch, error: outcome.error });
-  else for (const { member } of batch.done) member.refuse(unknownCommit(outcome.error));
+  else for (const { member } of batch.done) member.refuse(unknownCommit(outcome));
 }
 
 /** A member that was by itself already has its answer. */
@@ -144,4 +134,8 @@ async function oneByOne(
   if (batch.failed !== undefined) members.push(batch.failed.member);
   if (members.length === 1) members[0]?.refuse(members[0].alone === true ? error : translated(error));
   else for (const member of members) await writeNext(transaction, patience, [member]);
+}
+
+function unknownCommit({ error }: Extract<Outcome, { kind: "unknown" }>): HoldpointError {
+  return new HoldpointError("commit_unknown", "The disk failed while the store committed.", { cause: error });
 }

@@ -1,11 +1,9 @@
 /**
  * The heads and states of streams, from a bounded cache where that is safe and from the file otherwise.
  *
- * H1. A cached head is used without a read only while nobody else has appended: no other connection has committed
- *     (`PRAGMA data_version`), or the last position in the file is the last that this process gave out.
+ * H1. A cached head is used without a read only while no other connection has committed (`PRAGMA data_version`).
  * H2. Otherwise the head row is read inside the transaction; the cached state counts only if the row is the same.
- * H3. What a batch moved enters the cache after its commit, never before. Until then only those who are decided after it
- *     see it, and they count for nothing if it fails.
+ * H3. What a batch moved enters the cache after its commit, never before.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { StreamKind, StreamRef } from "../../core/stream.ts";
@@ -13,24 +11,18 @@ import type { Folds } from "../../core/streams.ts";
 import { createCache, type Most } from "../cache.ts";
 import { emptyHead, foldEntry, foldOf, type Head, isOver } from "../head.ts";
 import { hex } from "./hex.ts";
-import { createLayers } from "./layers.ts";
-import type { Places } from "./places.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** `sid` is 0 while the stream is not in the file. */
 export type SqliteHead = Head & { readonly sid: number };
 
-export type MovedHead = { readonly stream: StreamRef; readonly name: string; readonly head: SqliteHead };
-
 export type Heads = {
-  /** Inside the transaction, before the first head: what was committed since the last time? */
-  refresh(): "nothing" | "own" | "others";
+  /** Inside the transaction, before the first head: did others write since the last time? */
+  refresh(): boolean;
   head(tid: number, stream: StreamRef, name: string): SqliteHead;
-  moved(tid: number, moved: MovedHead): void;
-  written(): void;
-  launch(): void;
-  landed(): void;
-  drop(): void;
+  moved(tid: number, stream: StreamRef, name: string, head: SqliteHead): void;
+  committed(): void;
+  rolledBack(): void;
   /** Trusts nothing that was seen before. */
   clear(): void;
 };
@@ -40,36 +32,27 @@ type Options = {
   readonly folds: Folds;
   readonly snapshots: Snapshots;
   readonly most: Most;
-  readonly places: Places;
 };
-type Pending = { readonly kind: StreamKind; readonly head: SqliteHead };
 type Cached = { readonly head: SqliteHead; readonly look: number };
 
-export function prepareHeads({ db, folds, snapshots, most, places }: Options): Heads {
+export function prepareHeads({ db, folds, snapshots, most }: Options): Heads {
   const version = db.prepare("PRAGMA data_version");
   const load = prepareLoad({ db, folds, snapshots });
   const cache = createCache<Cached>(most, ({ head }) => head.size);
-  const layers = createLayers<Pending>();
+  const batch = new Map<string, { readonly kind: StreamKind; readonly head: SqliteHead }>();
   let seen = -1;
   let look = 0;
-  const enter = (moved: ReadonlyMap<string, Pending>) => {
-    for (const [key, { kind, head }] of moved) {
-      if (isOver(folds, kind, head)) cache.forget(key);
-      else cache.set(key, { head, look });
-    }
-  };
   return {
     refresh() {
       const now = Number(version.get()?.["data_version"]);
-      if (now === seen) return "nothing";
+      const others = now !== seen;
+      if (others) look += 1;
       seen = now;
-      if (places.areCurrent()) return "own";
-      look += 1;
-      return "others";
+      return others;
     },
     head(tid, stream, name) {
       const key = `${tid}/${name}`;
-      const pending = layers.get(key);
+      const pending = batch.get(key);
       if (pending !== undefined) return pending.head;
       const cached = cache.get(key);
       if (cached?.look === look) return cached.head;
@@ -77,11 +60,15 @@ export function prepareHeads({ db, folds, snapshots, most, places }: Options): H
       if (head.seq > 0) cache.set(key, { head, look });
       return head;
     },
-    moved: (tid, { stream, name, head }) => layers.set(`${tid}/${name}`, { kind: stream.kind, head }),
-    written: () => enter(layers.written()),
-    launch: layers.launch,
-    landed: () => enter(layers.landed()),
-    drop: layers.drop,
+    moved: (tid, { kind }, name, head) => batch.set(`${tid}/${name}`, { kind, head }),
+    committed() {
+      for (const [key, { kind, head }] of batch) {
+        if (isOver(folds, kind, head)) cache.forget(key);
+        else cache.set(key, { head, look });
+      }
+      batch.clear();
+    },
+    rolledBack: () => batch.clear(),
     clear() {
       cache.clear();
       seen = -1;
@@ -95,7 +82,7 @@ type Load = (
   from: { name: string; cached: SqliteHead | undefined },
 ) => SqliteHead;
 
-function prepareLoad({ db, folds, snapshots }: Omit<Options, "most" | "places">): Load {
+function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
   const findStream = db.prepare("SELECT sid FROM hp_streams WHERE tid = ? AND name = ?");
   const last = db.prepare("SELECT seq, hash FROM hp_entries WHERE sid = ? ORDER BY seq DESC LIMIT 1");
   const newer = db.prepare(

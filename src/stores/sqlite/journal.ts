@@ -3,19 +3,17 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Folds } from "../../core/streams.ts";
 import type { Most } from "../cache.ts";
 import type { Projections } from "../project.ts";
-import { type Append, createMarker, type Marker, prepareAppend } from "./append.ts";
+import { createMarker, type Marker, prepareAppend, type WritePlan } from "./append.ts";
 import { type Artifacts, prepareArtifacts } from "./artifacts.ts";
 import { type Heads, prepareHeads } from "./heads.ts";
 import { type Names, prepareNames } from "./names.ts";
 import type { Patience } from "./patience.ts";
-import { type Places, preparePlaces } from "./places.ts";
 import { prepareReads, type Reads } from "./read.ts";
 import { prepareSeals, type Seals } from "./seals.ts";
 import { prepareSecrets, type Secrets } from "./secrets.ts";
 import { prepareSnapshots } from "./snapshots.ts";
 import { prepareTenants, type Tenants } from "./tenants.ts";
 import { prepareViews, type Views } from "./views.ts";
-import { prepareWriteRows, type WriteRows } from "./write-rows.ts";
 
 export type JournalParts = {
   readonly db: DatabaseSync;
@@ -39,34 +37,28 @@ export type Journal = JournalParts & {
   readonly reads: Reads;
   readonly seals: Seals;
   readonly marker: Marker;
-  readonly places: Places;
-  readonly append: Append;
-  readonly writeRows: WriteRows;
+  readonly append: WritePlan;
 };
 
 export function prepareJournal(parts: JournalParts): Journal {
   const { db, folds, projections, mostHeads } = parts;
-  const places = preparePlaces(db);
   const snapshots = prepareSnapshots(db);
-  const heads = prepareHeads({ db, folds, snapshots, most: mostHeads, places });
+  const heads = prepareHeads({ db, folds, snapshots, most: mostHeads });
   const names = prepareNames(db);
+  const artifacts = prepareArtifacts(db);
+  const views = prepareViews(db, projections);
   const marker = createMarker();
   return {
     ...parts,
     heads,
     names,
-    places,
+    artifacts,
+    views,
     marker,
-    artifacts: prepareArtifacts(db),
-    views: prepareViews(db, projections),
     tenants: prepareTenants(db),
     secrets: prepareSecrets(db),
     reads: prepareReads(db, parts.patience),
     seals: prepareSeals(db),
-    append: prepareAppend({ folds, projections, heads, names, places, marker }),
-    writeRows: prepareWriteRows(
-      db,
-      projections.all.map(({ view }) => view),
-    ),
+    append: prepareAppend({ db, folds, heads, names, artifacts, snapshots, views, marker }),
   };
 }

@@ -2,7 +2,6 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Folds } from "../../core/streams.ts";
 import type { Most } from "../cache.ts";
 import type { Projection } from "../store.ts";
-import type { OtherThread } from "./ahead.ts";
 import type { Open } from "./connect.ts";
 import type { AroundCommit } from "./write-transaction.ts";
 
@@ -12,8 +11,6 @@ export type SqliteHooks = {
   readonly open?: Open;
   connected?(db: DatabaseSync): void;
   commit?: AroundCommit;
-  /** Stands before the other thread. With any other hook there is none. */
-  thread?(thread: OtherThread): OtherThread;
 };
 
 export type SqliteOptions = {

@@ -74,7 +74,7 @@ function buildPage(journal: Journal): Rebuilt | undefined {
 function build(journal: Journal, place: { sid: number; tid: number }, stream: StreamRef): boolean {
   try {
     const folded = refold(journal.db, journal, { sid: place.sid, stream });
-    if (folded.seq > 0) journal.views.write(place, stream, folded.state);
+    if (folded.seq > 0) journal.views.write(place, stream, { after: folded.state });
     return true;
   } catch (error) {
     if (!isHoldpointError(error, "unknown_event") && !isHoldpointError(error, "body_erased")) throw error;

@@ -3,9 +3,7 @@ import path from "node:path";
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Most } from "../cache.ts";
 import { tableOf } from "../project.ts";
-import { type AheadSetup, type OtherThread, otherThread } from "./ahead.ts";
 import { alreadyHeld, type Hold, holdEpoch } from "./epochs.ts";
-import { createFlights } from "./flights.ts";
 import { createFollowers, type Followers } from "./follow.ts";
 import { createWriter, type Writer } from "./group-commit.ts";
 import { type Journal, prepareJournal } from "./journal.ts";
@@ -74,7 +72,7 @@ type Parts = {
 
 function openWriter({ options, opened, journal, followers }: Parts): Writer {
   const { db, file } = opened;
-  const { heads, names, places, tenants, marker, patience } = journal;
+  const { heads, tenants, marker, patience } = journal;
   const around = options.hooks?.commit ?? ((commit) => commit());
   const check = watchLayout(journal);
   const committed = followers.wake;
@@ -82,42 +80,27 @@ function openWriter({ options, opened, journal, followers }: Parts): Writer {
     db,
     file,
     heads,
-    names,
-    places,
     tenants,
     marker,
     patience,
     around,
     open: options.hooks?.open,
-    check: check.look,
+    check,
     committed,
   });
-  const thread = threadOf(options, { file, views: journal.projections.all.map(({ view }) => view) });
-  const { layout } = check;
-  const flights = thread && createFlights({ journal, transaction, committed, layout, thread });
-  return createWriter(transaction, patience, flights);
-}
-
-/** Tests that stand around connections and commits stand on one thread. */
-function threadOf({ hooks = {} }: SqliteOptions, setup: AheadSetup): OtherThread | undefined {
-  if (hooks.open ?? hooks.connected ?? hooks.commit) return undefined;
-  const thread = otherThread(setup);
-  return hooks.thread?.(thread) ?? thread;
+  return createWriter(transaction, patience);
 }
 
 /** A newer program may change the file's layout while this one has it open. */
-function watchLayout({ db, projections }: Journal): { look(): void; layout(): string } {
+function watchLayout({ db, projections }: Journal): () => void {
   const select = db.prepare("SELECT value FROM hp_meta WHERE key = 'layout'");
-  let seen = readMeta(db, "layout") ?? "";
-  return {
-    layout: () => seen,
-    look() {
-      const now = String(select.get()?.["value"]);
-      if (now === seen) return;
-      refuseNewer(db);
-      refuseNewerViews(db, projections);
-      seen = now;
-    },
+  let seen: unknown = readMeta(db, "layout");
+  return () => {
+    const now = select.get()?.["value"];
+    if (now === seen) return;
+    refuseNewer(db);
+    refuseNewerViews(db, projections);
+    seen = now;
   };
 }
 

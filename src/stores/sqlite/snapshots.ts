@@ -17,23 +17,15 @@ export type Snapshot = {
 export type Snapshots = {
   /** undefined when there is none, or when it was made by another version of the fold. */
   find(sid: number, version: number): Snapshot | undefined;
+  /** Answers the state's size when it was kept. */
+  keep(sid: number, version: number, planned: PlannedStream): number | undefined;
 };
-
-export type SnapshotRow = {
-  readonly seq: number;
-  readonly version: number;
-  readonly hash: string;
-  readonly state: Uint8Array;
-};
-
-/** null while it is not time for the next one. */
-export function snapshotOf(version: number, { before, after }: PlannedStream): SnapshotRow | null {
-  if (Math.floor(after.seq / SNAPSHOT_EVERY) === Math.floor(before.seq / SNAPSHOT_EVERY)) return null;
-  return { seq: after.seq, version, hash: after.hash, state: serialize(after.state) };
-}
 
 export function prepareSnapshots(db: DatabaseSync): Snapshots {
   const select = db.prepare("SELECT seq, hash, state FROM hp_snapshots WHERE sid = ? AND version = ?");
+  const upsert = db.prepare(
+    "INSERT OR REPLACE INTO hp_snapshots (sid, seq, version, hash, state) VALUES (?, ?, ?, ?, ?)",
+  );
   return {
     find(sid, version) {
       const row = select.get(sid, version);
@@ -41,6 +33,13 @@ export function prepareSnapshots(db: DatabaseSync): Snapshots {
       const state = unpack(row["state"]);
       const size = row["state"].length;
       return state && { seq: Number(row["seq"]), hash: hex(row["hash"]), state: state.state, size };
+    },
+    keep(sid, version, { before, after }) {
+      if (Math.floor(after.seq / SNAPSHOT_EVERY) === Math.floor(before.seq / SNAPSHOT_EVERY))
+        return undefined;
+      const bytes = serialize(after.state);
+      upsert.run(sid, after.seq, version, Buffer.from(after.hash, "hex"), bytes);
+      return bytes.length;
     },
   };
 }

@@ -11,9 +11,8 @@ import type { Decision, Needs, Sight } from "../../core/transaction.ts";
 import { checkText } from "../check-text.ts";
 import { makePlan } from "../plan.ts";
 import type { SqlTransaction } from "../store.ts";
-import type { Writer } from "./group-commit.ts";
+import type { Prepared, Writer } from "./group-commit.ts";
 import type { Journal } from "./journal.ts";
-import type { Prepared } from "./member.ts";
 import { isConstraint, translated } from "./sqlite-errors.ts";
 import { groundOf, writePlan } from "./transact.ts";
 

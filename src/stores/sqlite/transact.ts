@@ -3,10 +3,8 @@ import type { Decide, Needs } from "../../core/transaction.ts";
 import { checkText } from "../check-text.ts";
 import { emptyHead } from "../head.ts";
 import { type Ground, makePlan, type Plan } from "../plan.ts";
-import type { Writer } from "./group-commit.ts";
+import type { Prepared, Writer } from "./group-commit.ts";
 import type { Journal } from "./journal.ts";
-import type { Prepared, PreparedRows } from "./member.ts";
-import type { Rows } from "./rows.ts";
 
 export function transact<Result>(
   { journal, writer }: { journal: Journal; writer: Writer },
@@ -20,13 +18,7 @@ export function transact<Result>(
       const plan = makePlan(groundOf(journal, tenant), needs, decide);
       return { write: () => writePlan(journal, tenant, plan), answer: () => resolve(plan.result) };
     };
-    const prepareRows = (): PreparedRows | undefined => {
-      const tid = journal.tenants.find(tenant);
-      if (tid === undefined) return undefined;
-      const plan = makePlan(groundOf(journal, tenant), needs, decide);
-      return { rows: journal.append(tid, plan), answer: () => resolve(plan.result) };
-    };
-    writer.submit({ prepare, prepareRows, refuse });
+    writer.submit({ prepare, refuse });
   });
 }
 
@@ -43,13 +35,7 @@ export function groundOf({ tenants, heads, names, folds, clock, random }: Journa
   };
 }
 
-export function writePlan(
-  { tenants, append, writeRows }: Journal,
-  tenant: string,
-  plan: Plan<unknown>,
-): Rows | undefined {
-  if (plan.streams.length + plan.names.length + plan.artifacts.length === 0) return undefined;
-  const rows = append(tenants.ensure(tenant), plan);
-  writeRows(rows);
-  return rows;
+export function writePlan({ tenants, append }: Journal, tenant: string, plan: Plan<unknown>): void {
+  if (plan.streams.length + plan.names.length + plan.artifacts.length === 0) return;
+  append(tenants.ensure(tenant), plan);
 }

@@ -2,14 +2,12 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { type StreamRef, streamRef } from "../../core/stream.ts";
 import { checkQuery } from "../check-query.ts";
 import { type Projections, rowOf } from "../project.ts";
-import type { ViewClaim, ViewQuery, ViewRow } from "../store.ts";
-import { viewChange } from "./rows.ts";
+import type { Projection, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
 import { viewTable } from "./view-tables.ts";
-import { prepareViewChanges } from "./write-rows.ts";
 
 export type Views = {
-  /** Writes a stream's rows anew. */
-  write(place: ViewPlace, stream: StreamRef, state: unknown): void;
+  /** `before`: the state that the row was written from, where there was one. */
+  write(place: ViewPlace, stream: StreamRef, states: { before?: unknown; after: unknown }): void;
   query(tid: number, query: ViewQuery): readonly ViewRow[];
   count(tid: number, view: string, bucket: string): number;
   /** Rows that are due and that nobody has claimed, with the numbers of their streams. */
@@ -23,9 +21,8 @@ export type Views = {
 export type ViewPlace = { readonly tid: number; readonly sid: number };
 
 export function prepareViews(db: DatabaseSync, projections: Projections): Views {
-  const write = prepareViewChanges(
-    db,
-    projections.all.map(({ view }) => view),
+  const writers = new Map(
+    projections.all.map((projection) => [projection.view, prepareWrite(db, projection)]),
   );
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
@@ -35,12 +32,8 @@ export function prepareViews(db: DatabaseSync, projections: Projections): Views 
   };
   const findStream = db.prepare("SELECT sid FROM hp_streams WHERE tid = ? AND name = ?");
   return {
-    write(place, stream, state) {
-      for (const projection of projections.of(stream.kind)) {
-        const row = rowOf(projection, stream, state);
-        const data = JSON.stringify(row?.data ?? null);
-        write(viewChange(place, { view: projection.view, row, was: undefined, data }));
-      }
+    write(place, stream, states) {
+      for (const { view } of projections.of(stream.kind)) writers.get(view)?.(place, stream, states);
     },
     query(tid, asked) {
       projections.named(asked.view);
@@ -69,6 +62,28 @@ export function prepareViews(db: DatabaseSync, projections: Projections): Views 
       );
       return rows.map((row) => ({ sid: Number(row["sid"]), row: viewRow(row) }));
     },
+  };
+}
+
+type Write = Views["write"];
+
+function prepareWrite(db: DatabaseSync, projection: Projection): Write {
+  const table = viewTable(projection.view);
+  const remove = db.prepare(`DELETE FROM ${table} WHERE sid = ?`);
+  const upsert = db.prepare(
+    `INSERT INTO ${table} (sid, tid, bucket, at, due, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sid) DO UPDATE
+     SET bucket = excluded.bucket, at = excluded.at, due = excluded.due, data = excluded.data`,
+  );
+  // Where its times stay as they were, their indexes are not touched: most of a row's changes.
+  const update = db.prepare(`UPDATE ${table} SET bucket = ?, data = ? WHERE sid = ?`);
+  return ({ sid, tid }, stream, { before, after }) => {
+    const row = rowOf(projection, stream, after);
+    if (row === undefined) return void remove.run(sid);
+    const data = JSON.stringify(row.data);
+    const was = before === undefined ? undefined : rowOf(projection, stream, before);
+    const isInPlace = was !== undefined && was.at === row.at && was.due === row.due;
+    if (isInPlace && update.run(row.bucket, data, sid).changes === 1) return;
+    upsert.run(sid, tid, row.bucket, row.at, row.due, data);
   };
 }
 

@@ -1,12 +1,10 @@
 /** A write transaction of the journal: how it begins, and what is known after it ended. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Mark, Marker } from "./append.ts";
+import type { Marker } from "./append.ts";
 import { connect, type Open } from "./connect.ts";
 import type { Heads } from "./heads.ts";
 import { writeMeta } from "./migrations.ts";
-import type { Names } from "./names.ts";
 import { type Patience, patiently } from "./patience.ts";
-import type { Places } from "./places.ts";
 import { isBusy, isInputOutput, sqliteCode } from "./sqlite-errors.ts";
 import type { Tenants } from "./tenants.ts";
 
@@ -21,8 +19,6 @@ export type WriteTransaction = {
   begin(): boolean;
   commit(members: number): Promise<Outcome>;
   rollBack(): void;
-  /** What became of a commit that failed, or whose answer never came, by the last entry that it wrote. */
-  findOut(last: Mark | undefined, error: unknown): Promise<Outcome>;
   isBroken(error: unknown): boolean;
 };
 
@@ -33,8 +29,6 @@ export type TransactionParts = {
   readonly db: DatabaseSync;
   readonly file: string;
   readonly heads: Heads;
-  readonly names: Names;
-  readonly places: Places;
   readonly tenants: Tenants;
   readonly marker: Marker;
   readonly patience: Patience;
@@ -46,14 +40,12 @@ export type TransactionParts = {
 };
 
 export function writeTransaction(parts: TransactionParts): WriteTransaction {
-  const { db, heads, names, places, tenants, marker } = parts;
+  const { db, heads, tenants, marker } = parts;
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const rollBack = () => {
     undo(db);
-    heads.drop();
-    names.drop();
-    places.forget();
+    heads.rolledBack();
     tenants.forget();
   };
   return {
@@ -61,9 +53,9 @@ export function writeTransaction(parts: TransactionParts): WriteTransaction {
       begin.run();
       marker.clear();
       try {
-        const seen = heads.refresh();
-        if (seen !== "nothing") parts.check();
-        return seen === "others";
+        const others = heads.refresh();
+        if (others) parts.check();
+        return others;
       } catch (error) {
         rollBack();
         heads.clear();
@@ -72,18 +64,16 @@ export function writeTransaction(parts: TransactionParts): WriteTransaction {
     },
     async commit(members) {
       const error = failureOf(() => parts.around(() => void commit.run(), members));
-      const outcome = error === undefined ? COMMITTED : await afterFailure(parts, marker.last(), error.error);
+      const outcome = error === undefined ? COMMITTED : await afterFailure(parts, error.error);
       if (outcome.kind !== "committed") rollBack();
       if (outcome.kind === "unknown") heads.clear();
       if (outcome.kind === "committed") {
-        heads.written();
-        names.written();
+        heads.committed();
         parts.committed();
       }
       return outcome;
     },
     rollBack,
-    findOut: (last, error) => lookAfter(parts, last, error),
     isBroken: (error) => sqliteCode(error) !== undefined || !db.isTransaction,
   };
 }
@@ -108,16 +98,11 @@ function failureOf(attempt: () => void): { readonly error: unknown } | undefined
  * A commit that failed to reach the disk may still be in the log there, and come back after a crash. It is there if a
  * fresh connection sees it; it is certainly not if a later write succeeded, which overwrites it; else it is unknown.
  */
-async function afterFailure(
-  parts: TransactionParts,
-  last: Mark | undefined,
-  error: unknown,
-): Promise<Outcome> {
-  undo(parts.db);
-  return isInputOutput(error) ? lookAfter(parts, last, error) : { kind: "undone", error };
-}
-
-async function lookAfter(parts: TransactionParts, last: Mark | undefined, error: unknown): Promise<Outcome> {
+async function afterFailure(parts: TransactionParts, error: unknown): Promise<Outcome> {
+  const { db, marker } = parts;
+  undo(db);
+  if (!isInputOutput(error)) return { kind: "undone", error };
+  const last = marker.last();
   if (last === undefined) return { kind: "unknown", error };
   try {
     return await patiently(parts.patience, () => findOut(parts, last, error));
@@ -126,7 +111,11 @@ async function lookAfter(parts: TransactionParts, last: Mark | undefined, error:
   }
 }
 
-function findOut({ file, open }: TransactionParts, last: Mark, error: unknown): Outcome {
+function findOut(
+  { file, open }: TransactionParts,
+  last: { position: number; hash: string },
+  error: unknown,
+): Outcome {
   const fresh = connect(file, open);
   try {
     const row = fresh
