@@ -58,13 +58,14 @@ async function restPerforming(runtime: Runtime): Promise<boolean> {
   return runtime.performing.size === 0;
 }
 
-type Listener = Pick<RuntimeParts, "notify" | "reach">;
+/** What a program brings may well be asynchronous, whatever its type says. */
+type Listener = Pick<RuntimeParts, "reach"> & { readonly notify: (notice: Notice) => unknown };
 
 /** Told at once, unless a test holds the process at the point before. */
 async function giveOut({ notify, reach }: Listener, notice: Notice): Promise<void> {
   const held = reach("before_notify");
   if (held !== undefined) await held;
-  await notify(notice);
+  await Promise.resolve(notify(notice));
   await reach("after_notify");
 }
 
