@@ -27,7 +27,7 @@ import {
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
-import { printNotice } from "./engine/print-notice.ts";
+import { noticePrinter } from "./engine/print-notice.ts";
 import { pooledRandom } from "./engine/random.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
@@ -136,6 +136,13 @@ async function openStore(options: HoldpointOptions): Promise<Store> {
   return openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode });
 }
 
+/** A database that only the program names has to be named to the command as well. */
+function commandHint({ database }: HoldpointOptions): string | null {
+  return database === undefined
+    ? null
+    : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
+}
+
 async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>): Promise<OpenRuntime> {
   const store = options.store ?? (await openStore(options));
   const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
@@ -159,7 +166,7 @@ async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>)
       known ??= findKeyring(keys);
       return known;
     },
-    notify: options.notify ?? printNotice,
+    notify: options.notify ?? noticePrinter(commandHint(options)),
     reach: options.reach ?? (() => undefined),
     process: `${hostname()}/${process.pid}`,
     rhythm: RHYTHM,

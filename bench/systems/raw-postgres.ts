@@ -1,15 +1,7 @@
 /** PostgreSQL through `pg` and nothing else, one round trip a commit: the limit on this machine. */
 import { Client } from "pg";
 import { inSequences, type Load, now, type OpenSystem, PAYLOAD, timed } from "../system.ts";
-import {
-  ENDING,
-  type Entry,
-  requestName,
-  STARTING,
-  streamName,
-  VIEW_APPLIED,
-  VIEW_RUNNING,
-} from "./same-rows.ts";
+import { ENDING, type Entry, requestName, STARTING, streamName, VIEW_APPLIED } from "./same-rows.ts";
 
 const SINGLE = "CREATE TABLE row (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload text NOT NULL)";
 const INSERT = { name: "row", text: "INSERT INTO row (payload) VALUES ($1)", values: [PAYLOAD] };
@@ -43,20 +35,14 @@ const ENTRIES = `
 INSERT INTO entries (tid, sid, seq, header, hash, salt, body)
 SELECT 1, * FROM unnest($4::int8[], $5::int4[], $6::text[], $7::bytea[], $8::bytea[], $9::text[])`;
 
-const START = `
+const CALL = `
 WITH m AS (INSERT INTO moves (tid, sids) VALUES (1, $1)),
   s AS (
-    INSERT INTO streams SELECT sid, 1, name, NULL, 3, $10, $2
+    INSERT INTO streams SELECT sid, 1, name, NULL, 4, $10, $2
     FROM unnest($1::int8[], $11::text[]) AS t (sid, name)
   ),
   n AS (INSERT INTO names SELECT 1, request, name FROM unnest($12::text[], $11::text[]) AS t (request, name)),
-  v AS (INSERT INTO view SELECT sid, 1, 'running', $2, NULL, NULL, $3 FROM unnest($1::int8[]) AS t (sid))
-${ENTRIES}`;
-
-const END = `
-WITH m AS (INSERT INTO moves (tid, sids) VALUES (1, $1)),
-  s AS (UPDATE streams SET seq = 4, hash = $10, at = $2 WHERE sid = ANY ($1::int8[])),
-  v AS (UPDATE view SET bucket = 'applied', data = $3 WHERE sid = ANY ($1::int8[]))
+  v AS (INSERT INTO view SELECT sid, 1, 'applied', $2, NULL, NULL, $3 FROM unnest($1::int8[]) AS t (sid))
 ${ENTRIES}`;
 
 const HASH = Buffer.alloc(32, 7);
@@ -75,11 +61,9 @@ function columns(sids: readonly number[], entries: readonly Entry[]): unknown[] 
 }
 
 async function call(client: Client, sids: readonly number[]): Promise<void> {
-  const started = [sids, Date.now(), VIEW_RUNNING, ...columns(sids, STARTING), HASH];
+  const rows = [sids, Date.now(), VIEW_APPLIED, ...columns(sids, [...STARTING, ...ENDING]), HASH];
   const names = [sids.map(streamName), sids.map(requestName)];
-  await client.query({ name: "start", text: START, values: [...started, ...names] });
-  const ended = [sids, Date.now(), VIEW_APPLIED, ...columns(sids, ENDING), HASH];
-  await client.query({ name: "end", text: END, values: ended });
+  await client.query({ name: "call", text: CALL, values: [...rows, ...names] });
 }
 
 function sameRows(clients: readonly Client[]): (load: Load) => Promise<void> {

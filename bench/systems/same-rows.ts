@@ -20,7 +20,7 @@ const entry = (seq: number, header: number, body: number): Entry => ({
   body: text(body),
 });
 
-/** First commit: proposed, reviewed, started. Second: applied. */
+/** Holdpoint's first commit: proposed, reviewed, started. Its second: applied. */
 export const STARTING: readonly Entry[] = [entry(1, 282, 576), entry(2, 282, 141), entry(3, 281, 349)];
 export const ENDING: readonly Entry[] = [entry(4, 281, 348)];
 export const VIEW_RUNNING = text(480);

@@ -20,7 +20,7 @@ type Run = Extract<Line, { kind: "run" }>;
 function refuseMissing({ command }: Run, place: StorePlace): void {
   const what = `There is no store at ${place.shown}.`;
   const next =
-    "A program that uses holdpoint() makes one; or name it with --data <folder> or HOLDPOINT_DATA.";
+    "A program that uses holdpoint() makes one; or name it: --data <folder> or HOLDPOINT_DATA, --database <url> or HOLDPOINT_DATABASE.";
   if (command.storeless !== true && !place.hasStore) throw new CommandError("no_store", what, next);
 }
 

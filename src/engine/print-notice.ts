@@ -22,6 +22,12 @@ export function noticeText(notice: Notice): string {
   }
 }
 
-export function printNotice(notice: Notice): void {
-  process.stderr.write(`holdpoint: ${noticeText(notice)}\n`);
+const ASKS_FOR_A_COMMAND: readonly Notice["kind"][] = ["waiting", "in_doubt"];
+
+/** `hint`: what has to be known to use the commands that are shown. */
+export function noticePrinter(hint: string | null): (notice: Notice) => void {
+  return (notice) => {
+    const more = hint !== null && ASKS_FOR_A_COMMAND.includes(notice.kind) ? `\n  ${hint}` : "";
+    process.stderr.write(`holdpoint: ${noticeText(notice)}${more}\n`);
+  };
 }
