@@ -1,12 +1,13 @@
 // The whole on PostgreSQL: programs, other programs, and the command line, on one database.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { HoldpointError, holdpoint } from "holdpoint";
 import { openPostgres } from "holdpoint/postgres";
-import { linesOf, runCli } from "../cli/bench.ts";
+import { finished, linesOf, runCli } from "../cli/bench.ts";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
 
 let server: PostgresServer;
@@ -19,6 +20,13 @@ after(async () => {
   await server.stop();
   rmSync(home, { recursive: true, force: true });
 });
+
+/** Module code in a process of its own; `holdpoint`, `database` and `keyFile` are at hand. */
+function runProgram(code: string) {
+  const prelude = `import { holdpoint } from "holdpoint"; const [database, keyFile] = process.argv.slice(1);`;
+  const flags = ["--no-warnings", "--input-type=module", "--eval", prelude + code, server.url, place.keyFile];
+  return finished(spawn(process.execPath, flags, { cwd: import.meta.dirname }));
+}
 
 const options = () => ({ database: server.url, keyFile: place.keyFile, notify: () => {}, agent: "mailer" });
 
@@ -60,6 +68,23 @@ describe("Holdpoint on PostgreSQL", { concurrency: false }, () => {
     assert.equal(both.code, 2);
     const wrong = await runCli(place, ["approvals", "--database", "postgres://me:hush@[x"]);
     for (const { out, err } of [shown, verified, listed, both, wrong]) assert.doesNotMatch(out + err, /hush/);
+  });
+
+  test("a program that asked, did not wait, and closes ends with 0 after close() has settled", async () => {
+    const ran = await runProgram(`
+      const hp = holdpoint({ database, keyFile, notify: () => {}, agent: "mailer" });
+      const send = hp.gate({ name: "send", run: () => "sent" });
+      const asked = await send({}, { requestId: "closing-1", waitMs: 0 });
+      const waited = await send({}, { requestId: "closing-2", waitMs: 300 });
+      await hp.close();
+      console.log(asked.executed, waited.executed, "closed");`);
+    assert.deepEqual(ran, { code: 0, out: "false false closed\n", err: "" });
+  });
+
+  test("a command whose database refuses it says why, and ends", async () => {
+    const ran = await runCli(place, ["approvals", "--database", `${server.url}?sslmode=require`]);
+    assert.equal(ran.code, 4, ran.err);
+    assert.match(ran.err, /The database refused the connection: .*SSL/);
   });
 
   test("a transactional tool is told that this store cannot do it", async () => {

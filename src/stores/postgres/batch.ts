@@ -7,7 +7,7 @@
 
 import { isNothing } from "./append.ts";
 import { textAt } from "./ask.ts";
-import { type Decided, decideAll } from "./decide-all.ts";
+import { type Decided, decideAll, tellAll } from "./decide-all.ts";
 import type { Client } from "./driver.ts";
 import { type CommitMark, findOut } from "./find-out.ts";
 import { COMMIT, numbersIn, ROLLBACK, type Standing, type Wanted, wantedBy } from "./ground.ts";
@@ -37,8 +37,9 @@ export async function runBatch(
     await findOut(journal, sent.mark, error);
   }
   if (sent.mark !== undefined) journal.committed();
-  for (const { member, result } of sent.decided?.done ?? []) member.answer(result);
-  return sent.decided?.again ?? [];
+  if (sent.decided === undefined) return [];
+  tellAll(sent.decided);
+  return sent.decided.again;
 }
 
 type Sent = { mark: CommitMark | undefined; decided: Decided | undefined };

@@ -1,5 +1,5 @@
 import { HoldpointError } from "../../core/errors.ts";
-import { isDatabaseUrl } from "./connect.ts";
+import { isDatabaseUrl } from "./address.ts";
 
 type Rule = readonly [isRight: (value: unknown) => boolean, what: string];
 

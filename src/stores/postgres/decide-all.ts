@@ -1,7 +1,8 @@
 /**
  * The decisions of a batch, in order, each seeing what those before it planned.
  *
- * D1. A member whose decision or rows fail has planned nothing, and fails alone.
+ * D1. A member whose decision or rows fail has planned nothing, and fails alone: it is told so when the batch is over. A
+ *     batch that failed is decided again with all of them, and then nobody may have an answer yet.
  * D2. A member that needs what is not locked is not decided here: it goes into a later batch with its larger needs.
  */
 import { HoldpointError } from "../../core/errors.ts";
@@ -18,6 +19,7 @@ import { type Member, wantMore } from "./member.ts";
 export type Decided = {
   readonly writing: Writing;
   readonly done: readonly { readonly member: Member; readonly result: unknown }[];
+  readonly refused: readonly { readonly member: Member; readonly error: unknown }[];
   readonly again: readonly Member[];
   /** What those asked for. */
   readonly asked: readonly Needs[];
@@ -42,6 +44,7 @@ export function decideAll(deciding: Deciding, members: readonly Member[]): Decid
     isTaken: (name: string): boolean => deciding.standing.names.has(name),
   };
   const done: { member: Member; result: unknown }[] = [];
+  const refused: { member: Member; error: unknown }[] = [];
   const again: Member[] = [];
   const asked: Needs[] = [];
   for (const member of members) {
@@ -55,10 +58,16 @@ export function decideAll(deciding: Deciding, members: readonly Member[]): Decid
         done.push({ member, result: plan.result });
       } else again.push(member);
     } catch (error) {
-      member.refuse(error);
+      refused.push({ member, error });
     }
   }
-  return { writing, done, again, asked };
+  return { writing, done, refused, again, asked };
+}
+
+/** When nothing can fail any more. */
+export function tellAll({ done, refused }: Pick<Decided, "done" | "refused">): void {
+  for (const { member, result } of done) member.answer(result);
+  for (const { member, error } of refused) member.refuse(error);
 }
 
 function groundOf({ tenant, folds, standing, seen, now, random }: Deciding, writing: Writing): Ground {

@@ -63,7 +63,7 @@ export function hexes(values: Many<string>): Buffer {
   return buffer;
 }
 
-/** Whole numbers from 0 to 2^53. */
+/** Whole numbers that JavaScript holds exactly. */
 export function longs(values: Many<number>): Buffer {
   const absent = values.reduce((sum: number, value) => sum + (value === null ? 1 : 0), 0);
   const buffer = arrayHead(OID.int8, values.length, 8 * (values.length - absent));
@@ -72,8 +72,9 @@ export function longs(values: Many<number>): Buffer {
     buffer.writeInt32BE(value === null ? NULL : 8, at);
     at += 4;
     if (value === null) continue;
-    buffer.writeInt32BE(Math.floor(value / 2 ** 32), at);
-    buffer.writeUInt32BE(value % 2 ** 32, at + 4);
+    const high = Math.floor(value / 2 ** 32);
+    buffer.writeInt32BE(high, at);
+    buffer.writeUInt32BE(value - high * 2 ** 32, at + 4);
     at += 8;
   }
   return buffer;

@@ -178,6 +178,53 @@ describe("a PostgreSQL store in trouble", { concurrency: false }, () => {
     assert.deepEqual(JSON.parse(entry?.body ?? ""), { text, index: 7 });
   });
 
+  test("a disk that is full is an error that may be tried again, and work goes on when there is space", async (t) => {
+    const { open, sql, schema } = bench(t);
+    const store = await open();
+    await count(store, "one");
+    const client = await sql();
+    await client.query(`CREATE FUNCTION ${schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER fill BEFORE INSERT ON ${schema}.hp_entries EXECUTE FUNCTION ${schema}.fill()`);
+    await assert.rejects(count(store, "one"), { code: "store_full", retryable: true });
+    const both = await Promise.allSettled([count(store, "one"), count(store, "two")]);
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      ["rejected", "rejected"],
+    );
+    await client.query(`DROP TRIGGER fill ON ${schema}.hp_entries`);
+    assert.equal(await count(store, "one"), 2);
+    assert.equal((await store.read(TENANT, one)).length, 2);
+  });
+
+  test("a server that becomes read-only while it runs says so, and work goes on afterwards", async (t) => {
+    const { open, sql } = bench(t);
+    const store = await open();
+    await count(store, "one");
+    const client = await sql();
+    await client.query("SET default_transaction_read_only = off");
+    const set = async (value: string) => {
+      await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+      await client.query("SELECT pg_reload_conf()");
+    };
+    let done = 1;
+    try {
+      await set("on");
+      // The server's processes hear of it each in its own time.
+      const refusal = (async () => {
+        for (;;) done = await count(store, "one");
+      })();
+      await assert.rejects(refusal, { code: "store_read_only" });
+      await assert.rejects(count(store, "one"), { code: "store_read_only" });
+    } finally {
+      await set("off");
+    }
+    for (let seen: number | undefined; seen === undefined; ) {
+      seen = await count(store, "one").catch(() => undefined);
+      if (seen !== undefined) assert.equal(seen, done + 1);
+    }
+  });
+
   test("a server that may not be written is refused, and so is one that does not sync", async (t) => {
     const { open, sql, schema, server } = bench(t);
     await open();

@@ -1,6 +1,6 @@
 /** Members that only read: one moment of the database, no locks, no transaction left open while they decide. */
 import { isNothing } from "./append.ts";
-import { decideAll } from "./decide-all.ts";
+import { decideAll, tellAll } from "./decide-all.ts";
 import { wantedBy } from "./ground.ts";
 import type { Journal } from "./journal.ts";
 import { type Member, onlyReads } from "./member.ts";
@@ -26,9 +26,9 @@ export async function runLook(
   const writers: Member[] = [];
   for (const member of members) {
     const deciding = { tenant, folds, append, wanted, standing, seen, now, random };
-    const { writing, done, again } = decideAll(deciding, [member]);
+    const { writing, done, refused, again } = decideAll(deciding, [member]);
     writers.push(...again);
-    if (isNothing(writing)) for (const { result } of done) member.answer(result);
+    if (isNothing(writing)) tellAll({ done, refused });
     else writers.push(asWriter(member));
   }
   return writers;

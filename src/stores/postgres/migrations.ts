@@ -4,7 +4,7 @@
  */
 import { HoldpointError } from "../../core/errors.ts";
 import type { Client } from "./driver.ts";
-import { ensureRole } from "./role.ts";
+import { ensureRole, mayNot } from "./role.ts";
 import { firstLayout, quoted } from "./tables.ts";
 
 export type Migration = {
@@ -36,13 +36,23 @@ export async function migrate(client: Client, options: Migrating, migrations = M
   if (layoutOf(found) >= target) return ensureRole(client, role);
   await underLock(client, schema, async () => {
     await ensureRole(client, role);
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
+    await ensureSchema(client, schema);
     // Read again: another process may have migrated while this one waited for the lock.
     const before = layoutOf(await readMeta(client, schema));
     const place = { schema: quoted(schema), role: quoted(role) };
     for (const migration of migrations) if (migration.version > before) await step(client, place, migration);
     if (before === 0) await writeMeta(client, schema, "incarnation", options.incarnation);
   });
+}
+
+/** Looked for first: to make one, even one that is there, takes a right on the whole database. */
+async function ensureSchema(client: Client, schema: string): Promise<void> {
+  const find = "SELECT to_regnamespace($1) IS NOT NULL AS exists, quote_ident(current_user) AS me";
+  const { rows } = await client.query(find, [quoted(schema)]);
+  if (rows[0]?.["exists"] === true) return;
+  const make = `CREATE SCHEMA ${quoted(schema)}`;
+  const lacking = [`${make} AUTHORIZATION ${rows[0]?.["me"]}`];
+  await client.query(make).catch(mayNot(`make the schema "${schema}"`, lacking));
 }
 
 /** One at a time, over all nodes; readers and writers of data do not wait for it. */

@@ -12,7 +12,8 @@ export type Move = {
 
 /**
  * What a follower has seen: everything before `upto`, except what transactions write that ran at that moment; each has
- * its positions from a number of `running` on.
+ * its positions from a number of `running` on. `upto` lies right after something that was committed: numbers of
+ * transactions that wrote nothing are given out again by a server that crashed.
  */
 export type Seen = { readonly upto: number; readonly running: readonly number[] };
 
@@ -45,10 +46,12 @@ export function prepareMoves({ ask }: Ask, schema: string): Moves {
         FROM unnest(m.sids) i (sid)
       ) n (streams) ON true ORDER BY m.position`,
   };
-  return async ({ upto, running }) => {
-    const [rows = []] = await ask("ids", { statement, values: [upto, longs(running)] });
+  return async (before) => {
+    const [rows = []] = await ask("ids", { statement, values: [before.upto, longs(before.running)] });
     const moves = rows.filter((row) => row[2] !== null).map(moveOf);
-    return { moves, ...momentOf(rows[0], moves) };
+    const last = moves.at(-1);
+    const upto = last === undefined ? before.upto : Math.max(before.upto, last.position + 1);
+    return { moves, ...momentOf(rows[0], upto) };
   };
 }
 
@@ -58,14 +61,9 @@ function moveOf(row: Row): Move {
 }
 
 /** PostgreSQL writes a moment as `xmin:xmax:xip,xip`: the first running, the first not yet begun, those running. */
-function momentOf(
-  row: Row | undefined,
-  moves: readonly Move[],
-): { readonly horizon: number; readonly seen: Seen } {
-  const [xmin = "0", xmax = "0", list = ""] = textAt(row, 0).split(":");
+function momentOf(row: Row | undefined, upto: number): { readonly horizon: number; readonly seen: Seen } {
+  const [xmin = "0", , list = ""] = textAt(row, 0).split(":");
   const firstOf = (xid: string): number => numberAt(row, 1) + Number(xid) * PLACES;
-  const last = moves.at(-1);
-  const upto = last !== undefined && moves.length === MOST ? last.position + 1 : firstOf(xmax);
   const running = list === "" ? [] : list.split(",").map(firstOf);
   return { horizon: firstOf(xmin), seen: { upto, running: running.filter((first) => first < upto) } };
 }

@@ -6,6 +6,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import type { Ask } from "./ask.ts";
 import type { Client } from "./driver.ts";
 import { type Halves, halves } from "./encode.ts";
+import { limitSilence } from "./silence.ts";
 
 export type Notifier = { tell(): void; close(): Promise<void> };
 
@@ -47,13 +48,14 @@ export function createNotifier({ ask }: Ask, { name, lock }: Channel): Notifier 
 export type Listener = { start(): void; rest(): void; close(): Promise<void> };
 
 type Listening = {
-  readonly connect: () => Promise<Client>;
+  readonly connect: () => Promise<{ readonly client: Client; free(): void }>;
   readonly channel: Channel;
   heard(): void;
 };
 
 const LINGER_MS = 1_000;
 const RETRY_MS = 500;
+const PART_MS = 1_000;
 
 /** A connection of its own, while somebody waits; one that drops is made again. It never keeps the process alive. */
 export function createListener({ connect, channel, heard }: Listening): Listener {
@@ -68,15 +70,18 @@ export function createListener({ connect, channel, heard }: Listening): Listener
   const open = async (): Promise<Client | undefined> => {
     let fresh: Client | undefined;
     try {
-      fresh = await connect();
+      const { client, free } = await connect();
+      fresh = client;
       fresh.on("notification", heard);
       fresh.once("end", drop);
       await register(fresh, channel);
+      free();
+      (fresh as Client & Referred).unref();
       heard();
       return fresh;
     } catch {
       drop();
-      await fresh?.end().catch(() => {});
+      if (fresh !== undefined) await part(fresh);
       return undefined;
     }
   };
@@ -87,7 +92,7 @@ export function createListener({ connect, channel, heard }: Listening): Listener
     isWanted = false;
     const open = await client;
     client = undefined;
-    await open?.end().catch(() => {});
+    if (open !== undefined) await part(open);
   };
   return {
     start() {
@@ -111,7 +116,15 @@ async function register(client: Client, { name, lock }: Channel): Promise<void> 
   await client.query(`LISTEN "${name}"`);
   const key = "((($1::int8) << 32) | ($2::int8 & 4294967295))";
   await client.query(`SELECT pg_advisory_lock_shared(${key})`, [lock.high, lock.low]);
-  (client as Client & { unref(): void }).unref();
+}
+
+type Referred = { ref(): void; unref(): void };
+
+/** Referred to again: nothing else may be left that keeps the process alive until the server has said goodbye. */
+async function part(client: Client): Promise<void> {
+  (client as Client & Referred).ref();
+  limitSilence(client, PART_MS);
+  await client.end().catch(() => {});
 }
 
 export const refuseClosed = (): HoldpointError =>

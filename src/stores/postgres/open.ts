@@ -6,6 +6,7 @@ import type { Store } from "../store.ts";
 import type { PostgresOptions } from "./options.ts";
 import { isDamage, translated } from "./postgres-errors.ts";
 import { rebuildViews } from "./rebuild-views.ts";
+import { isEndedPool } from "./refused.ts";
 import { closeSession, openSession } from "./session.ts";
 import { transact } from "./transact.ts";
 
@@ -63,9 +64,4 @@ function guard(ended: Ended): <Answer>(verb: () => Promise<Answer>) => Promise<A
       throw isEndedPool(error) ? closed(error) : translated(error);
     }
   };
-}
-
-/** The pool's own word for a call that came between two pages of a read and the end. */
-function isEndedPool(error: unknown): boolean {
-  return error instanceof Error && /after calling end on the pool/.test(error.message);
 }

@@ -32,6 +32,8 @@ export type PostgresHooks = {
   readonly pollMs?: number;
   /** Locks are given up after this time. */
   readonly lockMs?: number;
+  /** A server that says nothing is given up after this time. */
+  readonly silentMs?: number;
 };
 
 export type PostgresOptions = PostgresSettings & {

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "../../core/errors.ts";
 import { actionStream, budgetStream } from "../../core/stream.ts";
-import { refuseUnsuitable } from "./connect.ts";
 import { createQueues } from "./group-commit.ts";
 import { createHabits } from "./habits.ts";
 import { lockOf, ordered } from "./locks.ts";
 import type { Member } from "./member.ts";
 import { isLost, isPassing, translated } from "./postgres-errors.ts";
+import { refuseUnsuitable } from "./server-settings.ts";
 import { fromText, keyOf, toText, wholeOf } from "./text-key.ts";
 
 const sqlError = (code: string): Error => Object.assign(new Error("from the server"), { code });
@@ -69,7 +69,7 @@ describe("parts of the PostgreSQL store", () => {
       "08006": "store_unavailable",
       "28P01": "store_unavailable",
       "3D000": "store_unavailable",
-      "42501": "store_read_only",
+      "42501": "store_unsuitable",
       "23505": "broken_rule",
       "54000": "payload_too_large",
       XX001: "store_corrupt",

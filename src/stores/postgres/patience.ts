@@ -4,16 +4,23 @@ import { isPassing, translated } from "./postgres-errors.ts";
 
 export type Patience = { readonly random: (bytes: number) => Uint8Array; readonly busyMs: number };
 
+type Manners = { isPassing(error: unknown, tries: number): boolean; translated(error: unknown): unknown };
+
 const LONGEST_PAUSE_MS = 250;
 
 /** For what may be done twice. */
-export async function patiently<Answer>(patience: Patience, attempt: () => Promise<Answer>): Promise<Answer> {
+export async function patiently<Answer>(
+  patience: Patience,
+  attempt: () => Promise<Answer>,
+  manners: Manners = { isPassing, translated },
+): Promise<Answer> {
   const start = performance.now();
   for (let tries = 1; ; tries++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!isPassing(error) || performance.now() - start >= patience.busyMs) throw translated(error);
+      const isOver = performance.now() - start >= patience.busyMs;
+      if (isOver || !manners.isPassing(error, tries)) throw manners.translated(error);
       await sleep(pauseMs(patience, tries));
     }
   }

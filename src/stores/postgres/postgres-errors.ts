@@ -17,7 +17,7 @@ const MEANING: { readonly [state: string]: Meaning } = {
   ],
   "3D000": ["store_unavailable", "The database does not exist.", "Create it, or correct its name."],
   "40": ["store_busy", "The transaction lost against others too often.", "Call again."],
-  "42501": ["store_read_only", "The user may not do this in the database.", RIGHTS],
+  "42501": ["store_unsuitable", "The user may not do this in the database", RIGHTS],
   "42P01": ["store_foreign", "A table of Holdpoint's is missing.", "Point Holdpoint at a schema of its own."],
   "53100": ["store_full", "The disk of the database is full.", "Free disk space there, then call again."],
   "53200": [
@@ -53,15 +53,15 @@ const NETWORK = new Set([
   "ENETUNREACH",
   "ENOTFOUND",
   "EAI_AGAIN",
-  "ENOENT",
 ]);
 /** `pg` has no codes for these. */
 const LOST =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
 export function sqlState(error: unknown): string | undefined {
   const code = codeOf(error);
-  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !NETWORK.has(code) ? code : undefined;
+  // The system's codes have no digit, PostgreSQL's all have one.
+  return code !== undefined && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -69,11 +69,18 @@ function codeOf(error: unknown): string | undefined {
   return error.code;
 }
 
+/** Of a file, ENOENT is a mistake; of a socket, a server that is not up. */
+export function networkCode(error: unknown): string | undefined {
+  const code = codeOf(error) ?? "";
+  const isSocket = error instanceof Error && "syscall" in error && error.syscall === "connect";
+  return NETWORK.has(code) || (code === "ENOENT" && isSocket) ? code : undefined;
+}
+
 /** Nothing can be said to the server on this connection any more, or no connection could be had. */
 export function isLost(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return /^(08|57P0[1-5]|25P03)/.test(state);
-  if (NETWORK.has(codeOf(error) ?? "")) return true;
+  if (networkCode(error) !== undefined) return true;
   if (error instanceof AggregateError) return error.errors.some(isLost);
   return error instanceof Error && LOST.test(error.message);
 }
@@ -90,12 +97,14 @@ export function translated(error: unknown): unknown {
   if (isHoldpointError(error)) return error;
   const state = sqlState(error);
   if (state === undefined && !isLost(error)) return error;
-  const [code, what, next] = meaningOf(state ?? "08");
+  const [code, meaning, next] = meaningOf(state ?? "08");
+  const what = state === "42501" && error instanceof Error ? `${meaning}: ${error.message}.` : meaning;
   return new HoldpointError(code, what, { cause: error, next, ...(isKept(code) && { data: KEPT }) });
 }
 
 const KEPT = "The database was left as it is.";
-const isKept = (code: ErrorCode): boolean => code === "store_corrupt" || code === "store_foreign";
+const isKept = (code: ErrorCode): boolean =>
+  code === "store_corrupt" || code === "store_foreign" || code === "store_unsuitable";
 
 function meaningOf(state: string): Meaning {
   const fallback: Meaning = ["store_unavailable", `The database answered with the error ${state}.`, REACH];

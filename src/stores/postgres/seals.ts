@@ -15,6 +15,9 @@ import { fromText } from "./text-key.ts";
 type Sign = (draft: SealDraft) => Seal;
 export type Sealing = { readonly tid: number; readonly tenant: string; readonly incarnation: string };
 
+/** With what an earlier try signed. */
+type Attempt = Sealing & { signed: Seal | undefined };
+
 export type Seals = {
   seal(sealing: Sealing, sign: Sign): Promise<Seal | undefined>;
   list(tid: number, after: number): Promise<readonly Seal[]>;
@@ -50,8 +53,9 @@ export function prepareSeals(asking: Ask, place: Place): Seals {
   return {
     async seal(sealing, sign) {
       await settled(asking, sealing.tid, statements.unsettled);
+      const attempt: Attempt = { ...sealing, signed: undefined };
       return patiently(asking.patience, () =>
-        asking.connections.use((client) => sealOnce({ asking, place, statements, client }, sealing, sign)),
+        asking.connections.use((client) => sealOnce({ asking, place, statements, client }, attempt, sign)),
       );
     },
     async list(tid, after) {
@@ -112,8 +116,8 @@ type Work = {
   readonly client: Client;
 };
 
-/** A lost connection is tried again: if the seal was kept, then nothing is left to seal and the last one is the answer. */
-async function sealOnce(work: Work, sealing: Sealing, sign: Sign): Promise<Seal | undefined> {
+/** A lost connection is tried again: if what was signed then is the last seal now, it was kept after all. */
+async function sealOnce(work: Work, sealing: Attempt, sign: Sign): Promise<Seal | undefined> {
   const { asking, statements, client, place } = work;
   const { tid } = sealing;
   const lock = lockOf(place.space, "work", tid, "seal");
@@ -125,6 +129,10 @@ async function sealOnce(work: Work, sealing: Sealing, sign: Sign): Promise<Seal 
     { statement: statements.now },
   ]);
   const before = sealedSoFar(last[0]);
+  if (sealing.signed !== undefined && before?.jws === sealing.signed.jws) {
+    await send(client, [{ statement: ROLLBACK }]);
+    return sealing.signed;
+  }
   const values = [tid, before?.position ?? 0, numberAt(now[0], 1)];
   const [span = [], leaves = []] = await send(client, [
     { statement: statements.span, values },
@@ -134,8 +142,10 @@ async function sealOnce(work: Work, sealing: Sealing, sign: Sign): Promise<Seal 
     await send(client, [{ statement: ROLLBACK }]);
     return undefined;
   }
+  const { tenant, incarnation } = sealing;
   const draft = draftSeal({
-    ...sealing,
+    tenant,
+    incarnation,
     now: place.clock?.now() ?? numberAt(now[0], 0),
     last: before,
     position: numberAt(span[0], 1),
@@ -143,6 +153,7 @@ async function sealOnce(work: Work, sealing: Sealing, sign: Sign): Promise<Seal 
     leaves: leaves.map(leaf),
   });
   const seal = checkSeal(draft, sign(draft));
+  sealing.signed = seal;
   const { n, at, position, entries } = draft;
   await send(client, [
     {

@@ -16,6 +16,7 @@ import { type Patience, patiently } from "./patience.ts";
 import { raiseBase } from "./positions.ts";
 import { translated } from "./postgres-errors.ts";
 import { goOn } from "./rebuild-views.ts";
+import { openingManners } from "./refused.ts";
 import { quoted } from "./tables.ts";
 import { createViewTables, refuseNewerViews } from "./view-tables.ts";
 
@@ -49,7 +50,8 @@ async function openOn(pool: Connections, options: Resolved): Promise<Session> {
   const patience = { random: options.random, busyMs: options.busyMs };
   const projections = tableOf(options.projections);
   const place = { schema: options.schema, role: options.role, projections };
-  const meta = await patiently(patience, () => pool.use((client) => prepareSchema(client, options, place)));
+  const prepare = () => pool.use((client) => prepareSchema(client, options, place));
+  const meta = await patiently(patience, prepare, openingManners(pool.address));
   const asking = createAsk(pool, patience, options.role);
   await raiseBase(asking, quoted(options.schema));
   const incarnation = meta.get("incarnation") ?? "";

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { sha256 } from "../../core/digest.ts";
 import { actionStream } from "../../core/stream.ts";
-import { commit, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
+import { commit, counted, times } from "../../testing/store-contract/bench.ts";
 import type { Store } from "../store.ts";
 
 const one = actionStream("one");
@@ -128,25 +128,6 @@ describe("tenants in PostgreSQL", { concurrency: false }, () => {
       await assert.rejects(client.query(statement), /permission denied|must be owner/, statement);
       await client.query("ROLLBACK");
     }
-  });
-
-  test("a user who may make no role is told what to run, and then works without owning more", async (t) => {
-    const { open, sql, schema, server } = bench(t);
-    const client = await sql();
-    await client.query("CREATE ROLE plain LOGIN; CREATE ROLE plain_worker NOLOGIN");
-    await client.query(
-      `CREATE SCHEMA ${schema} AUTHORIZATION plain; GRANT CREATE ON DATABASE postgres TO plain`,
-    );
-    const database = server.url.replace("postgres@", "plain@");
-    await assert.rejects(open({ database, role: "absent_worker" }), {
-      code: "store_unsuitable",
-      next: /CREATE ROLE "absent_worker" NOLOGIN; GRANT/,
-    });
-    await client.query("GRANT plain_worker TO plain");
-    const store = await open({ database, role: "plain_worker" });
-    await fill(store, TENANT);
-    assert.equal((await store.read(TENANT, one)).length, 201);
-    assert.deepEqual(await store.tenants(), [TENANT]);
   });
 
   test("a role that row-level security does not bind is refused", async (t) => {
