@@ -1,5 +1,6 @@
 /** The command line: parses, opens the store that is there, runs one command, answers an exit code. It never throws. */
 import { readFileSync } from "node:fs";
+import { isHoldpointError } from "../core/errors.ts";
 import { personHere } from "../engine/settings.ts";
 import type { Command, Context } from "./command.ts";
 import { EXIT, isOn } from "./command.ts";
@@ -17,16 +18,29 @@ export function version(): string {
 
 type Run = Extract<Line, { kind: "run" }>;
 
-function refuseMissing({ command }: Run, place: StorePlace): void {
+function noStore(place: StorePlace, cause?: unknown): CommandError {
   const what = `There is no store at ${place.shown}.`;
   const next =
     "A program that uses holdpoint() makes one; or name it: --data <folder> or HOLDPOINT_DATA, --database <url> or HOLDPOINT_DATABASE.";
-  if (command.storeless !== true && !place.hasStore) throw new CommandError("no_store", what, next);
+  return new CommandError("no_store", what, next, cause);
+}
+
+/** Only a server that was asked can say that it has none. */
+const isAbsent = (error: unknown): boolean => isHoldpointError(error) && error.details["absent"] === true;
+
+async function runOn(store: StorePlace, { command }: Run, context: Context): Promise<number> {
+  try {
+    return await command.run(context);
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+    if (command.storeless !== true) throw noStore(store, error);
+    return command.run({ ...context, hasStore: false });
+  }
 }
 
 async function run(terminal: Terminal, line: Run): Promise<number> {
   const store = placeOf(line.values);
-  refuseMissing(line, store);
+  if (line.command.storeless !== true && !store.hasStore) throw noStore(store);
   const hp = openStore(store);
   const { values, words } = line;
   const flags = { json: isOn(line, "json"), full: isOn(line, "full") };
@@ -34,7 +48,7 @@ async function run(terminal: Terminal, line: Run): Promise<number> {
   const place = { folder, hasStore, hp, person: personHere(), now: Date.now() };
   const context: Context = { terminal, values, words, ...flags, ...place };
   try {
-    return await line.command.run(context);
+    return await runOn(store, line, context);
   } finally {
     terminal.progress(null);
     await hp.close();

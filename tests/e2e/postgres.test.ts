@@ -33,8 +33,10 @@ const options = () => ({ database: server.url, keyFile: place.keyFile, notify: (
 describe("Holdpoint on PostgreSQL", { concurrency: false }, () => {
   test("a command finds no store before a program has made one", async () => {
     const ran = await runCli(place, ["approvals", "--database", server.url]);
-    assert.equal(ran.code, 4);
-    assert.match(ran.err, /no store in the schema "holdpoint"/);
+    assert.equal(ran.code, 3);
+    assert.match(ran.err, /There is no store at .*no_store/s);
+    const welcomed = await runCli(place, ["welcome", "--database", server.url]);
+    assert.equal(welcomed.code, 0, welcomed.err);
   });
 
   test("what one program asks another decides, and it runs once", async () => {

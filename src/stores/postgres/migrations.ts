@@ -105,5 +105,6 @@ export async function writeMeta(client: Client, schema: string, key: string, val
 function absent(schema: string): HoldpointError {
   return new HoldpointError("store_unavailable", `There is no store in the schema "${schema}".`, {
     next: "A program that uses holdpoint({ database }) makes one.",
+    details: { absent: true },
   });
 }

@@ -7,7 +7,7 @@ import { createHabits } from "./habits.ts";
 import { lockOf, ordered } from "./locks.ts";
 import type { Member } from "./member.ts";
 import { isLost, isPassing, translated } from "./postgres-errors.ts";
-import { refuseUnsuitable } from "./server-settings.ts";
+import { refuseUnsuitable, silentMs, statementMs } from "./server-settings.ts";
 import { fromText, keyOf, toText, wholeOf } from "./text-key.ts";
 
 const sqlError = (code: string): Error => Object.assign(new Error("from the server"), { code });
@@ -93,6 +93,11 @@ describe("parts of the PostgreSQL store", () => {
       assert.ok(!isLost(sqlError(code)), code);
     }
     for (const code of ["53100", "23505", "42501", "28P01"]) assert.ok(!isPassing(sqlError(code)), code);
+  });
+
+  test("a line is not cut before the server's own time-outs would have answered", () => {
+    for (const busyMs of [1, 15_000, 3_600_000])
+      assert.ok(silentMs({ busyMs }) > statementMs(busyMs) + 1_000, String(busyMs));
   });
 
   test("a server that does not keep what it acknowledges is refused", () => {

@@ -11,7 +11,8 @@ const LOCK_MS = 5_000;
 const LEFT_OPEN_MS = 10_000;
 const OLDEST_SERVER = 140_000;
 
-const statementMs = (busyMs: number): number =>
+/** The server stops a statement after this time. */
+export const statementMs = (busyMs: number): number =>
   Math.max(SHORTEST_STATEMENT_MS, Math.min(LONGEST_STATEMENT_MS, 2 * busyMs));
 
 /** How long a server may say nothing while it is waited for: longer than any statement may take. */
