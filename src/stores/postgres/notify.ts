@@ -3,14 +3,16 @@
  * only if somebody waits. Who waits holds a shared lock; a try for the exclusive one tells, without a table or a write.
  */
 import { HoldpointError } from "../../core/errors.ts";
-import type { Ask } from "./ask.ts";
+import { type Ask, textAt } from "./ask.ts";
 import type { Client } from "./driver.ts";
 import { type Halves, halves } from "./encode.ts";
 import { limitSilence } from "./silence.ts";
 
 export type Notifier = { tell(): void; close(): Promise<void> };
 
+/** Between two tellings. Under steady load with nobody to tell, asking costs more than it is worth. */
 const PAUSE_MS = 10;
+const PAUSE_ALONE_MS = 40;
 
 const TELL = {
   name: "hp_tell",
@@ -22,6 +24,7 @@ export type Channel = { readonly name: string; readonly lock: Halves };
 
 /** A telling that fails is made good by the slow poll of those who wait. */
 export function createNotifier({ ask }: Ask, { name, lock }: Channel): Notifier {
+  const values = [halves([lock]), name];
   let isDue = false;
   let isClosed = false;
   let isTelling = false;
@@ -29,8 +32,10 @@ export function createNotifier({ ask }: Ask, { name, lock }: Channel): Notifier 
     isTelling = true;
     while (isDue && !isClosed) {
       isDue = false;
-      await ask("ids", { statement: TELL, values: [halves([lock]), name] }).catch(() => {});
-      await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS).unref());
+      const [rows = []] = await ask("ids", { statement: TELL, values }).catch(() => []);
+      const isAlone = textAt(rows[0], 0) === "true";
+      const pause = isAlone ? PAUSE_ALONE_MS : PAUSE_MS;
+      await new Promise<void>((resolve) => setTimeout(resolve, pause).unref());
     }
     isTelling = false;
   };
