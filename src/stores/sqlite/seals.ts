@@ -19,6 +19,11 @@ export type Seals = {
   over(tid: number, position: number | "last"): Seal | undefined;
 };
 
+/** NOT INDEXED: for the grouping SQLite would read the whole journal in order of streams, at every seal. */
+export const LEAVES = `SELECT s.name, e.seq, e.hash FROM
+  (SELECT sid, max(seq) AS seq FROM hp_entries NOT INDEXED WHERE tid = ? AND position > ? GROUP BY sid) m
+  CROSS JOIN hp_entries e ON e.sid = m.sid AND e.seq = m.seq CROSS JOIN hp_streams s ON s.sid = m.sid`;
+
 export function prepareSeals(db: DatabaseSync): Seals {
   const last = db.prepare(
     "SELECT n, at, position, entries, jws FROM hp_seals WHERE tid = ? ORDER BY n DESC LIMIT 1",
@@ -26,11 +31,7 @@ export function prepareSeals(db: DatabaseSync): Seals {
   const span = db.prepare(
     "SELECT count(*) AS entries, max(position) AS position FROM hp_entries WHERE tid = ? AND position > ?",
   );
-  const leaves = db.prepare(
-    `SELECT s.name, e.seq, e.hash FROM
-     (SELECT sid, max(seq) AS seq FROM hp_entries WHERE tid = ? AND position > ? GROUP BY sid) m
-     JOIN hp_entries e ON e.sid = m.sid AND e.seq = m.seq JOIN hp_streams s ON s.sid = m.sid`,
-  );
+  const leaves = db.prepare(LEAVES);
   const insert = db.prepare(
     "INSERT INTO hp_seals (tid, n, at, position, entries, jws, leaves) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
