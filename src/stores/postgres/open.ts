@@ -1,7 +1,7 @@
 /** The PostgreSQL store: one schema, any number of processes on any number of machines. */
-import { HoldpointError } from "../../core/errors.ts";
 import { streamName } from "../../core/stream.ts";
 import { checkText } from "../check-text.ts";
+import { type Ended, guard } from "../guard.ts";
 import type { Store } from "../store.ts";
 import type { PostgresOptions } from "./options.ts";
 import { isDamage, translated } from "./postgres-errors.ts";
@@ -15,7 +15,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { journal, followers } = session;
   const { tenants, reads, views, seals, secrets, epochs } = journal;
   const ended: Ended = { damage: undefined, closed: undefined };
-  const call = guard(ended);
+  const call = guard(ended, { translated, isDamage, isClosed: isEndedPool });
   /** A tenant in whose name nothing was ever written has the number 0, which no row has. */
   const ask = <Answer>(tenant: string, find: (tid: number) => Promise<Answer>) =>
     call(async () => find((await tenants.find(tenant)) ?? 0));
@@ -46,22 +46,5 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       ended.closed ??= closeSession(session);
       return ended.closed;
     },
-  };
-}
-
-type Ended = { damage: unknown; closed: Promise<void> | undefined };
-
-/** Every call goes through here: none after the end, and none on a database that called itself damaged. */
-function guard(ended: Ended): <Answer>(verb: () => Promise<Answer>) => Promise<Answer> {
-  const closed = (cause?: unknown) => new HoldpointError("closed", "The store was closed.", { cause });
-  return async (verb) => {
-    if (ended.damage !== undefined) throw translated(ended.damage);
-    if (ended.closed !== undefined) throw closed();
-    try {
-      return await verb();
-    } catch (error) {
-      if (isDamage(error)) ended.damage ??= error;
-      throw isEndedPool(error) ? closed(error) : translated(error);
-    }
   };
 }

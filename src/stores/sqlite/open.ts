@@ -1,6 +1,6 @@
 /** The SQLite store: one file, any number of processes of one machine. */
-import { HoldpointError } from "../../core/errors.ts";
 import { streamName } from "../../core/stream.ts";
+import { type Ended, guard } from "../guard.ts";
 import type { Store } from "../store.ts";
 import { claim } from "./claim.ts";
 import { epochHeld } from "./epochs.ts";
@@ -20,7 +20,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     ended.damage ??= error;
   });
   const { journal, patience, folder } = session;
-  const call = guard(ended);
+  const call = guard(ended, { translated, isDamage, isClosed: isClosedHandle });
   /** A tenant in whose name nothing was ever written has the number 0, which no row has. */
   const ask = <Answer>(tenant: string, find: (tid: number) => Answer | Promise<Answer>) =>
     call(() => patiently(patience, () => find(journal.tenants.find(tenant) ?? 0)));
@@ -51,23 +51,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       ended.closed ??= closeSession(session);
       return ended.closed;
     },
-  };
-}
-
-type Ended = { damage: unknown; closed: Promise<void> | undefined };
-
-/** Every call goes through here: none after the end, and none on a file that SQLite called damaged. */
-function guard(ended: Ended): <Answer>(verb: () => Promise<Answer>) => Promise<Answer> {
-  const closed = (cause?: unknown) => new HoldpointError("closed", "The store was closed.", { cause });
-  return async (verb) => {
-    if (ended.damage !== undefined) throw translated(ended.damage);
-    if (ended.closed !== undefined) throw closed();
-    try {
-      return await verb();
-    } catch (error) {
-      if (isDamage(error)) ended.damage ??= error;
-      throw isClosedHandle(error) ? closed(error) : translated(error);
-    }
   };
 }
 
