@@ -19,6 +19,7 @@ const proofs = {
   scale: "tests/scale/run.ts",
   tamper: "tests/verify/tamper.ts",
   powerloss: "tests/powerloss/run.ts",
+  restore: "tests/restore/run.ts",
   soak: "tests/soak/run.ts",
   bench: "bench/main.ts",
 };

@@ -27,17 +27,23 @@ import {
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
+import type { Said } from "./engine/operate.ts";
 import { noticePrinter } from "./engine/print-notice.ts";
 import { pooledRandom } from "./engine/random.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
+import { type Acknowledged, acknowledgeRestore, type Restored, restoredOf } from "./engine/restored.ts";
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import type { SecretHandle } from "./engine/secrets.ts";
-import { databaseUrl, dataFolder, keyFile, programName } from "./engine/settings.ts";
+import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
 import type { Tool } from "./engine/tool.ts";
+import { witnessIn } from "./engine/witness.ts";
+import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./engine/workflow/definition.ts";
+import { createDispatcher, type Dispatcher } from "./engine/workflow/dispatch.ts";
+import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
+import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
-import { actionsView } from "./views/actions.ts";
-import { approvalsView } from "./views/approvals.ts";
+import { PROJECTIONS } from "./views/projections.ts";
 
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
@@ -70,6 +76,7 @@ export type {
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
 export type { Said } from "./engine/operate.ts";
 export type { Recovered } from "./engine/recover.ts";
+export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
 export type { ProbeContext, ToolContext } from "./engine/tool.ts";
@@ -109,10 +116,30 @@ export type Holdpoint = KillSwitch & {
   readonly budgets: Budgets;
   readonly people: People;
   /**
+   * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
+   * stops where people want to look, and can be sent back.
+   */
+  workflow<Input, Result>(name: string, body: WorkflowBody<Input, Result>): Workflow<Input, Result>;
+  workflow<Input, Result>(
+    name: string,
+    options: WorkflowOptions<Input>,
+    body: WorkflowBody<Input, Result>,
+  ): Workflow<Input, Result>;
+  readonly workflows: Workflows;
+  /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
+  work(signal?: AbortSignal): Promise<void>;
+  /**
    * Looks for effects whose process died, now: sends them again where their class allows, else puts them in doubt. It
    * also happens by itself from the first call on.
    */
   recover(): Promise<Recovered>;
+  /** Whether anything tells that this store was restored or copied since its history was last written; then nothing starts. */
+  restored(): Promise<Restored>;
+  /**
+   * A person takes a restored store on as it is: what was under way is in doubt, what may have been done since does not start by
+   * itself, and programs may execute again. `anyway`: also when nothing tells that it was restored.
+   */
+  acknowledgeRestore(said: Said & { readonly anyway?: boolean }): Promise<Acknowledged>;
   /** Keeps a value encrypted beside the journal; put the handle that comes back into arguments. */
   putSecret(value: string): Promise<SecretHandle>;
   /** Lets effects under way end, seals the journal and lets go of the store. */
@@ -132,7 +159,7 @@ async function openStore(options: HoldpointOptions): Promise<Store> {
     return openPostgres({ database, mode });
   }
   const folder = dataFolder(options.folder, environment, process.cwd());
-  const projections = [approvalsView, actionsView];
+  const projections = PROJECTIONS;
   return openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode });
 }
 
@@ -166,6 +193,7 @@ async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>)
       known ??= findKeyring(keys);
       return known;
     },
+    witness: witnessIn(witnessFolder(keys)),
     notify: options.notify ?? noticePrinter(commandHint(options)),
     reach: options.reach ?? (() => undefined),
     process: `${hostname()}/${process.pid}`,
@@ -201,6 +229,21 @@ function opener(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>) {
   };
 }
 
+/** One dispatcher for the runtime, made when a workflow first needs it. */
+function definitionsOf(opening: () => Promise<OpenRuntime>): Definitions {
+  const known = new Map<string, Definition>();
+  const dispatchers = new WeakMap<OpenRuntime, Dispatcher>();
+  return {
+    known,
+    async open(): Promise<Bureau> {
+      const runtime = await opening();
+      const dispatcher = dispatchers.get(runtime) ?? createDispatcher(runtime, idleClock, known);
+      dispatchers.set(runtime, dispatcher);
+      return { runtime, dispatcher };
+    },
+  };
+}
+
 /**
  * Opens Holdpoint on a folder of this machine.
  *
@@ -218,6 +261,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   checkOptions(options);
   const tools = new Map<string, Tool>();
   const { open: opening, close } = opener(options, tools);
+  const definitions = definitionsOf(opening);
   const gates: Gates = { tools, warned: new Set(), open: opening };
   return {
     gate: (definition) => gate(gates, definition),
@@ -228,8 +272,17 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     journal: journalOf(opening),
     budgets: budgetsOf(opening),
     people: peopleOf(opening),
+    workflow: <Input, Result>(
+      name: string,
+      first: WorkflowOptions<Input> | WorkflowBody<Input, Result>,
+      second?: WorkflowBody<Input, Result>,
+    ) => workflow(definitions, name, first, second),
+    workflows: workflowsOf(definitions),
+    work: (signal) => workUntil(definitions, signal),
     ...killSwitchOf(opening),
     recover: async () => recoverDead(await opening()),
+    restored: async () => restoredOf(await opening()),
+    acknowledgeRestore: async (said) => acknowledgeRestore(await opening(), said),
     putSecret: (value) => putSecret(opening, value),
     close,
     [Symbol.asyncDispose]: close,

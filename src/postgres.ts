@@ -5,8 +5,7 @@ import { checkSettings } from "./stores/postgres/check-settings.ts";
 import { openPostgresStore } from "./stores/postgres/open.ts";
 import type { PostgresSettings } from "./stores/postgres/options.ts";
 import type { Store } from "./stores/store.ts";
-import { actionsView } from "./views/actions.ts";
-import { approvalsView } from "./views/approvals.ts";
+import { PROJECTIONS } from "./views/projections.ts";
 
 export type { PostgresSettings } from "./stores/postgres/options.ts";
 
@@ -23,6 +22,6 @@ export type { PostgresSettings } from "./stores/postgres/options.ts";
  */
 export function openPostgres(settings: PostgresSettings): Promise<Store> {
   checkSettings(settings);
-  const projections = [approvalsView, actionsView];
+  const projections = PROJECTIONS;
   return openPostgresStore({ ...settings, folds: FOLDS, projections, random: pooledRandom() });
 }

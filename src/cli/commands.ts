@@ -10,6 +10,7 @@ import { journal } from "./journal.ts";
 import { receipt } from "./receipt.ts";
 import { reject } from "./reject.ts";
 import { resolve } from "./resolve.ts";
+import { restored } from "./restored.ts";
 import { revoke } from "./revoke.ts";
 import { seal } from "./seal.ts";
 import { show } from "./show.ts";
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   receipt,
   verify,
   seal,
+  restored,
   exportCommand,
   views,
 ];

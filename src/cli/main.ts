@@ -9,6 +9,7 @@ import { CommandError, fileError, tell } from "./failure.ts";
 import { printHelp, printOverview } from "./help.ts";
 import { openStore, placeOf, type StorePlace } from "./open-store.ts";
 import { type Line, parseLine } from "./parse-line.ts";
+import { noteRestored } from "./restored.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 
 export function version(): string {
@@ -48,7 +49,9 @@ async function run(terminal: Terminal, line: Run): Promise<number> {
   const place = { folder, hasStore, hp, person: personHere(), now: Date.now() };
   const context: Context = { terminal, values, words, ...flags, ...place };
   try {
-    return await runOn(store, line, context);
+    const code = await runOn(store, line, context);
+    if (hasStore) await noteRestored(context, line.command);
+    return code;
   } finally {
     terminal.progress(null);
     await hp.close();

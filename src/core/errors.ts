@@ -182,6 +182,12 @@ export const ERROR_CODES = {
     data: "The file was left as it is.",
     next: "Point Holdpoint at a folder of its own.",
   },
+  store_restored: {
+    status: 409,
+    retryable: false,
+    data: "Nothing was started, and nothing was changed.",
+    next: "Keep other programs stopped, look at `holdpoint restored`, then have a person run `holdpoint restored --acknowledge`.",
+  },
   store_unavailable: {
     status: 503,
     retryable: true,

@@ -2,7 +2,16 @@
  * A stream is one journal in a tenant: every fact about one action, one approval, one budget and so on.
  * Its name in an entry's header is `kind/id`.
  */
-export const STREAM_KINDS = ["action", "approval", "budget", "epoch", "roster", "switch"] as const;
+export const STREAM_KINDS = [
+  "action",
+  "approval",
+  "budget",
+  "epoch",
+  "roster",
+  "store",
+  "switch",
+  "workflow",
+] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
 export type StreamRef<K extends StreamKind = StreamKind> = { readonly kind: K; readonly id: string };
@@ -23,5 +32,8 @@ export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "a
 export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
 export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
+export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });
 /** The one list of people of a tenant whose standing was taken away. */
 export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };
+/** The one stream about the store itself. */
+export const HISTORY: StreamRef<"store"> = { kind: "store", id: "history" };

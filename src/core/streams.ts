@@ -4,9 +4,11 @@ import { type ApprovalState, approvalFold } from "./approval/state.ts";
 import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
+import { type StoreState, storeFold } from "./restore.ts";
 import { type RosterState, rosterFold } from "./roster.ts";
 import type { StreamKind } from "./stream.ts";
 import { type SwitchState, switchFold } from "./switch.ts";
+import { type WorkflowState, workflowFold } from "./workflow/state.ts";
 
 export type StateMap = {
   action: ActionState;
@@ -14,7 +16,9 @@ export type StateMap = {
   budget: BudgetState;
   epoch: EpochState;
   roster: RosterState;
+  store: StoreState;
   switch: SwitchState;
+  workflow: WorkflowState;
 };
 export type StateOf<K extends StreamKind> = StateMap[K];
 export type Folds = { readonly [K in StreamKind]: Fold<StateMap[K]> };
@@ -25,5 +29,7 @@ export const FOLDS: Folds = {
   budget: budgetFold,
   epoch: epochFold,
   roster: rosterFold,
+  store: storeFold,
   switch: switchFold,
+  workflow: workflowFold,
 };

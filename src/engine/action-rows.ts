@@ -8,7 +8,7 @@ const PAGE = 200;
 /** Every action in one phase, oldest first. */
 export async function actionRows(
   { store, tenant }: Pick<Runtime, "store" | "tenant">,
-  phase: "running" | "in_doubt",
+  phase: "open" | "waiting" | "running" | "in_doubt",
 ): Promise<readonly ViewRow[]> {
   const rows: ViewRow[] = [];
   for (;;) {

@@ -56,6 +56,11 @@ export type ToolDefinition<Args, Result> = {
   readonly isDefinite?: (error: unknown) => boolean;
   /** Class `probed`: asks the outside world what became of an effect. */
   readonly verify?: (effect: ProbeContext & { readonly args: Args }) => ProbeResult | Promise<ProbeResult>;
+  /**
+   * Takes an applied effect back when its workflow goes back past it: a compensation, run once, newest first. `"nothing"`
+   * says that there is nothing to take back; without either, the effect counts as irreversible.
+   */
+  readonly undo?: Undo<Args, Result> | UndoRule<Args, Result> | "nothing";
 } & (
   | {
       readonly effect?: Exclude<EffectClass, "transactional">;
@@ -66,6 +71,16 @@ export type ToolDefinition<Args, Result> = {
       readonly runInTransaction: (args: Args, sql: SqlTransaction, context: ToolContext) => Result;
     }
 );
+
+export type Undo<Args, Result> = (args: Args, result: Result, context: ToolContext) => unknown;
+export type UndoRule<Args, Result> = {
+  readonly run: Undo<Args, Result>;
+  /** What the undo promises about repeating it; as the tool itself where that makes sense, else `once`. */
+  readonly effect?: "idempotent" | "keyed" | "once";
+  /** Who decides; `approve` unless set. */
+  readonly policy?: Policy<{ readonly args: Args; readonly result: Result }>;
+  readonly timeoutMs?: number;
+};
 
 export type ProbeResult = {
   readonly answer: "applied" | "not_applied" | "unknown";
@@ -105,6 +120,7 @@ const FIELDS = new Set([
   "dedupeWindowMs",
   "isDefinite",
   "verify",
+  "undo",
   "run",
   "runInTransaction",
 ]);
@@ -204,6 +220,27 @@ export function isMoney(value: unknown): value is Money {
 /** Each call gets arguments of its own: what an author's function does to them stays there. */
 const fresh = (args: Json): Json => JSON.parse(canonicalJson(args)) as Json;
 
+function undoOf(definition: ToolDefinition<Json, unknown>): Tool | "nothing" | null {
+  const { name, effect = "once", undo } = definition;
+  if (undo === undefined) return effect === "read" ? "nothing" : null;
+  if (undo === "nothing") return "nothing";
+  const rule = typeof undo === "function" ? { run: undo } : undo;
+  if (typeof rule?.run !== "function")
+    wrong(`The tool "${name}" has an undo that is not a function, { run } or "nothing".`);
+  const promised = effect === "idempotent" || effect === "keyed" ? effect : "once";
+  type Taken = { readonly args: Json; readonly result: unknown };
+  return defineTool<Taken, unknown>({
+    name: `${name.slice(0, 123)}.undo`,
+    effect: rule.effect ?? promised,
+    policy: (rule.policy ?? "approve") as Policy<Taken>,
+    ...(definition.keyRetentionMs === undefined ? {} : { keyRetentionMs: definition.keyRetentionMs }),
+    ...(rule.timeoutMs === undefined ? {} : { timeoutMs: rule.timeoutMs }),
+    isDefinite: (error) => definition.isDefinite?.(error) === true,
+    undo: "nothing",
+    run: ({ args, result }, context) => rule.run(args, result, context),
+  });
+}
+
 export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): Tool {
   check(given as unknown as ToolDefinition<never, unknown>);
   // The user's functions are typed by Args; the rules hand them JSON that the schema has let through.
@@ -230,6 +267,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
         dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },
     },
     attempts: definition.attempts ?? 3,
+    undo: undoOf(definition),
     timeoutMs: definition.timeoutMs ?? null,
     run: "run" in definition ? definition.run : () => undefined,
     runInTransaction: "runInTransaction" in definition ? definition.runInTransaction : null,

@@ -7,6 +7,7 @@ import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { refusal } from "../core/refusal.ts";
 import { actionStream, approvalStream, type StreamRef, streamName } from "../core/stream.ts";
+import type { Placement } from "../core/workflow/call.ts";
 import { type Answer, answerOf, refused } from "./answer.ts";
 import { stopwatch } from "./clock.ts";
 import { move, type Source } from "./move.ts";
@@ -27,7 +28,17 @@ export type Call = {
   readonly says: string | null;
   /** How long to wait for people: null waits for ever, 0 answers `pending` at once. */
   readonly waitMs: number | null;
+  /** Where a workflow makes it, and which of its agents. */
+  readonly placement?: Placement;
+  readonly agent?: string;
+  /** Nobody is told again that it waits. */
+  readonly isKnown?: boolean;
 };
+
+/** The workflow that made the call stands elsewhere by now; nothing was started. */
+export class TurnedAway extends Error {
+  override readonly name = "TurnedAway";
+}
 
 /** Behind the follower, in case the owner of a running effect died without a word. */
 const LOOK_AGAIN_MS = 2_000;
@@ -69,10 +80,10 @@ async function underWay<Value>(runtime: Runtime, work: () => Promise<Value>): Pr
   }
 }
 
-async function finish(runtime: Runtime, action: string, state: LiveAction): Promise<Step> {
+async function finish(runtime: Runtime, tool: Tool, action: string, state: LiveAction): Promise<Step> {
   const answer = await answerOf(runtime, action, state);
   if (answer !== undefined) return { kind: "done", answer };
-  if (state.phase === "running") await recoverAction(runtime, action);
+  if (state.phase === "running") await recoverAction(runtime, action, tool);
   return { kind: "wait", on: [actionStream(action)], untilMs: LOOK_AGAIN_MS, approval: null };
 }
 
@@ -82,12 +93,12 @@ async function step(runtime: Runtime, tool: Tool, action: string, { answer, age 
   switch (answer.kind) {
     case "started": {
       const fresh = { state: answer.state, now: answer.now, age };
-      return finish(runtime, action, await perform(runtime, tool, action, fresh));
+      return finish(runtime, tool, action, await perform(runtime, tool, action, fresh));
     }
     case "settled":
-      return finish(runtime, action, answer.state);
+      return finish(runtime, tool, action, answer.state);
     case "refused":
-      return finish(runtime, action, (await readState(runtime, actionStream(action))) as LiveAction);
+      return finish(runtime, tool, action, (await readState(runtime, actionStream(action))) as LiveAction);
     case "held":
       return { kind: "done", answer: refused(action, answer.refusal) };
     case "moved":
@@ -102,6 +113,8 @@ async function step(runtime: Runtime, tool: Tool, action: string, { answer, age 
         approval: answer.approval,
       };
     }
+    case "turned":
+      throw new TurnedAway("the workflow stands elsewhere by now");
     case "epoch_ended":
       throw new HoldpointError("epoch_ended", "This process was taken for dead and another one took over.");
   }
@@ -143,9 +156,9 @@ async function comeBack(
   runtime: Runtime,
   tool: Tool,
   action: string,
-  giveUpAt: number | null,
+  { giveUpAt, isKnown }: { readonly giveUpAt: number | null; readonly isKnown: boolean },
 ): Promise<Answer<Json>> {
-  const tell = teller(runtime, tool, action);
+  const tell = isKnown ? () => undefined : teller(runtime, tool, action);
   let on: readonly StreamRef[] = [actionStream(action)];
   for (;;) {
     if (runtime.closing.aborted) throw closed();
@@ -154,7 +167,7 @@ async function comeBack(
       const next = await underWay(runtime, async () => {
         const age = stopwatch(runtime.clock);
         const proposed = await moveByClass(runtime, tool, { action }, null);
-        const answer: Advanced = proposed.kind === "new" ? proposed.answer : { kind: "moved" };
+        const answer = answerTo(proposed);
         tell(answer);
         return step(runtime, tool, action, { answer, age });
       });
@@ -170,22 +183,31 @@ async function comeBack(
   }
 }
 
+function answerTo(proposed: Proposed): Advanced {
+  if (proposed.kind === "new") return proposed.answer;
+  return { kind: proposed.kind === "turned" ? "turned" : "moved" };
+}
+
 function conflict(requestId: string | null, action: string): HoldpointError {
   const what = `The request id "${requestId}" names another action, ${action}.`;
   return new HoldpointError("request_conflict", what, { details: { action } });
 }
 
 export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise<Answer<Json>> {
-  const { agent, requester } = runtime;
-  const { requestId, args, says } = call;
+  const { requester } = runtime;
+  const { requestId, args, says, agent = runtime.agent, placement } = call;
   const digest = digestOf(args);
   const givenDigest = call.givenDigest ?? digest;
   const giveUpAt = call.waitMs === null ? null : runtime.clock.now() + call.waitMs;
-  const proposal = { action: freshId(runtime, "act"), requestId, args, givenDigest, agent, requester, says };
+  const place = placement === undefined ? {} : { placement };
+  const named = requester.includes(agent) ? requester : [agent, ...requester];
+  const action = freshId(runtime, "act");
+  const proposal = { action, requestId, args, givenDigest, agent, requester: named, says, ...place };
   const first = await underWay(runtime, async () => {
     const age = stopwatch(runtime.clock);
     const proposed = await moveByClass(runtime, tool, { proposal }, digest);
     if (proposed.kind === "conflict") throw conflict(requestId, proposed.action);
+    if (proposed.kind === "turned") throw new TurnedAway("the workflow stands elsewhere by now");
     const next =
       proposed.kind === "new"
         ? await step(runtime, tool, proposed.action, { answer: proposed.answer, age })
@@ -193,5 +215,5 @@ export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise
     return { action: proposed.action, next };
   });
   if (first.next?.kind === "done") return first.next.answer;
-  return comeBack(runtime, tool, first.action, giveUpAt);
+  return comeBack(runtime, tool, first.action, { giveUpAt, isKnown: call.isKnown === true });
 }

@@ -8,10 +8,11 @@ import { getAction } from "./actions.ts";
 import type { Answer } from "./answer.ts";
 import { isPlainObject, wrong } from "./check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
-import { execute } from "./execute.ts";
+import { type Call, execute } from "./execute.ts";
 import type { Opening } from "./instance.ts";
 import type { OpenRuntime } from "./open-runtime.ts";
 import { type Prepared, plainJson, prepareArgs } from "./prepare-args.ts";
+import type { Runtime } from "./runtime.ts";
 import { redactText } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
@@ -63,9 +64,11 @@ export type Gates = {
   readonly open: Opening;
 };
 
+type Nullable<Options> = { readonly [Field in keyof Options]?: Options[Field] | null };
+
 /** An action that is there already has its answer, whatever the schema has become since. */
 async function argsFor(
-  runtime: OpenRuntime,
+  runtime: Runtime,
   tool: Tool,
   given: Json,
   requestId: string | null,
@@ -90,9 +93,21 @@ async function callTool(
   checkOptions(options);
   // Copied before anything is awaited: what the caller does to its object afterwards is not what was proposed.
   const plain = plainJson(args);
-  const { requestId = null, says, waitMs = null } = options;
   const runtime = await gates.open();
   warnOnce(runtime, gates.warned, tool, options);
+  return proposeCall(runtime, tool, plain, options);
+}
+
+/** What a workflow adds to a call of its own. */
+export type CallPlace = Pick<Call, "placement" | "agent" | "isKnown">;
+
+/** `plain` is a copy that nobody else holds. */
+export async function proposeCall(
+  runtime: Runtime,
+  tool: Tool,
+  plain: Json,
+  { requestId = null, says, waitMs = null, ...place }: Nullable<CallOptions> & CallPlace,
+): Promise<Answer<Json>> {
   const prepared = await argsFor(runtime, tool, plain, requestId);
   if (requestId !== null && redactText(requestId, prepared.known) !== requestId)
     throw new HoldpointError("secret_transformed", "A secret's value stands in the request id in clear.");
@@ -100,8 +115,9 @@ async function callTool(
     requestId,
     args: prepared.args,
     givenDigest: digestOf(plain),
-    says: says === undefined ? null : redactText(says, prepared.known),
+    says: says == null ? null : redactText(says, prepared.known),
     waitMs,
+    ...place,
   };
   return execute(runtime, tool, call);
 }
@@ -114,6 +130,7 @@ export function gate<Args, Result>(
   const { name } = tool.rules;
   if (gates.tools.has(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
   gates.tools.set(name, tool);
+  if (tool.undo !== null && tool.undo !== "nothing") gates.tools.set(tool.undo.rules.name, tool.undo);
   const call = (args: Args, options: CallOptions = {}) =>
     callTool(gates, tool, args, options) as Promise<Answer<Result>>;
   return Object.assign(call, { toolName: name });

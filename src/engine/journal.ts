@@ -64,7 +64,7 @@ async function* allEntries(place: Place): AsyncGenerator<JournalEntry> {
   for await (const page of allPages(place)) yield* page;
 }
 
-async function* allPages(place: Place): AsyncGenerator<readonly JournalEntry[]> {
+export async function* allPages(place: Place): AsyncGenerator<readonly JournalEntry[]> {
   let after = 0;
   for (;;) {
     const page = await place.store.log(place.tenant, after, PAGE);

@@ -5,6 +5,7 @@ import { visible } from "../core/visible.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { beginEpoch, type OwnEpoch } from "./epoch.ts";
+import { createHistory } from "./history.ts";
 import type { Keyring } from "./keyring.ts";
 import { createLanes } from "./lanes.ts";
 import { maintain, type Rhythm } from "./maintenance.ts";
@@ -13,6 +14,7 @@ import { refuseOtherKey, sealTenant } from "./seal.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import { createWaker } from "./waker.ts";
+import type { Witness } from "./witness.ts";
 
 export type RuntimeParts = {
   readonly store: Store;
@@ -28,6 +30,8 @@ export type RuntimeParts = {
   readonly keyring: () => Keyring;
   /** The same, but never made for the purpose. */
   readonly knownKeyring?: () => Keyring | undefined;
+  /** What this machine saw of the store before; without one, an old backup in its place is not recognised. */
+  readonly witness?: Witness;
   readonly notify: (notice: Notice) => void;
   readonly reach: (point: CrashPoint) => void | Promise<void>;
   /** What an epoch says of its process, for people who read the journal. */
@@ -90,6 +94,8 @@ async function allOf(steps: readonly (() => unknown)[]): Promise<void> {
 }
 
 const NOT_OURS_TO_SEAL: readonly unknown[] = ["key_mismatch", "store_read_only", "store_busy"];
+/** What it did is in another history than the one that is there now. */
+const NOBODYS_TO_SEAL: readonly unknown[] = ["store_restored"];
 
 /** A process that executed seals what it leaves; one that only decided does so where the key is at hand. */
 async function sealLast(runtime: Runtime, executed: boolean): Promise<void> {
@@ -97,13 +103,22 @@ async function sealLast(runtime: Runtime, executed: boolean): Promise<void> {
   try {
     await sealTenant(runtime);
   } catch (error) {
-    const leave = !executed && isHoldpointError(error) && NOT_OURS_TO_SEAL.includes(error.code);
-    if (!leave) throw error;
+    const left = executed ? NOBODYS_TO_SEAL : [...NOBODYS_TO_SEAL, ...NOT_OURS_TO_SEAL];
+    if (!isHoldpointError(error) || !left.includes(error.code)) throw error;
   }
 }
 
+/** A key that is missing or not this store's, and a store that is not the one it was, are found before anything runs. */
+async function beginChecked(runtime: Runtime, parts: RuntimeParts): Promise<OwnEpoch> {
+  const { history } = runtime;
+  if (parts.seals) await refuseOtherKey(runtime);
+  await history.confirm();
+  const own = await beginEpoch(parts, parts.process);
+  return { ...own, mayRun: () => history.broken() === undefined && own.mayRun() };
+}
+
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
-  const { store, tenant, clock, random } = parts;
+  const { store, tenant, clock, random, environment } = parts;
   const closing = new AbortController();
   let epoch: Promise<OwnEpoch> | undefined;
   let upkeep: Promise<void> = Promise.resolve();
@@ -112,11 +127,12 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const lanes = (width: number) =>
     createLanes(width, closing.signal, (error) => notify({ kind: "maintenance_failed", error }));
 
-  const { environment } = parts;
   const key = async () => parts.keyring().secrets;
+  const history = createHistory({ store, tenant, witness: parts.witness });
   const runtime: Runtime = {
     ...parts,
     notify,
+    history,
     secrets: createSecrets({ store, tenant, random, environment, key }),
     waker: createWaker(store, tenant, clock),
     signingKey: async () => parts.keyring().signing,
@@ -128,6 +144,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     probing: lanes(PROBED_AT_ONCE),
     closing: closing.signal,
     epoch: () => {
+      if (history.broken() !== undefined) return Promise.reject(history.broken());
       epoch ??= begin().catch((error: unknown) => {
         epoch = undefined;
         throw error;
@@ -137,9 +154,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   };
 
   async function begin(): Promise<OwnEpoch> {
-    // A key that is missing or not this store's is found before anything runs.
-    if (parts.seals) await refuseOtherKey(runtime);
-    const own = await beginEpoch(parts, parts.process);
+    const own = await beginChecked(runtime, parts);
     upkeep = maintain(runtime, own, parts.idle, parts);
     return own;
   }

@@ -22,7 +22,7 @@ import { redactText, resolveAll } from "./secrets.ts";
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 export type Said = { readonly by: string; readonly reason: string };
 
-function checkSaid({ by, reason }: Said): void {
+export function checkSaid({ by, reason }: Said): void {
   if (!isPrincipal(by) || !isPerson(by))
     throw new HoldpointError("invalid_input", `"${shown(by)}" is not a person: write person:<name>.`);
   const isText = typeof reason === "string" && reason.trim() !== "" && reason.isWellFormed();

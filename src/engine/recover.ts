@@ -16,8 +16,8 @@ import type { Tool } from "./tool.ts";
 export type Recovered = { readonly retried: number; readonly inDoubt: number; readonly left: number };
 
 /** The tool, if this process has the very one that the action was proposed for. */
-function toolFor(runtime: Runtime, state: LiveAction): Tool | "changed" | null {
-  const tool = runtime.tools.get(state.tool);
+function toolFor(runtime: Runtime, state: LiveAction, given?: Tool): Tool | "changed" | null {
+  const tool = given ?? runtime.tools.get(state.tool);
   if (tool === undefined) return null;
   const isSame = tool.rules.schemaDigest === state.schema && tool.rules.effectClass === state.effectClass;
   return isSame ? tool : "changed";
@@ -26,21 +26,21 @@ function toolFor(runtime: Runtime, state: LiveAction): Tool | "changed" | null {
 type Found = { readonly kind: "retry"; readonly tool: Tool } | { readonly kind: "in_doubt" | "left" };
 
 /** An effect of our own that nobody performs and that was never sent: its start had been answered with an error. */
-function findOwn(runtime: Runtime, action: string, state: ActionIn<"running">): Found {
-  const known = toolFor(runtime, state);
+function findOwn(runtime: Runtime, action: string, state: ActionIn<"running">, given?: Tool): Found {
+  const known = toolFor(runtime, state, given);
   if (known === null || known === "changed") return { kind: "left" };
   if (runtime.sent.has(`${action}#${state.effect.attempt}`)) return { kind: "left" };
   return { kind: "retry", tool: known };
 }
 
 /** Takes over one action's effect if its owner is dead. What is to be sent again is its caller's to perform. */
-async function takeOne(runtime: Runtime, action: string): Promise<Found> {
+async function takeOne(runtime: Runtime, action: string, given?: Tool): Promise<Found> {
   const state = await readState(runtime, actionStream(action));
   if (state.phase !== "running" || runtime.performing.has(action)) return { kind: "left" };
   const own = await runtime.epoch();
-  if (state.effect.epoch === own.id) return findOwn(runtime, action, state);
+  if (state.effect.epoch === own.id) return findOwn(runtime, action, state, given);
   if (!(await endIfDead(runtime, state.effect.epoch, own.id))) return { kind: "left" };
-  const known = toolFor(runtime, state);
+  const known = toolFor(runtime, state, given);
   await runtime.reach("before_recover");
   const command = {
     action,
@@ -61,8 +61,8 @@ async function takeOne(runtime: Runtime, action: string): Promise<Found> {
 }
 
 /** Takes over one action's effect if its owner is dead; performs it again where its class allows. */
-export async function recoverAction(runtime: Runtime, action: string): Promise<Found["kind"]> {
-  const found = await takeOne(runtime, action);
+export async function recoverAction(runtime: Runtime, action: string, tool?: Tool): Promise<Found["kind"]> {
+  const found = await takeOne(runtime, action, tool);
   if (found.kind === "retry") await perform(runtime, found.tool, action);
   return found.kind;
 }

@@ -3,6 +3,7 @@ import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../core/ids.ts";
 import type { PublicJwk, SigningKey } from "../core/jws.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
+import type { History } from "./history.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
@@ -25,6 +26,16 @@ export type CrashPoint =
   | "before_recover"
   | "after_recover"
   | "before_notify"
+  | "before_take"
+  | "after_take"
+  | "before_checkpoint"
+  | "after_checkpoint"
+  | "before_compensation"
+  | "after_compensation"
+  | "before_fact"
+  | "after_fact"
+  | "before_rest"
+  | "after_rest"
   | "after_notify";
 
 /** What a program may want to tell its people about. */
@@ -42,6 +53,12 @@ export type Notice =
       readonly effect: string;
       readonly tool: string;
       readonly reason: string;
+    }
+  | {
+      readonly kind: "definition_changed";
+      readonly workflow: string;
+      readonly name: string;
+      readonly difference: string;
     }
   | { readonly kind: "no_request_id"; readonly tool: string }
   | { readonly kind: "outcome_unrecorded"; readonly effect: string; readonly error: unknown }
@@ -62,6 +79,7 @@ export type Runtime = {
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly secrets: Secrets;
+  readonly history: History;
   readonly waker: Waker;
   readonly epoch: () => Promise<Epoch>;
   readonly signingKey: () => Promise<SigningKey>;

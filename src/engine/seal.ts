@@ -23,14 +23,17 @@ export async function refuseOtherKey(
 }
 
 export async function sealTenant(
-  runtime: Pick<Runtime, "store" | "tenant" | "signingKey" | "reach">,
+  runtime: Pick<Runtime, "store" | "tenant" | "signingKey" | "reach" | "history">,
 ): Promise<Seal | undefined> {
   const key = await runtime.signingKey();
+  await runtime.history.refuseRestored();
   await runtime.reach("before_seal");
   const seal = await runtime.store.seal(runtime.tenant, (draft) => {
     checkKey(draft, key);
+    runtime.history.judge(draft);
     return signSeal(draft, key);
   });
+  if (seal !== undefined) runtime.history.saw(seal);
   await runtime.reach("after_seal");
   return seal;
 }

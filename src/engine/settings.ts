@@ -49,6 +49,11 @@ export function keyFile(given: string | undefined, environment: Environment): st
   );
 }
 
+/** Beside the key: outside of every data folder, and so of what is restored with one. */
+export function witnessFolder(keys: string): string {
+  return join(dirname(keys), "witness");
+}
+
 /** A program is an agent under its own name. */
 export function programName(script: string | undefined): string {
   const name = script === undefined ? "" : basename(script, extname(script));

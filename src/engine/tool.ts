@@ -44,4 +44,6 @@ export type Tool = {
   /** True when an error proves that nothing happened. */
   isDefinite(error: unknown): boolean;
   readonly verify: ((context: ProbeContext) => Promise<ProbeAnswer>) | null;
+  /** What takes it back: a tool of its own, nothing where there is nothing to take back, or null where that cannot be done. */
+  readonly undo: Tool | "nothing" | null;
 };

@@ -76,6 +76,16 @@ export type EpochHold = {
   renew?(): Promise<void>;
 };
 
+/** What tells one place from another, by name; what cannot be found out is left out. A copy lives elsewhere. */
+export type Place = { readonly [part: string]: string };
+
+export type Home = {
+  /** The history's name now, where it was last at home by its own notes, and where it is found. */
+  look(): Promise<{ readonly incarnation: string; readonly noted: Place | null; readonly found: Place }>;
+  /** Notes a place as its home; with a name, the history goes on under that. One commit. */
+  note(place: Place, incarnation?: string): Promise<void>;
+};
+
 /** The application's own tables, inside the same transaction as the journal. Holdpoint's tables are out of reach. */
 export type SqlTransaction = {
   run(sql: string, ...values: readonly SqlValue[]): { readonly changes: number };
@@ -84,8 +94,10 @@ export type SqlTransaction = {
 export type SqlValue = null | number | bigint | string | Uint8Array;
 
 export type Store = {
-  /** The identity of this store's history; a copy or an older backup is recognised by it. */
+  /** The name of this store's history when it was opened; a restore that was acknowledged gives it another. */
   readonly incarnation: string;
+  /** A capability of stores that can be copied or restored behind a program's back. */
+  readonly home?: Home;
 
   transact<Result>(tenant: string, needs: Needs, decide: Decide<Result>): Promise<Result>;
   /**

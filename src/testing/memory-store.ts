@@ -3,8 +3,7 @@ import { FOLDS } from "../core/streams.ts";
 import { createMemoryDatabase } from "../stores/memory/database.ts";
 import { openMemoryStore } from "../stores/memory/open.ts";
 import type { Store } from "../stores/store.ts";
-import { actionsView } from "../views/actions.ts";
-import { approvalsView } from "../views/approvals.ts";
+import { PROJECTIONS } from "../views/projections.ts";
 
 export type MemoryStoreOptions = {
   /** The store's clock: deadlines are decided by it. The machine's unless set. */
@@ -15,6 +14,6 @@ export type MemoryStoreOptions = {
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const clock = { now: options.now ?? (() => Date.now()) };
   const random = (bytes: number): Uint8Array => randomFillSync(new Uint8Array(bytes));
-  const projections = [approvalsView, actionsView];
+  const projections = PROJECTIONS;
   return openMemoryStore(createMemoryDatabase({ folds: FOLDS, projections, clock, random }));
 }

@@ -6,8 +6,7 @@ import { pooledRandom } from "../../src/engine/random.ts";
 import type { HoldpointOptions } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { actionsView } from "../../src/views/actions.ts";
-import { approvalsView } from "../../src/views/approvals.ts";
+import { PROJECTIONS } from "../../src/views/projections.ts";
 
 export type Setup = {
   readonly root: string;
@@ -19,7 +18,7 @@ export type Setup = {
 /** Short, so that what the dead left is taken over within the run. */
 const LEASE_MS = 3_000;
 
-const projections = [approvalsView, actionsView];
+const projections = PROJECTIONS;
 const random = pooledRandom();
 
 export const storeOf = ({ database }: Setup): "sqlite" | "postgres" =>

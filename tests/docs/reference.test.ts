@@ -64,7 +64,7 @@ test("docs/reference/library.md has every refusal code, and whether it may be tr
 
 test("docs/reference/events.md has every event type that the rules know, and no other", () => {
   const sources = readTree("src/core").filter(({ path }) => !path.endsWith(".test.ts"));
-  const EVENT = /"((?:action|effect|approval|budget|epoch|switch|person)\.[a-z_]+)"/g;
+  const EVENT = /"((?:action|effect|approval|budget|epoch|store|switch|person)\.[a-z_]+)"/g;
   const known = new Set(
     sources.flatMap(({ text }) => [...text.matchAll(EVENT)].map(([, type]) => type ?? "")),
   );

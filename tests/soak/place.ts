@@ -8,8 +8,7 @@ import { pooledRandom } from "../../src/engine/random.ts";
 import { type Holdpoint, type HoldpointOptions, holdpoint, type Notice } from "../../src/index.ts";
 import { openPostgresStore } from "../../src/stores/postgres/open.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
-import { actionsView } from "../../src/views/actions.ts";
-import { approvalsView } from "../../src/views/approvals.ts";
+import { PROJECTIONS } from "../../src/views/projections.ts";
 import { startPostgres } from "../fixtures/postgres-server.ts";
 
 export const STORES = ["sqlite", "postgres"] as const;
@@ -60,7 +59,7 @@ type Backing = {
 };
 
 function sqliteIn(folder: string): Backing {
-  const projections = [approvalsView, actionsView];
+  const projections = PROJECTIONS;
   const random = pooledRandom();
   const sizeOf = (file: string) => fs.statSync(path.join(folder, file)).size;
   return {
@@ -83,7 +82,7 @@ function sqliteIn(folder: string): Backing {
 
 async function postgres(): Promise<Backing> {
   const server = await startPostgres();
-  const projections = [approvalsView, actionsView];
+  const projections = PROJECTIONS;
   const random = pooledRandom();
   return {
     async options() {

@@ -16,6 +16,7 @@ import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { type Review, reviewAction } from "../review.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
+import { checkPlace, type Turned } from "../workflow/call.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import {
   argsOf,
@@ -37,7 +38,7 @@ export type Waiting = {
 export type Settled = { readonly kind: "settled"; readonly state: LiveAction };
 /** An edit was reviewed: look again. */
 export type Moved = { readonly kind: "moved" };
-export type Advanced = Moved | Started | Waiting | Held | Refused | EpochEnded | Settled;
+export type Advanced = Moved | Started | Waiting | Held | Refused | EpochEnded | Settled | Turned;
 
 /** An executor with the stored arguments in hand. */
 type Executor = Bringer & { readonly args: Json };
@@ -282,6 +283,10 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
   if (state.phase !== "open" && state.phase !== "waiting") return { kind: "settled", state };
   const stop = checkMayStart(draft, id, state.agent, bringer.epoch);
   if (stop !== undefined) return stop;
+  // A proposal has looked already, in this very decision.
+  const elsewhere =
+    isNew || state.within === undefined ? undefined : checkPlace(draft, state.within, bringer.epoch);
+  if (elsewhere !== undefined) return elsewhere;
   const args = argsOf(state, bringer.loaded);
   if (args.kind === "load") return args;
   const executor = { ...bringer, args: args.value };

@@ -3,6 +3,7 @@ import type { Json } from "../json.ts";
 import type { MoneyJson } from "../money.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
+import type { Within } from "./within.ts";
 
 /** Where the arguments that ran came from. */
 export type ExecutedFrom = "original" | "supervisor_revised" | "human_revised";
@@ -35,6 +36,7 @@ export type ActionEvent =
         readonly agent: string;
         readonly requester: readonly string[];
         readonly says: string | null;
+        readonly within?: Within;
       }
     >
   | Fact<

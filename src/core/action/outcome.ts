@@ -9,7 +9,8 @@ import { settle } from "../budget.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
-import { actionStream, budgetStream, epochStream } from "../stream.ts";
+import { actionStream, budgetStream, epochStream, workflowStream } from "../stream.ts";
+import { settleCall } from "../workflow/call.ts";
 import type { Effect, LiveAction } from "./state.ts";
 
 export type Report =
@@ -53,7 +54,9 @@ export function lockEffect(draft: Draft, action: string): Need | LiveAction {
   if (state.phase === "none") throw new TypeError(`the action ${action} does not exist`);
   if (!("effect" in state)) return state;
   const budgets = state.effect.costs.map((cost) => budgetStream(cost.budget));
-  return draft.need({ write: budgets, read: [epochStream(state.effect.epoch)] }) ?? state;
+  const place = state.within === undefined ? [] : [workflowStream(state.within.workflow)];
+  const write = [...budgets, ...place];
+  return draft.need({ write, read: [epochStream(state.effect.epoch)] }) ?? state;
 }
 
 /** What a report proves of the effect as a whole: "nothing happened" only while there was one attempt. */
@@ -105,6 +108,8 @@ export function recordOutcome(draft: Draft, reported: OutcomeCommand): Need | Ou
   const current = () => draft.state(actionStream(command.action)) as LiveAction;
   if (state.phase === "running" && mayWrite(draft, state.effect, command)) {
     write(draft, command, state.effect);
+    const more = settleCall(draft, command.action);
+    if (more !== undefined) return more;
     return { kind: "recorded", state: current() };
   }
   if ("effect" in state) {

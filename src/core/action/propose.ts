@@ -8,10 +8,12 @@ import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { actionStream, type StreamRef } from "../stream.ts";
+import { checkPlace, type Placement, placeCall, type Turned } from "../workflow/call.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Executor, Load } from "./start.ts";
 import type { LiveAction } from "./state.ts";
+import type { Within } from "./within.ts";
 
 export type Proposal = {
   readonly action: string;
@@ -24,13 +26,16 @@ export type Proposal = {
   /** Who asks: the agent itself and whoever it acts for. */
   readonly requester: readonly string[];
   readonly says: string | null;
+  /** Where a workflow makes it, if one does. */
+  readonly placement?: Placement;
   readonly executor: Executor;
 };
 
 export type Proposed =
   | { readonly kind: "new"; readonly action: string; readonly answer: Advanced }
   | { readonly kind: "existing"; readonly action: string }
-  | { readonly kind: "conflict"; readonly action: string };
+  | { readonly kind: "conflict"; readonly action: string }
+  | (Turned & { readonly action: string });
 
 export const requestName = (requestId: string): string => `request:${requestId}`;
 
@@ -52,6 +57,12 @@ function existing(draft: Draft, ref: StreamRef, proposal: Proposal): Need | Prop
   return { kind: "conflict", action: ref.id };
 }
 
+function withinOf({ placement }: Proposal): { within?: Within } {
+  if (placement === undefined) return {};
+  const { workflow, op, undoes, goesOn } = placement;
+  return { within: { workflow, op, undoes, goesOn } };
+}
+
 function record(draft: Draft, proposal: Proposal): void {
   const { rules } = proposal.executor;
   const body = {
@@ -65,10 +76,17 @@ function record(draft: Draft, proposal: Proposal): void {
     agent: proposal.agent,
     requester: proposal.requester,
     says: proposal.says,
+    ...withinOf(proposal),
   };
   const stream = actionStream(proposal.action);
   draft.append(stream, [{ type: "action.proposed", tv: 1, body }]);
   if (proposal.requestId !== null) draft.take(requestName(proposal.requestId), stream);
+  if (proposal.placement !== undefined)
+    placeCall(draft, proposal.placement, {
+      action: proposal.action,
+      tool: rules.name,
+      argsDigest: body.givenDigest,
+    });
 }
 
 /** Everything that the proposal has to see before it writes a word. */
@@ -82,6 +100,10 @@ export function propose(draft: Draft, proposal: Proposal): Need | Load | Propose
   if (more !== undefined) return more;
   const known = proposal.requestId === null ? undefined : draft.lookUp(requestName(proposal.requestId));
   if (known !== undefined) return existing(draft, known, proposal);
+  const place = proposal.placement;
+  const elsewhere = place === undefined ? undefined : checkPlace(draft, place, place.epoch);
+  if (elsewhere !== undefined)
+    return elsewhere.kind === "need" ? elsewhere : { ...elsewhere, action: proposal.action };
   record(draft, proposal);
   const { rules } = proposal.executor;
   const duplicate = checkDedupe(draft, proposal.action, rules, proposal.args);

@@ -10,6 +10,7 @@ import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { isPerson } from "../principal.ts";
 import { actionStream, ROSTER } from "../stream.ts";
+import { settleCall } from "../workflow/call.ts";
 import { lockEffect, settleCosts } from "./outcome.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
 
@@ -47,6 +48,8 @@ function end(draft: Draft, action: string, state: ActionIn<"in_doubt">, ending: 
     },
   ]);
   settleCosts(draft, state.effect, ending.status === "applied", {});
+  // The workflow was locked with the effect.
+  settleCall(draft, action);
   return { kind: "resolved", state: draft.state(ref) as LiveAction };
 }
 

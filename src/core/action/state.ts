@@ -5,6 +5,7 @@ import type { Json } from "../json.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
 import type { ActionEvent, ActionEventOf, ExecutedFrom, Grant, ReservedCost } from "./events.ts";
+import type { Within } from "./within.ts";
 
 export type ActionFacts = {
   readonly requestId: string | null;
@@ -15,6 +16,8 @@ export type ActionFacts = {
   readonly requester: readonly string[];
   /** What the agent says about it: untrusted text. */
   readonly says: string | null;
+  /** Its place in a workflow, if it has one. */
+  readonly within?: Within;
   /** Digest of the arguments as first proposed; `argsDigest` is of those that would run now. */
   readonly proposedDigest: string;
   /** Digest of the arguments as the caller gave them, before the schema. */
@@ -234,7 +237,7 @@ export const ACTION_EVENTS: readonly string[] = [
 const OVER: readonly ActionState["phase"][] = ["applied", "not_applied", "refused"];
 
 export const actionFold: Fold<ActionState> = {
-  version: 2,
+  version: 3,
   initial: { phase: "none" },
   isOver: (state) => OVER.includes(state.phase),
   evolve(state, recorded) {

@@ -138,6 +138,22 @@ function accept(draft: Draft, id: string, edited: Edited, executor: Executor): E
   return rebind(draft, id, edited, executor);
 }
 
+/** An edit of what a workflow asks: it has no tool and no policy of its own, so it stands as it was written. */
+export function acceptAnswer(draft: Draft, id: string): void {
+  const ref = approvalStream(id);
+  const approval = draft.state(ref) as LiveApproval;
+  const { edit } = approval;
+  if (edit === null) throw new TypeError("there is no open edit to accept");
+  if (edit.argsDigest !== approval.argsDigest) {
+    const { args, argsDigest } = edit;
+    const change = { args, argsDigest, policy: approval.policy, nonce: approval.nonce };
+    const binding = questionBinding(draft.tenant, { ...approval, ...change });
+    draft.append(ref, [{ type: "approval.revised", tv: 1, body: { by: edit.by, ...change, binding } }]);
+  }
+  voteOf(draft, id, edit);
+  concludeVotes(draft, id);
+}
+
 /** Reviews the open edit of a pending approval, by somebody who has the tool at hand. */
 export function reviewEdit(draft: Draft, id: string, executor: Executor): Need | Load | EditAnswer {
   const approval = withAction(draft, id);

@@ -1,7 +1,9 @@
 /** Ends of an approval that are not votes: its deadline, a withdrawal, a revocation, a permission that no longer fits. */
-import { type Refused, refuse } from "../action/refuse.ts";
+import { type Refused, refuse, type Why } from "../action/refuse.ts";
 import type { Draft, Need } from "../draft.ts";
-import { actionStream, approvalStream } from "../stream.ts";
+import { refusal } from "../refusal.ts";
+import { actionStream, approvalStream, workflowStream } from "../stream.ts";
+import { tellWorkflow } from "../workflow/tell.ts";
 import type { ApprovalState, LiveApproval } from "./state.ts";
 
 /** The deadline belongs to the deciding transaction; a sweeper only announces what is already true. */
@@ -13,11 +15,17 @@ export function expire(draft: Draft, id: string, approval: LiveApproval): Refuse
   draft.append(approvalStream(id), [
     { type: "approval.expired", tv: 1, body: { decideBy: approval.decideBy ?? draft.now } },
   ]);
-  return refuse(draft, actionStream(approval.action), {
+  return refuseSubject(draft, approval, {
     code: "expired",
     by: "deadline",
     reason: "nobody decided in time",
   });
+}
+
+/** The action that was asked about is refused; a workflow is told on its own terms. */
+export function refuseSubject(draft: Draft, approval: LiveApproval, why: Why): Refused {
+  if (approval.subject === undefined) return refuse(draft, actionStream(approval.action), why);
+  return { kind: "refused", refusal: refusal(why.code, why.by, why.reason) };
 }
 
 export function lapse(draft: Draft, id: string, reason: string): void {
@@ -28,14 +36,15 @@ export type EndAnswer =
   | { readonly kind: "ended"; readonly status: ApprovalState["status"] }
   | { readonly kind: "not_possible"; readonly status: ApprovalState["status"] };
 
-/** Locks an approval and its action together. */
+/** Locks an approval and what it is about together. */
 export function withAction(draft: Draft, id: string): Need | ApprovalState {
   const ref = approvalStream(id);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
   const state = draft.state(ref);
   if (state.status === "none") return state;
-  return draft.need({ write: [actionStream(state.action)] }) ?? state;
+  const about = state.subject === undefined ? actionStream(state.action) : workflowStream(state.action);
+  return draft.need({ write: [about] }) ?? state;
 }
 
 export function expireIfDue(draft: Draft, id: string): Need | EndAnswer {
@@ -44,7 +53,7 @@ export function expireIfDue(draft: Draft, id: string): Need | EndAnswer {
   if (state.status === "none" || !isOverdue(state, draft.now))
     return { kind: "not_possible", status: state.status };
   expire(draft, id, state);
-  return { kind: "ended", status: "expired" };
+  return tellWorkflow(draft, id) ?? { kind: "ended", status: "expired" };
 }
 
 export type Withdrawal = { readonly approval: string; readonly by: string; readonly reason: string };
@@ -59,13 +68,13 @@ export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
   if (state.status !== "pending") return { kind: "not_possible", status: state.status };
   if (isOverdue(state, draft.now)) {
     expire(draft, command.approval, state);
-    return { kind: "not_possible", status: "expired" };
+    return tellWorkflow(draft, command.approval) ?? { kind: "not_possible", status: "expired" };
   }
   draft.append(approvalStream(command.approval), [
     { type: "approval.cancelled", tv: 1, body: { by, reason } },
   ]);
-  refuse(draft, actionStream(state.action), { code: "cancelled", by, reason });
-  return { kind: "ended", status: "cancelled" };
+  refuseSubject(draft, state, { code: "cancelled", by, reason });
+  return tellWorkflow(draft, command.approval) ?? { kind: "ended", status: "cancelled" };
 }
 
 /** Takes a decision back before it was used. Saying it twice answers the same twice. */
@@ -77,6 +86,6 @@ export function revoke(draft: Draft, command: Withdrawal): Need | EndAnswer {
   if (state.status !== "approved" && state.status !== "modified")
     return { kind: "not_possible", status: state.status };
   draft.append(approvalStream(command.approval), [{ type: "approval.revoked", tv: 1, body: { by, reason } }]);
-  refuse(draft, actionStream(state.action), { code: "revoked", by, reason });
-  return { kind: "ended", status: "revoked" };
+  refuseSubject(draft, state, { code: "revoked", by, reason });
+  return tellWorkflow(draft, command.approval) ?? { kind: "ended", status: "revoked" };
 }

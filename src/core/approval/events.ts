@@ -2,7 +2,14 @@
 import type { Json } from "../json.ts";
 import type { ApproverRule } from "../verdict.ts";
 
-/** What people are asked, and what the binding is made of. */
+/** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
+export type Subject = {
+  readonly kind: "checkpoint" | "question";
+  readonly workflow: string;
+  readonly op: string;
+};
+
+/** What people are asked, and what the binding is made of. For a subject, `action` is the workflow's id. */
 export type ApprovalQuestion = {
   readonly action: string;
   readonly tool: string;
@@ -22,6 +29,7 @@ export type ApprovalQuestion = {
   readonly executeBy: number | null;
   readonly nonce: string;
   readonly binding: string;
+  readonly subject?: Subject;
 };
 
 export type VoteBody = {
@@ -30,6 +38,8 @@ export type VoteBody = {
   readonly binding: string;
   readonly note: string | null;
   readonly via: string;
+  /** A rejection after which the workflow is not to try again. */
+  readonly final?: true;
 };
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };

@@ -4,7 +4,7 @@ import type { LiveAction } from "../action/state.ts";
 import { bindingOf } from "../binding.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Review } from "../review.ts";
-import { actionStream, approvalStream, streamName } from "../stream.ts";
+import { actionStream, approvalStream, streamName, workflowStream } from "../stream.ts";
 import type { ApprovalQuestion } from "./events.ts";
 
 export type EscalateReview = Extract<Review, { verdict: "escalate" }>;
@@ -37,11 +37,12 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     executeBy,
     nonce,
   } = question;
-  const stream = streamName(actionStream(action));
+  const { subject } = question;
+  const stream = streamName(subject === undefined ? actionStream(action) : workflowStream(action));
   return bindingOf({
     tenant,
     stream,
-    action,
+    action: subject?.op ?? action,
     tool,
     schema,
     args: argsDigest,

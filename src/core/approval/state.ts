@@ -167,7 +167,7 @@ function known(recorded: RecordedEvent): ApprovalEvent {
 }
 
 export const approvalFold: Fold<ApprovalState> = {
-  version: 1,
+  version: 2,
   initial: { status: "none" },
   evolve(state, recorded) {
     const event = known(recorded);

@@ -6,15 +6,15 @@
  * O3. The deadline is checked here, on the store's clock; it never waits for a sweeper.
  */
 
-import { refuse } from "../action/refuse.ts";
 import type { Executor, Load } from "../action/start.ts";
 import { digestOf } from "../digest.ts";
 import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { Json } from "../json.ts";
-import { actionStream, approvalStream, ROSTER } from "../stream.ts";
-import { concludeVotes, reviewEdit } from "./edit.ts";
-import { expire, isOverdue, withAction } from "./end.ts";
-import { type ApprovalStatus, isEligible, type LiveApproval } from "./state.ts";
+import { approvalStream, ROSTER } from "../stream.ts";
+import { tellWorkflow } from "../workflow/tell.ts";
+import { acceptAnswer, concludeVotes, reviewEdit } from "./edit.ts";
+import { expire, isOverdue, refuseSubject, withAction } from "./end.ts";
+import { type ApprovalState, type ApprovalStatus, isEligible, type LiveApproval } from "./state.ts";
 
 export type VoteCommand = {
   readonly approval: string;
@@ -24,6 +24,8 @@ export type VoteCommand = {
   readonly binding: string | null;
   readonly note: string | null;
   readonly via: string;
+  /** A rejection after which a workflow is not to try again. */
+  readonly isFinal?: boolean;
   /** The arguments as the approver wants them, whole. */
   readonly edit: Json | undefined;
   /** The tool, where this process has it; otherwise an edit waits for a process that does. */
@@ -93,14 +95,15 @@ function isHopeless(draft: Draft, approval: LiveApproval): boolean {
 function castVote(draft: Draft, approval: LiveApproval, command: VoteCommand): VoteAnswer {
   const ref = approvalStream(command.approval);
   const { by, decision, note, via } = command;
+  const final = command.isFinal === true ? { final: true } : {};
   draft.append(ref, [
-    { type: "approval.voted", tv: 1, body: { by, decision, binding: approval.binding, note, via } },
+    { type: "approval.voted", tv: 1, body: { by, decision, binding: approval.binding, note, via, ...final } },
   ]);
   if (decision === "approve") concludeVotes(draft, command.approval);
   else if (isHopeless(draft, draft.state(ref) as LiveApproval)) {
     const reason = note ?? "no reason given";
     draft.append(ref, [{ type: "approval.rejected", tv: 1, body: { by, reason } }]);
-    refuse(draft, actionStream(approval.action), { code: "rejected", by, reason });
+    refuseSubject(draft, approval, { code: "rejected", by, reason });
   }
   return { kind: "recorded", status: statusNow(draft, command.approval), approval: command.approval };
 }
@@ -109,6 +112,11 @@ function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load |
   const { by, note, via, approval: id } = command;
   const body = { by, args: draft.keep(args), argsDigest: digestOf(args), note, via };
   draft.append(approvalStream(id), [{ type: "approval.edited", tv: 1, body }]);
+  const { subject } = draft.state(approvalStream(id)) as LiveApproval;
+  if (subject !== undefined) {
+    acceptAnswer(draft, id);
+    return { kind: "recorded", status: statusNow(draft, id), approval: id };
+  }
   if (command.executor === null) return { kind: "edit_open", status: "pending", approval: id };
   const executor = {
     ...command.executor,
@@ -126,7 +134,24 @@ function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load |
   };
 }
 
+/** A workflow hears of what its approval came to, in the same commit. */
 export function vote(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
+  const ref = approvalStream(command.approval);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const before = standing(draft.state(ref));
+  const answer = cast(draft, command);
+  if (answer.kind === "need" || answer.kind === "load" || answer.kind === "unknown") return answer;
+  return (
+    (standing(draft.state(ref)) === before ? undefined : tellWorkflow(draft, command.approval)) ?? answer
+  );
+}
+
+function standing(approval: ApprovalState): string {
+  return approval.status === "none" ? "" : `${approval.status} ${approval.edit?.by ?? ""}`;
+}
+
+function cast(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
   const approval = withAction(draft, command.approval);
   if (isNeed(approval)) return approval;
   if (approval.status === "none") return { kind: "unknown" };

@@ -2,6 +2,7 @@
 import type { Folds } from "../../core/streams.ts";
 import { createCache, type Most } from "../cache.ts";
 import type { Projections } from "../project.ts";
+import type { Home } from "../store.ts";
 import { type Append, prepareAppend } from "./append.ts";
 import { type Artifacts, prepareArtifacts } from "./artifacts.ts";
 import type { Ask } from "./ask.ts";
@@ -10,6 +11,7 @@ import { type Epochs, prepareEpochs } from "./epochs.ts";
 import { type Grounds, prepareGrounds } from "./ground.ts";
 import { createHabits, type Habits } from "./habits.ts";
 import { type Heads, prepareHeads } from "./heads.ts";
+import { prepareHome } from "./home.ts";
 import type { LockSpace } from "./locks.ts";
 import { type Moves, prepareMoves } from "./moves.ts";
 import type { PostgresHooks } from "./options.ts";
@@ -29,6 +31,8 @@ export type JournalParts = {
   readonly random: (bytes: number) => Uint8Array;
   readonly clock?: { now(): number };
   readonly incarnation: string;
+  /** Its first name, by which processes know each other's locks whatever it is called now. */
+  readonly born: string;
   readonly leaseMs: number;
   readonly mostHeads: Most;
   readonly hooks: PostgresHooks;
@@ -52,11 +56,12 @@ export type Journal = Omit<JournalParts, "asking"> &
     readonly secrets: Secrets;
     readonly epochs: Epochs;
     readonly claim: Claims;
+    readonly home: Home;
     habits(tid: number): Habits;
   };
 
-export function spaceOf(incarnation: string): LockSpace {
-  return { seed: Number.parseInt(incarnation.slice(0, 8), 16) | 0 };
+export function spaceOf(born: string): LockSpace {
+  return { seed: Number.parseInt(born.slice(0, 8), 16) | 0 };
 }
 
 function habitsOf(): (tid: number) => Habits {
@@ -71,7 +76,7 @@ function habitsOf(): (tid: number) => Habits {
 export function prepareJournal({ asking, ...parts }: JournalParts): Journal {
   const { folds, projections } = parts;
   const schema = quoted(parts.schema);
-  const space = spaceOf(parts.incarnation);
+  const space = spaceOf(parts.born);
   const views = prepareViews(asking, schema, projections);
   const artifacts = prepareArtifacts(asking, schema);
   return {
@@ -91,6 +96,7 @@ export function prepareJournal({ asking, ...parts }: JournalParts): Journal {
     secrets: prepareSecrets(asking, schema),
     epochs: prepareEpochs(asking, { ...parts, schema }),
     claim: prepareClaims(asking, { ...parts, schema }),
+    home: prepareHome(asking, schema),
     habits: habitsOf(),
   };
 }

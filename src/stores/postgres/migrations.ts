@@ -14,7 +14,14 @@ export type Migration = {
 };
 type Place = { readonly schema: string; readonly role: string };
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, oldestReader: 1, sql: firstLayout }];
+/** The role that works may change rows of `hp_meta` and add none. */
+const home = ({ schema }: Place): string =>
+  `INSERT INTO ${schema}.hp_meta (key, value) VALUES ('home', ''), ('born', '') ON CONFLICT DO NOTHING`;
+
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, oldestReader: 1, sql: firstLayout },
+  { version: 2, oldestReader: 1, sql: home },
+];
 export const LAYOUT = MIGRATIONS.at(-1)?.version ?? 0;
 
 export type Migrating = {

@@ -21,6 +21,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     call(async () => find((await tenants.find(tenant)) ?? 0));
   return {
     incarnation: journal.incarnation,
+    home: {
+      look: () => call(journal.home.look),
+      note: (place, incarnation) => call(() => journal.home.note(place, incarnation)),
+    },
     transact: (tenant, needs, decide) => call(() => transact(session, tenant, needs, decide)),
     read: (tenant, stream, { fromSeq = 1, limit = Number.MAX_SAFE_INTEGER } = {}) =>
       ask(tenant, (tid) => reads.stream(tid, streamName(stream), { fromSeq, limit })),
@@ -34,8 +38,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     artifact: (tenant, hash) => ask(tenant, (tid) => journal.artifacts.find(tid, hash)),
     holdEpoch: (id) => call(() => epochs.hold(id)),
     epochHeld: (id) => call(() => epochs.isHeld(id)),
-    seal: (tenant, sign) =>
-      ask(tenant, (tid) => seals.seal({ tid, tenant, incarnation: journal.incarnation }, sign)),
+    seal: (tenant, sign) => ask(tenant, (tid) => seals.seal({ tid, tenant }, sign)),
     seals: (tenant, after = 0) => ask(tenant, (tid) => seals.list(tid, after)),
     sealOver: (tenant, position) => ask(tenant, (tid) => seals.over(tid, position)),
     tenants: () => call(tenants.withEntries),

@@ -13,7 +13,7 @@ import { horizonOf } from "./read.ts";
 import { fromText } from "./text-key.ts";
 
 type Sign = (draft: SealDraft) => Seal;
-export type Sealing = { readonly tid: number; readonly tenant: string; readonly incarnation: string };
+export type Sealing = { readonly tid: number; readonly tenant: string };
 
 /** With what an earlier try signed. */
 type Attempt = Sealing & { signed: Seal | undefined };
@@ -86,7 +86,10 @@ function sealStatements(schema: string) {
       name: "hp_sealed",
       text: `SELECT n, at, position, entries, jws FROM ${schema}.hp_seals WHERE tid = $1 ORDER BY n DESC LIMIT 1`,
     },
-    now: { name: "hp_seal_now", text: `SELECT ${NOW}, ${horizon}` },
+    now: {
+      name: "hp_seal_now",
+      text: `SELECT ${NOW}, ${horizon}, (SELECT value FROM ${schema}.hp_meta WHERE key = 'incarnation')`,
+    },
     span: { name: "hp_seal_span", text: `SELECT count(*), max(e.position) ${span}` },
     leaves: {
       name: "hp_seal_leaves",
@@ -142,10 +145,9 @@ async function sealOnce(work: Work, sealing: Attempt, sign: Sign): Promise<Seal 
     await send(client, [{ statement: ROLLBACK }]);
     return undefined;
   }
-  const { tenant, incarnation } = sealing;
   const draft = draftSeal({
-    tenant,
-    incarnation,
+    tenant: sealing.tenant,
+    incarnation: textAt(now[0], 2),
     now: place.clock?.now() ?? numberAt(now[0], 0),
     last: before,
     position: numberAt(span[0], 1),

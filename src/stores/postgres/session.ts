@@ -55,6 +55,7 @@ async function openOn(pool: Connections, options: Resolved): Promise<Session> {
   const asking = createAsk(pool, patience, options.role);
   await raiseBase(asking, quoted(options.schema));
   const incarnation = meta.get("incarnation") ?? "";
+  const born = meta.get("born") || incarnation;
   const wired: Wired = { committed: () => {} };
   const checkLayout = watchLayout(pool, place, meta.get("layout") ?? "");
   const { schema, folds, random, leaseMs, clock, hooks = {}, mostHeads = MOST_HEADS } = options;
@@ -67,6 +68,7 @@ async function openOn(pool: Connections, options: Resolved): Promise<Session> {
     ...(clock && { clock }),
     projections,
     incarnation,
+    born,
     hooks,
     mostHeads,
     checkLayout,
@@ -80,10 +82,10 @@ type Wired = { committed(): void };
 
 function wire(journal: Journal, options: Resolved, wired: Wired): Session {
   const { patience, moves, hooks } = journal;
-  const { incarnation } = journal;
+  const { born } = journal;
   const channel = {
-    name: `holdpoint_${incarnation.slice(0, 16)}`,
-    lock: lockOf(spaceOf(incarnation), "work", 0, "listen"),
+    name: `holdpoint_${born.slice(0, 16)}`,
+    lock: lockOf(spaceOf(born), "work", 0, "listen"),
   };
   const notifier = createNotifier(journal, channel);
   const connect = () => journal.connections.alone();

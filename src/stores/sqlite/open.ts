@@ -4,6 +4,7 @@ import { type Ended, guard } from "../guard.ts";
 import type { Store } from "../store.ts";
 import { claim } from "./claim.ts";
 import { epochHeld } from "./epochs.ts";
+import { homeOf } from "./home.ts";
 import type { SqliteOptions } from "./options.ts";
 import { patiently } from "./patience.ts";
 import { putSecret } from "./put-secret.ts";
@@ -20,12 +21,17 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     ended.damage ??= error;
   });
   const { journal, patience, folder } = session;
+  const home = homeOf(session);
   const call = guard(ended, { translated, isDamage, isClosed: isClosedHandle });
   /** A tenant in whose name nothing was ever written has the number 0, which no row has. */
   const ask = <Answer>(tenant: string, find: (tid: number) => Answer | Promise<Answer>) =>
     call(() => patiently(patience, () => find(journal.tenants.find(tenant) ?? 0)));
   return {
     incarnation: journal.incarnation,
+    home: {
+      look: () => call(() => patiently(patience, home.look)),
+      note: (place, incarnation) => call(() => home.note(place, incarnation)),
+    },
     transact: (tenant, needs, decide) => call(() => transact(session, tenant, needs, decide)),
     transactWithSql: (tenant, needs, decide) =>
       call(() => transactWithSql(session, tenant, needs, decide)).then(resultOf),

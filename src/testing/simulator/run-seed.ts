@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { FOLDS } from "../../core/streams.ts";
 import { createMemoryDatabase } from "../../stores/memory/database.ts";
 import type { Projection } from "../../stores/store.ts";
-import { actionsView } from "../../views/actions.ts";
-import { approvalsView } from "../../views/approvals.ts";
+import { PROJECTIONS } from "../../views/projections.ts";
 import { askAgain, bringRequest, drawRequest, type Request } from "./callers.ts";
 import { type Counters, countUp } from "./counters.ts";
 import { crash } from "./life.ts";
@@ -62,7 +61,7 @@ function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   };
   const database = createMemoryDatabase({
     folds: FOLDS,
-    projections: [approvalsView, actionsView] as unknown as readonly Projection[],
+    projections: PROJECTIONS as unknown as readonly Projection[],
     clock: { now: () => databaseTime(sim) },
     random: random.bytes,
     ...(scenario.leaseMs === null ? {} : { leaseMs: scenario.leaseMs }),

@@ -4,11 +4,13 @@ import { budgetFold } from "../../core/budget.ts";
 import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { storeFold } from "../../core/restore.ts";
 import { rosterFold } from "../../core/roster.ts";
 import { actionStream, type StreamRef } from "../../core/stream.ts";
 import type { Folds, StateOf } from "../../core/streams.ts";
 import { switchFold } from "../../core/switch.ts";
 import type { Append, Decision, Sight } from "../../core/transaction.ts";
+import { workflowFold } from "../../core/workflow/state.ts";
 import type { Projection, Store } from "../../stores/store.ts";
 
 export type DatabaseOptions = {
@@ -92,7 +94,9 @@ export const FOLDS: Folds = {
   budget: budgetFold,
   epoch: epochFold,
   roster: rosterFold,
+  store: storeFold,
   switch: switchFold,
+  workflow: workflowFold,
 };
 
 export const tallyOf = (sight: Sight, stream: StreamRef<"action" | "approval">): Tally =>

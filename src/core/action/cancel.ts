@@ -1,0 +1,29 @@
+/** Withdraws an action that has not started: nobody is asked about it any more. */
+import type { Draft, Need } from "../draft.ts";
+import { actionStream, approvalStream } from "../stream.ts";
+import { refuse } from "./refuse.ts";
+
+export type Cancelled = { readonly kind: "cancelled" | "left" };
+
+export function cancelAction(
+  draft: Draft,
+  { action, by, reason }: { readonly action: string; readonly by: string; readonly reason: string },
+): Need | Cancelled {
+  const ref = actionStream(action);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  if (state.phase !== "open" && state.phase !== "waiting") return { kind: "left" };
+  if (state.phase === "waiting") {
+    const approval = approvalStream(state.approval);
+    const missing = draft.need({ write: [approval] });
+    if (missing !== undefined) return missing;
+    const { status } = draft.state(approval);
+    if (status === "pending")
+      draft.append(approval, [{ type: "approval.cancelled", tv: 1, body: { by, reason } }]);
+    if (status === "approved" || status === "modified")
+      draft.append(approval, [{ type: "approval.lapsed", tv: 1, body: { reason } }]);
+  }
+  refuse(draft, ref, { code: "cancelled", by, reason });
+  return { kind: "cancelled" };
+}

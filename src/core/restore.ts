@@ -1,0 +1,37 @@
+/**
+ * The store's own stream: that its history was found elsewhere, or older than it had been, and who took it on as it is.
+ * What was committed after the backup, or in the original after the copy, is not in it and cannot be.
+ */
+import { bodyOf, type Fold, type NewEvent } from "./event.ts";
+
+export type Restore = {
+  readonly by: string;
+  readonly reason: string;
+  /** What told that it was restored or copied. */
+  readonly seen: string;
+  /** The history's name from then on. */
+  readonly incarnation: string;
+};
+export type StoreState = {
+  readonly restores: number;
+  readonly last: (Restore & { readonly at: number }) | null;
+};
+
+export const storeFold: Fold<StoreState> = {
+  version: 1,
+  initial: { restores: 0, last: null },
+  evolve(state, event) {
+    const { by, reason, seen, incarnation } = bodyOf("A store", event, ["store.restored"]);
+    const said = {
+      by: String(by),
+      reason: String(reason),
+      seen: String(seen),
+      incarnation: String(incarnation),
+    };
+    return { restores: state.restores + 1, last: { ...said, at: event.at } };
+  },
+};
+
+export function restored({ by, reason, seen, incarnation }: Restore): NewEvent[] {
+  return [{ type: "store.restored", tv: 1, body: { by, reason, seen, incarnation } }];
+}

@@ -1,0 +1,72 @@
+/**
+ * A call that a workflow makes: its proposal and its outcome stand in the action's stream, and in the same commits the
+ * workflow's stream says that it was made and what it came to.
+ *
+ * C1. Nothing starts for a workflow that is not executing, nor in the name of a process that no longer runs it; a
+ *     compensation starts only while it rolls back.
+ */
+import { settledAnswer } from "../action/settled-answer.ts";
+import type { LiveAction } from "../action/state.ts";
+import type { Within } from "../action/within.ts";
+import type { Draft, Need } from "../draft.ts";
+import type { NewEvent } from "../event.ts";
+import { actionStream, workflowStream } from "../stream.ts";
+import type { LiveWorkflow } from "./state.ts";
+
+/** The workflow stands elsewhere by now: nothing was proposed. */
+export type Turned = { readonly kind: "turned" };
+
+/** What the process that runs the workflow says beside the call itself. */
+export type Placement = Within & {
+  readonly epoch: string;
+  /** Undone by itself when the workflow fails. */
+  readonly rollback: boolean;
+};
+
+function isHere(state: LiveWorkflow, within: Within, epoch: string): boolean {
+  return state.runner === epoch && state.status === (within.undoes === null ? "executing" : "rolling_back");
+}
+
+/** Locks the workflow and makes sure that the call still has its place there. */
+export function checkPlace(draft: Draft, within: Within, epoch: string): Need | Turned | undefined {
+  const ref = workflowStream(within.workflow);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  return state.status !== "none" && isHere(state, within, epoch) ? undefined : { kind: "turned" };
+}
+
+export function placeCall(
+  draft: Draft,
+  { workflow, op, undoes, rollback }: Placement,
+  call: { readonly action: string; readonly tool: string; readonly argsDigest: string },
+): void {
+  const { action, tool, argsDigest } = call;
+  const made: NewEvent =
+    undoes === null
+      ? { type: "call.made", tv: 1, body: { op, action, tool, argsDigest, rollback } }
+      : { type: "compensation.made", tv: 1, body: { op, action, undoes, tool } };
+  draft.append(workflowStream(workflow), [made]);
+}
+
+function settled(draft: Draft, action: string, state: LiveAction, within: Within): NewEvent | undefined {
+  const answer = settledAnswer(draft.tenant, action, state);
+  if (answer === undefined || (answer.executed === "in_doubt" && !within.goesOn)) return undefined;
+  const { op, undoes } = within;
+  if (undoes === null) return { type: "call.settled", tv: 1, body: { op, action, answer } };
+  const reason = answer.executed === true ? "" : answer.reason;
+  const status = answer.executed === true ? "undone" : "not_undone";
+  return { type: "compensation.settled", tv: 1, body: { action, undoes, status, reason } };
+}
+
+/** Tells the workflow what its call came to. One in doubt is left open, unless the workflow goes on beside it. */
+export function settleCall(draft: Draft, action: string): Need | undefined {
+  const state = draft.state(actionStream(action));
+  if (state.phase === "none" || state.within === undefined) return undefined;
+  const ref = workflowStream(state.within.workflow);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const event = settled(draft, action, state, state.within);
+  if (event !== undefined && draft.state(ref).status !== "none") draft.append(ref, [event]);
+  return undefined;
+}

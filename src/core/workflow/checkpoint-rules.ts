@@ -1,0 +1,139 @@
+/**
+ * Checkpoints as a workflow declares them, and whether one asks people when it is reached.
+ *
+ * K1. Whatever is not known counts as a reason to ask: a checkpoint that nobody declared, a figure that nobody gave, a
+ *     condition that fails.
+ */
+import { errorText } from "../error-text.ts";
+import type { Money } from "../money.ts";
+import type { ApproverRule } from "../verdict.ts";
+import type { Captured } from "./snapshot.ts";
+
+/** What a condition is judged on. */
+export type CheckpointFacts = {
+  readonly name: string;
+  /** As captured at this checkpoint; null when it says none. */
+  readonly confidence: number | null;
+  /** Spent since the workflow began; null when that is not known, zero when it is known to be nothing. */
+  readonly cost: Money | null;
+  /** Names of the tools called since the checkpoint before this one. */
+  readonly tools: readonly string[];
+  readonly captured: Captured;
+  /** How often this checkpoint was reached, this time included: after a rollback it is reached again. */
+  readonly attempt: number;
+};
+
+/** Conditions under which people are asked. Any one of them is enough. */
+export type CheckpointConditions = {
+  /** Asks when the captured confidence is lower than this (0 to 1), and when none was captured. */
+  readonly confidenceBelow?: number;
+  /** Asks when more than this was spent, and when what was spent is not known or is in another currency. */
+  readonly costAbove?: Money;
+  /** Asks when any of these tools was called since the checkpoint before. */
+  readonly tools?: readonly string[];
+};
+
+/**
+ * When a checkpoint asks: under conditions, or as a function says. The function is pure and synchronous; where it throws, or
+ * answers anything but true or false, people are asked.
+ */
+export type CheckpointWhen = CheckpointConditions | ((facts: CheckpointFacts) => boolean);
+
+export type CheckpointDefinition = {
+  /** What the program calls it by; no two of a set share one. */
+  readonly name: string;
+  /** Made if absent. */
+  readonly id?: string;
+  readonly description?: string;
+  /** False: state is captured and the workflow goes on. True unless set. */
+  readonly requiresApproval?: boolean;
+  /** False: a rejection here ends the workflow. True unless set. */
+  readonly canRollback?: boolean;
+  /** How long people have; null, and unless set: for ever. */
+  readonly timeoutSeconds?: number | null;
+  /** What happens after that time: the approval expires, which takes the path of a rejection. */
+  readonly onTimeout?: "expire";
+  /** Asks only then. Always unless set. */
+  readonly when?: CheckpointWhen;
+  /** Who has to agree: any one person unless set. */
+  readonly approvers?: Partial<ApproverRule>;
+};
+
+export type CheckpointSet = {
+  readonly checkpoints: readonly CheckpointDefinition[];
+  /** What is locked for the work when this set is chosen. */
+  readonly escrow?: Money;
+};
+
+/** How complex a task is, from the least supervision to the most. */
+export const COMPLEXITIES = ["simple", "medium", "complex"] as const;
+export type Complexity = (typeof COMPLEXITIES)[number];
+export type CheckpointSets = { readonly [complexity in Complexity]?: CheckpointSet };
+
+export type Asking = { readonly asks: boolean; readonly why: string };
+
+function confidenceReason(below: number, { confidence }: CheckpointFacts): string | undefined {
+  if (confidence === null) return `no confidence was captured, and ${below} is asked for`;
+  return confidence < below ? `the confidence ${confidence} is below ${below}` : undefined;
+}
+
+/** `12.5 USD`, exactly. */
+function moneyText({ currency, micros }: Money): string {
+  const digits = micros.toString().replace("-", "").padStart(7, "0");
+  const rest = digits.slice(-6).replace(/0+$/, "");
+  return `${micros < 0n ? "-" : ""}${digits.slice(0, -6)}${rest === "" ? "" : `.${rest}`} ${currency}`;
+}
+
+function costReason(above: Money, { cost }: CheckpointFacts): string | undefined {
+  if (cost === null) return `what was spent is not known, and the limit is ${moneyText(above)}`;
+  if (cost.currency !== above.currency)
+    return `${moneyText(cost)} cannot be compared with the limit of ${moneyText(above)}`;
+  return cost.micros > above.micros
+    ? `${moneyText(cost)} is more than the limit of ${moneyText(above)}`
+    : undefined;
+}
+
+function toolReason(watched: readonly string[], { tools }: CheckpointFacts): string | undefined {
+  const called = [...new Set(tools)].filter((tool) => watched.includes(tool));
+  return called.length === 0 ? undefined : `${called.join(", ")} was called`;
+}
+
+function underConditions(when: CheckpointConditions, facts: CheckpointFacts): Asking {
+  const { confidenceBelow, costAbove, tools } = when;
+  const reasons = [
+    confidenceBelow === undefined ? undefined : confidenceReason(confidenceBelow, facts),
+    costAbove === undefined ? undefined : costReason(costAbove, facts),
+    tools === undefined ? undefined : toolReason(tools, facts),
+  ].filter((reason) => reason !== undefined);
+  if (reasons.length > 0) return { asks: true, why: reasons.join("; ") };
+  return { asks: false, why: "none of its conditions holds" };
+}
+
+function bySaying(when: (facts: CheckpointFacts) => unknown, facts: CheckpointFacts): Asking {
+  try {
+    const said = when(facts);
+    if (typeof said === "boolean")
+      return { asks: said, why: said ? "its condition holds" : "its condition does not hold" };
+    if (!(said instanceof Promise))
+      return { asks: true, why: "its condition answered neither true nor false" };
+    // Nobody waits for it; if it fails, that must not end the process.
+    said.catch(() => undefined);
+    return { asks: true, why: "its condition answered a promise, and cannot be waited for" };
+  } catch (error) {
+    return { asks: true, why: `its condition failed: ${errorText(error)}` };
+  }
+}
+
+/** Whether people are asked at a checkpoint that was reached, and why or why not. */
+export function whetherToAsk(
+  definition: CheckpointDefinition | undefined | "left_out",
+  facts: CheckpointFacts,
+): Asking {
+  if (definition === undefined) return { asks: true, why: "it is not among the declared checkpoints" };
+  if (definition === "left_out")
+    return { asks: false, why: "it is left out by the set of checkpoints that was chosen" };
+  const { requiresApproval = true, when } = definition;
+  if (!requiresApproval) return { asks: false, why: "it needs no approval" };
+  if (when === undefined) return { asks: true, why: "it always asks" };
+  return typeof when === "function" ? bySaying(when, facts) : underConditions(when, facts);
+}

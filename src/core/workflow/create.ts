@@ -1,0 +1,71 @@
+/**
+ * The creation of a workflow.
+ *
+ * B1. A name (its request id, or the operation that spawns it) leads to one workflow for ever: asking again answers the same.
+ */
+import { digestOf } from "../digest.ts";
+import type { Draft, Need } from "../draft.ts";
+import type { NewEvent } from "../event.ts";
+import type { Json } from "../json.ts";
+import { workflowStream } from "../stream.ts";
+import type { CreatedBody } from "./events.ts";
+import { heldBy, type Recorded, type Runner, wasRecorded, written } from "./run.ts";
+import type { LiveWorkflow } from "./state.ts";
+
+export type Creation = {
+  readonly workflow: string;
+  readonly requestId: string | null;
+  /** Taken at once by the process that creates it. */
+  readonly epoch: string | null;
+  readonly body: Omit<CreatedBody, "input"> & { readonly input: Json };
+};
+
+export type Created =
+  | { readonly kind: "created" | "existing"; readonly workflow: string }
+  | { readonly kind: "conflict"; readonly workflow: string };
+
+export const workflowName = (requestId: string): string => `workflow:${requestId}`;
+
+function isSame(state: LiveWorkflow, body: Creation["body"], draft: Draft): boolean {
+  return state.name === body.name && digestOf(state.input) === digestOf(draft.keep(body.input));
+}
+
+export function createWorkflow(draft: Draft, creation: Creation): Need | Created {
+  const { workflow, requestId, epoch, body } = creation;
+  const ref = workflowStream(workflow);
+  const names = requestId === null ? [] : [workflowName(requestId)];
+  const more = draft.need({ write: [ref], names });
+  if (more !== undefined) return more;
+  const known = requestId === null ? undefined : draft.lookUp(workflowName(requestId));
+  if (known !== undefined && known.id !== workflow) {
+    const other = workflowStream(known.id);
+    const missing = draft.need({ read: [other] });
+    if (missing !== undefined) return missing;
+    const state = draft.state(other);
+    const kind = state.status !== "none" && isSame(state, body, draft) ? "existing" : "conflict";
+    return { kind, workflow: known.id };
+  }
+  if (draft.state(ref).status !== "none") return { kind: "existing", workflow };
+  draft.append(ref, [{ type: "workflow.created", tv: 1, body: { ...body, input: draft.keep(body.input) } }]);
+  if (epoch !== null) draft.append(ref, [{ type: "workflow.started", tv: 1, body: { epoch } }]);
+  if (requestId !== null) draft.take(workflowName(requestId), ref);
+  return { kind: "created", workflow };
+}
+
+/** A child is created in the commit in which its parent says so. */
+export function spawnChild(
+  draft: Draft,
+  runner: Runner,
+  spawn: { readonly op: string; readonly before: readonly NewEvent[]; readonly creation: Creation },
+): Need | Recorded {
+  const parent = heldBy(draft, runner, "run");
+  if ("kind" in parent) return parent;
+  if (wasRecorded(parent, runner)) return written(draft, parent, runner.workflow, []);
+  const made = createWorkflow(draft, spawn.creation);
+  if (made.kind === "need") return made;
+  const { op, creation } = spawn;
+  const body = { op, child: made.workflow, name: creation.body.name };
+  const events = [...spawn.before, { type: "child.spawned", tv: 1, body }];
+  draft.append(workflowStream(runner.workflow), events);
+  return written(draft, parent, runner.workflow, events);
+}

@@ -1,0 +1,244 @@
+/** Every fact that a workflow's stream can hold. What its actions did stands in their own streams, named from here. */
+import type { Json } from "../json.ts";
+import type { MoneyJson } from "../money.ts";
+
+type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
+
+/** Who posted the work, who does it, who watches over it; none of them is needed. */
+export type Parties = {
+  readonly poster: string | null;
+  readonly executor: string | null;
+  readonly supervisor: string | null;
+};
+
+/** A checkpoint as a workflow was created with it. */
+export type Declared = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly requiresApproval: boolean;
+  readonly canRollback: boolean;
+  readonly timeoutSeconds: number | null;
+};
+
+export type Lineage = { readonly workflow: string; readonly op: string };
+
+export type CreatedBody = {
+  readonly name: string;
+  readonly description: string;
+  /** Of the definition, as its author counts. */
+  readonly version: string | null;
+  readonly input: Json;
+  readonly agent: string;
+  readonly requester: readonly string[];
+  readonly parties: Parties;
+  readonly escrow: MoneyJson | null;
+  readonly complexity: string | null;
+  readonly checkpoints: readonly Declared[];
+  /** How often it may be sent back before a rejection is for good. */
+  readonly attempts: number;
+  readonly rollbackEnabled: boolean;
+  readonly onIrreversible: "fail" | "continue";
+  readonly parent: Lineage | null;
+  /** The history up to this entry of another workflow is its own beginning. */
+  readonly fork: { readonly workflow: string; readonly seq: number; readonly checkpoint: string } | null;
+};
+
+export type WaitKind =
+  | "approval"
+  | "checkpoint"
+  | "question"
+  | "sleep"
+  | "retry"
+  | "child"
+  | "doubt"
+  | "definition";
+export type Wait = { readonly op: string; readonly kind: WaitKind; readonly on: string };
+
+export type Snapshot = {
+  readonly id: string;
+  readonly uri: string;
+  readonly hash: string;
+  readonly bytes: number;
+  readonly compressedBytes: number;
+};
+
+export type Irreversible = { readonly op: string; readonly action: string; readonly tool: string };
+
+export type ReachedBody = {
+  readonly op: string;
+  readonly name: string;
+  readonly checkpoint: string;
+  readonly snapshot: Snapshot;
+  readonly outputs: Json;
+  readonly agent: string | null;
+  readonly why: string;
+};
+
+export type CheckpointDecision = "approved" | "modified" | "rejected" | "expired" | "cancelled";
+
+/** What was undone, what was not, and what cannot be. */
+export type RollbackReport = {
+  readonly undone: readonly string[];
+  readonly notUndone: readonly { readonly action: string; readonly reason: string }[];
+  readonly irreversible: readonly Irreversible[];
+};
+
+export type WorkflowEvent =
+  | Fact<"workflow.created", CreatedBody>
+  | Fact<"workflow.started" | "workflow.resumed", { readonly epoch: string }>
+  | Fact<"workflow.suspended", { readonly wakeAt: number | null; readonly waits: readonly Wait[] }>
+  | Fact<"workflow.woken", { readonly by: string }>
+  | Fact<"step.completed", { readonly op: string; readonly result: Json; readonly attempts: number }>
+  | Fact<"step.failed", { readonly op: string; readonly error: string; readonly attempts: number }>
+  | Fact<
+      "step.retried",
+      { readonly op: string; readonly attempt: number; readonly error: string; readonly retryAt: number }
+    >
+  | Fact<
+      "call.made",
+      {
+        readonly op: string;
+        readonly action: string;
+        readonly tool: string;
+        readonly argsDigest: string;
+        /** Undone by itself when the workflow fails. */
+        readonly rollback: boolean;
+      }
+    >
+  | Fact<"call.settled", { readonly op: string; readonly action: string; readonly answer: Json }>
+  | Fact<"value.recorded", { readonly op: string; readonly value: Json }>
+  | Fact<"log.written", { readonly op: string; readonly text: string; readonly data: Json }>
+  | Fact<"sleep.began", { readonly op: string; readonly until: number }>
+  | Fact<"sleep.ended", { readonly op: string }>
+  | Fact<"child.spawned", { readonly op: string; readonly child: string; readonly name: string }>
+  | Fact<
+      "child.ended",
+      {
+        readonly op: string;
+        readonly child: string;
+        readonly status: "completed" | "failed";
+        readonly result: Json;
+        readonly reason: string;
+      }
+    >
+  | Fact<
+      "question.asked",
+      { readonly op: string; readonly approval: string; readonly text: string; readonly argsDigest: string }
+    >
+  | Fact<
+      "question.answered",
+      {
+        readonly op: string;
+        readonly approval: string;
+        readonly status: "answered" | "rejected" | "expired" | "cancelled";
+        readonly answer: Json;
+        readonly by: readonly string[];
+        readonly reason: string;
+      }
+    >
+  | Fact<
+      "checkpoint.reached",
+      ReachedBody & {
+        readonly approval: string;
+        readonly canRollback: boolean;
+        readonly irreversible: readonly Irreversible[];
+      }
+    >
+  | Fact<"checkpoint.passed", ReachedBody>
+  | Fact<
+      "checkpoint.decided",
+      {
+        readonly op: string;
+        readonly approval: string;
+        readonly decision: CheckpointDecision;
+        readonly by: readonly string[];
+        readonly reason: string;
+        readonly outputs: Json;
+      }
+    >
+  | Fact<
+      "rollback.began",
+      {
+        /** The checkpoint's operation, or null for the start. */
+        readonly to: string | null;
+        readonly toSeq: number;
+        readonly by: string;
+        readonly reason: string;
+        readonly after: "again" | "fail";
+        /** Only what was declared to be undone on failure, or all of it. */
+        readonly scope: "all" | "declared";
+        readonly rejected: string | null;
+      }
+    >
+  | Fact<
+      "compensation.made",
+      { readonly op: string; readonly action: string; readonly undoes: string; readonly tool: string }
+    >
+  | Fact<
+      "compensation.settled",
+      {
+        readonly action: string;
+        readonly undoes: string;
+        readonly status: "undone" | "not_undone";
+        readonly reason: string;
+      }
+    >
+  | Fact<"rollback.ended", RollbackReport & { readonly generation: number; readonly toSeq: number }>
+  | Fact<"workflow.settling", { readonly operations: number }>
+  | Fact<"workflow.completed", { readonly result: Json }>
+  | Fact<
+      "workflow.failed",
+      {
+        readonly code: FailureCode;
+        readonly reason: string;
+        readonly by: string;
+        readonly report: RollbackReport | null;
+      }
+    >
+  | Fact<
+      "workflow.refused",
+      { readonly asked: string; readonly by: string; readonly status: string; readonly reason: string }
+    >;
+
+export type FailureCode =
+  | "error"
+  | "rejected"
+  | "expired"
+  | "cancelled"
+  | "rollback_failed"
+  | "definition_changed";
+
+export type WorkflowEventOf<Type extends WorkflowEvent["type"]> = Extract<WorkflowEvent, { type: Type }>;
+
+export const WORKFLOW_EVENTS: readonly string[] = [
+  "workflow.created",
+  "workflow.started",
+  "workflow.resumed",
+  "workflow.suspended",
+  "workflow.woken",
+  "step.completed",
+  "step.failed",
+  "step.retried",
+  "call.made",
+  "call.settled",
+  "value.recorded",
+  "log.written",
+  "sleep.began",
+  "sleep.ended",
+  "child.spawned",
+  "child.ended",
+  "question.asked",
+  "question.answered",
+  "checkpoint.reached",
+  "checkpoint.passed",
+  "checkpoint.decided",
+  "rollback.began",
+  "compensation.made",
+  "compensation.settled",
+  "rollback.ended",
+  "workflow.settling",
+  "workflow.completed",
+  "workflow.failed",
+  "workflow.refused",
+] satisfies readonly WorkflowEvent["type"][];

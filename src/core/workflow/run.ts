@@ -1,0 +1,137 @@
+/**
+ * Who runs a workflow, and what that process writes down.
+ *
+ * V1. Every fact names the epoch that took the workflow; one that lost it writes nothing more.
+ * V2. A process lets go only of a workflow of which it has seen everything: what came in between is looked at first.
+ */
+import type { Draft, Need } from "../draft.ts";
+import type { NewEvent } from "../event.ts";
+import { workflowStream } from "../stream.ts";
+import type { Turned } from "./call.ts";
+import type { Wait } from "./events.ts";
+import type { LiveWorkflow } from "./state.ts";
+
+/** A process that runs a workflow, and how many facts it has recorded since it took it. */
+export type Runner = { readonly workflow: string; readonly epoch: string; readonly written: number };
+
+export type Taken =
+  | { readonly kind: "taken"; readonly state: LiveWorkflow }
+  | { readonly kind: "left"; readonly state: LiveWorkflow | null };
+
+export function lockWorkflow(draft: Draft, id: string): Need | LiveWorkflow | undefined {
+  const ref = workflowStream(id);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  return state.status === "none" ? undefined : state;
+}
+
+const RUNNABLE: readonly string[] = ["initialized", "executing", "rolling_back"];
+
+/** `dead`: a runner that was found dead, whose workflow may be taken over. */
+export function takeRun(
+  draft: Draft,
+  command: { readonly workflow: string; readonly epoch: string; readonly dead: string | null },
+): Need | Taken {
+  const state = lockWorkflow(draft, command.workflow);
+  if (state === undefined) return { kind: "left", state: null };
+  if ("kind" in state) return state;
+  const { epoch } = command;
+  if (state.runner === epoch) return { kind: "taken", state };
+  const isFree = state.runner === null || state.runner === command.dead;
+  // One that waits for people has nothing to do, unless its runner died before it could let go.
+  const isDue =
+    RUNNABLE.includes(state.status) || (state.runner !== null && state.status === "awaiting_approval");
+  if (!isFree || !isDue) return { kind: "left", state };
+  const type = state.status === "initialized" ? "workflow.started" : "workflow.resumed";
+  const ref = workflowStream(command.workflow);
+  draft.append(ref, [{ type, tv: 1, body: { epoch } }]);
+  return { kind: "taken", state: draft.state(ref) as LiveWorkflow };
+}
+
+/** What was appended, after which entry, and how much this process has recorded by now. */
+export type Written = {
+  readonly from: number;
+  readonly seq: number;
+  readonly written: number;
+  readonly now: number;
+  readonly events: readonly NewEvent[];
+};
+
+export type Recorded =
+  | (Written & { readonly kind: "recorded" })
+  | { readonly kind: "early"; readonly now: number }
+  | Turned;
+
+export type Phase = "run" | "rollback";
+
+const PHASES: { readonly [phase in Phase]: readonly string[] } = {
+  run: ["executing", "awaiting_approval"],
+  rollback: ["rolling_back"],
+};
+
+/** The workflow, if this process still runs it in this phase. */
+export function heldBy(draft: Draft, runner: Runner, phase: Phase): Need | Turned | LiveWorkflow {
+  const state = lockWorkflow(draft, runner.workflow);
+  if (state === undefined) return { kind: "turned" };
+  if ("kind" in state) return state;
+  return state.runner === runner.epoch && PHASES[phase].includes(state.status) ? state : { kind: "turned" };
+}
+
+export function wasRecorded(state: LiveWorkflow, runner: Runner): boolean {
+  return state.written > runner.written;
+}
+
+/** What this process appended just now; nothing when it had done so before. */
+export function written(
+  draft: Draft,
+  before: LiveWorkflow,
+  workflow: string,
+  events: readonly NewEvent[],
+): Recorded {
+  const { seq, written: count } = draft.state(workflowStream(workflow)) as LiveWorkflow;
+  return { kind: "recorded", from: before.seq, seq, written: count, now: draft.now, events };
+}
+
+export type Facts = {
+  readonly phase: Phase;
+  readonly events: (draft: Draft) => readonly NewEvent[];
+  /** A sleep ends by the store's clock, not by the process's. */
+  readonly notBefore?: number;
+};
+
+/** Facts of the operations themselves. */
+export function recordFacts(draft: Draft, runner: Runner, facts: Facts): Need | Recorded {
+  const state = heldBy(draft, runner, facts.phase);
+  if ("kind" in state) return state;
+  if (wasRecorded(state, runner)) return written(draft, state, runner.workflow, []);
+  if (facts.notBefore !== undefined && draft.now < facts.notBefore) return { kind: "early", now: draft.now };
+  const events = facts.events(draft);
+  draft.append(workflowStream(runner.workflow), events);
+  return written(draft, state, runner.workflow, events);
+}
+
+export type Suspension = {
+  /** The last entry that the process has seen. */
+  readonly seen: number;
+  readonly waits: readonly Wait[];
+  readonly wakeAt: number | null;
+  readonly before: readonly NewEvent[];
+};
+
+export type Suspended = { readonly kind: "suspended" | "moved" } | Turned;
+
+export function suspend(
+  draft: Draft,
+  runner: Runner,
+  { seen, waits, wakeAt, before }: Suspension,
+): Need | Suspended {
+  const state = lockWorkflow(draft, runner.workflow);
+  if (state === undefined) return { kind: "turned" };
+  if ("kind" in state) return state;
+  if (state.runner !== runner.epoch) return { kind: state.runner === null ? "suspended" : "turned" };
+  if (state.seq !== seen) return { kind: "moved" };
+  const event = { type: "workflow.suspended", tv: 1, body: { wakeAt, waits } };
+  draft.append(workflowStream(runner.workflow), [...before, event]);
+  return { kind: "suspended" };
+}

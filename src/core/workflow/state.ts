@@ -1,0 +1,294 @@
+/**
+ * A workflow's state: the fold of its stream. It holds where the workflow stands and who runs it, not what its operations
+ * answered: that is read from the entries when a definition is replayed, so that the state stays small.
+ *
+ * W1. initialized → executing; executing → awaiting_approval, rolling_back, settling, failed; awaiting_approval → executing,
+ *     rolling_back, failed; rolling_back → executing, failed; settling → completed, failed; initialized → failed. No other
+ *     move exists.
+ * W2. One process at a time runs it: the epoch that took it last.
+ * W3. A rollback starts a new generation; what it went back over is never replayed.
+ */
+import { HoldpointError } from "../errors.ts";
+import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
+import type { Json } from "../json.ts";
+import {
+  type CheckpointDecision,
+  type CreatedBody,
+  type FailureCode,
+  type Irreversible,
+  type RollbackReport,
+  type Snapshot,
+  type Wait,
+  WORKFLOW_EVENTS,
+  type WorkflowEvent,
+  type WorkflowEventOf,
+} from "./events.ts";
+
+export const WORKFLOW_STATUSES = [
+  "initialized",
+  "executing",
+  "awaiting_approval",
+  "rolling_back",
+  "settling",
+  "completed",
+  "failed",
+] as const;
+export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
+
+/** A checkpoint that was passed or approved: where a rollback may lead. */
+export type PassedCheckpoint = {
+  readonly op: string;
+  readonly name: string;
+  readonly snapshot: Snapshot;
+  readonly approval: string | null;
+  readonly seq: number;
+  readonly at: number;
+};
+
+export type PendingCheckpoint = {
+  readonly op: string;
+  readonly name: string;
+  readonly approval: string;
+  readonly canRollback: boolean;
+  readonly snapshot: Snapshot;
+  readonly irreversible: readonly Irreversible[];
+};
+
+export type LastDecision = {
+  readonly checkpoint: string;
+  readonly op: string;
+  readonly approval: string;
+  readonly decision: CheckpointDecision;
+  readonly by: readonly string[];
+  readonly reason: string;
+  readonly at: number;
+};
+
+export type Rollback = {
+  readonly to: string | null;
+  readonly toSeq: number;
+  readonly by: string;
+  readonly reason: string;
+  readonly after: "again" | "fail";
+  readonly scope: "all" | "declared";
+  readonly rejected: string | null;
+};
+
+export type WorkflowEnd =
+  | { readonly status: "completed"; readonly at: number; readonly result: Json }
+  | {
+      readonly status: "failed";
+      readonly at: number;
+      readonly code: FailureCode;
+      readonly reason: string;
+      readonly by: string;
+      readonly report: RollbackReport | null;
+    };
+
+export type LiveWorkflow = CreatedBody & {
+  readonly status: WorkflowStatus;
+  readonly createdAt: number;
+  readonly changedAt: number;
+  readonly seq: number;
+  readonly generation: number;
+  /** The epoch that runs it; null while nobody does. */
+  readonly runner: string | null;
+  /** Facts that this runner has recorded: what it says again after an unknown commit is not recorded twice. */
+  readonly written: number;
+  /** Nobody runs it and there is something to do. */
+  readonly isReady: boolean;
+  readonly wakeAt: number | null;
+  readonly waits: readonly Wait[];
+  readonly operations: number;
+  readonly pending: PendingCheckpoint | null;
+  readonly passed: readonly PassedCheckpoint[];
+  readonly lastDecision: LastDecision | null;
+  /** The one under way. */
+  readonly rollback: Rollback | null;
+  /** The last one that ended, with what it left behind. */
+  readonly rolledBack: (Rollback & RollbackReport) | null;
+  readonly end: WorkflowEnd | null;
+};
+export type WorkflowState = { readonly status: "none" } | LiveWorkflow;
+
+function created(body: CreatedBody, { at, seq }: RecordedEvent): LiveWorkflow {
+  return {
+    ...body,
+    status: "initialized",
+    createdAt: at,
+    changedAt: at,
+    seq,
+    generation: 1,
+    runner: null,
+    written: 0,
+    isReady: true,
+    wakeAt: null,
+    waits: [],
+    operations: 0,
+    pending: null,
+    passed: [],
+    lastDecision: null,
+    rollback: null,
+    rolledBack: null,
+    end: null,
+  };
+}
+
+const MOVES: { readonly [from in WorkflowStatus]: readonly WorkflowStatus[] } = {
+  initialized: ["executing", "failed"],
+  executing: ["awaiting_approval", "rolling_back", "settling", "failed"],
+  awaiting_approval: ["executing", "rolling_back", "failed"],
+  rolling_back: ["executing", "failed"],
+  settling: ["completed", "failed"],
+  completed: [],
+  failed: [],
+};
+
+export function mayMove(from: WorkflowStatus, to: WorkflowStatus): boolean {
+  return MOVES[from].includes(to);
+}
+
+function moved(state: LiveWorkflow, status: WorkflowStatus): LiveWorkflow {
+  if (mayMove(state.status, status)) return { ...state, status };
+  throw new HoldpointError("broken_rule", `A workflow that is ${state.status} cannot become ${status}.`);
+}
+
+const isOver = (state: LiveWorkflow): boolean => state.status === "completed" || state.status === "failed";
+
+/** Something it waits for moved: if nobody runs it, somebody should. */
+function woken(state: LiveWorkflow): LiveWorkflow {
+  return state.runner === null && !isOver(state) ? { ...state, isReady: true } : state;
+}
+
+function said(state: LiveWorkflow, facts: number, operations: number): LiveWorkflow {
+  return { ...state, written: state.written + facts, operations: state.operations + operations };
+}
+
+function evolveRun(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | undefined {
+  switch (event.type) {
+    case "workflow.started":
+    case "workflow.resumed": {
+      const begun = event.type === "workflow.started" ? moved(state, "executing") : state;
+      return { ...begun, runner: event.body.epoch, written: 0, isReady: false, wakeAt: null, waits: [] };
+    }
+    case "workflow.suspended":
+      return { ...state, runner: null, written: 0, isReady: false, ...event.body };
+    case "workflow.woken":
+    case "child.ended":
+    case "question.answered":
+    case "call.settled":
+    case "compensation.settled":
+      return woken(state);
+    case "workflow.refused":
+      return state;
+    default:
+      return undefined;
+  }
+}
+
+function evolveOperation(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | undefined {
+  switch (event.type) {
+    case "call.made":
+    case "compensation.made":
+      return said(state, 0, 1);
+    case "step.completed":
+    case "step.failed":
+    case "sleep.began":
+    case "child.spawned":
+    case "question.asked":
+      return said(state, 1, 1);
+    case "step.retried":
+    case "value.recorded":
+    case "log.written":
+    case "sleep.ended":
+      return said(state, 1, 0);
+    default:
+      return undefined;
+  }
+}
+
+function decided(state: LiveWorkflow, event: WorkflowEventOf<"checkpoint.decided">, when: RecordedEvent) {
+  const { pending } = state;
+  if (pending === null || pending.op !== event.body.op)
+    throw new HoldpointError("broken_rule", "A checkpoint was decided that is not waiting.");
+  const { op, approval, decision, by, reason } = event.body;
+  const last = { checkpoint: pending.name, op, approval, decision, by, reason, at: when.at };
+  const heard = { ...state, pending: null, lastDecision: last };
+  if (decision !== "approved" && decision !== "modified") return heard;
+  const { name, snapshot } = pending;
+  const passed = [...state.passed, { op, name, snapshot, approval, seq: when.seq, at: when.at }];
+  return woken(moved({ ...heard, passed }, "executing"));
+}
+
+function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: RecordedEvent) {
+  switch (event.type) {
+    case "checkpoint.reached": {
+      const { op, name, approval, canRollback, snapshot, irreversible } = event.body;
+      const pending = { op, name, approval, canRollback, snapshot, irreversible };
+      return moved({ ...said(state, 1, 1), pending }, "awaiting_approval");
+    }
+    case "checkpoint.passed": {
+      const { op, name, snapshot } = event.body;
+      const passed = [...state.passed, { op, name, snapshot, approval: null, seq: when.seq, at: when.at }];
+      return said({ ...state, passed }, 1, 1);
+    }
+    case "checkpoint.decided":
+      return decided(state, event, when);
+    default:
+      return undefined;
+  }
+}
+
+function rolledBack(state: LiveWorkflow, body: WorkflowEventOf<"rollback.ended">["body"]): LiveWorkflow {
+  const { rollback } = state;
+  if (rollback === null) throw new HoldpointError("broken_rule", "A rollback ended that never began.");
+  const { undone, notUndone, irreversible, generation, toSeq } = body;
+  const passed = state.passed.filter(({ seq }) => seq <= toSeq);
+  const past = { ...rollback, undone, notUndone, irreversible };
+  const back = { ...state, generation, passed, rollback: null, rolledBack: past, pending: null };
+  return rollback.after === "again" ? moved(back, "executing") : back;
+}
+
+function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEvent) {
+  switch (event.type) {
+    case "rollback.began":
+      return woken({ ...moved(state, "rolling_back"), rollback: event.body, pending: null });
+    case "rollback.ended":
+      return said(rolledBack(state, event.body), 1, 0);
+    case "workflow.settling":
+      return moved(state, "settling");
+    case "workflow.completed": {
+      const end = { status: "completed", at, result: event.body.result } as const;
+      return { ...moved(state, "completed"), runner: null, isReady: false, wakeAt: null, waits: [], end };
+    }
+    case "workflow.failed": {
+      const end = { status: "failed", at, ...event.body } as const;
+      const failed = { ...moved(state, "failed"), runner: null, pending: null, rollback: null, end };
+      return { ...failed, isReady: false, wakeAt: null, waits: [] };
+    }
+    default:
+      return undefined;
+  }
+}
+
+export const workflowFold: Fold<WorkflowState> = {
+  version: 1,
+  initial: { status: "none" },
+  isOver: (state) => state.status === "completed" || state.status === "failed",
+  evolve(state, recorded) {
+    const body = bodyOf("A workflow", recorded, WORKFLOW_EVENTS);
+    const event = { type: recorded.type, tv: 1, body } as unknown as WorkflowEvent;
+    if (state.status === "none") {
+      if (event.type === "workflow.created") return created(event.body, recorded);
+      throw new HoldpointError("broken_rule", `"${event.type}" came before the workflow was created.`);
+    }
+    const next =
+      evolveRun(state, event) ??
+      evolveOperation(state, event) ??
+      evolveCheckpoint(state, event, recorded) ??
+      evolveEnd(state, event, recorded);
+    if (next === undefined)
+      throw new HoldpointError("broken_rule", `"${event.type}" cannot happen to a workflow twice.`);
+    return { ...next, seq: recorded.seq, changedAt: recorded.at };
+  },
+};

@@ -1,0 +1,143 @@
+/**
+ * A store that was restored or copied: what is known of it, and a person's word that it is taken on as it is.
+ *
+ * The last step gives the history its new name and home. Until then everything may be done again, and nobody executes.
+ */
+import { afterRestore } from "../core/action/restored.ts";
+import type { Header } from "../core/entry.ts";
+import { endEpoch } from "../core/epoch.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { restored } from "../core/restore.ts";
+import { readSealPayload } from "../core/seal.ts";
+import { actionStream, epochStream, HISTORY } from "../core/stream.ts";
+import { actionRows } from "./action-rows.ts";
+import { checkFields } from "./check-call.ts";
+import { lookHome } from "./history.ts";
+import { allPages } from "./journal.ts";
+import { checkSaid, type Said } from "./operate.ts";
+import { runCommand } from "./run-command.ts";
+import type { Runtime } from "./runtime.ts";
+
+type Place = Pick<Runtime, "store" | "tenant" | "clock">;
+type Point = { readonly n: number; readonly at: number };
+
+export type Restored = {
+  /** What tells that the store was restored or copied; null when nothing does. */
+  readonly why: string | null;
+  readonly incarnation: string;
+  readonly lastEntryAt: number | null;
+  readonly lastSeal: Point | null;
+  /** The last seal of it that this machine saw, and when. */
+  readonly witness: Point | null;
+  /** Actions by what would become of them. `approved`: approvals that were given and not used yet. */
+  readonly open: { readonly [kind in "running" | "approved" | "open" | "waiting"]: number };
+};
+
+async function openIn({ store, tenant }: Place): Promise<Restored["open"]> {
+  const actions = (phase: string) => store.count(tenant, "actions", phase);
+  const approvals = (status: string) => store.count(tenant, "approvals", status);
+  return {
+    running: await actions("running"),
+    approved: (await approvals("approved")) + (await approvals("modified")),
+    open: await actions("open"),
+    waiting: await approvals("pending"),
+  };
+}
+
+/** null when the last commit was another tenant's. */
+async function lastEntryAt({ store, tenant }: Place): Promise<number | null> {
+  const entries = await store.log(tenant, (await store.position()) - 1, 1_000);
+  const last = entries.at(-1);
+  return last === undefined ? null : (JSON.parse(last.header) as Header).at;
+}
+
+export async function restoredOf(runtime: Runtime): Promise<Restored> {
+  const { store, tenant } = runtime;
+  const { incarnation } = await lookHome(store);
+  const last = await store.sealOver(tenant, "last");
+  const sealed = last === undefined ? undefined : readSealPayload(last.jws);
+  const saw = runtime.history.lastSeen(incarnation);
+  return {
+    why: (await runtime.history.suspicion("store")) ?? null,
+    incarnation,
+    lastEntryAt: await lastEntryAt(runtime),
+    lastSeal: sealed === undefined ? null : { n: sealed.n, at: sealed.at },
+    witness: saw === undefined ? null : { n: saw.n, at: saw.at },
+    open: await openIn(runtime),
+  };
+}
+
+/** How many epochs were ended, effects put in doubt, actions refused, and questions that still wait. */
+export type Acknowledged = {
+  readonly incarnation: string;
+  readonly epochs: number;
+  readonly inDoubt: number;
+  readonly refused: number;
+  readonly waiting: number;
+};
+type Counts = { epochs: number; inDoubt: number; refused: number; waiting: number };
+
+async function openEpochs(place: Place): Promise<readonly string[]> {
+  const open = new Set<string>();
+  for await (const page of allPages(place))
+    for (const { header } of page) {
+      if (!header.includes('"epoch.')) continue;
+      const { stream, type } = JSON.parse(header) as Header;
+      const id = stream.slice("epoch/".length);
+      if (type === "epoch.opened") open.add(id);
+      else if (stream.startsWith("epoch/")) open.delete(id);
+    }
+  return [...open];
+}
+
+/** Whoever still lives by one of them finds that it ended. */
+async function endEpochs(place: Place, by: string, counts: Counts): Promise<void> {
+  for (const id of await openEpochs(place)) {
+    const ref = epochStream(id);
+    const events = await runCommand(place, { write: [ref] }, (draft) => {
+      const ending = endEpoch(draft.state(ref), "died", by);
+      draft.append(ref, ending);
+      return ending;
+    });
+    counts.epochs += events.length;
+  }
+}
+
+async function endActions(place: Place, counts: Counts): Promise<void> {
+  for (const phase of ["running", "open", "waiting"] as const)
+    for (const { stream } of await actionRows(place, phase)) {
+      const needs = { write: [actionStream(stream.id)] };
+      const { kind } = await runCommand(place, needs, (draft) => afterRestore(draft, stream.id));
+      if (kind === "in_doubt") counts.inDoubt++;
+      if (kind === "refused") counts.refused++;
+      if (kind === "asks") counts.waiting++;
+    }
+}
+
+function notRestored(): HoldpointError {
+  return new HoldpointError("wrong_state", "Nothing tells that this store was restored or copied.", {
+    next: "If you know that it was, say so: `--anyway` on the command line, `anyway: true` in a program.",
+  });
+}
+
+export async function acknowledgeRestore(
+  runtime: Pick<Runtime, "store" | "tenant" | "clock" | "random" | "history">,
+  said: Said & { readonly anyway?: boolean },
+): Promise<Acknowledged> {
+  const { by, reason, anyway } = checkFields("What is said", said, ["by", "reason", "anyway"]);
+  checkSaid({ by, reason });
+  const { store } = runtime;
+  const why = await runtime.history.suspicion("store");
+  if (why === undefined && anyway !== true) throw notRestored();
+  const incarnation = Buffer.from(runtime.random(16)).toString("hex");
+  const fact = { by, reason, seen: why ?? "a person knows it", incarnation };
+  const counts: Counts = { epochs: 0, inDoubt: 0, refused: 0, waiting: 0 };
+  for (const tenant of await store.tenants()) {
+    const place = { ...runtime, tenant };
+    await runCommand(place, { write: [HISTORY] }, (draft) => draft.append(HISTORY, restored(fact)));
+    await endEpochs(place, by, counts);
+    await endActions(place, counts);
+  }
+  await store.home?.note((await lookHome(store)).found, incarnation);
+  return { incarnation, ...counts };
+}

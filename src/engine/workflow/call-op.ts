@@ -1,0 +1,154 @@
+/** `ctx.call`: a gated action whose place in the workflow is journaled with it. */
+import type { SettledAnswer } from "../../core/action/settled-answer.ts";
+import { copyJson } from "../../core/canonical-json.ts";
+import { digestOf } from "../../core/digest.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import { isPrincipal } from "../../core/principal.ts";
+import { recordFacts } from "../../core/workflow/run.ts";
+import type { Answer } from "../answer.ts";
+import { wrong } from "../check-call.ts";
+import { TurnedAway } from "../execute.ts";
+import { proposeCall } from "../gate.ts";
+import { plainJson } from "../prepare-args.ts";
+import { loadValue } from "../read-state.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Tool } from "../tool.ts";
+import type { WorkflowCallOptions } from "./definition.ts";
+import { ask, type Branch } from "./operation.ts";
+import type { RecordedOp, Settlement } from "./recorded.ts";
+import { commit, look, type Run } from "./run.ts";
+
+const OPTIONS = new Set(["says", "agent", "approvalRequired", "rollbackEnabled", "continueInDoubt"]);
+
+export function checkCallOptions(options: WorkflowCallOptions): void {
+  const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
+  if (extra !== undefined)
+    wrong(`A call in a workflow has no option "${extra}"; it has ${[...OPTIONS].join(", ")}.`);
+  if (options.agent !== undefined && !isPrincipal(options.agent)) wrong("An agent is agent:<name>.");
+}
+
+/** The same tool, but a person is asked where the policy would have let it through. */
+export function asking(tool: Tool): Tool {
+  const { rules } = tool;
+  const reason = "the workflow asks for an approval of this step";
+  return {
+    ...tool,
+    rules: {
+      ...rules,
+      policyDigest: digestOf([rules.policyDigest, "approvalRequired"]),
+      policy: (input) => {
+        const said = rules.policy(input);
+        return said.verdict === "approve" ? { verdict: "escalate", reason, rule: "approvalRequired" } : said;
+      },
+    },
+  };
+}
+
+export async function loadAnswer(runtime: Runtime, answer: SettledAnswer): Promise<Answer<Json>> {
+  const plain = copyJson(answer) as unknown as Answer<Json>;
+  if (answer.executed !== true || plain.executed !== true) return plain;
+  return { ...plain, result: copyJson(await loadValue(runtime, answer.result)) };
+}
+
+export function answerOf(settlement: Settlement): SettledAnswer {
+  if (settlement.kind !== "answer") throw new TypeError("a call settled as something else");
+  return settlement.answer;
+}
+
+export type PlacedCall = {
+  readonly tool: Tool;
+  readonly args: Json;
+  readonly options: WorkflowCallOptions;
+};
+
+/** Goes as far as it can now: to its end, to people, or to doubt. */
+export async function placeAndRun(
+  run: Run,
+  op: string,
+  call: PlacedCall,
+  record: RecordedOp | null,
+): Promise<void> {
+  const { tool, args, options } = call;
+  if (run.values.length > 0)
+    await commit(run, (draft, runner, before) =>
+      recordFacts(draft, runner, { phase: "run", events: () => before }),
+    );
+  const within = { workflow: run.id, op, undoes: null, goesOn: options.continueInDoubt === true };
+  const rollback = options.rollbackEnabled ?? run.state.rollbackEnabled;
+  const place = { ...within, epoch: run.epoch, rollback };
+  try {
+    const answer = await proposeCall(run.runtime, tool, args, {
+      requestId: op,
+      says: options.says ?? null,
+      waitMs: 0,
+      placement: place,
+      isKnown: record !== null,
+      ...(options.agent === undefined ? {} : { agent: options.agent }),
+    });
+    await look(run);
+    await follow(run, op, answer);
+  } catch (error) {
+    if (error instanceof TurnedAway) return turnedAway(run, op);
+    if (error instanceof HoldpointError && !error.retryable && record === null)
+      return misused(run, op, error);
+    throw error;
+  }
+}
+
+/** While a checkpoint waits nothing begins; it is asked for again afterwards. */
+async function turnedAway(run: Run, op: string): Promise<void> {
+  await look(run);
+  const asked = [...run.asked.values()].find((one) => one.op === op);
+  if (asked !== undefined) asked.isStarted = false;
+}
+
+/** Arguments that do not fit, and the like: the definition is told at once, and nothing is recorded. */
+function misused(run: Run, op: string, error: HoldpointError): void {
+  const asked = [...run.asked.values()].find((one) => one.op === op);
+  if (asked === undefined || run.table.ops.has(asked.key)) throw error;
+  run.asked.delete(asked.key);
+  run.claimed.delete(asked.key);
+  asked.fail(error);
+}
+
+async function follow(run: Run, op: string, answer: Answer<Json>): Promise<void> {
+  const record = run.table.byAction.get(answer.action);
+  if (record === undefined || record.settled !== null) return;
+  if (answer.executed === false && answer.code === "pending") {
+    run.waits.set(record.key, { op, kind: "approval", on: answer.approval ?? "", until: null });
+    return;
+  }
+  if (answer.executed === "in_doubt") {
+    run.waits.set(record.key, { op, kind: "doubt", on: answer.effect, until: null });
+    return;
+  }
+  const body = { op, action: answer.action, answer: answer as unknown as SettledAnswer };
+  const event = { type: "call.settled", tv: 1, body };
+  await commit(run, (draft, runner, before) =>
+    recordFacts(draft, runner, { phase: "run", events: () => [...before, event] }),
+  );
+}
+
+export function callTool(
+  run: Run,
+  branch: Branch,
+  named: { readonly tool: Tool; readonly args: unknown },
+  options: WorkflowCallOptions,
+): Promise<Answer<Json>> {
+  checkCallOptions(options);
+  const args = plainJson(named.args);
+  const digest = digestOf(args);
+  const tool = options.approvalRequired === true ? asking(named.tool) : named.tool;
+  const { name } = tool.rules;
+  return ask(run, branch, {
+    kind: "call",
+    name,
+    differs: (record) =>
+      record.body["argsDigest"] === digest
+        ? undefined
+        : `the arguments of "${record.key}" are not those recorded`,
+    start: (op, record) => placeAndRun(run, op, { tool, args, options }, record),
+    read: (settlement) => loadAnswer(run.runtime, answerOf(settlement)),
+  });
+}

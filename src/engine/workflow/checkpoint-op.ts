@@ -1,0 +1,159 @@
+/** `ctx.checkpoint`: captures the state, and asks people where the checkpoint says so. */
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { Money } from "../../core/money.ts";
+import { ANY_ONE_PERSON, approverRule } from "../../core/verdict.ts";
+import { type Reach, reachCheckpoint } from "../../core/workflow/ask.ts";
+import { checkCaptured } from "../../core/workflow/check-captured.ts";
+import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
+import { checkpointNamed, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
+import type { Irreversible, ReachedBody } from "../../core/workflow/events.ts";
+import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
+import { captureSnapshot } from "../capture.ts";
+import { loadValue } from "../read-state.ts";
+import { freshId } from "../runtime.ts";
+import type { Passed } from "./definition.ts";
+import { ask, type Branch, checkName } from "./operation.ts";
+import type { RecordedOp, Settlement } from "./recorded.ts";
+import { commit, type Run } from "./run.ts";
+
+/** Calls since the last checkpoint that was approved or passed. */
+function callsSince(run: Run): readonly RecordedOp[] {
+  const last = run.state.passed.at(-1)?.seq ?? 0;
+  return [...run.table.ops.values()].filter(({ kind, seq }) => kind === "call" && seq > last);
+}
+
+/** Effects that a rejection could not take back. */
+export function irreversibleIn(run: Run, calls: readonly RecordedOp[]): readonly Irreversible[] {
+  return calls.flatMap(({ op, body, settled }) => {
+    const tool = String(body["tool"]);
+    const known = run.undos.get(op) ?? run.tools.get(tool);
+    const happened = settled?.kind === "answer" && settled.answer.executed === true;
+    return happened && known?.undo === null ? [{ op, action: String(body["action"]), tool }] : [];
+  });
+}
+
+function costOf({ resources }: Captured): Money | null {
+  const usd = resources?.estimatedCostUsd;
+  return usd === undefined ? null : { currency: "USD", micros: BigInt(Math.round(usd * 1_000_000)) };
+}
+
+type Reached = { readonly name: string; readonly captured: Captured };
+
+function factsOf(run: Run, { name, captured }: Reached) {
+  const tools = callsSince(run).map(({ body }) => String(body["tool"]));
+  const confidence = captured.confidence ?? null;
+  return { name, confidence, cost: costOf(captured), tools, captured, attempt: run.state.generation };
+}
+
+function declaredAs(run: Run, name: string): CheckpointDefinition | "left_out" | undefined {
+  const { checkpoints } = run.definition.options;
+  return checkpoints === undefined
+    ? undefined
+    : checkpointNamed(chosenSet(checkpoints, run.state.complexity), name);
+}
+
+function textOf(part: Json | undefined): string | null {
+  return typeof part === "string" ? part : null;
+}
+
+type Captures = {
+  readonly body: ReachedBody;
+  readonly says: string | null;
+  readonly reach: Omit<Reach, "before" | "ask">;
+};
+
+/** What is recorded and shown is taken from the snapshot as it is stored, which holds no secret. */
+async function capture(run: Run, op: string, reached: Reached, why: string): Promise<Captures> {
+  const { name, captured } = reached;
+  const { runtime } = run;
+  const id = freshId(runtime, "snap");
+  const declared = run.state.checkpoints.find((one) => one.name === name);
+  const checkpoint = declared?.id ?? `cp_${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")}`;
+  const place = { snapshot: id, workflow: run.id, checkpoint, name, at: runtime.clock.now() };
+  const { artifact, ref, snapshot } = await captureSnapshot(runtime, snapshotOf(captured, place));
+  const part = (layer: string): JsonObject => {
+    const value = snapshot[layer];
+    return isJsonObject(value) ? value : {};
+  };
+  const outputs = part("task_state")["outputs"] ?? {};
+  const shown = part("approval_interface");
+  const says = textOf(shown["summary"]) ?? textOf(shown["decision_needed"]);
+  const agent = captured.agent ?? null;
+  const body = { op, name, checkpoint, snapshot: { id, ...ref }, outputs, agent, why };
+  return { body, says, reach: { body, artifact } };
+}
+
+function questionFor(
+  run: Run,
+  { body, says }: Captures,
+  definition: CheckpointDefinition | undefined,
+): NonNullable<Reach["ask"]> {
+  const { runtime } = run;
+  const rule = approverRule(definition?.approvers);
+  const seconds = definition?.timeoutSeconds ?? null;
+  return {
+    approval: freshId(runtime, "apr"),
+    nonce: freshId(runtime, "non"),
+    kind: "checkpoint",
+    op: body.op,
+    name: body.name,
+    args: body.outputs,
+    about: body.snapshot.hash,
+    says,
+    reason: definition?.description ?? body.why,
+    approvers: typeof rule === "string" ? ANY_ONE_PERSON : rule,
+    decideWithinMs: seconds === null ? null : seconds * 1_000,
+    canRollback: definition?.canRollback ?? true,
+    irreversible: irreversibleIn(run, callsSince(run)),
+  };
+}
+
+async function reach(run: Run, op: string, reached: Reached): Promise<void> {
+  const declared = declaredAs(run, reached.name);
+  const { asks, why } = whetherToAsk(declared, factsOf(run, reached));
+  const captures = await capture(run, op, reached, why);
+  const definition = declared === "left_out" ? undefined : declared;
+  const question = asks ? questionFor(run, captures, definition) : null;
+  await run.runtime.reach("before_checkpoint");
+  const answer = await commit(run, (draft, runner, before) =>
+    reachCheckpoint(draft, runner, { ...captures.reach, before, ask: question }),
+  );
+  await run.runtime.reach("after_checkpoint");
+  if (answer.kind !== "recorded" || question === null) return;
+  waitFor(run, op, question.approval);
+  const decideBy = question.decideWithinMs === null ? null : answer.now + question.decideWithinMs;
+  const { approval } = question;
+  run.runtime.notify({ kind: "waiting", action: run.id, approval, tool: reached.name, decideBy });
+}
+
+function waitFor(run: Run, op: string, approval: string): void {
+  const record = [...run.table.ops.values()].findLast((one) => one.op === op);
+  if (record !== undefined && record.settled === null)
+    run.waits.set(record.key, { op, kind: "checkpoint", on: approval, until: null });
+}
+
+async function passedOf(run: Run, settlement: Settlement): Promise<Passed<Json>> {
+  if (settlement.kind !== "checkpoint") throw new TypeError("a checkpoint settled as something else");
+  const { decision, by, note } = settlement;
+  const outputs = structuredClone(await loadValue(run.runtime, settlement.outputs));
+  return { decision, outputs, by: [...by], note };
+}
+
+export function passCheckpoint(
+  run: Run,
+  branch: Branch,
+  name: string,
+  given: unknown,
+): Promise<Passed<Json>> {
+  checkName("checkpoint", name);
+  const captured = checkCaptured(given);
+  return ask(run, branch, {
+    kind: "checkpoint",
+    name,
+    start: async (op, record) => {
+      if (record === null) await reach(run, op, { name, captured });
+      else waitFor(run, op, String(record.body["approval"]));
+    },
+    read: (settlement) => passedOf(run, settlement),
+  });
+}

@@ -1,0 +1,110 @@
+/** What a definition works with: every operation is journaled, and answered from the journal when it is asked again. */
+import { HoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import { resultJson } from "../attempt.ts";
+import { wrong } from "../check-call.ts";
+import type { GatedTool } from "../gate.ts";
+import { callTool } from "./call-op.ts";
+import { passCheckpoint } from "./checkpoint-op.ts";
+import { definitionOf } from "./define-workflow.ts";
+import type { SentBack, Workflow, WorkflowContext } from "./definition.ts";
+import { governed } from "./govern.ts";
+import { type Branch, giveValue, makeBranch, nextKey, opId } from "./operation.ts";
+import type { Run } from "./run.ts";
+import { runAsStep, type Step } from "./step-op.ts";
+import { askQuestionOf, checkSleep, sleepFor, spawnOf } from "./wait-op.ts";
+
+type Given = { readonly run: Run; readonly branch: Branch; readonly sentBack: SentBack | null };
+
+function toolOf(run: Run, tool: GatedTool<unknown, unknown>) {
+  const name = tool?.toolName;
+  const known = run.tools.get(name);
+  if (known === undefined)
+    throw new HoldpointError(
+      "unknown_tool",
+      `ctx.call takes a tool made by hp.gate, not ${String(name ?? tool)}.`,
+    );
+  return governed(known, run.definition.options.policy);
+}
+
+/** `(name, run)` or `(name, options, run)`. */
+function stepOf(name: string, first: unknown, second: unknown): Step {
+  const [options, run] = second === undefined ? [{}, first] : [first, second];
+  return { name, options: (options ?? {}) as Step["options"], run: run as Step["run"] };
+}
+
+/** All end before any error is thrown: no branch is left behind to go on by itself. */
+async function runBranches(
+  { run, branch, sentBack }: Given,
+  branches: readonly unknown[],
+): Promise<unknown[]> {
+  if (!Array.isArray(branches)) wrong("parallel takes a list of functions.");
+  const name = nextKey(branch, "parallel").slice(branch.path.length + 1);
+  const path = branch.path === "" ? name : `${branch.path}.${name}`;
+  const ended = await Promise.allSettled(
+    branches.map(async (one, index) => {
+      const inner = { run, branch: makeBranch(`${path}.${index + 1}`.replaceAll("#", "-")), sentBack };
+      return (one as (context: WorkflowContext) => unknown)(makeContext(inner));
+    }),
+  );
+  return ended.map((end) => {
+    if (end.status === "rejected") throw end.reason;
+    return end.value;
+  });
+}
+
+function writeLog({ run, branch }: Given, text: string, data: unknown): void {
+  const key = nextKey(branch, "log");
+  if (run.table.ops.has(key)) return;
+  const body = { op: opId(run, key), text: String(text).slice(0, 10_000), data: resultJson(data) };
+  run.values.push({ type: "log.written", tv: 1, body });
+}
+
+/** Decided once, when a workflow first comes by; one that was past it before the change was there has the old way. */
+function versionAt({ run, branch }: Given, change: string, version: number): number {
+  const name = `version ${change}`;
+  const isPast =
+    run.next < run.table.deliveries.length || [...run.table.ops.keys()].some((key) => !run.claimed.has(key));
+  const key = `${branch.path}/${name}#${(branch.counts.get(name) ?? 0) + 1}`;
+  if (!run.table.ops.has(key) && isPast) {
+    nextKey(branch, name);
+    return 0;
+  }
+  return Number(giveValue(run, branch, name, () => version));
+}
+
+function randomOf(run: Run): number {
+  const bytes = run.runtime.random(6);
+  return Buffer.from(bytes).readUIntBE(0, 6) / 2 ** 48;
+}
+
+export function makeContext(given: Given): WorkflowContext {
+  const { run, branch, sentBack } = given;
+  const context = {
+    workflow: run.id,
+    attempt: run.state.generation,
+    sentBack,
+    call: (tool: GatedTool<unknown, unknown>, args: unknown, options = {}) =>
+      callTool(run, branch, { tool: toolOf(run, tool), args }, options),
+    step: (name: string, first: unknown, second?: unknown) =>
+      runAsStep(run, branch, stepOf(name, first, second)),
+    checkpoint: (name: string, captured?: unknown) => passCheckpoint(run, branch, name, captured),
+    sleep: async (ms: number) => {
+      const length = checkSleep(ms);
+      await sleepFor(run, branch, (now) => now + length);
+    },
+    sleepUntil: async (time: number | Date) => {
+      const until = checkSleep(Number(time));
+      await sleepFor(run, branch, () => until);
+    },
+    ask: (name: string, text: string, options = {}) => askQuestionOf(run, branch, { name, text, options }),
+    spawn: (child: Workflow<unknown, unknown>, input: unknown) =>
+      spawnOf(run, branch, definitionOf(child), input),
+    parallel: (branches: readonly unknown[]) => runBranches(given, branches),
+    now: () => Number(giveValue(run, branch, "now", () => run.runtime.clock.now())),
+    random: () => Number(giveValue(run, branch, "random", (): Json => randomOf(run))),
+    log: (text: string, data: unknown = null) => writeLog(given, text, data),
+    version: (change: string, version = 1) => versionAt(given, change, version),
+  };
+  return context as unknown as WorkflowContext;
+}

@@ -1,0 +1,72 @@
+/** A workflow as it is created: its input, its checkpoints, its people. */
+import type { Json } from "../../core/json.ts";
+import { moneyToJson } from "../../core/money.ts";
+import type { CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
+import { chosenSet } from "../../core/workflow/checkpoint-sets.ts";
+import type { Creation } from "../../core/workflow/create.ts";
+import type { CreatedBody, Declared, Lineage } from "../../core/workflow/events.ts";
+import { wrong } from "../check-call.ts";
+import { freshId, type Runtime } from "../runtime.ts";
+import { quiet } from "../thenable.ts";
+import type { Definition, RunOptions } from "./definition.ts";
+
+export const MOST_ATTEMPTS = 5;
+
+function declared({
+  name,
+  id,
+  description,
+  requiresApproval,
+  canRollback,
+  timeoutSeconds,
+}: CheckpointDefinition): Declared {
+  return {
+    id: id ?? `cp_${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")}`,
+    name,
+    description: description ?? "",
+    requiresApproval: requiresApproval ?? true,
+    canRollback: canRollback ?? true,
+    timeoutSeconds: timeoutSeconds ?? null,
+  };
+}
+
+function complexityOf({ options, name }: Definition, input: Json): string | null {
+  if (options.complexity === undefined) return null;
+  const said = quiet((options.complexity as (input: Json) => unknown)(input));
+  if (said === "simple" || said === "medium" || said === "complex") return said;
+  return wrong(`The complexity of "${name}" is simple, medium or complex.`);
+}
+
+export type Origin = {
+  readonly requestId: string | null;
+  readonly epoch: string | null;
+  readonly parent?: Lineage;
+  readonly fork?: NonNullable<CreatedBody["fork"]>;
+  readonly parties?: RunOptions["parties"];
+};
+
+export function creationOf(runtime: Runtime, definition: Definition, input: Json, origin: Origin): Creation {
+  const { options, name } = definition;
+  const complexity = complexityOf(definition, input);
+  const set = options.checkpoints === undefined ? null : chosenSet(options.checkpoints, complexity);
+  const escrow = options.escrow ?? set?.escrow;
+  const { poster = null, executor = null, supervisor = null } = { ...options.parties, ...origin.parties };
+  const body = {
+    name,
+    description: options.description ?? "",
+    version: options.version ?? null,
+    input,
+    agent: runtime.agent,
+    requester: runtime.requester,
+    parties: { poster, executor, supervisor },
+    escrow: escrow === undefined ? null : moneyToJson(escrow),
+    complexity,
+    checkpoints: (set?.checkpoints ?? []).map(declared),
+    attempts: options.attempts ?? MOST_ATTEMPTS,
+    rollbackEnabled: options.rollbackEnabled ?? false,
+    onIrreversible: options.onIrreversible ?? "fail",
+    parent: origin.parent ?? null,
+    fork: origin.fork ?? null,
+  } as const;
+  return { workflow: freshId(runtime, "wf"), requestId: origin.requestId, epoch: origin.epoch, body };
+}

@@ -1,0 +1,88 @@
+/** From what a workflow's author writes to what the engine keeps. */
+import { isPrincipal } from "../../core/principal.ts";
+import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
+import { wrong } from "../check-call.ts";
+import { isMoney } from "../define-tool.ts";
+import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./definition.ts";
+import { checkName } from "./operation.ts";
+
+const FIELDS = new Set([
+  "description",
+  "version",
+  "checkpoints",
+  "complexity",
+  "input",
+  "parties",
+  "escrow",
+  "attempts",
+  "rollbackEnabled",
+  "onIrreversible",
+  "policy",
+]);
+const LATER: { readonly [field: string]: string } = {
+  sandbox: "run untrusted code in a process of its own for now",
+  trace: "the journal has every step; `holdpoint show` prints it",
+  budget: "give tools a cost and set hp.budgets.limit()",
+};
+
+function checkFields(name: string, options: Readonly<Record<string, unknown>>): void {
+  for (const field of Object.keys(options)) {
+    const instead = LATER[field];
+    if (instead !== undefined)
+      wrong(`The workflow "${name}" asks for "${field}", which is not there yet: ${instead}.`);
+    if (!FIELDS.has(field)) wrong(`The workflow "${name}" has an unknown option "${field}".`);
+  }
+}
+
+function checkParties(name: string, parties: WorkflowOptions<never>["parties"] = {}): void {
+  for (const [role, who] of Object.entries(parties))
+    if (who !== undefined && !isPrincipal(who))
+      wrong(`The ${role} of "${name}" is person:, agent: or service:<name>.`);
+}
+
+const CHECKS: {
+  readonly [field: string]: { readonly fits: (value: unknown) => boolean; readonly is: string };
+} = {
+  attempts: {
+    fits: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+    is: "a whole number of at least 1",
+  },
+  escrow: { fits: isMoney, is: "{ currency, micros } with micros as a bigint" },
+  onIrreversible: { fits: (value) => value === "fail" || value === "continue", is: "fail or continue" },
+  complexity: { fits: (value) => typeof value === "function", is: "a function" },
+  rollbackEnabled: { fits: (value) => typeof value === "boolean", is: "true or false" },
+  version: { fits: (value) => typeof value === "string", is: "a text" },
+  description: { fits: (value) => typeof value === "string", is: "a text" },
+};
+
+function checkOptions(name: string, options: WorkflowOptions<never>): void {
+  checkFields(name, options);
+  for (const [field, { fits, is }] of Object.entries(CHECKS)) {
+    const value = (options as Readonly<Record<string, unknown>>)[field];
+    if (value !== undefined && !fits(value)) wrong(`The workflow "${name}" has ${field} that is not ${is}.`);
+  }
+  if (options.checkpoints !== undefined) checkCheckpoints(options.checkpoints);
+  checkParties(name, options.parties);
+}
+
+export function defineWorkflow(name: unknown, options: WorkflowOptions<never>, body: unknown): Definition {
+  const named = checkName("workflow", name);
+  if (typeof options !== "object" || options === null)
+    wrong(`The options of the workflow "${named}" are an object.`);
+  checkOptions(named, options);
+  if (typeof body !== "function") wrong(`The workflow "${named}" has no function to run.`);
+  return { name: named, options, body: body as WorkflowBody<unknown, unknown> };
+}
+
+/** Which definition a handle stands for. */
+const definitions = new WeakMap<object, Definition>();
+
+export function bindDefinition<Handle extends object>(handle: Handle, definition: Definition): Handle {
+  definitions.set(handle, definition);
+  return handle;
+}
+
+export function definitionOf(workflow: Workflow<never, unknown> | Workflow<unknown, unknown>): Definition {
+  const known = typeof workflow === "object" && workflow !== null ? definitions.get(workflow) : undefined;
+  return known ?? wrong("ctx.spawn takes a workflow made by hp.workflow.");
+}

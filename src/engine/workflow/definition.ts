@@ -1,0 +1,189 @@
+/** What a workflow's author writes, and what the definition is given to work with. */
+import type { Money } from "../../core/money.ts";
+import type { EffectClass } from "../../core/tool-rules.ts";
+import type { ApproverRule } from "../../core/verdict.ts";
+import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
+import type { Captured } from "../../core/workflow/snapshot.ts";
+import type { Answer } from "../answer.ts";
+import type { Policy } from "../define-tool.ts";
+import type { GatedTool } from "../gate.ts";
+import type { InputSchema } from "../input-schema.ts";
+
+export type Retries = {
+  /** Attempts in all; 1 unless set. */
+  readonly attempts?: number;
+  /** Before the second attempt; doubled before each one after it. 1000 unless set. */
+  readonly backOffMs?: number;
+  readonly longestBackOffMs?: number;
+  /** A share of the wait that is left to chance, 0 to 1; 0.2 unless set. */
+  readonly jitter?: number;
+};
+
+export type StepContext = {
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly idempotencyKey: string;
+};
+
+export type StepOptions<Result> = {
+  readonly retries?: Retries;
+  readonly timeoutMs?: number;
+  /** A person has to agree before it runs. It is then a gated action, with `args` on its card. */
+  readonly approvalRequired?: boolean;
+  /** Undone by itself when the workflow fails, although the workflow does not say so of everything. */
+  readonly rollbackEnabled?: boolean;
+  /** Undoes it when the workflow goes back past it. It is then a gated action. */
+  readonly undo?: (result: Result, context: StepContext) => unknown;
+  /** What an approver sees. */
+  readonly args?: unknown;
+  /** For a step that is gated: what it promises about repeating it. `once` unless set. */
+  readonly effect?: Exclude<EffectClass, "transactional" | "probed">;
+};
+
+export type WorkflowCallOptions = {
+  readonly says?: string;
+  /** Which of several agents makes it; the program's own unless set. */
+  readonly agent?: string;
+  readonly approvalRequired?: boolean;
+  readonly rollbackEnabled?: boolean;
+  /** Go on while the effect is in doubt; otherwise the workflow waits until somebody has found out. */
+  readonly continueInDoubt?: boolean;
+};
+
+export type Passed<Outputs> = {
+  readonly decision: "approved" | "modified" | "passed";
+  /** As they were approved: with what a person changed. */
+  readonly outputs: Outputs;
+  readonly by: readonly string[];
+  readonly note: string;
+};
+
+export type Asked<Value> =
+  | { readonly answered: true; readonly answer: Value; readonly by: readonly string[]; readonly note: string }
+  | { readonly answered: false; readonly why: "rejected" | "expired" | "cancelled"; readonly reason: string };
+
+export type QuestionOptions<Value> = {
+  /** What an answer has to be. */
+  readonly answer?: InputSchema<Value>;
+  /** Stands unless the person writes something else. */
+  readonly suggestion?: Value;
+  readonly approvers?: Partial<ApproverRule>;
+  readonly withinMs?: number;
+};
+
+/** Why the definition runs again from a checkpoint. */
+export type SentBack = {
+  readonly rejectedCheckpoint: string | null;
+  readonly lastApprovedCheckpoint: string | null;
+  readonly by: string;
+  readonly reason: string;
+  readonly undone: readonly string[];
+  readonly irreversible: readonly string[];
+  /** The captured state of the checkpoint that it went back to; null at the start. */
+  readonly restored: { readonly [field: string]: unknown } | null;
+};
+
+export type WorkflowContext = {
+  readonly workflow: string;
+  /** 1, and one more each time it was sent back. */
+  readonly attempt: number;
+  readonly sentBack: SentBack | null;
+  call<Args, Result>(
+    tool: GatedTool<Args, Result>,
+    args: Args,
+    options?: WorkflowCallOptions,
+  ): Promise<Answer<Result>>;
+  step<Result>(name: string, run: (context: StepContext) => Result | Promise<Result>): Promise<Result>;
+  step<Result>(
+    name: string,
+    options: StepOptions<Result>,
+    run: (context: StepContext) => Result | Promise<Result>,
+  ): Promise<Result>;
+  checkpoint<Outputs>(
+    name: string,
+    captured?: Captured & { readonly outputs?: Outputs },
+  ): Promise<Passed<Outputs>>;
+  sleep(ms: number): Promise<void>;
+  sleepUntil(time: number | Date): Promise<void>;
+  ask<Value>(name: string, text: string, options?: QuestionOptions<Value>): Promise<Asked<Value>>;
+  spawn<Input, Result>(child: Workflow<Input, Result>, input: Input): Promise<Result>;
+  /** Branches side by side, each with a context of its own; answers when all have ended, and throws the first error then. */
+  parallel<Results extends readonly unknown[]>(
+    branches: { readonly [Branch in keyof Results]: (context: WorkflowContext) => Promise<Results[Branch]> },
+  ): Promise<Results>;
+  now(): number;
+  /** At least 0 and below 1. */
+  random(): number;
+  log(text: string, data?: unknown): void;
+  /** 0 for a workflow that passed this place before the change was there, else `version`. */
+  version(change: string, version?: number): number;
+};
+
+export type WorkflowOptions<Input> = {
+  readonly description?: string;
+  readonly version?: string;
+  readonly checkpoints?: readonly CheckpointDefinition[] | CheckpointSets;
+  /** Chooses among sets of checkpoints. */
+  readonly complexity?: (input: Input) => "simple" | "medium" | "complex";
+  readonly input?: InputSchema<Input>;
+  readonly parties?: { readonly poster?: string; readonly executor?: string; readonly supervisor?: string };
+  /** Recorded; nothing is locked until payments exist. */
+  readonly escrow?: Money;
+  /** How often it may be tried in all before a rejection is for good; 5 unless set. */
+  readonly attempts?: number;
+  /** When it fails, undo what was done since the last approved checkpoint. */
+  readonly rollbackEnabled?: boolean;
+  /** Asked for every call that it makes, beside the tool's own policy; the stricter of the two holds. */
+  readonly policy?: Policy<never>;
+  /** What a rollback does that meets an effect without an undo: `fail` unless set. */
+  readonly onIrreversible?: "fail" | "continue";
+};
+
+export type RunOptions = {
+  /** The same id leads to the same workflow, for ever: a program that was restarted finds its own again. */
+  readonly requestId?: string;
+  readonly parties?: { readonly poster?: string; readonly executor?: string; readonly supervisor?: string };
+  /** Told about what this workflow waits for, beside the instance's own listener. */
+  readonly notify?: (notice: {
+    readonly kind: string;
+    readonly workflow: string;
+    readonly approval?: string;
+  }) => void;
+};
+
+export type WorkflowResult<Result> =
+  | { readonly status: "completed"; readonly workflow: string; readonly result: Result }
+  | {
+      readonly status: "failed";
+      readonly workflow: string;
+      readonly code: string;
+      readonly reason: string;
+      readonly by: string;
+      readonly report: unknown;
+    };
+
+export type WorkflowHandle<Result> = {
+  readonly id: string;
+  /** Waits for its end, however long that takes. */
+  result(): Promise<WorkflowResult<Result>>;
+};
+
+export type Workflow<Input, Result> = {
+  readonly workflowName: string;
+  /** Creates it and begins; answers as soon as that is durable. */
+  start(input: Input, options?: RunOptions): Promise<WorkflowHandle<Result>>;
+  /** Starts it and waits for its end. */
+  run(input: Input, options?: RunOptions): Promise<WorkflowResult<Result>>;
+};
+
+export type WorkflowBody<Input, Result> = (
+  context: WorkflowContext,
+  input: Input,
+) => Result | Promise<Result>;
+
+/** A definition as the engine keeps it. */
+export type Definition = {
+  readonly name: string;
+  readonly options: WorkflowOptions<never>;
+  readonly body: WorkflowBody<unknown, unknown>;
+};

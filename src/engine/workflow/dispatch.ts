@@ -1,0 +1,204 @@
+/**
+ * Finds workflows that have something to do and runs them here: those that were woken, whose time has come, or whose process
+ * died.
+ *
+ * H1. What waits holds nothing here: no timer, no promise. It is found again by the view of runs.
+ * H2. A workflow runs once in this process, and at most so many at a time.
+ */
+import { type StreamRef, streamName, workflowStream } from "../../core/stream.ts";
+import type { ViewRow } from "../../stores/store.ts";
+import type { Clock } from "../clock.ts";
+import { endIfDead } from "../epoch.ts";
+import { readState } from "../read-state.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Definition } from "./definition.ts";
+import { performRun } from "./perform-run.ts";
+import { look, type Run } from "./run.ts";
+
+const RUNS = "runs";
+const PAGE = 200;
+const MOST_AT_ONCE = 256;
+const LOOK_AHEAD_MS = 1_000;
+const RECOVER_MS = 5_000;
+const BACK_OFF_MS = 1_000;
+
+export type Dispatcher = {
+  /** Runs this workflow here, if nobody else does. */
+  run(id: string, definition: Definition): void;
+  /** Runs it if there is something to do. */
+  offer(id: string): void;
+  /** Looks for work until closing. */
+  work(): void;
+};
+
+type Desk = {
+  readonly runtime: Runtime;
+  readonly idle: Clock;
+  readonly definitions: ReadonlyMap<string, Definition>;
+  /** What runs here at this moment. */
+  readonly runs: Map<string, Run | null>;
+  readonly under: Set<Promise<void>>;
+  /** There was more than could be run at once. */
+  isBehind: boolean;
+};
+
+function startHere(desk: Desk, definition: Definition, id: string, dead: string | null): void {
+  if (desk.runs.has(id) || desk.runtime.closing.aborted) return;
+  if (desk.runs.size >= MOST_AT_ONCE) {
+    desk.isBehind = true;
+    return;
+  }
+  const name = `workflow ${id}`;
+  desk.runs.set(id, null);
+  desk.runtime.performing.add(name);
+  const done = performRun(desk.runtime, { definition, id, dead }, (run) => void desk.runs.set(id, run))
+    .then(() => undefined)
+    .catch(async (error: unknown) => {
+      if (!desk.runtime.closing.aborted) desk.runtime.notify({ kind: "maintenance_failed", error });
+      await desk.idle.sleep(BACK_OFF_MS, desk.runtime.closing);
+      desk.isBehind = true;
+    })
+    .then(async () => {
+      desk.runs.delete(id);
+      desk.runtime.performing.delete(name);
+      desk.under.delete(done);
+      if (!desk.runtime.closing.aborted) await offer(desk, id).catch(() => undefined);
+    });
+  desk.under.add(done);
+}
+
+/** Looks at one workflow, and runs it if there is something to do. */
+async function offer(desk: Desk, id: string): Promise<void> {
+  if (desk.runs.has(id)) {
+    const run = desk.runs.get(id);
+    if (run != null && run.waits.size > 0) await look(run);
+    return;
+  }
+  const state = await readState(desk.runtime, workflowStream(id));
+  if (state.status === "none" || !state.isReady) return;
+  const definition = desk.definitions.get(state.name);
+  if (definition !== undefined) startHere(desk, definition, id, null);
+}
+
+function offerRow(desk: Desk, row: ViewRow, dead: string | null): void {
+  const definition = desk.definitions.get(String(row.data["name"]));
+  if (definition !== undefined) startHere(desk, definition, row.stream.id, dead);
+}
+
+async function rowsOf(desk: Desk, bucket: string, dueBy?: number): Promise<readonly ViewRow[]> {
+  const { store, tenant } = desk.runtime;
+  const due = dueBy === undefined ? {} : { dueBy };
+  return store.query(tenant, { view: RUNS, bucket, order: "oldest", limit: PAGE, ...due });
+}
+
+/** Everything that is ready, a page at a time as there is room for it. */
+async function offerReady(desk: Desk): Promise<void> {
+  desk.isBehind = false;
+  for (const row of await rowsOf(desk, "ready")) offerRow(desk, row, null);
+}
+
+/** What is due within the next second is run at its time. */
+async function offerDue(desk: Desk): Promise<void> {
+  const { clock, closing } = desk.runtime;
+  const now = clock.now();
+  for (const row of await rowsOf(desk, "asleep", now + LOOK_AHEAD_MS)) {
+    const wait = (row.due ?? now) - now;
+    if (wait <= 0) offerRow(desk, row, null);
+    else void desk.idle.sleep(wait, closing).then(() => offerRow(desk, row, null));
+  }
+}
+
+async function* rowsRunning(desk: Desk): AsyncGenerator<ViewRow> {
+  const { store, tenant } = desk.runtime;
+  let after: { at: number; stream: string } | undefined;
+  do {
+    const query = { view: RUNS, bucket: "running", order: "oldest", limit: PAGE } as const;
+    const page = await store.query(tenant, after === undefined ? query : { ...query, after });
+    yield* page;
+    const last = page.length < PAGE ? undefined : page.at(-1);
+    after = last === undefined ? undefined : { at: last.at, stream: streamName(last.stream) };
+  } while (after !== undefined);
+}
+
+/** Workflows of processes that died; one that nobody could run as it was is tried once in each life of a process. */
+async function offerAbandoned(desk: Desk, isFirst: boolean): Promise<void> {
+  const own = await desk.runtime.epoch();
+  const alive = new Set<string>([own.id]);
+  for await (const row of rowsRunning(desk)) {
+    const epoch = String(row.data["epoch"]);
+    if (alive.has(epoch)) continue;
+    if (await endIfDead(desk.runtime, epoch, own.id)) offerRow(desk, row, epoch);
+    else alive.add(epoch);
+  }
+  if (isFirst) for (const row of await rowsOf(desk, "stuck")) offerRow(desk, row, null);
+}
+
+/** Repeats until closing; what fails is told about, and tried again. */
+async function keepOn(desk: Desk, round: () => Promise<unknown>): Promise<void> {
+  while (!desk.runtime.closing.aborted) {
+    try {
+      await round();
+    } catch (error) {
+      if (desk.runtime.closing.aborted) return;
+      desk.runtime.notify({ kind: "maintenance_failed", error });
+      await desk.idle.sleep(BACK_OFF_MS, desk.runtime.closing);
+    }
+  }
+}
+
+const isWorkflow = (ref: StreamRef): boolean => ref.kind === "workflow";
+
+async function followMoves(desk: Desk): Promise<void> {
+  const { store, tenant, closing } = desk.runtime;
+  let position = await store.position();
+  await offerReady(desk);
+  await keepOn(desk, async () => {
+    const moved = await store.follow(position, closing);
+    position = moved.position;
+    const ids = moved.streams.flatMap((move) =>
+      move.tenant === tenant && isWorkflow(move.stream) ? move.stream.id : [],
+    );
+    for (const id of new Set(ids)) await offer(desk, id);
+  });
+}
+
+async function watchTime(desk: Desk): Promise<void> {
+  let isFirst = true;
+  let waited = RECOVER_MS;
+  await keepOn(desk, async () => {
+    await offerDue(desk);
+    if (desk.isBehind || isFirst) await offerReady(desk);
+    if (waited >= RECOVER_MS) {
+      await offerAbandoned(desk, isFirst);
+      isFirst = false;
+      waited = 0;
+    }
+    await desk.idle.sleep(LOOK_AHEAD_MS, desk.runtime.closing);
+    waited += LOOK_AHEAD_MS;
+  });
+}
+
+export function createDispatcher(
+  runtime: Runtime,
+  idle: Clock,
+  definitions: ReadonlyMap<string, Definition>,
+): Dispatcher {
+  const desk: Desk = { runtime, idle, definitions, runs: new Map(), under: new Set(), isBehind: false };
+  let isWorking = false;
+  runtime.closing.addEventListener("abort", () => {
+    for (const run of desk.runs.values()) run?.bell.ring();
+  });
+  const fail = (error: unknown) => {
+    if (!runtime.closing.aborted) runtime.notify({ kind: "maintenance_failed", error });
+  };
+  return {
+    run: (id, definition) => startHere(desk, definition, id, null),
+    offer: (id) => void offer(desk, id).catch(fail),
+    work() {
+      if (isWorking) return;
+      isWorking = true;
+      followMoves(desk).catch(fail);
+      watchTime(desk).catch(fail);
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * Drives a run: answers the definition from the journal in the order of the journal, then does what is new, and lets go when
+ * all that is left is waiting.
+ *
+ * D1. An answer is given only when the one before it has had all its consequences.
+ * D2. Nothing new is done before everything recorded has been answered: a definition that asks for something else has
+ *     changed, and is told so before it does harm.
+ * D3. While a checkpoint waits, nothing new begins.
+ */
+import { errorText } from "../../core/error-text.ts";
+import { type AskedOp, letGo, type Run } from "./run.ts";
+
+export type Driven =
+  | { readonly kind: "ended" | "suspended" | "turned" }
+  | { readonly kind: "changed"; readonly difference: string };
+
+/** Everything that is ready to run has run. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A definition may await something else between two operations; so long it is given. */
+const PATIENCE_MS = 1_000;
+
+const describeOp = (key: string): string => {
+  const slash = key.lastIndexOf("/", key.lastIndexOf("#"));
+  const branch = key.slice(0, slash);
+  return branch === "" ? key.slice(slash + 1) : `${key.slice(slash + 1)} (in branch ${branch})`;
+};
+
+function kindOf(run: Run, key: string): string {
+  return run.table.ops.get(key)?.kind ?? "operation";
+}
+
+/** What the journal has next, and what the definition asks for instead. */
+function difference(run: Run, expected: string, fresh: AskedOp | undefined): string {
+  const was = `the journal has ${kindOf(run, expected)} "${describeOp(expected)}"`;
+  if (fresh !== undefined) return `${was}, the definition asks for ${fresh.kind} "${describeOp(fresh.key)}"`;
+  return run.ending?.kind === "threw"
+    ? `${was}, the definition threw "${errorText(run.ending.error)}"`
+    : `${was}, the definition ends without it`;
+}
+
+const firstFresh = (run: Run): AskedOp | undefined =>
+  [...run.asked.values()].find(({ key, isStarted }) => !isStarted && !run.table.ops.has(key));
+
+/** Waits until the definition asks for what the journal has next. */
+async function awaitAsked(run: Run, key: string): Promise<string | undefined> {
+  for (let waited = 0; !run.asked.has(key) && !run.turned && run.changed === null; ) {
+    const fresh = firstFresh(run);
+    if (run.ending !== null) return difference(run, key, undefined);
+    if (fresh === undefined) {
+      await run.bell.wait();
+      await turn();
+      continue;
+    }
+    if (waited >= PATIENCE_MS) return difference(run, key, fresh);
+    await run.runtime.clock.sleep(20, run.runtime.closing);
+    waited += 20;
+  }
+  return undefined;
+}
+
+/** Something recorded that the definition never asked for. */
+function leftOver(run: Run): string | undefined {
+  for (const { key, kind } of run.table.ops.values())
+    if (kind !== "log" && !run.claimed.has(key)) return difference(run, key, undefined);
+  return undefined;
+}
+
+/** Answers what is recorded; answers how the definition differs, if it does. */
+export async function deliver(run: Run): Promise<string | undefined> {
+  for (;;) {
+    if (run.changed !== null) return run.changed;
+    const delivery = run.table.deliveries[run.next];
+    if (delivery === undefined || run.turned) return undefined;
+    const changed = await awaitAsked(run, delivery.key);
+    if (changed !== undefined) return changed;
+    const op = run.asked.get(delivery.key);
+    if (op === undefined) continue;
+    run.next++;
+    run.asked.delete(delivery.key);
+    run.waits.delete(delivery.key);
+    await op.settle(delivery.settlement);
+    await turn();
+  }
+}
+
+function startOp(run: Run, op: AskedOp): void {
+  op.isStarted = true;
+  run.active++;
+  const record = run.table.ops.get(op.key) ?? null;
+  op.start(record)
+    .catch((error: unknown) => {
+      run.failure ??= error;
+    })
+    .finally(() => {
+      run.active--;
+      run.bell.ring();
+    });
+}
+
+function startAsked(run: Run): boolean {
+  let some = false;
+  for (const op of run.asked.values()) {
+    const mayStart = run.state.status === "executing" || run.table.ops.has(op.key);
+    if (op.isStarted || !mayStart) continue;
+    startOp(run, op);
+    some = true;
+  }
+  return some;
+}
+
+const hasNews = (run: Run): boolean =>
+  run.ending !== null ||
+  run.turned ||
+  run.changed !== null ||
+  run.failure !== undefined ||
+  run.next < run.table.deliveries.length;
+
+const isIdle = (run: Run): boolean => run.active === 0 && run.waits.size > 0 && !hasNews(run);
+
+/** Nothing but waiting is left: it is let go of, unless something moves in the last moment. */
+async function rest(run: Run): Promise<boolean> {
+  await turn();
+  if (!isIdle(run) || startAsked(run)) return false;
+  return letGo(run, [...run.waits.values()]);
+}
+
+/** Everything recorded has been answered: what becomes of the run, if that is decided. */
+function verdict(run: Run): Driven | undefined {
+  if (run.turned) return { kind: "turned" };
+  if (run.changed !== null) return { kind: "changed", difference: run.changed };
+  if (run.failure !== undefined) throw run.failure;
+  if (run.ending === null)
+    return run.runtime.closing.aborted && run.active === 0 ? { kind: "turned" } : undefined;
+  const left = leftOver(run);
+  return left === undefined ? { kind: "ended" } : { kind: "changed", difference: left };
+}
+
+export async function drive(run: Run): Promise<Driven> {
+  for (;;) {
+    const changed = await deliver(run);
+    if (changed !== undefined) return { kind: "changed", difference: changed };
+    if (run.next < run.table.deliveries.length && !run.turned) continue;
+    const decided = verdict(run);
+    if (decided !== undefined) return decided;
+    if (startAsked(run)) await turn();
+    else if (!isIdle(run)) {
+      await run.bell.wait();
+      await turn();
+    } else if (await rest(run)) return { kind: "suspended" };
+  }
+}

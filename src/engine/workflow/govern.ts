@@ -1,0 +1,39 @@
+/** A workflow's own policy over the calls it makes: it can only be stricter than the tool's. */
+import { digestOf } from "../../core/digest.ts";
+import type { Verdict } from "../../core/verdict.ts";
+import type { Policy } from "../define-tool.ts";
+import { quiet } from "../thenable.ts";
+import type { Tool } from "../tool.ts";
+
+const STRICTNESS = ["approve", "escalate", "revise", "block"];
+
+function verdictOf(said: unknown): Verdict {
+  if (said === "approve" || said === "escalate") return { verdict: said };
+  if (said === "block") return { verdict: "block", reason: "the policy of the workflow blocks it" };
+  return said as Verdict;
+}
+
+/** block > revise > escalate > approve; of two of a kind, the tool's own. */
+function stricter(own: Verdict, workflow: Verdict): Verdict {
+  return STRICTNESS.indexOf(workflow?.verdict) > STRICTNESS.indexOf(own.verdict) ? workflow : own;
+}
+
+export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
+  if (policy === undefined) return tool;
+  const { rules } = tool;
+  const source = typeof policy === "function" ? policy.toString() : policy;
+  return {
+    ...tool,
+    rules: {
+      ...rules,
+      policyDigest: digestOf([rules.policyDigest, source]),
+      policy: (input) => {
+        const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
+        const verdict = verdictOf(said);
+        if (!STRICTNESS.includes(verdict?.verdict))
+          throw new TypeError("the workflow's policy gave no verdict");
+        return stricter(rules.policy(input), verdict);
+      },
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** The verbs about workflows that an embedding program holds in its hands. */
+import type { Json } from "../../core/json.ts";
+import type { WorkflowStatus } from "../../core/workflow/state.ts";
+import { checkFields, checkId } from "../check-call.ts";
+import type { Said } from "../operate.ts";
+import type { WorkflowResult } from "./definition.ts";
+import { type Job, jobsOf } from "./jobs.ts";
+import {
+  cancelById,
+  forkById,
+  getWorkflow,
+  listWorkflows,
+  type Moment,
+  type RollbackRequest,
+  rollBackById,
+  snapshotOf,
+  type WorkflowDetails,
+  type WorkflowList,
+  type WorkflowPage,
+  workflowAt,
+} from "./operate-workflows.ts";
+import { awaitEnd, type Definitions } from "./workflows.ts";
+
+export type Workflows = {
+  get(id: string): Promise<WorkflowDetails>;
+  /** Newest first; `next` is the cursor of the following page. */
+  list(page?: WorkflowPage): Promise<WorkflowList>;
+  /** As it stood after an entry, or at a time (milliseconds). */
+  at(id: string, moment: Moment): Promise<WorkflowDetails>;
+  /** Waits for its end, however long that takes, whoever runs it. */
+  result(id: string): Promise<WorkflowResult<unknown>>;
+  /** The captured state of a checkpoint, by its name. */
+  snapshot(id: string, checkpoint: string): Promise<Json>;
+  /** Its main job, an approval job for each checkpoint, and the settlement. */
+  jobs(id: string): Promise<readonly Job[]>;
+  /** Ends it. What was done stays done: roll back first to undo it. */
+  cancel(id: string, said: Said): Promise<WorkflowStatus>;
+  /** Undoes what was done since a checkpoint, newest first; then it is tried again from there, or fails. */
+  rollback(id: string, request: RollbackRequest): Promise<WorkflowStatus>;
+  /** A new workflow that begins where this one passed a checkpoint. Answers its id. */
+  fork(id: string, from: { readonly at: string }): Promise<string>;
+};
+
+const WORKFLOW = "A workflow";
+const SAID = "What is said";
+
+export function workflowsOf(definitions: Definitions): Workflows {
+  const runtime = async () => (await definitions.open()).runtime;
+  return {
+    get: async (id) => getWorkflow(await runtime(), checkId(WORKFLOW, id)),
+    list: async (page = {}) => listWorkflows(await runtime(), page),
+    at: async (id, moment) => workflowAt(await runtime(), checkId(WORKFLOW, id), moment),
+    result: async (id) => awaitEnd(await runtime(), checkId(WORKFLOW, id)),
+    snapshot: async (id, checkpoint) => snapshotOf(await runtime(), checkId(WORKFLOW, id), checkpoint),
+    jobs: async (id) => jobsOf(await runtime(), checkId(WORKFLOW, id)),
+    cancel: async (id, said) =>
+      cancelById(await runtime(), checkId(WORKFLOW, id), checkFields(SAID, said, ["by", "reason"])),
+    async rollback(id, request) {
+      const { runtime: place, dispatcher } = await definitions.open();
+      const asked = checkFields(SAID, request, ["by", "reason", "to", "after"]);
+      const status = await rollBackById(place, checkId(WORKFLOW, id), asked);
+      if (definitions.known.size > 0) dispatcher.work();
+      return status;
+    },
+    async fork(id, from) {
+      const { runtime: place, dispatcher } = await definitions.open();
+      const fork = await forkById(place, checkId(WORKFLOW, id), from);
+      if (definitions.known.size > 0) dispatcher.work();
+      return fork;
+    },
+  };
+}

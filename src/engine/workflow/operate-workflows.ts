@@ -1,0 +1,218 @@
+/** Looking at workflows, and what operators do to them. */
+
+import { cancelAction } from "../../core/action/cancel.ts";
+import { cancel as cancelApproval } from "../../core/approval/end.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import { isPrincipal } from "../../core/principal.ts";
+import { actionStream, approvalStream, workflowStream } from "../../core/stream.ts";
+import { createWorkflow } from "../../core/workflow/create.ts";
+import { type Asked, type Command, cancelWorkflow } from "../../core/workflow/end.ts";
+import { rollBack } from "../../core/workflow/rollback.ts";
+import {
+  type LiveWorkflow,
+  WORKFLOW_STATUSES,
+  type WorkflowStatus,
+  workflowFold,
+} from "../../core/workflow/state.ts";
+import { openSnapshot } from "../capture.ts";
+import { wrong } from "../check-call.ts";
+import { loadValue } from "../read-state.ts";
+import { runCommand } from "../run-command.ts";
+import { freshId, type Runtime } from "../runtime.ts";
+import { entriesOf } from "./entries.ts";
+import { applyEntry, emptyTable } from "./recorded.ts";
+import { workflowState } from "./workflows.ts";
+
+type Place = Pick<Runtime, "store" | "tenant">;
+type Said = { readonly by: string; readonly reason: string };
+
+/** A workflow in full, with its input and result as they were given. */
+export type WorkflowDetails = LiveWorkflow & { readonly id: string };
+
+export async function getWorkflow(place: Place, id: string): Promise<WorkflowDetails> {
+  return detailed(place, id, await workflowState(place, id));
+}
+
+async function detailed(place: Place, id: string, state: LiveWorkflow): Promise<WorkflowDetails> {
+  const { end } = state;
+  const done =
+    end?.status === "completed" ? { end: { ...end, result: await loadValue(place, end.result) } } : {};
+  return structuredClone({ ...state, id, input: await loadValue(place, state.input), ...done });
+}
+
+/** As it stood after an entry, or at a time. */
+export type Moment = { readonly seq: number } | { readonly time: number };
+
+export async function workflowAt(place: Place, id: string, moment: Moment): Promise<WorkflowDetails> {
+  await workflowState(place, id);
+  let state = workflowFold.initial;
+  for await (const entry of entriesOf(place, id)) {
+    if ("seq" in moment ? entry.seq > moment.seq : entry.at > moment.time) break;
+    state = workflowFold.evolve(state, { ...entry, tv: 1 });
+  }
+  if (state.status === "none")
+    throw new HoldpointError("unknown_id", `The workflow ${id} did not exist at that time.`);
+  return detailed(place, id, state);
+}
+
+export type WorkflowPage = {
+  readonly status?: WorkflowStatus | "any";
+  readonly limit?: number;
+  readonly after?: string;
+  readonly order?: "oldest" | "newest";
+};
+export type WorkflowSummary = { readonly id: string; readonly [field: string]: Json };
+export type WorkflowList = { readonly items: readonly WorkflowSummary[]; readonly next: string | null };
+
+const MOST = 1_000;
+
+export async function listWorkflows(
+  { store, tenant }: Place,
+  page: WorkflowPage = {},
+): Promise<WorkflowList> {
+  const { status = "any", limit = 100, order = "newest", after } = page;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
+    wrong(`A limit is a whole number from 1 to ${MOST}.`);
+  if (status !== "any" && !WORKFLOW_STATUSES.includes(status))
+    wrong(`A workflow is ${WORKFLOW_STATUSES.join(", ")}; or ask for any.`);
+  const match = after === undefined ? null : /^(\d{1,16})-(wf_[0-9A-Z]{26})$/.exec(after);
+  if (after !== undefined && match === null) wrong(`"${after}" is not a cursor of this list.`);
+  const cursor = match === null ? {} : { after: { at: Number(match[1]), stream: `workflow/${match[2]}` } };
+  const bucket = status === "any" ? {} : { bucket: status };
+  const rows = await store.query(tenant, {
+    view: "workflows",
+    ...bucket,
+    ...cursor,
+    order,
+    limit: limit + 1,
+  });
+  const items = rows.slice(0, limit).map((row) => ({ id: row.stream.id, ...row.data }));
+  const last = rows[limit - 1];
+  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+}
+
+function checkSaid({ by, reason }: Said): void {
+  if (!isPrincipal(by)) wrong(`"${String(by)}" is not a principal: write person:<name>.`);
+  if (typeof reason !== "string" || reason.trim() === "" || reason.length > 10_000 || !reason.isWellFormed())
+    wrong("A reason of at most 10000 characters is needed.");
+}
+
+function checkAnswer(id: string, what: string, answer: Asked): WorkflowStatus {
+  if (answer.kind === "done") return answer.status;
+  if (answer.kind === "unknown") throw new HoldpointError("unknown_id", `There is no workflow ${id}.`);
+  throw new HoldpointError("wrong_state", `The workflow ${id} cannot ${what}: ${answer.reason}.`, {
+    details: { status: answer.status },
+    data: "The refused request was recorded; the workflow did not change.",
+  });
+}
+
+/** Questions and actions of a workflow that is over are withdrawn, its children cancelled. */
+async function withdrawOpen(runtime: Runtime, id: string, said: Said): Promise<void> {
+  const table = emptyTable();
+  for await (const entry of entriesOf(runtime, id)) applyEntry(table, entry);
+  for (const { kind, body, settled } of table.ops.values()) {
+    if (settled !== null) continue;
+    const action = String(body["action"]);
+    const approval = String(body["approval"]);
+    if (kind === "call")
+      await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+        cancelAction(draft, { action, ...said }),
+      );
+    if (kind === "question")
+      await runCommand(runtime, { write: [approvalStream(approval)] }, (draft) =>
+        cancelApproval(draft, { approval, ...said }),
+      );
+    if (kind === "child") await cancelById(runtime, String(body["child"]), said).catch(() => undefined);
+  }
+}
+
+export async function cancelById(runtime: Runtime, id: string, said: Said): Promise<WorkflowStatus> {
+  checkSaid(said);
+  await workflowState(runtime, id);
+  const command: Command = { workflow: id, by: said.by, reason: said.reason };
+  const answer = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
+    cancelWorkflow(draft, command),
+  );
+  const status = checkAnswer(id, "be cancelled", answer);
+  await withdrawOpen(runtime, id, { by: said.by, reason: said.reason });
+  return status;
+}
+
+export type RollbackRequest = Said & {
+  /** A checkpoint's name, or `start`; the last approved one unless set. */
+  readonly to?: string;
+  /** What comes after: another attempt, or the end. `again` unless set. */
+  readonly after?: "again" | "fail";
+};
+
+export async function rollBackById(
+  runtime: Runtime,
+  id: string,
+  request: RollbackRequest,
+): Promise<WorkflowStatus> {
+  checkSaid(request);
+  await workflowState(runtime, id);
+  const { by, reason, to = null, after = "again" } = request;
+  if (after !== "again" && after !== "fail") wrong("After a rollback comes again or fail.");
+  const command = { workflow: id, by, reason, to, after };
+  const answer = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
+    rollBack(draft, command),
+  );
+  return checkAnswer(id, "be rolled back", answer);
+}
+
+/** A new workflow whose beginning is another's, up to a checkpoint. What was done until there is not done again. */
+export async function forkById(
+  runtime: Runtime,
+  id: string,
+  { at }: { readonly at: string },
+): Promise<string> {
+  const state = await workflowState(runtime, id);
+  const found = state.passed.findLast(({ name, op }) => name === at || op === at);
+  if (found === undefined) {
+    const names = state.passed.map(({ name }) => `"${name}"`).join(", ");
+    throw new HoldpointError("wrong_state", `The workflow ${id} has passed no checkpoint "${at}".`, {
+      next: names === "" ? "It has passed none yet." : `It has passed ${names}.`,
+    });
+  }
+  const { name, description, version, input, agent, requester, parties, escrow, complexity, checkpoints } =
+    state;
+  const { attempts, rollbackEnabled, onIrreversible } = state;
+  const terms = { attempts, rollbackEnabled, onIrreversible, parent: null };
+  const facts = {
+    name,
+    description,
+    version,
+    input,
+    agent,
+    requester,
+    parties,
+    escrow,
+    complexity,
+    checkpoints,
+  };
+  const fork = { workflow: id, seq: found.seq, checkpoint: found.name };
+  const creation = {
+    workflow: freshId(runtime, "wf"),
+    requestId: null,
+    epoch: null,
+    body: { ...facts, ...terms, fork },
+  };
+  const made = await runCommand(runtime, { write: [workflowStream(creation.workflow)] }, (draft) =>
+    createWorkflow(draft, creation),
+  );
+  return made.workflow;
+}
+
+/** The captured state of a checkpoint, as it was stored. */
+export async function snapshotOf(place: Place, id: string, checkpoint: string): Promise<Json> {
+  const state = await workflowState(place, id);
+  const known = [...state.passed, ...(state.pending === null ? [] : [state.pending])];
+  const found = known.findLast(({ name, op, snapshot }) => [name, op, snapshot.id].includes(checkpoint));
+  if (found === undefined)
+    throw new HoldpointError("unknown_id", `The workflow ${id} has no checkpoint "${checkpoint}".`);
+  const { uri, compressedBytes } = found.snapshot;
+  const stored = await openSnapshot(place, found.snapshot.hash);
+  return { ...stored, artifact_uri: uri, compressed_size_bytes: compressedBytes };
+}

@@ -1,0 +1,95 @@
+/** The asking for an operation: known from the journal, or new. */
+import { HoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { OpKind, RecordedOp, Settlement } from "./recorded.ts";
+import type { Run } from "./run.ts";
+
+/** A branch of a definition counts its operations by name. */
+export type Branch = { readonly path: string; readonly counts: Map<string, number> };
+
+export const makeBranch = (path: string): Branch => ({ path, counts: new Map() });
+
+const NAME = /^[^\s/#][^/#\n\r]{0,99}$/u;
+
+export function checkName(what: string, name: unknown): string {
+  if (typeof name === "string" && name.isWellFormed() && NAME.test(name)) return name;
+  throw new HoldpointError(
+    "invalid_input",
+    `The name of a ${what} is a text of 1 to 100 characters without / and #, and does not begin with a space.`,
+  );
+}
+
+export function nextKey({ path, counts }: Branch, name: string): string {
+  const occurrence = (counts.get(name) ?? 0) + 1;
+  counts.set(name, occurrence);
+  return `${path}/${name}#${occurrence}`;
+}
+
+/** The id of an operation that is recorded, or that this generation would record. */
+export function opId(run: Run, key: string): string {
+  return run.table.ops.get(key)?.op ?? `${run.id}/${run.state.generation}/${key}`;
+}
+
+export type Operation<Value> = {
+  readonly kind: OpKind;
+  readonly name: string;
+  /** What tells one asking from another of the same name: compared with what is recorded. */
+  readonly differs?: (record: RecordedOp) => string | undefined;
+  /** Called as soon as it is asked for, recorded or not. */
+  readonly asked?: (op: string) => void;
+  readonly start: (op: string, record: RecordedOp | null) => Promise<void>;
+  readonly read: (settlement: Settlement) => Promise<Value>;
+};
+
+/** Thrown into a run whose definition asks for something else than the journal has. */
+export class DefinitionChanged extends Error {
+  override readonly name = "DefinitionChanged";
+}
+
+function checkSame(record: RecordedOp, key: string, { kind, differs }: Operation<never>): void {
+  if (record.kind !== kind)
+    throw new DefinitionChanged(`the journal has ${record.kind} "${key}", the definition asks for a ${kind}`);
+  const difference = differs?.(record);
+  if (difference !== undefined) throw new DefinitionChanged(difference);
+}
+
+/** Answers when the operation has settled; never, once the run has turned. */
+export function ask<Value>(run: Run, branch: Branch, operation: Operation<Value>): Promise<Value> {
+  const key = nextKey(branch, operation.name);
+  const record = run.table.ops.get(key);
+  run.claimed.add(key);
+  return new Promise<Value>((resolve, reject) => {
+    if (run.turned || run.changed !== null) return;
+    try {
+      if (record !== undefined) checkSame(record, key, operation as unknown as Operation<never>);
+    } catch (error) {
+      // Not thrown at the definition, which might go on from there.
+      run.changed = (error as Error).message;
+      run.bell.ring();
+      return;
+    }
+    const op = opId(run, key);
+    operation.asked?.(op);
+    run.asked.set(key, {
+      key,
+      op,
+      kind: operation.kind,
+      isStarted: false,
+      start: (known) => operation.start(op, known),
+      fail: reject,
+      settle: (settlement) => operation.read(settlement).then(resolve, reject),
+    });
+    run.bell.ring();
+  });
+}
+
+/** A value that is given out at once, and recorded with whatever is recorded next. */
+export function giveValue(run: Run, branch: Branch, name: string, make: () => Json): Json {
+  const key = nextKey(branch, name);
+  run.claimed.add(key);
+  const record = run.table.ops.get(key);
+  if (record?.settled?.kind === "value") return record.settled.value;
+  const value = make();
+  run.values.push({ type: "value.recorded", tv: 1, body: { op: opId(run, key), value } });
+  return value;
+}

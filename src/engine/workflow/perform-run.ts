@@ -1,0 +1,168 @@
+/** Takes a workflow and runs its definition as far as it goes in this process. */
+import { errorText } from "../../core/error-text.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { workflowStream } from "../../core/stream.ts";
+import { completeWorkflow, failRun } from "../../core/workflow/end.ts";
+import { rollBackRun } from "../../core/workflow/rollback.ts";
+import { takeRun } from "../../core/workflow/run.ts";
+import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { resultJson } from "../attempt.ts";
+import { runCommand } from "../run-command.ts";
+import type { Runtime } from "../runtime.ts";
+import { beginDefinition } from "./begin.ts";
+import type { Definition } from "./definition.ts";
+import { type Driven, drive } from "./drive.ts";
+import { entriesOf } from "./entries.ts";
+import { applyEntry, emptyTable, type Table } from "./recorded.ts";
+import { rollBackAll } from "./roll-back.ts";
+import { conclude, letGo, makeBell, type Run } from "./run.ts";
+
+/** How a run left its workflow. */
+export type Left = { readonly kind: "over" | "suspended" | "changed" | "left" | "busy" };
+
+/** A fork begins with what its origin had done up to a checkpoint. */
+async function loadInto(runtime: Runtime, table: Table, id: string, upTo: number): Promise<number> {
+  let seen = 0;
+  for await (const entry of entriesOf(runtime, id)) {
+    if (entry.seq > upTo) break;
+    const fork = entry.type === "workflow.created" ? entry.body["fork"] : null;
+    if (isJsonObject(fork)) await loadFork(runtime, table, fork);
+    applyEntry(table, entry);
+    seen = entry.seq;
+  }
+  return seen;
+}
+
+/** No rollback of its own reaches into what is another's. */
+async function loadFork(runtime: Runtime, table: Table, fork: JsonObject): Promise<void> {
+  await loadInto(runtime, table, String(fork["workflow"]), Number(fork["seq"]));
+  const borrowed = [...table.ops.values()].map((record) => ({ ...record, seq: 0 }));
+  table.ops = new Map(borrowed.map((record) => [record.key, record]));
+  table.deliveries = table.deliveries.map((delivery) => ({ ...delivery, seq: 0 }));
+  table.byAction = new Map();
+  table.undos = [];
+}
+
+export async function openRun(
+  runtime: Runtime,
+  definition: Definition,
+  id: string,
+  state: LiveWorkflow,
+): Promise<Run> {
+  const table = emptyTable();
+  const seen = await loadInto(runtime, table, id, state.seq);
+  return {
+    runtime,
+    definition,
+    tools: runtime.tools,
+    id,
+    epoch: state.runner ?? "",
+    state,
+    table,
+    next: 0,
+    seen,
+    written: state.written,
+    asked: new Map(),
+    claimed: new Set(),
+    waits: new Map(),
+    values: [],
+    undos: new Map(),
+    active: 0,
+    ending: null,
+    turned: false,
+    failure: undefined,
+    changed: null,
+    lane: Promise.resolve(),
+    bell: makeBell(),
+  };
+}
+
+/** What is undone by itself after a failure: everything, or what was declared so. */
+function scopeOf(run: Run): "all" | "declared" | null {
+  if (run.state.rollbackEnabled) return "all";
+  const since = run.state.passed.at(-1)?.seq ?? 0;
+  const isDeclared = [...run.table.ops.values()].some(
+    ({ kind, seq, body }) => kind === "call" && seq > since && body["rollback"] === true,
+  );
+  return isDeclared ? "declared" : null;
+}
+
+async function endRun(run: Run): Promise<void> {
+  const { ending } = run;
+  if (ending === null) return;
+  if (ending.kind === "returned") {
+    const result = resultJson(ending.value);
+    await conclude(run, (draft, runner, before) => completeWorkflow(draft, runner, { result, before }));
+    return;
+  }
+  const reason = errorText(ending.error);
+  const scope = scopeOf(run);
+  if (scope !== null) {
+    await conclude(run, (draft, runner, before) => rollBackRun(draft, runner, { reason, scope, before }));
+    return;
+  }
+  const failure = { code: "error", reason, by: "workflow", report: null } as const;
+  await conclude(run, (draft, runner, before) => failRun(draft, runner, { failure, before }));
+}
+
+async function refuseChanged(run: Run, difference: string): Promise<void> {
+  run.values = [];
+  run.runtime.notify({ kind: "definition_changed", workflow: run.id, name: run.definition.name, difference });
+  const wait = {
+    op: `${run.id}/${run.state.generation}/`,
+    kind: "definition",
+    on: difference,
+    until: null,
+  } as const;
+  await letGo(run, [wait]);
+}
+
+/** One stretch: until it ends, is let go of, or is sent back. */
+async function stretch(run: Run): Promise<Driven["kind"]> {
+  await beginDefinition(run);
+  const driven = await drive(run);
+  if (driven.kind === "ended") await endRun(run);
+  if (driven.kind === "changed") await refuseChanged(run, driven.difference);
+  // Whatever the definition still does cannot reach the journal any more.
+  run.turned = true;
+  return driven.kind;
+}
+
+async function take(runtime: Runtime, id: string, dead: string | null): Promise<LiveWorkflow | undefined> {
+  const { id: epoch } = await runtime.epoch();
+  await runtime.reach("before_take");
+  const taken = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
+    takeRun(draft, { workflow: id, epoch, dead }),
+  );
+  await runtime.reach("after_take");
+  return taken.kind === "taken" ? taken.state : undefined;
+}
+
+export type Job = { readonly definition: Definition; readonly id: string; readonly dead: string | null };
+
+async function runOnce(run: Run): Promise<Left["kind"] | "again"> {
+  if (run.state.status !== "rolling_back") {
+    const kind = await stretch(run);
+    return kind === "suspended" || kind === "changed" ? kind : "again";
+  }
+  const back = await rollBackAll(run);
+  if (back === "waits") return "suspended";
+  return back === "again" ? "again" : "over";
+}
+
+/** Runs a workflow until it is over, waits, or belongs to somebody else. */
+export async function performRun(
+  runtime: Runtime,
+  { definition, id, dead }: Job,
+  onRun: (run: Run) => void,
+): Promise<Left> {
+  for (;;) {
+    if (runtime.closing.aborted) return { kind: "left" };
+    const state = await take(runtime, id, dead);
+    if (state === undefined) return { kind: "left" };
+    const run = await openRun(runtime, definition, id, state);
+    onRun(run);
+    const kind = await runOnce(run);
+    if (kind !== "again") return { kind };
+  }
+}

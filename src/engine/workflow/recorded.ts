@@ -1,0 +1,197 @@
+/**
+ * What a workflow's entries say of its operations: the table that a replay answers from. Built in one pass.
+ *
+ * T1. Operations are known by branch, name and occurrence. What a rollback went back over is not in the table.
+ * T2. They settle in the order in which their ends were journaled.
+ */
+import type { SettledAnswer } from "../../core/action/settled-answer.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { WorkflowEvent, WorkflowEventOf } from "../../core/workflow/events.ts";
+
+export type OpKind = "step" | "call" | "sleep" | "child" | "question" | "checkpoint" | "value" | "log";
+
+export type Settlement =
+  | { readonly kind: "value"; readonly value: Json }
+  | { readonly kind: "failed"; readonly error: string; readonly attempts: number }
+  | { readonly kind: "answer"; readonly answer: SettledAnswer }
+  | { readonly kind: "child"; readonly end: WorkflowEventOf<"child.ended">["body"] }
+  | { readonly kind: "question"; readonly end: WorkflowEventOf<"question.answered">["body"] }
+  | {
+      readonly kind: "checkpoint";
+      readonly decision: "approved" | "modified" | "passed";
+      readonly outputs: Json;
+      readonly by: readonly string[];
+      readonly note: string;
+    };
+
+export type RecordedOp = {
+  readonly key: string;
+  readonly op: string;
+  readonly kind: OpKind;
+  readonly seq: number;
+  readonly body: JsonObject;
+  /** Attempts of a step that failed and are to be followed by another. */
+  retries: number;
+  retryAt: number;
+  settled: Settlement | null;
+};
+
+export type Delivery = { readonly key: string; readonly seq: number; readonly settlement: Settlement };
+
+/** A compensation, and how it ended. */
+export type RecordedUndo = {
+  readonly action: string;
+  readonly undoes: string;
+  status: "open" | "undone" | "not_undone";
+  reason: string;
+};
+
+export type Table = {
+  ops: Map<string, RecordedOp>;
+  byAction: Map<string, RecordedOp>;
+  deliveries: Delivery[];
+  undos: RecordedUndo[];
+};
+
+export type Entry = {
+  readonly type: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly body: JsonObject;
+};
+
+export const emptyTable = (): Table => ({ ops: new Map(), byAction: new Map(), deliveries: [], undos: [] });
+
+/** `workflow/generation/branch/name#occurrence` without its first two parts. */
+export function keyOf(op: string): string {
+  const first = op.indexOf("/");
+  return op.slice(op.indexOf("/", first + 1) + 1);
+}
+
+function open(table: Table, kind: OpKind, entry: Entry): RecordedOp {
+  const op = String(entry.body["op"]);
+  const key = keyOf(op);
+  const { seq, body } = entry;
+  const known = table.ops.get(key);
+  // A step that failed before is known by its retries.
+  if (known !== undefined && known.kind === "step" && kind === "step") return known;
+  const record = { key, op, kind, seq, body, retries: 0, retryAt: 0, settled: null };
+  table.ops.set(key, record);
+  return record;
+}
+
+function settle(table: Table, record: RecordedOp | undefined, entry: Entry, settlement: Settlement): void {
+  if (record === undefined || record.settled !== null) return;
+  record.settled = settlement;
+  table.deliveries.push({ key: record.key, seq: entry.seq, settlement });
+}
+
+const opOf = (table: Table, op: string): RecordedOp | undefined => table.ops.get(keyOf(op));
+
+/** Everything after the checkpoint is as if it had never been. */
+function mask(table: Table, toSeq: number): void {
+  table.ops = new Map([...table.ops].filter(([, { seq }]) => seq <= toSeq));
+  table.byAction = new Map([...table.byAction].filter(([, { seq }]) => seq <= toSeq));
+  table.deliveries = table.deliveries.filter(({ seq }) => seq <= toSeq);
+  // A call made before the checkpoint may have settled after it.
+  const settled = new Set(table.deliveries.map(({ key }) => key));
+  for (const record of table.ops.values())
+    if (record.kind !== "value" && record.kind !== "log" && !settled.has(record.key)) record.settled = null;
+  table.undos = [];
+}
+
+function applyStep(table: Table, event: WorkflowEvent, entry: Entry): void {
+  switch (event.type) {
+    case "step.completed":
+      settle(table, open(table, "step", entry), entry, { kind: "value", value: event.body.result });
+      return;
+    case "step.failed": {
+      const { error, attempts } = event.body;
+      settle(table, open(table, "step", entry), entry, { kind: "failed", error, attempts });
+      return;
+    }
+    case "step.retried": {
+      const record = open(table, "step", entry);
+      record.retries = event.body.attempt;
+      record.retryAt = event.body.retryAt;
+      return;
+    }
+    case "value.recorded":
+      open(table, "value", entry).settled = { kind: "value", value: event.body.value };
+      return;
+    case "log.written":
+      open(table, "log", entry).settled = { kind: "value", value: null };
+      return;
+    case "sleep.began":
+      open(table, "sleep", entry);
+      return;
+    case "sleep.ended":
+      settle(table, opOf(table, event.body.op), entry, { kind: "value", value: null });
+      return;
+  }
+}
+
+function applyCall(table: Table, event: WorkflowEvent, entry: Entry): void {
+  switch (event.type) {
+    case "call.made":
+      table.byAction.set(event.body.action, open(table, "call", entry));
+      return;
+    case "call.settled": {
+      const answer = event.body.answer as unknown as SettledAnswer;
+      settle(table, table.byAction.get(event.body.action), entry, { kind: "answer", answer });
+      return;
+    }
+    case "child.spawned":
+      open(table, "child", entry);
+      return;
+    case "child.ended":
+      settle(table, opOf(table, event.body.op), entry, { kind: "child", end: event.body });
+      return;
+    case "question.asked":
+      open(table, "question", entry);
+      return;
+    case "question.answered":
+      settle(table, opOf(table, event.body.op), entry, { kind: "question", end: event.body });
+      return;
+  }
+}
+
+function applyCheckpoint(table: Table, event: WorkflowEvent, entry: Entry): void {
+  switch (event.type) {
+    case "checkpoint.reached":
+      open(table, "checkpoint", entry);
+      return;
+    case "checkpoint.passed": {
+      const { outputs, why } = event.body;
+      const settlement = { kind: "checkpoint", decision: "passed", outputs, by: [], note: why } as const;
+      settle(table, open(table, "checkpoint", entry), entry, settlement);
+      return;
+    }
+    case "checkpoint.decided": {
+      const { decision, outputs, by, reason: note } = event.body;
+      if (decision !== "approved" && decision !== "modified") return;
+      const settlement = { kind: "checkpoint", decision, outputs, by, note } as const;
+      settle(table, opOf(table, event.body.op), entry, settlement);
+      return;
+    }
+    case "compensation.made": {
+      const { action, undoes } = event.body;
+      table.undos.push({ action, undoes, status: "open", reason: "" });
+      return;
+    }
+    case "compensation.settled": {
+      const undo = table.undos.find(({ action }) => action === event.body.action);
+      if (undo !== undefined) Object.assign(undo, { status: event.body.status, reason: event.body.reason });
+      return;
+    }
+    case "rollback.ended":
+      mask(table, event.body.toSeq);
+  }
+}
+
+export function applyEntry(table: Table, entry: Entry): void {
+  const event = { type: entry.type, tv: 1, body: entry.body } as unknown as WorkflowEvent;
+  applyStep(table, event, entry);
+  applyCall(table, event, entry);
+  applyCheckpoint(table, event, entry);
+}

@@ -1,0 +1,202 @@
+/**
+ * Rolls a workflow back: takes applied effects back, newest first, each once.
+ *
+ * K1. An effect in doubt is never undone: the rollback waits until somebody has found out.
+ * K2. What waits for people is withdrawn, what is under way is waited for; only then is anything undone.
+ * K3. A compensation that fails is tried again with back-off; then the workflow has failed and says so.
+ */
+import { cancelAction } from "../../core/action/cancel.ts";
+import type { ActionIn, LiveAction } from "../../core/action/state.ts";
+import type { Json } from "../../core/json.ts";
+import { actionStream, workflowStream } from "../../core/stream.ts";
+import { cancelWorkflow } from "../../core/workflow/end.ts";
+import type { Irreversible, RollbackReport } from "../../core/workflow/events.ts";
+import { endRollback } from "../../core/workflow/rollback.ts";
+import { openSnapshot } from "../capture.ts";
+import { TurnedAway } from "../execute.ts";
+import { proposeCall } from "../gate.ts";
+import { loadArgs, loadValue, readState } from "../read-state.ts";
+import { recoverAction } from "../recover.ts";
+import { runCommand } from "../run-command.ts";
+import type { Tool } from "../tool.ts";
+import { rehearse } from "./begin.ts";
+import { entriesOf } from "./entries.ts";
+import { applyEntry, emptyTable, type RecordedOp } from "./recorded.ts";
+import { conclude, letGo, look, type OpenWait, type Run } from "./run.ts";
+
+const MOST_TRIES = 5;
+const BACK_OFF_MS = 500;
+const LONGEST_BACK_OFF_MS = 10_000;
+const LOOK_MS = 50;
+
+type Done = {
+  readonly op: string;
+  readonly action: string;
+  readonly tool: string;
+  readonly state: LiveAction;
+};
+
+/** Calls in the range, newest first; those of its children stand where the child was spawned. */
+async function callsIn(run: Run): Promise<readonly RecordedOp[]> {
+  const { rollback } = run.state;
+  if (rollback === null) return [];
+  const inRange = [...run.table.ops.values()].filter(({ seq }) => seq > rollback.toSeq);
+  const isMeant = ({ body }: RecordedOp) => rollback.scope === "all" || body["rollback"] === true;
+  const calls: RecordedOp[] = [];
+  for (const record of inRange) {
+    if (record.kind === "call" && isMeant(record)) calls.push(record);
+    if (record.kind === "child") calls.push(...(await callsOfChild(run, String(record.body["child"]))));
+  }
+  return calls.reverse();
+}
+
+async function callsOfChild(run: Run, child: string): Promise<readonly RecordedOp[]> {
+  const { runtime } = run;
+  const reason = `its parent ${run.id} was rolled back`;
+  await runCommand(runtime, { write: [workflowStream(child)] }, (draft) =>
+    cancelWorkflow(draft, { workflow: child, by: runtime.agent, reason }),
+  );
+  const table = emptyTable();
+  for await (const entry of entriesOf(runtime, child)) applyEntry(table, entry);
+  const calls: RecordedOp[] = [];
+  for (const record of table.ops.values()) {
+    if (record.kind === "call") calls.push(record);
+    if (record.kind === "child") calls.push(...(await callsOfChild(run, String(record.body["child"]))));
+  }
+  return calls;
+}
+
+/** The action at rest: withdrawn if people were asked, waited for if it is under way. */
+async function atRest(run: Run, { body }: RecordedOp): Promise<LiveAction> {
+  const action = String(body["action"]);
+  const { runtime } = run;
+  for (;;) {
+    const state = (await readState(runtime, actionStream(action))) as LiveAction;
+    if (state.phase === "open" || state.phase === "waiting")
+      await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+        cancelAction(draft, { action, by: "rollback", reason: `${run.id} was rolled back` }),
+      );
+    else if (state.phase === "running") {
+      await recoverAction(runtime, action, run.undos.get(String(body["op"])));
+      await runtime.clock.sleep(LOOK_MS, runtime.closing);
+    } else return state;
+    if (runtime.closing.aborted) return state;
+  }
+}
+
+function undoOf(run: Run, op: string, tool: string): Tool["undo"] | undefined {
+  return (run.undos.get(op) ?? run.tools.get(tool))?.undo;
+}
+
+type Undone = "undone" | { readonly reason: string } | { readonly wait: OpenWait };
+
+async function undoArgs(run: Run, state: ActionIn<"applied">): Promise<Json> {
+  return {
+    args: await loadArgs(run.runtime, state),
+    result: await loadValue(run.runtime, state.outcome.result),
+  };
+}
+
+/** One attempt at a compensation: an action of its own, under an id of its own. */
+async function undoOnce(run: Run, { op, action, state }: Done, undo: Tool, tries: number): Promise<Undone> {
+  const requestId = `${op}/undo#${tries}`;
+  const within = { workflow: run.id, op: requestId, undoes: action, goesOn: false };
+  await run.runtime.reach("before_compensation");
+  const answer = await proposeCall(run.runtime, undo, await undoArgs(run, state as ActionIn<"applied">), {
+    requestId,
+    waitMs: 0,
+    placement: { ...within, epoch: run.epoch, rollback: false },
+  });
+  await run.runtime.reach("after_compensation");
+  await look(run);
+  if (answer.executed === true) return "undone";
+  if (answer.executed === "in_doubt")
+    return { wait: { op: requestId, kind: "doubt", on: answer.effect, until: null } };
+  if (answer.code === "pending")
+    return { wait: { op: requestId, kind: "approval", on: answer.approval ?? "", until: null } };
+  return { reason: answer.reason };
+}
+
+async function undoFully(run: Run, done: Done, undo: Tool): Promise<Undone> {
+  const past = run.table.undos.filter(({ undoes }) => undoes === done.action);
+  if (past.some(({ status }) => status === "undone")) return "undone";
+  let tries = past.filter(({ status }) => status === "not_undone").length + 1;
+  for (; ; tries++) {
+    const answer = await undoOnce(run, done, undo, tries);
+    if (answer === "undone" || "wait" in answer || tries >= MOST_TRIES) return answer;
+    const ms = Math.min(BACK_OFF_MS * 2 ** (tries - 1), LONGEST_BACK_OFF_MS);
+    await run.runtime.clock.sleep(ms, run.runtime.closing);
+    if (run.runtime.closing.aborted) throw new TurnedAway("closing");
+  }
+}
+
+type Sorted = { readonly applied: readonly Done[]; readonly doubts: readonly OpenWait[] };
+
+async function sort(run: Run, calls: readonly RecordedOp[]): Promise<Sorted> {
+  const applied: Done[] = [];
+  const doubts: OpenWait[] = [];
+  for (const call of calls) {
+    const state = await atRest(run, call);
+    const done = { op: call.op, action: String(call.body["action"]), tool: String(call.body["tool"]), state };
+    if (state.phase === "applied") applied.push(done);
+    if (state.phase === "in_doubt")
+      doubts.push({ op: call.op, kind: "doubt", on: state.effect.id, until: null });
+  }
+  return { applied, doubts };
+}
+
+type Swept = { readonly report: RollbackReport } | { readonly waits: readonly OpenWait[] };
+
+async function undoEach(run: Run, applied: readonly Done[]): Promise<Swept> {
+  const undone: string[] = [];
+  const notUndone: { action: string; reason: string }[] = [];
+  const irreversible: Irreversible[] = [];
+  for (const done of applied) {
+    const { op, action, tool } = done;
+    const undo = undoOf(run, op, tool);
+    if (undo === "nothing") continue;
+    if (undo === undefined) notUndone.push({ action, reason: `the tool "${tool}" is not known here` });
+    else if (undo === null) irreversible.push({ op, action, tool });
+    else {
+      const answer = await undoFully(run, done, undo);
+      if (answer === "undone") undone.push(action);
+      else if ("wait" in answer) return { waits: [answer.wait] };
+      else notUndone.push({ action, reason: answer.reason });
+    }
+  }
+  return { report: { undone, notUndone, irreversible } };
+}
+
+/** The captured state that the next attempt begins with must be there before the way back is closed. */
+async function checkSnapshot(run: Run): Promise<void> {
+  const target = run.state.passed.find(({ op }) => op === run.state.rollback?.to);
+  if (target !== undefined) await openSnapshot(run.runtime, target.snapshot.hash);
+}
+
+async function sweep(run: Run): Promise<Swept> {
+  const calls = await callsIn(run);
+  // Steps that are undone by functions of the definition's own: it has to say which.
+  if (calls.some(({ op, body }) => undoOf(run, op, String(body["tool"])) === undefined)) await rehearse(run);
+  const { applied, doubts } = await sort(run, calls);
+  return doubts.length > 0 ? { waits: doubts } : undoEach(run, applied);
+}
+
+export async function rollBackAll(run: Run): Promise<"again" | "failed" | "waits" | "left"> {
+  try {
+    for (;;) {
+      const swept = await sweep(run);
+      if ("waits" in swept) {
+        if (await letGo(run, swept.waits)) return "waits";
+        if (run.state.runner !== run.epoch || run.state.status !== "rolling_back") return "left";
+        continue;
+      }
+      await checkSnapshot(run);
+      const { report } = swept;
+      const answer = await conclude(run, (draft, runner) => endRollback(draft, runner, report));
+      return answer.kind === "turned" ? "left" : answer.kind;
+    }
+  } catch (error) {
+    if (error instanceof TurnedAway) return "left";
+    throw error;
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * One run of a definition in this process: what has been asked for, what has been answered, what is still to come.
+ *
+ * N1. Whatever a run writes goes through its lane, one commit after the other, and in the name of the epoch that took it.
+ * N2. A run that has turned (sent back, cancelled, taken over) answers nothing any more: its promises stay as they are.
+ */
+
+import type { Draft, Need } from "../../core/draft.ts";
+import type { NewEvent } from "../../core/event.ts";
+import { workflowStream } from "../../core/stream.ts";
+import type { Wait } from "../../core/workflow/events.ts";
+import { type Recorded, type Runner, suspend } from "../../core/workflow/run.ts";
+import { type LiveWorkflow, workflowFold } from "../../core/workflow/state.ts";
+import { runCommand } from "../run-command.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Tool } from "../tool.ts";
+import type { Definition } from "./definition.ts";
+import { entriesOf } from "./entries.ts";
+import {
+  applyEntry,
+  type Entry,
+  type OpKind,
+  type RecordedOp,
+  type Settlement,
+  type Table,
+} from "./recorded.ts";
+
+/** An operation that the definition has asked for and not been answered. */
+export type AskedOp = {
+  readonly key: string;
+  readonly op: string;
+  readonly kind: OpKind;
+  /** Does its work, as far as it can be done now. */
+  readonly start: (record: RecordedOp | null) => Promise<void>;
+  readonly settle: (settlement: Settlement) => Promise<void>;
+  /** Tells the definition that it was asked wrongly. */
+  readonly fail: (error: unknown) => void;
+  isStarted: boolean;
+};
+
+export type OpenWait = Wait & { readonly until: number | null };
+export type Ending =
+  | { readonly kind: "returned"; readonly value: unknown }
+  | { readonly kind: "threw"; readonly error: unknown };
+
+export type Run = {
+  readonly runtime: Runtime;
+  readonly definition: Definition;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly id: string;
+  readonly epoch: string;
+  state: LiveWorkflow;
+  readonly table: Table;
+  /** The next delivery. */
+  next: number;
+  /** The last entry that was applied. */
+  seen: number;
+  written: number;
+  readonly asked: Map<string, AskedOp>;
+  readonly claimed: Set<string>;
+  readonly waits: Map<string, OpenWait>;
+  /** Values given out that no commit has taken along yet. */
+  values: NewEvent[];
+  /** How to undo what this definition did without a tool of its own, by action. */
+  readonly undos: Map<string, Tool>;
+  active: number;
+  ending: Ending | null;
+  /** The workflow stands elsewhere: this run is over. */
+  turned: boolean;
+  failure: unknown;
+  /** How the definition differs from the one that the journal was written by. */
+  changed: string | null;
+  lane: Promise<void>;
+  bell: { wait(): Promise<void>; ring(): void };
+};
+
+export function makeBell(): Run["bell"] {
+  let rung = false;
+  let wake: (() => void) | null = null;
+  return {
+    wait() {
+      if (rung) {
+        rung = false;
+        return Promise.resolve();
+      }
+      return new Promise((resolve) => {
+        wake = () => {
+          wake = null;
+          rung = false;
+          resolve();
+        };
+      });
+    },
+    ring() {
+      rung = true;
+      wake?.();
+    },
+  };
+}
+
+const OVER: readonly string[] = ["rolling_back", "completed", "failed", "settling"];
+
+function hasTurned(run: Run): boolean {
+  return run.state.runner !== run.epoch || OVER.includes(run.state.status);
+}
+
+/** What was approved or edited is to be looked at again. */
+function lookAgain(run: Run, by: string): void {
+  for (const [key, wait] of run.waits) {
+    if (wait.on !== by) continue;
+    run.waits.delete(key);
+    const op = run.asked.get(key);
+    if (op !== undefined) op.isStarted = false;
+  }
+}
+
+function apply(run: Run, entry: Entry): void {
+  run.state = workflowFold.evolve(run.state, { ...entry, tv: 1 }) as LiveWorkflow;
+  applyEntry(run.table, entry);
+  run.seen = entry.seq;
+  if (entry.type === "workflow.woken") lookAgain(run, String(entry.body["by"]));
+  if (hasTurned(run)) run.turned = true;
+}
+
+/** Reads what others have written since. Only in the lane. */
+async function catchUp(run: Run): Promise<void> {
+  for await (const entry of entriesOf(run.runtime, run.id, run.seen + 1)) apply(run, entry);
+}
+
+function applyOwn(
+  run: Run,
+  { from, events, now }: Extract<Recorded, { kind: "recorded" }>,
+): Promise<void> | undefined {
+  if (from !== run.seen || events.length === 0) return catchUp(run);
+  events.forEach(({ type, body }, index) => {
+    apply(run, { type, body, at: now, seq: from + index + 1 });
+  });
+  return undefined;
+}
+
+function inLane<Value>(run: Run, work: () => Promise<Value>): Promise<Value> {
+  const done = run.lane.then(work);
+  run.lane = done.then(
+    () => run.bell.ring(),
+    () => run.bell.ring(),
+  );
+  return done;
+}
+
+/** Looks at what others have written. */
+export function look(run: Run): Promise<void> {
+  return inLane(run, () => catchUp(run));
+}
+
+export type Rules = (draft: Draft, runner: Runner, before: readonly NewEvent[]) => Need | Recorded;
+
+/** Writes facts down, and those values with them that were given out before. */
+export function commit(run: Run, rules: Rules): Promise<Recorded> {
+  const before = run.values;
+  run.values = [];
+  return inLane(run, async () => {
+    if (run.turned) return { kind: "turned" };
+    const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
+    const answer = await runCommand(run.runtime, { write: [workflowStream(run.id)] }, (draft) =>
+      rules(draft, runner, before),
+    );
+    if (answer.kind === "recorded") {
+      run.written = answer.written;
+      await applyOwn(run, answer);
+    } else if (answer.kind === "turned") await catchUp(run);
+    return answer;
+  });
+}
+
+/** Whatever ends the run or lets go of it; what came in between is looked at first. */
+export function conclude<Answer extends { readonly kind: string }>(
+  run: Run,
+  rules: (draft: Draft, runner: Runner, before: readonly NewEvent[]) => Need | Answer,
+): Promise<Exclude<Answer, Need>> {
+  const before = run.values;
+  return inLane(run, async () => {
+    const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
+    const answer = await runCommand(run.runtime, { write: [workflowStream(run.id)] }, (draft) =>
+      rules(draft, runner, before),
+    );
+    if (answer.kind === "turned" || answer.kind === "moved") await catchUp(run);
+    return answer as Exclude<Answer, Need>;
+  });
+}
+
+/** Lets go of a workflow that waits. Answers false when something has moved. */
+export async function letGo(run: Run, waits: readonly OpenWait[]): Promise<boolean> {
+  const times = waits.flatMap(({ until }) => until ?? []);
+  const wakeAt = times.length === 0 ? null : Math.min(...times);
+  const listed = waits.map(({ op, kind, on }) => ({ op, kind, on }));
+  const answer = await conclude(run, (draft, runner, before) =>
+    suspend(draft, runner, { seen: run.seen, waits: listed, wakeAt, before }),
+  );
+  return answer.kind === "suspended";
+}

@@ -1,0 +1,213 @@
+/**
+ * `ctx.step`: work of the definition's own, whose result is recorded once.
+ *
+ * P1. A plain step may run again after a crash, until its result is recorded. One that needs an approval, an undo or a promise
+ *     is a gated action, and runs like one.
+ */
+import { digestOf } from "../../core/digest.ts";
+import { errorText } from "../../core/error-text.ts";
+import type { Json } from "../../core/json.ts";
+import { recordFacts } from "../../core/workflow/run.ts";
+import { resultJson } from "../attempt.ts";
+import { wrong } from "../check-call.ts";
+import { sleepThrough } from "../clock.ts";
+import { defineTool } from "../define-tool.ts";
+import { plainJson } from "../prepare-args.ts";
+import { loadValue } from "../read-state.ts";
+import type { Tool } from "../tool.ts";
+import { answerOf, loadAnswer, placeAndRun } from "./call-op.ts";
+import type { Retries, StepContext, StepOptions } from "./definition.ts";
+import { ask, type Branch, checkName } from "./operation.ts";
+import type { RecordedOp, Settlement } from "./recorded.ts";
+import { commit, type Run } from "./run.ts";
+
+/** Thrown to the definition when a step has failed for good. */
+export class StepFailed extends Error {
+  override readonly name = "StepFailed";
+}
+
+/** Thrown to the definition when a gated step was not run. */
+export class StepRefused extends Error {
+  override readonly name = "StepRefused";
+}
+
+export type Step = {
+  readonly name: string;
+  readonly options: StepOptions<unknown>;
+  readonly run: (context: StepContext) => unknown;
+};
+
+const FIELDS = new Set([
+  "retries",
+  "timeoutMs",
+  "approvalRequired",
+  "rollbackEnabled",
+  "undo",
+  "args",
+  "effect",
+]);
+const LATER = new Set(["sandbox", "trace", "budget"]);
+
+function checkStep({ name, options, run }: Step): void {
+  checkName("step", name);
+  if (typeof run !== "function") wrong(`The step "${name}" has no function to run.`);
+  for (const field of Object.keys(options)) {
+    if (LATER.has(field)) wrong(`The step "${name}" asks for "${field}", which is not there yet.`);
+    if (!FIELDS.has(field)) wrong(`The step "${name}" has an unknown option "${field}".`);
+  }
+  const { attempts = 1, backOffMs = 0, longestBackOffMs = 0, jitter = 0 } = options.retries ?? {};
+  const isWhole = (value: number, least: number) => Number.isSafeInteger(value) && value >= least;
+  if (
+    !isWhole(attempts, 1) ||
+    !isWhole(backOffMs, 0) ||
+    !isWhole(longestBackOffMs, 0) ||
+    !(jitter >= 0 && jitter <= 1)
+  )
+    wrong(
+      `The step "${name}" has retries that are not { attempts ≥ 1, backOffMs ≥ 0, longestBackOffMs, jitter 0…1 }.`,
+    );
+  if (options.timeoutMs !== undefined && !isWhole(options.timeoutMs, 1))
+    wrong(`The step "${name}" has timeoutMs that is not a whole number of at least 1.`);
+}
+
+async function attemptStep(run: Run, op: string, step: Step, attempt: number): Promise<unknown> {
+  const over = new AbortController();
+  const context = { attempt, signal: over.signal, idempotencyKey: op };
+  const { timeoutMs } = step.options;
+  if (timeoutMs === undefined) return step.run(context);
+  const late = sleepThrough(run.runtime.clock, timeoutMs, over.signal).then(() => {
+    if (over.signal.aborted) return undefined;
+    throw new Error(`no answer within ${timeoutMs} ms`);
+  });
+  return Promise.race([Promise.resolve(step.run(context)), late]).finally(() => over.abort());
+}
+
+function waitBefore(run: Run, retries: Retries, attempt: number): number {
+  const { backOffMs = 1_000, longestBackOffMs = 60_000, jitter = 0.2 } = retries;
+  const chance = (run.runtime.random(1)[0] ?? 0) / 255;
+  const full = Math.min(backOffMs * 2 ** Math.min(attempt - 1, 30), longestBackOffMs);
+  return Math.round(full * (1 - jitter * chance));
+}
+
+/** A wait of this length is waited out here; a longer one lets go of the workflow. */
+const SHORT_WAIT_MS = 1_000;
+
+async function failed(
+  run: Run,
+  op: string,
+  step: Step,
+  { attempt, error }: { attempt: number; error: string },
+): Promise<void> {
+  const { retries = {} } = step.options;
+  if (attempt >= (retries.attempts ?? 1)) {
+    const event = { type: "step.failed", tv: 1, body: { op, error, attempts: attempt } };
+    await commit(run, (draft, runner, before) =>
+      recordFacts(draft, runner, { phase: "run", events: () => [...before, event] }),
+    );
+    return;
+  }
+  const waitMs = waitBefore(run, retries, attempt);
+  await commit(run, (draft, runner, before) =>
+    recordFacts(draft, runner, {
+      phase: "run",
+      events: () => [
+        ...before,
+        { type: "step.retried", tv: 1, body: { op, attempt, error, retryAt: draft.now + waitMs } },
+      ],
+    }),
+  );
+  if (!run.turned) await runStep(run, op, step);
+}
+
+async function runStep(run: Run, op: string, step: Step): Promise<void> {
+  const record = [...run.asked.values()].find((one) => one.op === op);
+  const known = record === undefined ? undefined : run.table.ops.get(record.key);
+  const attempt = (known?.retries ?? 0) + 1;
+  const left = (known?.retryAt ?? 0) - run.runtime.clock.now();
+  if (left > SHORT_WAIT_MS && record !== undefined) {
+    run.waits.set(record.key, { op, kind: "retry", on: step.name, until: known?.retryAt ?? null });
+    return;
+  }
+  if (left > 0) await run.runtime.clock.sleep(left, run.runtime.closing);
+  if (run.turned || run.runtime.closing.aborted) return;
+  let result: Json;
+  try {
+    result = resultJson(await attemptStep(run, op, step, attempt));
+  } catch (error) {
+    return failed(run, op, step, { attempt, error: errorText(error) });
+  }
+  await commit(run, (draft, runner, before) => {
+    const events = () => [
+      ...before,
+      { type: "step.completed", tv: 1, body: { op, result: draft.keep(result), attempts: attempt } },
+    ];
+    return recordFacts(draft, runner, { phase: "run", events });
+  });
+}
+
+async function stepValue(run: Run, name: string, settlement: Settlement): Promise<unknown> {
+  if (settlement.kind === "value") return structuredClone(await loadValue(run.runtime, settlement.value));
+  if (settlement.kind === "failed")
+    throw new StepFailed(
+      `The step "${name}" failed after ${settlement.attempts} attempts: ${settlement.error}`,
+    );
+  throw new TypeError("a step settled as something else");
+}
+
+/** The tool that stands for a gated step: of this run alone, since its function closes over the run's own values. */
+function toolOf(run: Run, { name, options, run: work }: Step): Tool {
+  const plain = `${run.definition.name}.${name}`.replaceAll(/[^A-Za-z0-9_.:-]/g, "_").slice(0, 120);
+  const { undo, timeoutMs, retries } = options;
+  return defineTool<Json, unknown>({
+    name: /^[A-Za-z]/.test(plain) ? plain : `step.${plain}`.slice(0, 120),
+    effect: options.effect ?? "once",
+    policy: options.approvalRequired === true ? "escalate" : "approve",
+    attempts: retries?.attempts ?? 1,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(undo === undefined
+      ? {}
+      : {
+          undo: (_args: Json, result: unknown, { attempt, signal, idempotencyKey }: StepContext) =>
+            undo(result, { attempt, signal, idempotencyKey }),
+        }),
+    run: (_args, { attempt, signal, idempotencyKey }) => work({ attempt, signal, idempotencyKey }),
+  });
+}
+
+const isGated = ({ approvalRequired, undo, effect, args }: StepOptions<unknown>): boolean =>
+  approvalRequired === true || undo !== undefined || effect !== undefined || args !== undefined;
+
+function gatedStep(run: Run, branch: Branch, step: Step): Promise<unknown> {
+  const { name, options } = step;
+  const tool = toolOf(run, step);
+  const args = plainJson(options.args ?? {});
+  const digest = digestOf(args);
+  const { rollbackEnabled } = options;
+  const call = { tool, args, options: rollbackEnabled === undefined ? {} : { rollbackEnabled } };
+  return ask(run, branch, {
+    kind: "call",
+    name,
+    differs: (record) =>
+      record.body["argsDigest"] === digest
+        ? undefined
+        : `what stands for "${record.key}" is not what was recorded`,
+    asked: (op) => void run.undos.set(op, tool),
+    start: (op, record) => placeAndRun(run, op, call, record),
+    read: async (settlement) => {
+      const answer = await loadAnswer(run.runtime, answerOf(settlement));
+      if (answer.executed === true) return answer.result;
+      throw new StepRefused(`The step "${name}" was not run: ${answer.reason}`);
+    },
+  });
+}
+
+export function runAsStep(run: Run, branch: Branch, step: Step): Promise<unknown> {
+  checkStep(step);
+  if (isGated(step.options)) return gatedStep(run, branch, step);
+  return ask(run, branch, {
+    kind: "step",
+    name: step.name,
+    start: (op: string, _record: RecordedOp | null) => runStep(run, op, step),
+    read: (settlement) => stepValue(run, step.name, settlement),
+  });
+}

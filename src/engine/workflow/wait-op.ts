@@ -1,0 +1,158 @@
+/** `ctx.sleep`, `ctx.ask` and `ctx.spawn`: operations that wait for time, for people, or for another workflow. */
+import { canonicalJson } from "../../core/canonical-json.ts";
+import { digestOf, sha256 } from "../../core/digest.ts";
+import type { Json } from "../../core/json.ts";
+import { approverRule } from "../../core/verdict.ts";
+import { askQuestion } from "../../core/workflow/ask.ts";
+import { spawnChild } from "../../core/workflow/create.ts";
+import { recordFacts } from "../../core/workflow/run.ts";
+import { wrong } from "../check-call.ts";
+import { schemaRules } from "../input-schema.ts";
+import { plainJson } from "../prepare-args.ts";
+import { loadValue } from "../read-state.ts";
+import { freshId } from "../runtime.ts";
+import { creationOf } from "./create.ts";
+import type { Asked, Definition, QuestionOptions } from "./definition.ts";
+import { ask, type Branch, checkName } from "./operation.ts";
+import type { RecordedOp } from "./recorded.ts";
+import { commit, type OpenWait, type Run } from "./run.ts";
+
+/** A sleep of this length is slept here; a longer one lets go of the workflow. */
+const SHORT_SLEEP_MS = 50;
+const LATEST = 8_640_000_000_000_000;
+
+function waitAt(run: Run, op: string, wait: Omit<OpenWait, "op">): void {
+  const asked = [...run.asked.values()].find((one) => one.op === op);
+  if (asked !== undefined) run.waits.set(asked.key, { op, ...wait });
+}
+
+async function endSleep(run: Run, op: string, until: number): Promise<void> {
+  const event = { type: "sleep.ended", tv: 1, body: { op } };
+  for (;;) {
+    const left = until - run.runtime.clock.now();
+    if (left > SHORT_SLEEP_MS) return waitAt(run, op, { kind: "sleep", on: "time", until });
+    if (left > 0) await run.runtime.clock.sleep(left, run.runtime.closing);
+    if (run.turned || run.runtime.closing.aborted) return;
+    const answer = await commit(run, (draft, runner, before) =>
+      recordFacts(draft, runner, { phase: "run", events: () => [...before, event], notBefore: until }),
+    );
+    if (answer.kind !== "early") return;
+    // The store's clock decides; ours is ahead of it.
+    await run.runtime.clock.sleep(Math.min(until - answer.now, 1_000), run.runtime.closing);
+    if (run.runtime.closing.aborted) return;
+  }
+}
+
+async function beginSleep(run: Run, op: string, end: (now: number) => number): Promise<void> {
+  let until = 0;
+  const answer = await commit(run, (draft, runner, before) => {
+    until = end(draft.now);
+    const event = { type: "sleep.began", tv: 1, body: { op, until } };
+    return recordFacts(draft, runner, { phase: "run", events: () => [...before, event] });
+  });
+  if (answer.kind === "recorded") await endSleep(run, op, until);
+}
+
+export function sleepFor(run: Run, branch: Branch, end: (now: number) => number): Promise<void> {
+  return ask(run, branch, {
+    kind: "sleep",
+    name: "sleep",
+    start: (op, record) =>
+      record === null ? beginSleep(run, op, end) : endSleep(run, op, Number(record.body["until"])),
+    read: async () => undefined,
+  });
+}
+
+export function checkSleep(ms: unknown): number {
+  if (typeof ms !== "number" || !Number.isFinite(ms) || ms < 0 || ms > LATEST)
+    return wrong("A sleep is a number of milliseconds of at least 0.");
+  return Math.ceil(ms);
+}
+
+type Question = { readonly name: string; readonly text: string; readonly options: QuestionOptions<unknown> };
+
+function questionOf(run: Run, op: string, { name, text, options }: Question) {
+  const rule = approverRule(options.approvers);
+  if (typeof rule === "string") return wrong(`The question "${name}": ${rule}.`);
+  const { schemaText } = schemaRules(options.answer, undefined);
+  const schema =
+    schemaText === null ? null : { hash: sha256(Buffer.from(schemaText)), bytes: Buffer.from(schemaText) };
+  const question = {
+    approval: freshId(run.runtime, "apr"),
+    nonce: freshId(run.runtime, "non"),
+    kind: "question",
+    op,
+    name,
+    args: plainJson(options.suggestion ?? {}),
+    about: schema?.hash ?? digestOf({}),
+    says: null,
+    reason: text,
+    approvers: rule,
+    decideWithinMs: options.withinMs ?? null,
+  } as const;
+  return { question, schema };
+}
+
+async function askPeople(run: Run, op: string, asked: Question): Promise<void> {
+  const { question, schema } = questionOf(run, op, asked);
+  const { approval, name: tool, decideWithinMs } = question;
+  const answer = await commit(run, (draft, runner, before) =>
+    askQuestion(draft, runner, { question, before, schema }),
+  );
+  if (answer.kind !== "recorded") return;
+  waitAt(run, op, { kind: "question", on: approval, until: null });
+  const decideBy = decideWithinMs === null ? null : answer.now + decideWithinMs;
+  run.runtime.notify({ kind: "waiting", action: run.id, approval, tool, decideBy });
+}
+
+export function askQuestionOf(run: Run, branch: Branch, asked: Question): Promise<Asked<Json>> {
+  checkName("question", asked.name);
+  if (typeof asked.text !== "string" || asked.text.trim() === "") wrong("A question has a text.");
+  return ask(run, branch, {
+    kind: "question",
+    name: asked.name,
+    start: async (op, record) => {
+      if (record === null) await askPeople(run, op, asked);
+      else waitAt(run, op, { kind: "question", on: String(record.body["approval"]), until: null });
+    },
+    read: async (settlement) => {
+      if (settlement.kind !== "question") throw new TypeError("a question settled as something else");
+      const { status, answer, by, reason } = settlement.end;
+      if (status !== "answered") return { answered: false, why: status, reason };
+      const value = structuredClone(await loadValue(run.runtime, answer));
+      return { answered: true, answer: value, by: [...by], note: reason };
+    },
+  });
+}
+
+/** Thrown to the definition when a child has failed. */
+export class ChildFailed extends Error {
+  override readonly name = "ChildFailed";
+}
+
+async function spawn(run: Run, op: string, child: Definition, input: Json): Promise<void> {
+  const parent = { workflow: run.id, op };
+  const creation = creationOf(run.runtime, child, input, { requestId: op, parent, epoch: null });
+  const answer = await commit(run, (draft, runner, before) =>
+    spawnChild(draft, runner, { op, before, creation }),
+  );
+  if (answer.kind === "recorded") waitAt(run, op, { kind: "child", on: creation.workflow, until: null });
+}
+
+export function spawnOf(run: Run, branch: Branch, child: Definition, given: unknown): Promise<Json> {
+  const input = plainJson(given);
+  return ask(run, branch, {
+    kind: "child",
+    name: child.name,
+    start: async (op: string, record: RecordedOp | null) => {
+      if (record === null) await spawn(run, op, child, input);
+      else waitAt(run, op, { kind: "child", on: String(record.body["child"]), until: null });
+    },
+    read: async (settlement) => {
+      if (settlement.kind !== "child") throw new TypeError("a child settled as something else");
+      const { status, result, reason, child: id } = settlement.end;
+      if (status === "failed") throw new ChildFailed(`The workflow ${id} failed: ${reason}`);
+      return JSON.parse(canonicalJson(await loadValue(run.runtime, result))) as Json;
+    },
+  });
+}

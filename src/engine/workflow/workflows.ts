@@ -1,0 +1,164 @@
+/** What a program and its operators do with workflows: define, start, look, send back, fork, cancel. */
+import { shown } from "../../core/error-text.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
+import type { Json } from "../../core/json.ts";
+import { workflowStream } from "../../core/stream.ts";
+import { createWorkflow } from "../../core/workflow/create.ts";
+import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { wrong } from "../check-call.ts";
+import { schemaRules } from "../input-schema.ts";
+import { plainJson } from "../prepare-args.ts";
+import { loadValue, readState } from "../read-state.ts";
+import { runCommand } from "../run-command.ts";
+import type { Runtime } from "../runtime.ts";
+import { creationOf } from "./create.ts";
+import { bindDefinition, defineWorkflow } from "./define-workflow.ts";
+import type {
+  Definition,
+  RunOptions,
+  Workflow,
+  WorkflowBody,
+  WorkflowHandle,
+  WorkflowOptions,
+  WorkflowResult,
+} from "./definition.ts";
+import type { Dispatcher } from "./dispatch.ts";
+
+/** A runtime with a desk that runs workflows. */
+export type Bureau = { readonly runtime: Runtime; readonly dispatcher: Dispatcher };
+
+export type Definitions = {
+  readonly known: Map<string, Definition>;
+  readonly open: () => Promise<Bureau>;
+};
+
+export async function workflowState(
+  place: Pick<Runtime, "store" | "tenant">,
+  id: string,
+): Promise<LiveWorkflow> {
+  const state = isId("wf", id) ? await readState(place, workflowStream(id)) : { status: "none" as const };
+  if (state.status === "none") throw new HoldpointError("unknown_id", `There is no workflow ${shown(id)}.`);
+  return state;
+}
+
+async function resultOf(runtime: Runtime, id: string, state: LiveWorkflow): Promise<WorkflowResult<unknown>> {
+  const { end } = state;
+  if (end === null) throw new TypeError("a workflow that is not over has no result");
+  if (end.status === "failed") {
+    const { code, reason, by, report } = end;
+    return { status: "failed", workflow: id, code, reason, by, report: structuredClone(report) };
+  }
+  const result = structuredClone(await loadValue(runtime, end.result));
+  return { status: "completed", workflow: id, result };
+}
+
+/** Waits for its end, in this process or another. */
+export async function awaitEnd(runtime: Runtime, id: string): Promise<WorkflowResult<unknown>> {
+  const watch = await runtime.waker.watch([workflowStream(id)]);
+  try {
+    for (;;) {
+      if (runtime.closing.aborted)
+        throw new HoldpointError("closed", "Holdpoint was closed while the workflow went on.");
+      const state = await workflowState(runtime, id);
+      if (state.end !== null) return await resultOf(runtime, id, state);
+      await watch.moved(null);
+    }
+  } finally {
+    watch.close();
+  }
+}
+
+function validated(definition: Definition, given: unknown): Json {
+  const input = plainJson(given);
+  const valid = schemaRules(definition.options.input, undefined).validate(input);
+  if (valid.ok) return valid.value;
+  throw new HoldpointError(
+    "invalid_args",
+    `The input does not fit the workflow "${definition.name}": ${valid.issues}.`,
+  );
+}
+
+const RUN_OPTIONS = new Set(["requestId", "parties", "notify"]);
+const LATER = new Set(["sandbox", "trace", "budget", "maxCostUsd"]);
+
+function checkRunOptions(options: RunOptions): void {
+  for (const field of Object.keys(options)) {
+    if (LATER.has(field)) wrong(`A workflow cannot be run with "${field}" yet.`);
+    if (!RUN_OPTIONS.has(field))
+      wrong(`A workflow is not run with "${field}"; there are ${[...RUN_OPTIONS].join(", ")}.`);
+  }
+  const { requestId } = options;
+  if (
+    requestId !== undefined &&
+    (typeof requestId !== "string" || requestId === "" || requestId.length > 500)
+  )
+    wrong("A request id is a text of 1 to 500 characters.");
+}
+
+async function startWorkflow(
+  definitions: Definitions,
+  definition: Definition,
+  given: unknown,
+  options: RunOptions,
+): Promise<WorkflowHandle<unknown>> {
+  checkRunOptions(options);
+  const input = validated(definition, given);
+  const { runtime, dispatcher } = await definitions.open();
+  const { id: epoch } = await runtime.epoch();
+  dispatcher.work();
+  const { requestId = null, parties } = options;
+  const origin = { requestId, epoch, ...(parties === undefined ? {} : { parties }) };
+  const creation = creationOf(runtime, definition, input, origin);
+  await runtime.reach("before_propose");
+  const made = await runCommand(runtime, { write: [workflowStream(creation.workflow)] }, (draft) =>
+    createWorkflow(draft, creation),
+  );
+  await runtime.reach("after_propose");
+  if (made.kind === "conflict")
+    throw new HoldpointError(
+      "request_conflict",
+      `The request id "${requestId}" names another workflow, ${made.workflow}.`,
+      {
+        details: { workflow: made.workflow },
+        data: "Nothing was started.",
+        next: "Use a new request id for a new workflow.",
+      },
+    );
+  const id = made.workflow;
+  dispatcher.run(id, definition);
+  return { id, result: () => awaitEnd(runtime, id) };
+}
+
+/** `(name, body)` or `(name, options, body)`. */
+export function workflow<Input, Result>(
+  definitions: Definitions,
+  name: string,
+  first: WorkflowOptions<Input> | WorkflowBody<Input, Result>,
+  second?: WorkflowBody<Input, Result>,
+): Workflow<Input, Result> {
+  const [options, body] = second === undefined ? [{}, first] : [first, second];
+  const definition = defineWorkflow(name, options as WorkflowOptions<never>, body);
+  if (definitions.known.has(definition.name))
+    throw new HoldpointError("tool_conflict", `There is a workflow "${definition.name}" already.`);
+  definitions.known.set(definition.name, definition);
+  const start = (input: Input, runOptions: RunOptions = {}) =>
+    startWorkflow(definitions, definition, input, runOptions) as Promise<WorkflowHandle<Result>>;
+  const handle = {
+    workflowName: definition.name,
+    start,
+    run: async (input: Input, runOptions: RunOptions = {}) => (await start(input, runOptions)).result(),
+  };
+  return bindDefinition(handle, definition);
+}
+
+const DAY_MS = 86_400_000;
+
+/** Keeps the process alive and its workflows going. */
+export async function workUntil(definitions: Definitions, signal?: AbortSignal): Promise<void> {
+  const { runtime, dispatcher } = await definitions.open();
+  await runtime.epoch();
+  dispatcher.work();
+  const over = signal === undefined ? runtime.closing : AbortSignal.any([signal, runtime.closing]);
+  while (!over.aborted) await runtime.clock.sleep(DAY_MS, over);
+}

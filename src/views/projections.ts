@@ -1,0 +1,6 @@
+/** Every view that a store keeps. */
+import { actionsView } from "./actions.ts";
+import { approvalsView } from "./approvals.ts";
+import { runsView, workflowsView } from "./workflows.ts";
+
+export const PROJECTIONS = [approvalsView, actionsView, workflowsView, runsView] as const;

@@ -1,0 +1,56 @@
+/** Workflows as people list them, and as processes look for work. */
+import type { JsonObject } from "../core/json.ts";
+import type { StateOf } from "../core/streams.ts";
+import type { LiveWorkflow } from "../core/workflow/state.ts";
+
+function summary(state: LiveWorkflow): JsonObject {
+  const { name, status, agent, generation, pending, lastDecision, passed, end } = state;
+  return {
+    name,
+    status,
+    agent,
+    generation,
+    checkpoint: pending?.name ?? null,
+    approval: pending?.approval ?? null,
+    passed: passed.length,
+    checkpoints: state.checkpoints.length,
+    lastDecision: lastDecision === null ? null : lastDecision.decision,
+    createdAt: state.createdAt,
+    endedAt: end?.at ?? null,
+    reason: end?.status === "failed" ? end.reason : null,
+  };
+}
+
+export const workflowsView = {
+  view: "workflows",
+  kind: "workflow",
+  version: 1,
+  row(_id: string, state: StateOf<"workflow">) {
+    if (state.status === "none") return undefined;
+    return { bucket: state.status, at: state.createdAt, due: null, data: summary(state) };
+  },
+} as const;
+
+/** Where a run stands: `ready` to be taken, `running` in a process, `asleep` until something moves, `stuck` on a definition. */
+function runOf(state: LiveWorkflow): {
+  readonly bucket: string;
+  readonly due: number | null;
+  readonly data: JsonObject;
+} {
+  const { name, runner } = state;
+  if (runner !== null) return { bucket: "running", due: null, data: { name, epoch: runner } };
+  if (state.isReady) return { bucket: "ready", due: null, data: { name } };
+  if (state.waits.some(({ kind }) => kind === "definition"))
+    return { bucket: "stuck", due: null, data: { name } };
+  return { bucket: "asleep", due: state.wakeAt, data: { name } };
+}
+
+export const runsView = {
+  view: "runs",
+  kind: "workflow",
+  version: 1,
+  row(_id: string, state: StateOf<"workflow">) {
+    if (state.status === "none" || state.end !== null) return undefined;
+    return { ...runOf(state), at: state.createdAt };
+  },
+} as const;
