@@ -53,6 +53,7 @@ function holdpointCases(): Case[] {
       ...each({ ...call, store }, [MOST, 1]),
       ...each({ ...call, store }, [MOST], "shared-budget"),
     ]),
+    ...STORES.flatMap((store) => each({ bench: "durable-step", system: "holdpoint", store }, [MOST, 1])),
     ...STORES.flatMap((store) => [
       ...each({ ...decision, store }, [1], "one-process"),
       ...each({ ...decision, store }, [1], "two-processes"),

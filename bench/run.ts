@@ -25,7 +25,7 @@ const MODULES: Readonly<Record<string, string>> = {
 function moduleOf({ bench, system, store }: Case): string {
   if (bench === "decision-to-effect") return "./systems/decision.ts";
   const name = PEERS.has(system) ? system : `${system} ${store}`;
-  return MODULES[name] ?? "./systems/guarded-call.ts";
+  return MODULES[name] ?? `./systems/${bench}.ts`;
 }
 
 /** In memory a sync costs nothing, and every figure would be wrong. */

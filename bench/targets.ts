@@ -64,6 +64,25 @@ function againstPeers(figures: Figures): Target[] {
   ];
 }
 
+/** The same work as the others do: one step, recorded once. */
+function stepsAgainstPeers(figures: Figures): Target[] {
+  const steps = (store: Case["store"]) =>
+    find(figures, { bench: "durable-step", system: "holdpoint", store, inFlight: MOST })?.perSecond;
+  const sqlite = steps("sqlite");
+  const postgres = [steps("postgres"), bestPeer(figures, "postgres")] as const;
+  return [
+    ...ratio("Steps on SQLite, 64 in flight: of the best of all peers", [sqlite, bestPeer(figures)], {
+      least: 4,
+    }),
+    ...ratio(
+      "Steps on SQLite, 64 in flight: of the best peer on SQLite",
+      [sqlite, bestPeer(figures, "sqlite")],
+      null,
+    ),
+    ...ratio("Steps on PostgreSQL, 64 in flight: of the best peer on PostgreSQL", postgres, { least: 2 }),
+  ];
+}
+
 function againstRaw(figures: Figures): Target[] {
   return (["sqlite", "postgres"] as const).flatMap((store) => {
     const raw = find(figures, { bench: "raw-commit", store, inFlight: 1 })?.perSecond;
@@ -85,7 +104,12 @@ function decisions(figures: Figures): Target[] {
 }
 
 export function targetsOf(figures: Figures): Target[] {
-  return [...againstPeers(figures), ...againstRaw(figures), ...decisions(figures)];
+  return [
+    ...againstPeers(figures),
+    ...stepsAgainstPeers(figures),
+    ...againstRaw(figures),
+    ...decisions(figures),
+  ];
 }
 
 export function judge({ value, goal }: Target): "met" | "met, aim missed" | "missed" | "" {

@@ -58,11 +58,29 @@ export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
 export type { SavedSeal } from "./core/verify-seals.ts";
+export type {
+  CheckpointConditions,
+  CheckpointDefinition,
+  CheckpointFacts,
+  CheckpointSet,
+  CheckpointSets,
+  CheckpointWhen,
+  Complexity,
+} from "./core/workflow/checkpoint-rules.ts";
+export { adaptiveCheckpoints } from "./core/workflow/checkpoint-sets.ts";
+export type { FailureCode, Irreversible, RollbackReport } from "./core/workflow/events.ts";
+export type {
+  Captured,
+  CapturedApiCall,
+  CapturedMemory,
+  CapturedResources,
+} from "./core/workflow/snapshot.ts";
+export type { WorkflowStatus } from "./core/workflow/state.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./engine/actions.ts";
 export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
 export type { Approval, ApprovalList, ApprovalSummary, Decided, Decision, Page } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
-export type { Policy, ProbeResult, ToolDefinition } from "./engine/define-tool.ts";
+export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type {
   Actions,
@@ -80,6 +98,35 @@ export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
 export type { ProbeContext, ToolContext } from "./engine/tool.ts";
+export type {
+  Asked,
+  Passed,
+  QuestionOptions,
+  Retries,
+  RunOptions,
+  SentBack,
+  StepContext,
+  StepOptions,
+  Workflow,
+  WorkflowBody,
+  WorkflowCallOptions,
+  WorkflowContext,
+  WorkflowHandle,
+  WorkflowOptions,
+  WorkflowResult,
+} from "./engine/workflow/definition.ts";
+export type { Workflows } from "./engine/workflow/instance.ts";
+export type { Job } from "./engine/workflow/jobs.ts";
+export type {
+  Moment,
+  RollbackRequest,
+  WorkflowDetails,
+  WorkflowList,
+  WorkflowPage,
+  WorkflowSummary,
+} from "./engine/workflow/operate-workflows.ts";
+export { StepFailed, StepRefused } from "./engine/workflow/step-op.ts";
+export { ChildFailed } from "./engine/workflow/wait-op.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
 export type HoldpointOptions = {

@@ -8,6 +8,7 @@ import type { Answer } from "../answer.ts";
 import type { Policy } from "../define-tool.ts";
 import type { GatedTool } from "../gate.ts";
 import type { InputSchema } from "../input-schema.ts";
+import type { Notice } from "../runtime.ts";
 
 export type Retries = {
   /** Attempts in all; 1 unless set. */
@@ -144,11 +145,7 @@ export type RunOptions = {
   readonly requestId?: string;
   readonly parties?: { readonly poster?: string; readonly executor?: string; readonly supervisor?: string };
   /** Told about what this workflow waits for, beside the instance's own listener. */
-  readonly notify?: (notice: {
-    readonly kind: string;
-    readonly workflow: string;
-    readonly approval?: string;
-  }) => void;
+  readonly notify?: (notice: Notice) => void;
 };
 
 export type WorkflowResult<Result> =

@@ -10,7 +10,7 @@ import type { ViewRow } from "../../stores/store.ts";
 import type { Clock } from "../clock.ts";
 import { endIfDead } from "../epoch.ts";
 import { readState } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Notice, Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
 import { performRun } from "./perform-run.ts";
 import { look, type Run } from "./run.ts";
@@ -24,12 +24,17 @@ const BACK_OFF_MS = 1_000;
 
 export type Dispatcher = {
   /** Runs this workflow here, if nobody else does. */
-  run(id: string, definition: Definition): void;
+  run(id: string, definition: Definition, listener?: Listener): void;
+  /** While it runs here: resolves when this process has let go of it. */
+  running(id: string): Promise<void> | undefined;
   /** Runs it if there is something to do. */
   offer(id: string): void;
   /** Looks for work until closing. */
   work(): void;
 };
+
+/** Told about what one workflow waits for, beside the instance's own listener. */
+export type Listener = (notice: Notice) => unknown;
 
 type Desk = {
   readonly runtime: Runtime;
@@ -37,10 +42,24 @@ type Desk = {
   readonly definitions: ReadonlyMap<string, Definition>;
   /** What runs here at this moment. */
   readonly runs: Map<string, Run | null>;
-  readonly under: Set<Promise<void>>;
+  readonly under: Map<string, Promise<void>>;
+  readonly listeners: Map<string, Listener>;
   /** There was more than could be run at once. */
   isBehind: boolean;
 };
+
+function heard(desk: Desk, id: string): Runtime {
+  const { runtime } = desk;
+  const listener = desk.listeners.get(id);
+  if (listener === undefined) return runtime;
+  const notify = (notice: Notice) => {
+    runtime.notify(notice);
+    Promise.resolve()
+      .then(() => listener(notice))
+      .catch(() => undefined);
+  };
+  return { ...runtime, notify };
+}
 
 function startHere(desk: Desk, definition: Definition, id: string, dead: string | null): void {
   if (desk.runs.has(id) || desk.runtime.closing.aborted) return;
@@ -51,20 +70,32 @@ function startHere(desk: Desk, definition: Definition, id: string, dead: string 
   const name = `workflow ${id}`;
   desk.runs.set(id, null);
   desk.runtime.performing.add(name);
-  const done = performRun(desk.runtime, { definition, id, dead }, (run) => void desk.runs.set(id, run))
-    .then(() => undefined)
+  const done = performRun(heard(desk, id), { definition, id, dead }, (run) => void desk.runs.set(id, run))
+    .then(({ kind }) => {
+      if (kind === "over") desk.listeners.delete(id);
+    })
     .catch(async (error: unknown) => {
       if (!desk.runtime.closing.aborted) desk.runtime.notify({ kind: "maintenance_failed", error });
       await desk.idle.sleep(BACK_OFF_MS, desk.runtime.closing);
       desk.isBehind = true;
     })
-    .then(async () => {
+    .then(() => {
       desk.runs.delete(id);
+      desk.under.delete(id);
       desk.runtime.performing.delete(name);
-      desk.under.delete(done);
-      if (!desk.runtime.closing.aborted) await offer(desk, id).catch(() => undefined);
+      // Something may have moved between its letting go and this.
+      if (!desk.runtime.closing.aborted) lookOnce(desk, id);
     });
-  desk.under.add(done);
+  desk.under.set(id, done);
+}
+
+function lookOnce(desk: Desk, id: string): void {
+  const isRoom = desk.isBehind && desk.runs.size < MOST_AT_ONCE / 2;
+  const work = isRoom ? Promise.all([offer(desk, id), offerReady(desk)]) : offer(desk, id);
+  work.catch((error: unknown) => {
+    desk.isBehind = true;
+    if (!desk.runtime.closing.aborted) desk.runtime.notify({ kind: "maintenance_failed", error });
+  });
 }
 
 /** Looks at one workflow, and runs it if there is something to do. */
@@ -183,7 +214,15 @@ export function createDispatcher(
   idle: Clock,
   definitions: ReadonlyMap<string, Definition>,
 ): Dispatcher {
-  const desk: Desk = { runtime, idle, definitions, runs: new Map(), under: new Set(), isBehind: false };
+  const desk: Desk = {
+    runtime,
+    idle,
+    definitions,
+    runs: new Map(),
+    under: new Map(),
+    listeners: new Map(),
+    isBehind: false,
+  };
   let isWorking = false;
   runtime.closing.addEventListener("abort", () => {
     for (const run of desk.runs.values()) run?.bell.ring();
@@ -192,7 +231,11 @@ export function createDispatcher(
     if (!runtime.closing.aborted) runtime.notify({ kind: "maintenance_failed", error });
   };
   return {
-    run: (id, definition) => startHere(desk, definition, id, null),
+    run(id, definition, listener) {
+      if (listener !== undefined) desk.listeners.set(id, listener);
+      startHere(desk, definition, id, null);
+    },
+    running: (id) => desk.under.get(id),
     offer: (id) => void offer(desk, id).catch(fail),
     work() {
       if (isWorking) return;

@@ -50,7 +50,7 @@ export function workflowsOf(definitions: Definitions): Workflows {
     get: async (id) => getWorkflow(await runtime(), checkId(WORKFLOW, id)),
     list: async (page = {}) => listWorkflows(await runtime(), page),
     at: async (id, moment) => workflowAt(await runtime(), checkId(WORKFLOW, id), moment),
-    result: async (id) => awaitEnd(await runtime(), checkId(WORKFLOW, id)),
+    result: async (id) => awaitEnd(await definitions.open(), checkId(WORKFLOW, id)),
     snapshot: async (id, checkpoint) => snapshotOf(await runtime(), checkId(WORKFLOW, id), checkpoint),
     jobs: async (id) => jobsOf(await runtime(), checkId(WORKFLOW, id)),
     cancel: async (id, said) =>

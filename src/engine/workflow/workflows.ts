@@ -54,7 +54,12 @@ async function resultOf(runtime: Runtime, id: string, state: LiveWorkflow): Prom
 }
 
 /** Waits for its end, in this process or another. */
-export async function awaitEnd(runtime: Runtime, id: string): Promise<WorkflowResult<unknown>> {
+export async function awaitEnd(
+  { runtime, dispatcher }: Bureau,
+  id: string,
+): Promise<WorkflowResult<unknown>> {
+  // While it runs here there is no need to look at every step of it.
+  await dispatcher.running(id);
   const watch = await runtime.waker.watch([workflowStream(id)]);
   try {
     for (;;) {
@@ -63,6 +68,7 @@ export async function awaitEnd(runtime: Runtime, id: string): Promise<WorkflowRe
       const state = await workflowState(runtime, id);
       if (state.end !== null) return await resultOf(runtime, id, state);
       await watch.moved(null);
+      await dispatcher.running(id);
     }
   } finally {
     watch.close();
@@ -94,6 +100,8 @@ function checkRunOptions(options: RunOptions): void {
     (typeof requestId !== "string" || requestId === "" || requestId.length > 500)
   )
     wrong("A request id is a text of 1 to 500 characters.");
+  if (options.notify !== undefined && typeof options.notify !== "function")
+    wrong("notify is a function; addresses such as slack:// are not there yet.");
 }
 
 async function startWorkflow(
@@ -104,7 +112,8 @@ async function startWorkflow(
 ): Promise<WorkflowHandle<unknown>> {
   checkRunOptions(options);
   const input = validated(definition, given);
-  const { runtime, dispatcher } = await definitions.open();
+  const bureau = await definitions.open();
+  const { runtime, dispatcher } = bureau;
   const { id: epoch } = await runtime.epoch();
   dispatcher.work();
   const { requestId = null, parties } = options;
@@ -126,8 +135,8 @@ async function startWorkflow(
       },
     );
   const id = made.workflow;
-  dispatcher.run(id, definition);
-  return { id, result: () => awaitEnd(runtime, id) };
+  dispatcher.run(id, definition, options.notify);
+  return { id, result: () => awaitEnd(bureau, id) };
 }
 
 /** `(name, body)` or `(name, options, body)`. */

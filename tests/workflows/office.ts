@@ -1,0 +1,231 @@
+/** Workflows on the memory store, under a clock that the test moves or sets: processes that come, die and come back. */
+import assert from "node:assert/strict";
+import { FOLDS } from "../../src/core/streams.ts";
+import type { Clock } from "../../src/engine/clock.ts";
+import type { ToolDefinition } from "../../src/engine/define-tool.ts";
+import { type GatedTool, gate } from "../../src/engine/gate.ts";
+import * as instance from "../../src/engine/instance.ts";
+import { RHYTHM } from "../../src/engine/maintenance.ts";
+import { type OpenRuntime, openRuntime } from "../../src/engine/open-runtime.ts";
+import type { CrashPoint, Notice } from "../../src/engine/runtime.ts";
+import type { Tool } from "../../src/engine/tool.ts";
+import type {
+  Definition,
+  Workflow,
+  WorkflowBody,
+  WorkflowOptions,
+} from "../../src/engine/workflow/definition.ts";
+import { createDispatcher } from "../../src/engine/workflow/dispatch.ts";
+import { entriesOf } from "../../src/engine/workflow/entries.ts";
+import { type Workflows, workflowsOf } from "../../src/engine/workflow/instance.ts";
+import type { Entry } from "../../src/engine/workflow/recorded.ts";
+import { workflow } from "../../src/engine/workflow/workflows.ts";
+import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memory/database.ts";
+import { type MemoryStore, openMemoryStore } from "../../src/stores/memory/open.ts";
+import { randomOf } from "../../src/testing/store-contract/bench.ts";
+import { PROJECTIONS, SIGNING, START, settled } from "../fixtures/runtime.ts";
+
+export const ANN = { by: "person:ann" };
+export const BOB = { by: "person:bob" };
+export const DAY = 86_400_000;
+
+type Sleeper = { readonly at: number; readonly wake: () => void };
+
+export type SetClock = Clock & {
+  /** Puts the clock to another time, forwards or back, and wakes whoever slept until then. */
+  set(time: number): Promise<void>;
+};
+
+export function setClock(start = START): SetClock {
+  let now = start;
+  // How long somebody has slept does not depend on what the clock is set to.
+  let steady = 0;
+  const sleepers = new Set<Sleeper>();
+  return {
+    now: () => now,
+    elapsed: () => steady,
+    sleep: (ms, signal) =>
+      new Promise<void>((resolve) => {
+        if (signal?.aborted || ms <= 0) return resolve();
+        const wake = () => {
+          sleepers.delete(sleeper);
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        };
+        const sleeper: Sleeper = { at: steady + ms, wake };
+        sleepers.add(sleeper);
+        signal?.addEventListener("abort", wake, { once: true });
+      }),
+    async set(time) {
+      steady += Math.max(time - now, 0);
+      now = time;
+      for (const sleeper of [...sleepers]) if (sleeper.at <= steady) sleeper.wake();
+      await settled(3);
+    },
+  };
+}
+
+export type Desk = {
+  readonly runtime: OpenRuntime;
+  readonly store: MemoryStore;
+  readonly notices: Notice[];
+  readonly approvals: instance.Approvals;
+  readonly actions: instance.Actions;
+  readonly journal: instance.Journal;
+  readonly budgets: instance.Budgets;
+  readonly switch: instance.KillSwitch;
+  readonly workflows: Workflows;
+  gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
+  workflow<Input, Result>(
+    name: string,
+    options: WorkflowOptions<Input>,
+    body: WorkflowBody<Input, Result>,
+  ): Workflow<Input, Result>;
+  putSecret(value: string): ReturnType<typeof instance.putSecret>;
+  /** Looks for workflows that have something to do. */
+  work(): Promise<void>;
+  entries(id: string): Promise<readonly Entry[]>;
+  /** Dies where it stands: what it holds is free, and nothing that it does reaches the store any more. */
+  crash(): void;
+  close(): Promise<void>;
+};
+
+export type DeskOptions = {
+  readonly agent?: string;
+  readonly reach?: (point: CrashPoint) => void | Promise<void>;
+};
+
+export type Office = {
+  readonly clock: SetClock;
+  readonly database: MemoryDatabase;
+  open(options?: DeskOptions): Desk;
+  /** Lets time pass in small steps until the promise settles. */
+  finish<Value>(promise: Promise<Value>): Promise<Value>;
+  /** Lets time pass in small steps until it answers something. */
+  until<Value>(look: () => Promise<Value | undefined | false>): Promise<Value>;
+  /** Lets that much time pass in small steps. */
+  pass(ms: number): Promise<void>;
+};
+
+const STEP_MS = 100;
+const MOST_STEPS = 1_500;
+
+function timeOf(clock: SetClock): Pick<Office, "finish" | "until" | "pass"> {
+  const step = async (ms: number) => {
+    await settled(4);
+    await clock.set(clock.now() + ms);
+  };
+  return {
+    async finish<Value>(promise: Promise<Value>): Promise<Value> {
+      let isOver = false;
+      const over = () => {
+        isOver = true;
+      };
+      promise.then(over, over);
+      for (let steps = 0; !isOver && steps < MOST_STEPS; steps++) await step(STEP_MS);
+      assert.ok(isOver, "it goes on for ever");
+      return promise;
+    },
+    async until(look) {
+      for (let steps = 0; steps < MOST_STEPS; steps++) {
+        const found = await look();
+        if (found !== undefined && found !== false) return found;
+        await step(STEP_MS);
+      }
+      return assert.fail("it never happened");
+    },
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= STEP_MS) await step(Math.min(left, STEP_MS));
+    },
+  };
+}
+
+async function entriesIn(runtime: OpenRuntime, id: string): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for await (const entry of entriesOf(runtime, id)) entries.push(entry);
+  return entries;
+}
+
+export function office(seed = 1): Office {
+  const clock = setClock();
+  const random = randomOf(seed);
+  const database = createMemoryDatabase({ folds: FOLDS, projections: PROJECTIONS, clock, random });
+  let processes = 0;
+  return {
+    clock,
+    database,
+    ...timeOf(clock),
+    open(options = {}) {
+      const store = openMemoryStore(database);
+      const notices: Notice[] = [];
+      const tools = new Map<string, Tool>();
+      const agent = `agent:${options.agent ?? "tester"}`;
+      const runtime = openRuntime({
+        store,
+        tenant: "acme",
+        agent,
+        requester: [agent],
+        clock,
+        idle: clock,
+        random,
+        tools,
+        environment: () => undefined,
+        keyring: () => ({ signing: SIGNING, secrets: new Uint8Array(32).fill(7) }),
+        notify: (notice) => void notices.push(notice),
+        reach: options.reach ?? (() => undefined),
+        process: `test/${++processes}`,
+        rhythm: RHYTHM,
+        seals: false,
+      });
+      const open = async () => runtime;
+      const known = new Map<string, Definition>();
+      const dispatcher = createDispatcher(runtime, clock, known);
+      const definitions = { known, open: async () => ({ runtime, dispatcher }) };
+      return {
+        runtime,
+        store,
+        notices,
+        approvals: instance.approvalsOf(open),
+        actions: instance.actionsOf(open),
+        journal: instance.journalOf(open),
+        budgets: instance.budgetsOf(open),
+        switch: instance.killSwitchOf(open),
+        workflows: workflowsOf(definitions),
+        gate: (definition) => gate({ tools, warned: new Set(), open }, definition),
+        workflow: (name, given, body) => workflow(definitions, name, given, body),
+        putSecret: (value) => instance.putSecret(open, value),
+        async work() {
+          await runtime.epoch();
+          dispatcher.work();
+        },
+        entries: (id) => entriesIn(runtime, id),
+        crash: () => store.crash(),
+        close: () => runtime.close(),
+      };
+    },
+  };
+}
+
+/** The approvals that are open, oldest first, as soon as there are so many. */
+export function waiting(place: Office, desk: Desk, count = 1): Promise<readonly string[]> {
+  return place.until(async () => {
+    const { items } = await desk.approvals.list();
+    return items.length >= count && items.map(({ id }) => id);
+  });
+}
+
+/** The one approval that is open. */
+export async function question(place: Office, desk: Desk): Promise<string> {
+  const [first] = await waiting(place, desk);
+  return first ?? assert.fail("nothing waits");
+}
+
+/** As soon as nobody runs it and nothing is to be done: it waits, or it is over. */
+export function atRest(place: Office, desk: Desk, id: string) {
+  return place.until(async () => {
+    const state = await desk.workflows.get(id);
+    return state.runner === null && !state.isReady && state;
+  });
+}
+
+export const types = (entries: readonly Entry[]): readonly string[] => entries.map(({ type }) => type);
