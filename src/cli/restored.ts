@@ -80,6 +80,9 @@ export const restored: Command = {
   },
   async run(context) {
     if (isOn(context, "acknowledge")) return acknowledge(context);
+    const lost = ["reason", "anyway"].find((name) => isOn(context, name));
+    if (lost !== undefined)
+      throw new CommandError("usage", `--${lost} goes with --acknowledge.`, "Add it, or leave both out.");
     const found = await context.hp.restored();
     if (context.json) context.terminal.json(found);
     else print(context, found);

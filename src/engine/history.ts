@@ -98,7 +98,9 @@ async function suspicionOf(
   return saw === undefined ? undefined : whyOther(store, tenant, saw);
 }
 
-export function createHistory(parts: Parts): History {
+/** Of a store that nobody can put back, nothing has to be remembered. */
+export function createHistory(given: Parts): History {
+  const parts = given.store.home === undefined ? { ...given, witness: undefined } : given;
   const { store, tenant, witness } = parts;
   let isConfirmed = false;
   let broken: HoldpointError | undefined;

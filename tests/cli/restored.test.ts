@@ -61,6 +61,8 @@ test("acknowledging needs a reason, is recorded, and is over after that", async 
   const without = await runCli(copy, ["restored", "--acknowledge", "--json"]);
   assert.equal(without.code, 2);
   assert.equal(errorOf(without)["code"], "usage");
+  const half = await runCli(copy, ["restored", "--reason", "moved", "--json"]);
+  assert.equal(errorOf(half)["code"], "usage");
   const sealing = await runCli(copy, ["seal", "--json"]);
   assert.equal(sealing.code, 4);
   assert.equal(errorOf(sealing)["code"], "store_restored");

@@ -39,6 +39,10 @@ export type CreatedBody = {
   readonly attempts: number;
   readonly rollbackEnabled: boolean;
   readonly onIrreversible: "fail" | "continue";
+  /** People are asked about every call that policy alone would let through. */
+  readonly approvalRequired?: true;
+  /** What its tools declare to cost is counted on this budget too. */
+  readonly budget?: string;
   readonly parent: Lineage | null;
   /** The history up to this entry of another workflow is its own beginning. */
   readonly fork: { readonly workflow: string; readonly seq: number; readonly checkpoint: string } | null;

@@ -144,6 +144,13 @@ export type RunOptions = {
   /** The same id leads to the same workflow, for ever: a program that was restarted finds its own again. */
   readonly requestId?: string;
   readonly parties?: { readonly poster?: string; readonly executor?: string; readonly supervisor?: string };
+  /** Asks people about every call that policy alone would let through, in its children too, for as long as it lives. */
+  readonly approvalRequired?: boolean;
+  /**
+   * The name of a budget (`hp.budgets.limit`) that everything its tools declare to cost is counted on, beside the budgets
+   * that they name. A tool that declares no cost is not counted.
+   */
+  readonly budget?: string;
   /** Told about what this workflow waits for, beside the instance's own listener. */
   readonly notify?: (notice: Notice) => void;
 };
