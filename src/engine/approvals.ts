@@ -18,7 +18,11 @@ import { issuesAgainst } from "./stored-schema.ts";
 import { castVote } from "./vote.ts";
 
 /** An approval in full: what is asked, of whom, and what became of it. */
-export type Approval = LiveApproval & { readonly id: string };
+export type Approval = LiveApproval & {
+  readonly id: string;
+  /** What an answer has to be, as JSON Schema; only of a question that says so. */
+  readonly answerSchema?: Json;
+};
 
 export type Page = {
   /** `pending` unless set. */
@@ -82,8 +86,18 @@ export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: 
       : { status: "none" as const };
   if (state.status === "none") throw new HoldpointError("unknown_id", `There is no approval ${shown(id)}.`);
   const edit = state.edit === null ? null : { ...state.edit, args: await loadValue(place, state.edit.args) };
+  const schema = state.subject?.kind === "question" ? await answerSchemaOf(place, state) : {};
   // A copy: the state itself is what the next decision stands on.
-  return structuredClone({ ...state, id, args: await loadValue(place, state.args), edit });
+  return structuredClone({ ...state, id, args: await loadValue(place, state.args), edit, ...schema });
+}
+
+/** Not every schema can be said in JSON Schema, and not every question has one. */
+async function answerSchemaOf(
+  place: Pick<Runtime, "store" | "tenant">,
+  { schema }: LiveApproval,
+): Promise<{ readonly answerSchema?: Json }> {
+  const bytes = await place.store.artifact(place.tenant, schema);
+  return bytes === undefined ? {} : { answerSchema: await loadArtifact(place, schema) };
 }
 
 export type Decision = {
@@ -117,21 +131,37 @@ function checkVia(via = "embedded"): string {
   throw new HoldpointError("invalid_input", "A channel is a word of small letters and digits, such as cli.");
 }
 
-/** Fields of an object are replaced one by one; anything else is replaced whole. */
-function patched(args: Json, patch: Json): Json {
-  return isJsonObject(args) && isJsonObject(patch) ? { ...args, ...patch } : patch;
+/** Fields of an object are replaced one by one; anything else is replaced whole, and so is the answer to a question. */
+function patched({ args, subject }: Approval, patch: Json): Json {
+  const isWhole = subject?.kind === "question";
+  return !isWhole && isJsonObject(args) && isJsonObject(patch) ? { ...args, ...patch } : patch;
+}
+
+async function issuesWith(runtime: Runtime, schema: Json, value: Json): Promise<string | undefined> {
+  const known = await resolveAll(runtime.secrets, value).catch(() => undefined);
+  if (known === undefined) return undefined;
+  const issues = await issuesAgainst(schema, revealSecrets(value, known));
+  return issues === undefined ? undefined : redactText(issues, known);
+}
+
+/** Only for people who approve: nobody has to answer in order to reject. */
+async function checkAnswer(runtime: Runtime, approval: Approval, answer: Json): Promise<void> {
+  const { answerSchema, tool, id } = approval;
+  if (answerSchema === undefined) return;
+  const issues = await issuesWith(runtime, answerSchema, answer);
+  if (issues === undefined) return;
+  throw new HoldpointError("invalid_args", `The answer does not fit the question "${tool}": ${issues}.`, {
+    next: `Answer with JSON that fits; \`holdpoint show ${id}\` says what is expected.`,
+  });
 }
 
 /** A process without the tool still knows its schema, and can say at once that an edit does not fit. */
 async function checkEdit(runtime: Runtime, approval: Approval, args: Json): Promise<void> {
-  if (runtime.tools.has(approval.tool)) return;
+  if (approval.subject !== undefined || runtime.tools.has(approval.tool)) return;
   const schema = await loadArtifact(runtime, approval.schema).catch(() => undefined);
-  const known = await resolveAll(runtime.secrets, args).catch(() => undefined);
-  if (schema === undefined || known === undefined) return;
-  const issues = await issuesAgainst(schema, revealSecrets(args, known));
+  const issues = schema === undefined ? undefined : await issuesWith(runtime, schema, args);
   if (issues === undefined) return;
-  const what = `The edit does not fit the tool "${approval.tool}": ${redactText(issues, known)}.`;
-  throw new HoldpointError("invalid_args", what);
+  throw new HoldpointError("invalid_args", `The edit does not fit the tool "${approval.tool}": ${issues}.`);
 }
 
 /** What people write is kept in clear, so the values of the action's secrets are taken out of it. */
@@ -154,30 +184,50 @@ export async function approveApproval(
     note: decision.note === undefined ? null : redactText(checkText("note", decision.note), known),
     via: checkVia(decision.via),
   } as const;
-  if (decision.edit === undefined)
+  if (decision.edit === undefined) {
+    await checkAnswer(runtime, approval, approval.args);
     return castVote(runtime, { ...ballot, binding: decision.binding ?? null, edit: undefined });
+  }
   const allowed = new Set([...handlesIn(approval.args), ...(decision.handles ?? [])]);
-  const edit = patched(approval.args, plainJson(decision.edit, allowed));
+  const edit = patched(approval, plainJson(decision.edit, allowed));
   if (!holdsNone(edit, known))
     throw new HoldpointError("secret_transformed", "A secret's value stands in the edit in clear.");
   await checkEdit(runtime, approval, edit);
+  await checkAnswer(runtime, approval, edit);
   return castVote(runtime, { ...ballot, binding: decision.binding ?? approval.binding, edit });
 }
 
-export async function rejectApproval(
-  runtime: Runtime,
-  id: string,
-  decision: Omit<Decision, "note"> & { readonly reason: string },
-): Promise<Decided> {
+export type Rejection = Omit<Decision, "note"> & {
+  readonly reason: string;
+  /** Of a checkpoint: the workflow is rolled back and does not try again. */
+  readonly final?: boolean;
+};
+
+function checkFinal({ final }: Rejection, { id, subject }: Approval): boolean {
+  if (final !== undefined && typeof final !== "boolean")
+    throw new HoldpointError("invalid_input", "final is true or false.");
+  if (final === true && subject?.kind !== "checkpoint")
+    throw new HoldpointError(
+      "invalid_input",
+      `Only the rejection of a checkpoint can be final: ${id} is about ${subject === undefined ? "an action" : "a question"}.`,
+      { next: "Reject it without that." },
+    );
+  return final === true;
+}
+
+export async function rejectApproval(runtime: Runtime, id: string, decision: Rejection): Promise<Decided> {
   checkPerson(decision.by);
   const reason = checkText("reason", decision.reason);
-  const note = redactText(reason, await secretsOf(runtime, await getApproval(runtime, id)));
+  const approval = await getApproval(runtime, id);
+  const isFinal = checkFinal(decision, approval);
+  const note = redactText(reason, await secretsOf(runtime, approval));
   const ballot = {
     approval: id,
     by: decision.by,
     decision: "reject",
     note,
     via: checkVia(decision.via),
+    isFinal,
   } as const;
   return castVote(runtime, { ...ballot, binding: decision.binding ?? null, edit: undefined });
 }

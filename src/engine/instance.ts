@@ -30,6 +30,7 @@ import {
   getApproval,
   listApprovals,
   type Page,
+  type Rejection,
   rejectApproval,
   revokeApproval,
 } from "./approvals.ts";
@@ -82,9 +83,13 @@ export type Approvals = {
   find(beginning: string): Promise<readonly string[]>;
   /** Ids of approvals as they change, by any process. The first turn comes at once and is empty: read then what stands. */
   follow(signal: AbortSignal): AsyncGenerator<readonly string[]>;
-  /** `edit` replaces fields of the arguments; the edited action goes through schema and policy again. */
+  /**
+   * `edit` replaces fields of the arguments; the edited action goes through schema and policy again. Of a checkpoint it
+   * replaces fields of the outputs, and of a question it is the answer.
+   */
   approve(id: string, decision: Decision & { readonly edit?: unknown }): Promise<Decided>;
-  reject(id: string, decision: Omit<Decision, "note"> & { readonly reason: string }): Promise<Decided>;
+  /** `final`, of a checkpoint: the workflow is rolled back and not tried again. */
+  reject(id: string, decision: Rejection): Promise<Decided>;
   /** Takes a pending question back. */
   cancel(id: string, said: Said): Promise<void>;
   /** Takes a decision back that was not used yet. */
@@ -115,7 +120,7 @@ export function approvalsOf(open: Opening): Approvals {
       return approveApproval(await open(), checkId(APPROVAL, id), copy);
     },
     reject: async (id, decision) =>
-      rejectApproval(await open(), checkId(APPROVAL, id), checkDecision(decision, ["reason"])),
+      rejectApproval(await open(), checkId(APPROVAL, id), checkDecision(decision, ["reason", "final"])),
     cancel: async (id, said) =>
       cancelApproval(await open(), { ...checkFields(SAID, said, WORDS), approval: checkId(APPROVAL, id) }),
     revoke: async (id, said) =>
@@ -160,7 +165,7 @@ export function actionsOf(open: Opening): Actions {
 }
 
 export type Journal = {
-  /** Everything about an action or an approval, in commit order. */
+  /** Everything about an action, an approval or a workflow, in commit order. */
   read(id: string): Promise<readonly JournalRecord[]>;
   /** Lines of NDJSON that the separate verifier checks. */
   export(): AsyncGenerator<string>;

@@ -107,9 +107,12 @@ export async function resolveDoubt(
   return structuredClone(answer.state);
 }
 
+export function isBudgetName(id: unknown): id is string {
+  return typeof id === "string" && /^[A-Za-z0-9_.:-]{1,128}$/.test(id);
+}
+
 function checkBudget(id: unknown): void {
-  if (typeof id !== "string" || !/^[A-Za-z0-9_.:-]{1,128}$/.test(id))
-    throw new HoldpointError("invalid_input", `"${shown(id)}" is not a budget's name.`);
+  if (!isBudgetName(id)) throw new HoldpointError("invalid_input", `"${shown(id)}" is not a budget's name.`);
 }
 
 /** Opens a budget, or gives it another limit. */

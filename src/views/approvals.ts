@@ -17,6 +17,7 @@ export function previewOf(value: unknown): string {
 function summary(approval: LiveApproval): JsonObject {
   return {
     status: approval.status,
+    about: approval.subject?.kind ?? "action",
     action: approval.action,
     tool: approval.tool,
     agent: approval.agent,
@@ -35,7 +36,7 @@ function summary(approval: LiveApproval): JsonObject {
 export const approvalsView = {
   view: APPROVALS_VIEW,
   kind: "approval",
-  version: 1,
+  version: 2,
   row(_id: string, state: StateOf<"approval">) {
     if (state.status === "none") return undefined;
     const due = state.status === "pending" ? state.decideBy : null;

@@ -68,6 +68,10 @@ const DEFINITION: RulesOf<CheckpointDefinition> = {
     isRight: (value) => typeof value === "function" || isFields(value),
     what: "is an object of conditions or a function",
   },
+  undo: {
+    isRight: (value) => isFields(value) && typeof value["run"] === "function",
+    what: "is { run, effect? } with a function to run",
+  },
   // Looked at below: what is wrong with a rule takes more words.
   approvers: { isRight: () => true, what: "" },
 };

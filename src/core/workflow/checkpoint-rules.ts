@@ -5,6 +5,7 @@
  *     condition that fails.
  */
 import { errorText } from "../error-text.ts";
+import type { JsonObject } from "../json.ts";
 import type { Money } from "../money.ts";
 import type { ApproverRule } from "../verdict.ts";
 import type { Captured } from "./snapshot.ts";
@@ -55,6 +56,11 @@ export type CheckpointDefinition = {
   readonly onTimeout?: "expire";
   /** Asks only then. Always unless set. */
   readonly when?: CheckpointWhen;
+  /**
+   * Undoes what led to this checkpoint when it is rejected or gone back over, before the tools of that stretch undo what
+   * they did. It is an action of its own, run once.
+   */
+  readonly undo?: CheckpointUndo;
   /** Who has to agree: any one person unless set. */
   readonly approvers?: Partial<ApproverRule>;
 };
@@ -69,6 +75,16 @@ export type CheckpointSet = {
 export const COMPLEXITIES = ["simple", "medium", "complex"] as const;
 export type Complexity = (typeof COMPLEXITIES)[number];
 export type CheckpointSets = { readonly [complexity in Complexity]?: CheckpointSet };
+
+export type CheckpointUndo = {
+  /** Gets the outputs that were captured. */
+  readonly run: (
+    outputs: JsonObject,
+    context: { readonly attempt: number; readonly signal: AbortSignal; readonly idempotencyKey: string },
+  ) => unknown;
+  /** What it promises about repeating it; `once` unless set. */
+  readonly effect?: "idempotent" | "keyed" | "once";
+};
 
 export type Asking = { readonly asks: boolean; readonly why: string };
 

@@ -5,6 +5,7 @@ import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
+import type { Cost } from "../../core/tool-rules.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import type { Answer } from "../answer.ts";
 import { wrong } from "../check-call.ts";
@@ -17,6 +18,7 @@ import type { Tool } from "../tool.ts";
 import type { WorkflowCallOptions } from "./definition.ts";
 import { ask, type Branch } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
+import { noteSecrets } from "./redact.ts";
 import { commit, look, type Run } from "./run.ts";
 
 const OPTIONS = new Set(["says", "agent", "approvalRequired", "rollbackEnabled", "continueInDoubt"]);
@@ -45,6 +47,31 @@ export function asking(tool: Tool): Tool {
   };
 }
 
+/** The dearest in each currency: what a tool declares for several budgets is the same money. */
+function dearest(costs: readonly Cost[]): readonly Cost["amount"][] {
+  const amounts = new Map<string, Cost["amount"]>();
+  for (const { amount } of costs) {
+    const before = amounts.get(amount.currency);
+    if (before === undefined || before.micros < amount.micros) amounts.set(amount.currency, amount);
+  }
+  return [...amounts.values()];
+}
+
+function counted(tool: Tool, budget: string): Tool {
+  const costs = (args: Json): readonly Cost[] => {
+    const own = tool.rules.costs(args);
+    if (own.some((cost) => cost.budget === budget)) return own;
+    return [...own, ...dearest(own).map((amount) => ({ budget, amount }))];
+  };
+  return { ...tool, rules: { ...tool.rules, costs } };
+}
+
+/** As the workflow was started: every call asked about, its cost counted. Whoever runs it, and however often. */
+function underTerms(tool: Tool, { approvalRequired, budget }: Run["state"]): Tool {
+  const asked = approvalRequired === true ? asking(tool) : tool;
+  return budget === undefined || !tool.hasCosts ? asked : counted(asked, budget);
+}
+
 export async function loadAnswer(runtime: Runtime, answer: SettledAnswer): Promise<Answer<Json>> {
   const plain = copyJson(answer) as unknown as Answer<Json>;
   if (answer.executed !== true || plain.executed !== true) return plain;
@@ -69,7 +96,8 @@ export async function placeAndRun(
   call: PlacedCall,
   record: RecordedOp | null,
 ): Promise<void> {
-  const { tool, args, options } = call;
+  const { args, options } = call;
+  const tool = underTerms(call.tool, run.state);
   if (run.values.length > 0)
     await commit(run, (draft, runner, before) =>
       recordFacts(draft, runner, { phase: "run", events: () => before }),
@@ -139,6 +167,7 @@ export function callTool(
   checkCallOptions(options);
   const args = plainJson(named.args);
   const digest = digestOf(args);
+  noteSecrets(run, args);
   const tool = options.approvalRequired === true ? asking(named.tool) : named.tool;
   const { name } = tool.rules;
   return ask(run, branch, {

@@ -45,7 +45,8 @@ function factsOf(run: Run, { name, captured }: Reached) {
   return { name, confidence, cost: costOf(captured), tools, captured, attempt: run.state.generation };
 }
 
-function declaredAs(run: Run, name: string): CheckpointDefinition | "left_out" | undefined {
+/** The checkpoint as the definition has it, with its functions. */
+export function declaredAs(run: Run, name: string): CheckpointDefinition | "left_out" | undefined {
   const { checkpoints } = run.definition.options;
   return checkpoints === undefined
     ? undefined
@@ -70,7 +71,11 @@ async function capture(run: Run, op: string, reached: Reached, why: string): Pro
   const declared = run.state.checkpoints.find((one) => one.name === name);
   const checkpoint = declared?.id ?? `cp_${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")}`;
   const place = { snapshot: id, workflow: run.id, checkpoint, name, at: runtime.clock.now() };
-  const { artifact, ref, snapshot } = await captureSnapshot(runtime, snapshotOf(captured, place));
+  const { artifact, ref, snapshot } = await captureSnapshot(
+    runtime,
+    snapshotOf(captured, place),
+    run.handles,
+  );
   const part = (layer: string): JsonObject => {
     const value = snapshot[layer];
     return isJsonObject(value) ? value : {};

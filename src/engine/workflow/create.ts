@@ -43,7 +43,16 @@ export type Origin = {
   readonly parent?: Lineage;
   readonly fork?: NonNullable<CreatedBody["fork"]>;
   readonly parties?: RunOptions["parties"];
+  readonly terms?: Terms;
 };
+
+/** What a workflow is started under, beside what its definition says. Its children and forks are under the same. */
+export type Terms = Pick<CreatedBody, "approvalRequired" | "budget">;
+
+export const termsOf = ({ approvalRequired, budget }: RunOptions | Terms): Terms => ({
+  ...(approvalRequired === true ? { approvalRequired } : {}),
+  ...(budget === undefined ? {} : { budget }),
+});
 
 export function creationOf(runtime: Runtime, definition: Definition, input: Json, origin: Origin): Creation {
   const { options, name } = definition;
@@ -65,6 +74,7 @@ export function creationOf(runtime: Runtime, definition: Definition, input: Json
     attempts: options.attempts ?? MOST_ATTEMPTS,
     rollbackEnabled: options.rollbackEnabled ?? false,
     onIrreversible: options.onIrreversible ?? "fail",
+    ...origin.terms,
     parent: origin.parent ?? null,
     fork: origin.fork ?? null,
   } as const;

@@ -1,9 +1,10 @@
 /** The verbs about workflows that an embedding program holds in its hands. */
 import type { Json } from "../../core/json.ts";
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
-import { checkFields, checkId } from "../check-call.ts";
+import { checkFields, checkId, checkSignal } from "../check-call.ts";
 import type { Said } from "../operate.ts";
 import type { WorkflowResult } from "./definition.ts";
+import { followWorkflow } from "./follow.ts";
 import { type Job, jobsOf } from "./jobs.ts";
 import {
   cancelById,
@@ -19,6 +20,9 @@ import {
   type WorkflowPage,
   workflowAt,
 } from "./operate-workflows.ts";
+import type { Entry as WorkflowEntry } from "./recorded.ts";
+import { timelineOf } from "./timeline.ts";
+import type { TimelineRow } from "./timeline-row.ts";
 import { awaitEnd, type Definitions } from "./workflows.ts";
 
 export type Workflows = {
@@ -27,8 +31,14 @@ export type Workflows = {
   list(page?: WorkflowPage): Promise<WorkflowList>;
   /** As it stood after an entry, or at a time (milliseconds). */
   at(id: string, moment: Moment): Promise<WorkflowDetails>;
+  /** What happened, in order: operations, decisions, rollbacks with what they undid. Until a moment, or until now. */
+  timeline(id: string, moment?: Moment): Promise<readonly TimelineRow[]>;
+  /** Ids that begin with a text, at most ten; of any other text, the workflow whose request id it is. */
+  find(text: string): Promise<readonly string[]>;
   /** Waits for its end, however long that takes, whoever runs it. */
   result(id: string): Promise<WorkflowResult<unknown>>;
+  /** Its entries from the first on, as they are written, by any process; ends with the workflow or the signal. */
+  follow(id: string, signal: AbortSignal): AsyncGenerator<WorkflowEntry>;
   /** The captured state of a checkpoint, by its name. */
   snapshot(id: string, checkpoint: string): Promise<Json>;
   /** Its main job, an approval job for each checkpoint, and the settlement. */
@@ -50,7 +60,13 @@ export function workflowsOf(definitions: Definitions): Workflows {
     get: async (id) => getWorkflow(await runtime(), checkId(WORKFLOW, id)),
     list: async (page = {}) => listWorkflows(await runtime(), page),
     at: async (id, moment) => workflowAt(await runtime(), checkId(WORKFLOW, id), moment),
+    timeline: async (id, moment) => timelineOf(await runtime(), checkId(WORKFLOW, id), moment),
+    find: async (text) => findWorkflows(await runtime(), checkId(WORKFLOW, text)),
     result: async (id) => awaitEnd(await definitions.open(), checkId(WORKFLOW, id)),
+    async *follow(id, signal) {
+      checkSignal(signal);
+      yield* followWorkflow(await runtime(), checkId(WORKFLOW, id), signal);
+    },
     snapshot: async (id, checkpoint) => snapshotOf(await runtime(), checkId(WORKFLOW, id), checkpoint),
     jobs: async (id) => jobsOf(await runtime(), checkId(WORKFLOW, id)),
     cancel: async (id, said) =>

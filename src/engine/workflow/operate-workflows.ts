@@ -20,6 +20,7 @@ import { wrong } from "../check-call.ts";
 import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
+import { termsOf } from "./create.ts";
 import { entriesOf } from "./entries.ts";
 import { applyEntry, emptyTable } from "./recorded.ts";
 import { workflowState } from "./workflows.ts";
@@ -179,7 +180,7 @@ export async function forkById(
   const { name, description, version, input, agent, requester, parties, escrow, complexity, checkpoints } =
     state;
   const { attempts, rollbackEnabled, onIrreversible } = state;
-  const terms = { attempts, rollbackEnabled, onIrreversible, parent: null };
+  const terms = { attempts, rollbackEnabled, onIrreversible, ...termsOf(state), parent: null };
   const facts = {
     name,
     description,

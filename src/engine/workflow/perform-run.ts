@@ -14,6 +14,7 @@ import type { Definition } from "./definition.ts";
 import { type Driven, drive } from "./drive.ts";
 import { entriesOf } from "./entries.ts";
 import { applyEntry, emptyTable, type Table } from "./recorded.ts";
+import { textWithoutSecrets, withoutSecrets } from "./redact.ts";
 import { rollBackAll } from "./roll-back.ts";
 import { conclude, letGo, makeBell, type Run } from "./run.ts";
 
@@ -67,6 +68,7 @@ export async function openRun(
     waits: new Map(),
     values: [],
     undos: new Map(),
+    handles: new Set(),
     active: 0,
     ending: null,
     turned: false,
@@ -91,11 +93,11 @@ async function endRun(run: Run): Promise<void> {
   const { ending } = run;
   if (ending === null) return;
   if (ending.kind === "returned") {
-    const result = resultJson(ending.value);
+    const result = await withoutSecrets(run, resultJson(ending.value));
     await conclude(run, (draft, runner, before) => completeWorkflow(draft, runner, { result, before }));
     return;
   }
-  const reason = errorText(ending.error);
+  const reason = await textWithoutSecrets(run, errorText(ending.error));
   const scope = scopeOf(run);
   if (scope !== null) {
     await conclude(run, (draft, runner, before) => rollBackRun(draft, runner, { reason, scope, before }));
@@ -130,11 +132,9 @@ async function stretch(run: Run): Promise<Driven["kind"]> {
 
 async function take(runtime: Runtime, id: string, dead: string | null): Promise<LiveWorkflow | undefined> {
   const { id: epoch } = await runtime.epoch();
-  await runtime.reach("before_take");
   const taken = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
     takeRun(draft, { workflow: id, epoch, dead }),
   );
-  await runtime.reach("after_take");
   return taken.kind === "taken" ? taken.state : undefined;
 }
 
@@ -158,7 +158,10 @@ export async function performRun(
 ): Promise<Left> {
   for (;;) {
     if (runtime.closing.aborted) return { kind: "left" };
+    // Here and not further down, so that whatever a test makes of it holds for the whole run.
+    await runtime.reach("before_take");
     const state = await take(runtime, id, dead);
+    await runtime.reach("after_take");
     if (state === undefined) return { kind: "left" };
     const run = await openRun(runtime, definition, id, state);
     onRun(run);

@@ -7,12 +7,13 @@
  */
 import { cancelAction } from "../../core/action/cancel.ts";
 import type { ActionIn, LiveAction } from "../../core/action/state.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import { actionStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow } from "../../core/workflow/end.ts";
 import type { Irreversible, RollbackReport } from "../../core/workflow/events.ts";
 import { endRollback } from "../../core/workflow/rollback.ts";
 import { openSnapshot } from "../capture.ts";
+import { defineTool } from "../define-tool.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
 import { loadArgs, loadValue, readState } from "../read-state.ts";
@@ -20,6 +21,7 @@ import { recoverAction } from "../recover.ts";
 import { runCommand } from "../run-command.ts";
 import type { Tool } from "../tool.ts";
 import { rehearse } from "./begin.ts";
+import { declaredAs } from "./checkpoint-op.ts";
 import { entriesOf } from "./entries.ts";
 import { applyEntry, emptyTable, type RecordedOp } from "./recorded.ts";
 import { conclude, letGo, look, type OpenWait, type Run } from "./run.ts";
@@ -29,11 +31,13 @@ const BACK_OFF_MS = 500;
 const LONGEST_BACK_OFF_MS = 10_000;
 const LOOK_MS = 50;
 
+/** Something that was done: `id` is the action, or a checkpoint's operation where the checkpoint says how to undo. */
 type Done = {
   readonly op: string;
-  readonly action: string;
+  readonly id: string;
   readonly tool: string;
-  readonly state: LiveAction;
+  readonly undo: Tool["undo"] | undefined;
+  readonly args: () => Promise<Json>;
 };
 
 /** Calls in the range, newest first; those of its children stand where the child was spawned. */
@@ -45,6 +49,7 @@ async function callsIn(run: Run): Promise<readonly RecordedOp[]> {
   const calls: RecordedOp[] = [];
   for (const record of inRange) {
     if (record.kind === "call" && isMeant(record)) calls.push(record);
+    if (record.kind === "checkpoint" && checkpointUndo(run, record) !== null) calls.push(record);
     if (record.kind === "child") calls.push(...(await callsOfChild(run, String(record.body["child"]))));
   }
   return calls.reverse();
@@ -84,25 +89,34 @@ async function atRest(run: Run, { body }: RecordedOp): Promise<LiveAction> {
   }
 }
 
+/** How a checkpoint itself undoes what led to it, where it says so. */
+function checkpointUndo(run: Run, { body }: RecordedOp): Tool | null {
+  const definition = declaredAs(run, String(body["name"]));
+  const undo = typeof definition === "object" ? definition.undo : undefined;
+  if (undo === undefined) return null;
+  const name = String(body["name"]).replaceAll(/[^A-Za-z0-9_.:-]/g, "_");
+  return defineTool<{ readonly result: Json }, unknown>({
+    name: `checkpoint.${name}.undo`,
+    effect: undo.effect ?? "once",
+    policy: "approve",
+    undo: "nothing",
+    run: ({ result }, { attempt, signal, idempotencyKey }) =>
+      undo.run(result as JsonObject, { attempt, signal, idempotencyKey }),
+  });
+}
+
 function undoOf(run: Run, op: string, tool: string): Tool["undo"] | undefined {
   return (run.undos.get(op) ?? run.tools.get(tool))?.undo;
 }
 
 type Undone = "undone" | { readonly reason: string } | { readonly wait: OpenWait };
 
-async function undoArgs(run: Run, state: ActionIn<"applied">): Promise<Json> {
-  return {
-    args: await loadArgs(run.runtime, state),
-    result: await loadValue(run.runtime, state.outcome.result),
-  };
-}
-
 /** One attempt at a compensation: an action of its own, under an id of its own. */
-async function undoOnce(run: Run, { op, action, state }: Done, undo: Tool, tries: number): Promise<Undone> {
+async function undoOnce(run: Run, { op, id, args }: Done, undo: Tool, tries: number): Promise<Undone> {
   const requestId = `${op}/undo#${tries}`;
-  const within = { workflow: run.id, op: requestId, undoes: action, goesOn: false };
+  const within = { workflow: run.id, op: requestId, undoes: id, goesOn: false };
   await run.runtime.reach("before_compensation");
-  const answer = await proposeCall(run.runtime, undo, await undoArgs(run, state as ActionIn<"applied">), {
+  const answer = await proposeCall(run.runtime, undo, await args(), {
     requestId,
     waitMs: 0,
     placement: { ...within, epoch: run.epoch, rollback: false },
@@ -118,7 +132,7 @@ async function undoOnce(run: Run, { op, action, state }: Done, undo: Tool, tries
 }
 
 async function undoFully(run: Run, done: Done, undo: Tool): Promise<Undone> {
-  const past = run.table.undos.filter(({ undoes }) => undoes === done.action);
+  const past = run.table.undos.filter(({ undoes }) => undoes === done.id);
   if (past.some(({ status }) => status === "undone")) return "undone";
   let tries = past.filter(({ status }) => status === "not_undone").length + 1;
   for (; ; tries++) {
@@ -132,15 +146,37 @@ async function undoFully(run: Run, done: Done, undo: Tool): Promise<Undone> {
 
 type Sorted = { readonly applied: readonly Done[]; readonly doubts: readonly OpenWait[] };
 
-async function sort(run: Run, calls: readonly RecordedOp[]): Promise<Sorted> {
+function doneBy(run: Run, { op, body }: RecordedOp, state: ActionIn<"applied">): Done {
+  const tool = String(body["tool"]);
+  const args = async () => ({
+    args: await loadArgs(run.runtime, state),
+    result: await loadValue(run.runtime, state.outcome.result),
+  });
+  return { op, id: String(body["action"]), tool, undo: undoOf(run, op, tool), args };
+}
+
+function passedAt(run: Run, record: RecordedOp): Done {
+  const { op, body } = record;
+  const undo = checkpointUndo(run, record);
+  const args = async () => ({
+    args: { checkpoint: String(body["name"]) },
+    result: await loadValue(run.runtime, body["outputs"] ?? null),
+  });
+  return { op, id: op, tool: String(body["name"]), undo, args };
+}
+
+async function sort(run: Run, records: readonly RecordedOp[]): Promise<Sorted> {
   const applied: Done[] = [];
   const doubts: OpenWait[] = [];
-  for (const call of calls) {
-    const state = await atRest(run, call);
-    const done = { op: call.op, action: String(call.body["action"]), tool: String(call.body["tool"]), state };
-    if (state.phase === "applied") applied.push(done);
+  for (const record of records) {
+    if (record.kind === "checkpoint") {
+      applied.push(passedAt(run, record));
+      continue;
+    }
+    const state = await atRest(run, record);
+    if (state.phase === "applied") applied.push(doneBy(run, record, state));
     if (state.phase === "in_doubt")
-      doubts.push({ op: call.op, kind: "doubt", on: state.effect.id, until: null });
+      doubts.push({ op: record.op, kind: "doubt", on: state.effect.id, until: null });
   }
   return { applied, doubts };
 }
@@ -152,8 +188,7 @@ async function undoEach(run: Run, applied: readonly Done[]): Promise<Swept> {
   const notUndone: { action: string; reason: string }[] = [];
   const irreversible: Irreversible[] = [];
   for (const done of applied) {
-    const { op, action, tool } = done;
-    const undo = undoOf(run, op, tool);
+    const { op, id: action, tool, undo } = done;
     if (undo === "nothing") continue;
     if (undo === undefined) notUndone.push({ action, reason: `the tool "${tool}" is not known here` });
     else if (undo === null) irreversible.push({ op, action, tool });
@@ -176,7 +211,9 @@ async function checkSnapshot(run: Run): Promise<void> {
 async function sweep(run: Run): Promise<Swept> {
   const calls = await callsIn(run);
   // Steps that are undone by functions of the definition's own: it has to say which.
-  if (calls.some(({ op, body }) => undoOf(run, op, String(body["tool"])) === undefined)) await rehearse(run);
+  const isKnown = ({ kind, op, body }: RecordedOp) =>
+    kind !== "call" || undoOf(run, op, String(body["tool"])) !== undefined;
+  if (!calls.every(isKnown)) await rehearse(run);
   const { applied, doubts } = await sort(run, calls);
   return doubts.length > 0 ? { waits: doubts } : undoEach(run, applied);
 }

@@ -63,6 +63,8 @@ export type Run = {
   values: NewEvent[];
   /** How to undo what this definition did without a tool of its own, by action. */
   readonly undos: Map<string, Tool>;
+  /** Secrets that the definition has handed to its calls: their values are taken out of what it says. */
+  readonly handles: Set<string>;
   active: number;
   ending: Ending | null;
   /** The workflow stands elsewhere: this run is over. */
@@ -161,9 +163,11 @@ export function commit(run: Run, rules: Rules): Promise<Recorded> {
   return inLane(run, async () => {
     if (run.turned) return { kind: "turned" };
     const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
+    await run.runtime.reach("before_fact");
     const answer = await runCommand(run.runtime, { write: [workflowStream(run.id)] }, (draft) =>
       rules(draft, runner, before),
     );
+    await run.runtime.reach("after_fact");
     if (answer.kind === "recorded") {
       run.written = answer.written;
       await applyOwn(run, answer);
@@ -176,13 +180,16 @@ export function commit(run: Run, rules: Rules): Promise<Recorded> {
 export function conclude<Answer extends { readonly kind: string }>(
   run: Run,
   rules: (draft: Draft, runner: Runner, before: readonly NewEvent[]) => Need | Answer,
+  what: "fact" | "rest" = "fact",
 ): Promise<Exclude<Answer, Need>> {
   const before = run.values;
   return inLane(run, async () => {
     const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
+    await run.runtime.reach(`before_${what}`);
     const answer = await runCommand(run.runtime, { write: [workflowStream(run.id)] }, (draft) =>
       rules(draft, runner, before),
     );
+    await run.runtime.reach(`after_${what}`);
     if (answer.kind === "turned" || answer.kind === "moved") await catchUp(run);
     return answer as Exclude<Answer, Need>;
   });
@@ -193,8 +200,10 @@ export async function letGo(run: Run, waits: readonly OpenWait[]): Promise<boole
   const times = waits.flatMap(({ until }) => until ?? []);
   const wakeAt = times.length === 0 ? null : Math.min(...times);
   const listed = waits.map(({ op, kind, on }) => ({ op, kind, on }));
-  const answer = await conclude(run, (draft, runner, before) =>
-    suspend(draft, runner, { seen: run.seen, waits: listed, wakeAt, before }),
+  const answer = await conclude(
+    run,
+    (draft, runner, before) => suspend(draft, runner, { seen: run.seen, waits: listed, wakeAt, before }),
+    "rest",
   );
   return answer.kind === "suspended";
 }

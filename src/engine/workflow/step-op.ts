@@ -19,6 +19,7 @@ import { answerOf, loadAnswer, placeAndRun } from "./call-op.ts";
 import type { Retries, StepContext, StepOptions } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
+import { noteSecrets, textWithoutSecrets, withoutSecrets } from "./redact.ts";
 import { commit, type Run } from "./run.ts";
 
 /** Thrown to the definition when a step has failed for good. */
@@ -132,9 +133,9 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
   if (run.turned || run.runtime.closing.aborted) return;
   let result: Json;
   try {
-    result = resultJson(await attemptStep(run, op, step, attempt));
+    result = await withoutSecrets(run, resultJson(await attemptStep(run, op, step, attempt)));
   } catch (error) {
-    return failed(run, op, step, { attempt, error: errorText(error) });
+    return failed(run, op, step, { attempt, error: await textWithoutSecrets(run, errorText(error)) });
   }
   await commit(run, (draft, runner, before) => {
     const events = () => [
@@ -182,6 +183,7 @@ function gatedStep(run: Run, branch: Branch, step: Step): Promise<unknown> {
   const tool = toolOf(run, step);
   const args = plainJson(options.args ?? {});
   const digest = digestOf(args);
+  noteSecrets(run, args);
   const { rollbackEnabled } = options;
   const call = { tool, args, options: rollbackEnabled === undefined ? {} : { rollbackEnabled } };
   return ask(run, branch, {

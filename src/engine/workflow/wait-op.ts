@@ -11,7 +11,7 @@ import { schemaRules } from "../input-schema.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
-import { creationOf } from "./create.ts";
+import { creationOf, termsOf } from "./create.ts";
 import type { Asked, Definition, QuestionOptions } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp } from "./recorded.ts";
@@ -132,7 +132,8 @@ export class ChildFailed extends Error {
 
 async function spawn(run: Run, op: string, child: Definition, input: Json): Promise<void> {
   const parent = { workflow: run.id, op };
-  const creation = creationOf(run.runtime, child, input, { requestId: op, parent, epoch: null });
+  const origin = { requestId: op, parent, epoch: null, terms: termsOf(run.state) };
+  const creation = creationOf(run.runtime, child, input, origin);
   const answer = await commit(run, (draft, runner, before) =>
     spawnChild(draft, runner, { op, before, creation }),
   );

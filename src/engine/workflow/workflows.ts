@@ -8,11 +8,12 @@ import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { wrong } from "../check-call.ts";
 import { schemaRules } from "../input-schema.ts";
+import { isBudgetName } from "../operate.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
-import { creationOf } from "./create.ts";
+import { creationOf, termsOf } from "./create.ts";
 import { bindDefinition, defineWorkflow } from "./define-workflow.ts";
 import type {
   Definition,
@@ -85,8 +86,8 @@ function validated(definition: Definition, given: unknown): Json {
   );
 }
 
-const RUN_OPTIONS = new Set(["requestId", "parties", "notify"]);
-const LATER = new Set(["sandbox", "trace", "budget", "maxCostUsd"]);
+const RUN_OPTIONS = new Set(["requestId", "parties", "approvalRequired", "budget", "notify"]);
+const LATER = new Set(["sandbox", "trace", "maxCostUsd"]);
 
 function checkRunOptions(options: RunOptions): void {
   for (const field of Object.keys(options)) {
@@ -100,6 +101,10 @@ function checkRunOptions(options: RunOptions): void {
     (typeof requestId !== "string" || requestId === "" || requestId.length > 500)
   )
     wrong("A request id is a text of 1 to 500 characters.");
+  if (options.approvalRequired !== undefined && typeof options.approvalRequired !== "boolean")
+    wrong("approvalRequired is true or false.");
+  if (options.budget !== undefined && !isBudgetName(options.budget))
+    wrong("A workflow is run with the name of a budget, one that hp.budgets.limit() has opened.");
   if (options.notify !== undefined && typeof options.notify !== "function")
     wrong("notify is a function; addresses such as slack:// are not there yet.");
 }
@@ -117,7 +122,8 @@ async function startWorkflow(
   const { id: epoch } = await runtime.epoch();
   dispatcher.work();
   const { requestId = null, parties } = options;
-  const origin = { requestId, epoch, ...(parties === undefined ? {} : { parties }) };
+  const terms = termsOf(options);
+  const origin = { requestId, epoch, terms, ...(parties === undefined ? {} : { parties }) };
   const creation = creationOf(runtime, definition, input, origin);
   await runtime.reach("before_propose");
   const made = await runCommand(runtime, { write: [workflowStream(creation.workflow)] }, (draft) =>
