@@ -146,8 +146,8 @@ async function issuesWith(runtime: Runtime, schema: Json, value: Json): Promise<
 
 /** Only for people who approve: nobody has to answer in order to reject. */
 async function checkAnswer(runtime: Runtime, approval: Approval, answer: Json): Promise<void> {
-  const { answerSchema, tool, id } = approval;
-  if (answerSchema === undefined) return;
+  const { answerSchema, tool, id, status } = approval;
+  if (answerSchema === undefined || status !== "pending") return;
   const issues = await issuesWith(runtime, answerSchema, answer);
   if (issues === undefined) return;
   throw new HoldpointError("invalid_args", `The answer does not fit the question "${tool}": ${issues}.`, {

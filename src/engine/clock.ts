@@ -4,6 +4,8 @@ export type Clock = {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Milliseconds that only ever grow, whatever `now` is set to; without it `now` has to serve. */
   elapsed?(): number;
+  /** Resolves when everything that is ready to run has run; without it, with the next turn of the event loop. */
+  turn?(): Promise<void>;
 };
 
 /** Node fires timers over 24.8 days at once; nothing here sleeps longer than a day in one go. */

@@ -1,12 +1,13 @@
 /** The journal read back: by id, as an export, and verified. */
 import { requestName } from "../core/action/propose.ts";
+import type { ApprovalQuestion } from "../core/approval/events.ts";
 import type { Header } from "../core/entry.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { exportLine } from "../core/export-line.ts";
 import type { Finding } from "../core/finding.ts";
-import type { Json } from "../core/json.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import type { PublicJwk } from "../core/jws.ts";
-import { actionStream, approvalStream, type StreamRef, streamName } from "../core/stream.ts";
+import { actionStream, approvalStream, type StreamRef, streamName, workflowStream } from "../core/stream.ts";
 import { type Report, startVerification } from "../core/verify-journal.ts";
 import type { SavedSeal } from "../core/verify-seals.ts";
 import type { JournalEntry } from "../stores/store.ts";
@@ -30,34 +31,69 @@ function recordOf(entry: JournalEntry): JournalRecord {
   return { position: entry.position, stream, seq, type, at, hash: entry.hash, body };
 }
 
-/** The streams that tell the story of an id: an action's with those of its approvals, or one approval's with its action. */
-async function streamsOf(place: Place, id: string): Promise<readonly StreamRef[]> {
-  const action = id.startsWith("apr_") ? await actionOfApproval(place, id) : await findAction(place, id);
-  const entries = await place.store.read(place.tenant, actionStream(action));
-  if (entries.length === 0) throw new HoldpointError("unknown_id", `There is nothing under "${id}".`);
-  const approvals = entries.map(recordOf).flatMap(({ type, body }) => {
-    const approval = type === "action.reviewed" ? (body as { approval?: unknown } | null)?.approval : null;
-    return typeof approval === "string" ? [approval] : [];
-  });
+type Told = { readonly streams: readonly StreamRef[]; readonly only?: (record: JournalRecord) => boolean };
+
+const field = ({ body }: JournalRecord, name: string): string | undefined => {
+  const value = isJsonObject(body) ? body[name] : undefined;
+  return typeof value === "string" ? value : undefined;
+};
+
+async function recordsOf(place: Place, stream: StreamRef): Promise<readonly JournalRecord[]> {
+  return (await place.store.read(place.tenant, stream)).map(recordOf);
+}
+
+/** An action's stream with those of its approvals. */
+async function streamsOfAction(place: Place, action: string): Promise<readonly StreamRef[]> {
+  const records = await recordsOf(place, actionStream(action));
+  const approvals = records.flatMap((record) =>
+    record.type === "action.reviewed" ? (field(record, "approval") ?? []) : [],
+  );
   return [actionStream(action), ...[...new Set(approvals)].map(approvalStream)];
 }
 
-async function actionOfApproval(place: Place, id: string): Promise<string> {
-  const [first] = await place.store.read(place.tenant, approvalStream(id), { limit: 1 });
-  const body = first === undefined ? null : (recordOf(first).body as { action?: unknown } | null);
-  if (typeof body?.action !== "string") throw new HoldpointError("unknown_id", `There is no approval ${id}.`);
-  return body.action;
+/** A workflow's stream with those of its actions, its questions and its children. */
+async function streamsOfWorkflow(place: Place, id: string): Promise<readonly StreamRef[]> {
+  const streams: StreamRef[] = [workflowStream(id)];
+  for (const record of await recordsOf(place, workflowStream(id))) {
+    const { type } = record;
+    if (type === "call.made" || type === "compensation.made")
+      streams.push(...(await streamsOfAction(place, field(record, "action") ?? "")));
+    if (type === "checkpoint.reached" || type === "question.asked")
+      streams.push(approvalStream(field(record, "approval") ?? ""));
+    if (type === "child.spawned")
+      streams.push(...(await streamsOfWorkflow(place, field(record, "child") ?? "")));
+  }
+  return streams;
 }
 
-/** Everything about an action or an approval, in the order in which it was committed. */
+/** An approval's stream with its action's, or with what its workflow says of it. */
+async function toldOfApproval(place: Place, id: string): Promise<Told> {
+  const [first] = await recordsOf(place, approvalStream(id));
+  if (first === undefined) throw new HoldpointError("unknown_id", `There is no approval ${id}.`);
+  const { action, subject } = (first.body ?? {}) as unknown as Partial<ApprovalQuestion>;
+  if (subject === undefined)
+    return { streams: action === undefined ? [approvalStream(id)] : await streamsOfAction(place, action) };
+  const isOwn = (record: JournalRecord) => record.stream === streamName(approvalStream(id));
+  return {
+    streams: [approvalStream(id), workflowStream(subject.workflow)],
+    only: (record) => isOwn(record) || field(record, "approval") === id,
+  };
+}
+
+/** The streams that tell the story of an id. */
+async function toldOf(place: Place, id: string): Promise<Told> {
+  if (id.startsWith("apr_")) return toldOfApproval(place, id);
+  if (id.startsWith("wf_")) return { streams: await streamsOfWorkflow(place, id) };
+  return { streams: await streamsOfAction(place, await findAction(place, id)) };
+}
+
+/** Everything about an action, an approval or a workflow, in the order in which it was committed. */
 export async function readJournal(place: Place, id: string): Promise<readonly JournalRecord[]> {
-  const pages = await Promise.all(
-    (await streamsOf(place, id)).map((stream) => place.store.read(place.tenant, stream)),
-  );
-  return pages
-    .flat()
-    .map(recordOf)
-    .sort((a, b) => a.position - b.position);
+  const { streams, only } = await toldOf(place, id);
+  const all = (await Promise.all(streams.map((stream) => recordsOf(place, stream)))).flat();
+  const records = only === undefined ? all : all.filter(only);
+  if (records.length === 0) throw new HoldpointError("unknown_id", `There is nothing under "${id}".`);
+  return records.sort((a, b) => a.position - b.position);
 }
 
 async function* allEntries(place: Place): AsyncGenerator<JournalEntry> {

@@ -113,6 +113,12 @@ function questionFor(
   };
 }
 
+/** While another checkpoint waits, this one is not reached yet. */
+function askAgain(run: Run, op: string): void {
+  const asked = [...run.asked.values()].find((one) => one.op === op);
+  if (asked !== undefined) asked.isStarted = false;
+}
+
 async function reach(run: Run, op: string, reached: Reached): Promise<void> {
   const declared = declaredAs(run, reached.name);
   const { asks, why } = whetherToAsk(declared, factsOf(run, reached));
@@ -124,7 +130,8 @@ async function reach(run: Run, op: string, reached: Reached): Promise<void> {
     reachCheckpoint(draft, runner, { ...captures.reach, before, ask: question }),
   );
   await run.runtime.reach("after_checkpoint");
-  if (answer.kind !== "recorded" || question === null) return;
+  if (answer.kind !== "recorded") return askAgain(run, op);
+  if (question === null) return;
   waitFor(run, op, question.approval);
   const decideBy = question.decideWithinMs === null ? null : answer.now + question.decideWithinMs;
   const { approval } = question;

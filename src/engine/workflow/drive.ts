@@ -15,7 +15,8 @@ export type Driven =
   | { readonly kind: "changed"; readonly difference: string };
 
 /** Everything that is ready to run has run. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const turn = ({ runtime }: Run): Promise<void> =>
+  runtime.clock.turn?.() ?? new Promise((resolve) => setImmediate(resolve));
 
 /** A definition may await something else between two operations; so long it is given. */
 const PATIENCE_MS = 1_000;
@@ -49,7 +50,7 @@ async function awaitAsked(run: Run, key: string): Promise<string | undefined> {
     if (run.ending !== null) return difference(run, key, undefined);
     if (fresh === undefined) {
       await run.bell.wait();
-      await turn();
+      await turn(run);
       continue;
     }
     if (waited >= PATIENCE_MS) return difference(run, key, fresh);
@@ -80,7 +81,7 @@ export async function deliver(run: Run): Promise<string | undefined> {
     run.asked.delete(delivery.key);
     run.waits.delete(delivery.key);
     await op.settle(delivery.settlement);
-    await turn();
+    await turn(run);
   }
 }
 
@@ -120,7 +121,7 @@ const isIdle = (run: Run): boolean => run.active === 0 && run.waits.size > 0 && 
 
 /** Nothing but waiting is left: it is let go of, unless something moves in the last moment. */
 async function rest(run: Run): Promise<boolean> {
-  await turn();
+  await turn(run);
   if (!isIdle(run) || startAsked(run)) return false;
   return letGo(run, [...run.waits.values()]);
 }
@@ -143,10 +144,10 @@ export async function drive(run: Run): Promise<Driven> {
     if (run.next < run.table.deliveries.length && !run.turned) continue;
     const decided = verdict(run);
     if (decided !== undefined) return decided;
-    if (startAsked(run)) await turn();
+    if (startAsked(run)) await turn(run);
     else if (!isIdle(run)) {
       await run.bell.wait();
-      await turn();
+      await turn(run);
     } else if (await rest(run)) return { kind: "suspended" };
   }
 }

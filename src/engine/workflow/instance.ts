@@ -2,6 +2,7 @@
 import type { Json } from "../../core/json.ts";
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
 import { checkFields, checkId, checkSignal } from "../check-call.ts";
+import { findWorkflows } from "../find-ids.ts";
 import type { Said } from "../operate.ts";
 import type { WorkflowResult } from "./definition.ts";
 import { followWorkflow } from "./follow.ts";

@@ -171,7 +171,11 @@ export function commit(run: Run, rules: Rules): Promise<Recorded> {
     if (answer.kind === "recorded") {
       run.written = answer.written;
       await applyOwn(run, answer);
-    } else if (answer.kind === "turned") await catchUp(run);
+      return answer;
+    }
+    // Nothing was written: the next commit takes along what was given out.
+    run.values = [...before, ...run.values];
+    if (answer.kind === "turned") await catchUp(run);
     return answer;
   });
 }

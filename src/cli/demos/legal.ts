@@ -1,0 +1,58 @@
+import type { Outcome, Scenario } from "./scenario.ts";
+import { workflowNameOf } from "./scenario.ts";
+
+type Clause = { readonly clause: string; readonly liability: string };
+
+const CHECKPOINT = "Review the contract";
+const UNLIMITED = "unlimited";
+
+export const legal: Scenario = {
+  name: "legal",
+  title: "A clause without a limit",
+  task: "Draft the supply contract with Acme, and send it for signature.",
+  mistake: "The agent took over the other side's clause: our liability has no limit.",
+  input: { party: "Acme" },
+  hint: 'modify, and set liability to "the fees of twelve months"',
+  corrects: [
+    {
+      kind: "modify",
+      edit: { liability: "the fees of twelve months" },
+      note: "We never sign without a limit.",
+    },
+  ],
+  rejects: { kind: "reject", reason: "We do not contract with Acme any more.", final: true },
+  define(hp, { supervised, say }) {
+    const draft = hp.gate({
+      name: "document.create",
+      policy: "approve",
+      undo: ({ title }) => say(`The draft "${title}" is deleted.`),
+      run: ({ title }: { title: string }) => {
+        say(`The draft "${title}" is in the shared folder.`);
+        return { document: "D-1" };
+      },
+    });
+    const send = hp.gate({
+      name: "contract.send",
+      policy: "approve",
+      run: ({ party, clause, liability }: Clause & { party: string }) => {
+        say(`The contract is sent to ${party}. Clause ${clause}: liability up to ${liability}.`);
+        return { signed: true };
+      },
+    });
+    const options = { checkpoints: [{ name: CHECKPOINT, requiresApproval: supervised }] };
+    return hp.workflow(workflowNameOf("legal", supervised), options, async (ctx, input): Promise<Outcome> => {
+      const { party } = input as { party: string };
+      await ctx.call(draft, { title: `Supply contract ${party}` });
+      const clause = await ctx.step("draft the clauses", (): Clause => ({ clause: "9", liability: UNLIMITED }));
+      const summary = `${party} sent clause 9 as they like it. I kept it, so that they sign soon.`;
+      const { outputs } = await ctx.checkpoint(CHECKPOINT, { outputs: clause, summary, confidence: 0.6 });
+      const sent = await ctx.call(send, { party, ...outputs });
+      if (sent.executed !== true) throw new Error(`Nothing was sent: ${sent.reason}`);
+      const told =
+        outputs.liability === UNLIMITED
+          ? "signed with a liability that has no limit"
+          : `signed with a liability up to ${outputs.liability}`;
+      return { costUsd: null, told };
+    });
+  },
+};
