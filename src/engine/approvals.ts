@@ -7,7 +7,7 @@ import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
-import { approvalStream } from "../core/stream.ts";
+import { actionStream, approvalStream, type StreamRef, workflowStream } from "../core/stream.ts";
 import type { ViewRow } from "../stores/store.ts";
 import { plainJson } from "./prepare-args.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
@@ -164,6 +164,11 @@ async function checkEdit(runtime: Runtime, approval: Approval, args: Json): Prom
   throw new HoldpointError("invalid_args", `The edit does not fit the tool "${approval.tool}": ${issues}.`);
 }
 
+/** What is locked together with an approval. */
+function aboutOf({ subject, action }: Approval): StreamRef {
+  return subject === undefined ? actionStream(action) : workflowStream(subject.workflow);
+}
+
 /** What people write is kept in clear, so the values of the action's secrets are taken out of it. */
 async function secretsOf(runtime: Runtime, approval: Approval): Promise<ReadonlyMap<string, string>> {
   return resolveAll(runtime.secrets, approval.args).catch(() => new Map<string, string>());
@@ -186,7 +191,11 @@ export async function approveApproval(
   } as const;
   if (decision.edit === undefined) {
     await checkAnswer(runtime, approval, approval.args);
-    return castVote(runtime, { ...ballot, binding: decision.binding ?? null, edit: undefined });
+    return castVote(
+      runtime,
+      { ...ballot, binding: decision.binding ?? null, edit: undefined },
+      aboutOf(approval),
+    );
   }
   const allowed = new Set([...handlesIn(approval.args), ...(decision.handles ?? [])]);
   const edit = patched(approval, plainJson(decision.edit, allowed));
@@ -194,7 +203,11 @@ export async function approveApproval(
     throw new HoldpointError("secret_transformed", "A secret's value stands in the edit in clear.");
   await checkEdit(runtime, approval, edit);
   await checkAnswer(runtime, approval, edit);
-  return castVote(runtime, { ...ballot, binding: decision.binding ?? approval.binding, edit });
+  return castVote(
+    runtime,
+    { ...ballot, binding: decision.binding ?? approval.binding, edit },
+    aboutOf(approval),
+  );
 }
 
 export type Rejection = Omit<Decision, "note"> & {
@@ -229,7 +242,11 @@ export async function rejectApproval(runtime: Runtime, id: string, decision: Rej
     via: checkVia(decision.via),
     isFinal,
   } as const;
-  return castVote(runtime, { ...ballot, binding: decision.binding ?? null, edit: undefined });
+  return castVote(
+    runtime,
+    { ...ballot, binding: decision.binding ?? null, edit: undefined },
+    aboutOf(approval),
+  );
 }
 
 async function withdraw(
@@ -243,11 +260,11 @@ async function withdraw(
       `"${shown(command.by)}" is not a principal: write person:<name>.`,
     );
   checkText("reason", command.reason);
-  const known = await secretsOf(runtime, await getApproval(runtime, command.approval));
+  const approval = await getApproval(runtime, command.approval);
+  const known = await secretsOf(runtime, approval);
   const clean = { ...command, reason: redactText(command.reason, known) };
-  const answer = await runCommand(runtime, { write: [approvalStream(command.approval)] }, (draft) =>
-    rules(draft, clean),
-  );
+  const needs = { write: [approvalStream(command.approval), aboutOf(approval)] };
+  const answer = await runCommand(runtime, needs, (draft) => rules(draft, clean));
   if (answer.kind === "ended") return;
   if (answer.status === "none")
     throw new HoldpointError("unknown_id", `There is no approval ${command.approval}.`);

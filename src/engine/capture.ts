@@ -36,7 +36,10 @@ export type Capture = {
 };
 
 /** A handle that opens nothing here has no value here that could be taken out. */
-export async function valuesOf(secrets: Secrets, handles: Iterable<string>): Promise<ReadonlyMap<string, string>> {
+export async function valuesOf(
+  secrets: Secrets,
+  handles: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
   const values = new Map<string, string>();
   for (const handle of handles) {
     try {

@@ -46,14 +46,16 @@ const LOOK_AGAIN_MS = 2_000;
 /** The store's clock decides; while ours is ahead of it we look again, but not in a tight loop. */
 const SHORTEST_WAIT_MS = 20;
 
-type Step =
-  | { readonly kind: "done"; readonly answer: Answer<Json> }
-  | {
-      readonly kind: "wait";
-      readonly on: readonly StreamRef[];
-      readonly untilMs: number | null;
-      readonly approval: string | null;
-    };
+type Wait = {
+  readonly kind: "wait";
+  readonly on: readonly StreamRef[];
+  readonly untilMs: number | null;
+  readonly approval: string | null;
+};
+type Step = { readonly kind: "done"; readonly answer: Answer<Json> } | Wait;
+
+/** What was proposed; `next` is null where it was there already. */
+type Begun = { readonly action: string; readonly next: Wait | null };
 
 function moveByClass(runtime: Runtime, tool: Tool, source: Source, digest: string | null): Promise<Proposed> {
   if (tool.rules.effectClass === "read") return performRead(runtime, tool, source, digest);
@@ -121,7 +123,7 @@ async function step(runtime: Runtime, tool: Tool, action: string, { answer, age 
 }
 
 /** People are waited for until the caller gives up; anything else until it is over. */
-function waitOf(next: Extract<Step, { kind: "wait" }>, left: number | null): number | null {
+function waitOf(next: Wait, left: number | null): number | null {
   return next.approval === null ? next.untilMs : shorter(next.untilMs, left);
 }
 
@@ -155,18 +157,18 @@ function teller(runtime: Runtime, tool: Tool, action: string): (waiting: Advance
 async function comeBack(
   runtime: Runtime,
   tool: Tool,
-  action: string,
+  { action, next: first }: Begun,
   { giveUpAt, isKnown }: { readonly giveUpAt: number | null; readonly isKnown: boolean },
 ): Promise<Answer<Json>> {
   const tell = isKnown ? () => undefined : teller(runtime, tool, action);
-  let on: readonly StreamRef[] = [actionStream(action)];
+  let { on, approval } = first ?? { on: [actionStream(action)], approval: null };
   for (;;) {
     if (runtime.closing.aborted) throw closed();
     const watch = await runtime.waker.watch(on);
     try {
       const next = await underWay(runtime, async () => {
         const age = stopwatch(runtime.clock);
-        const proposed = await moveByClass(runtime, tool, { action }, null);
+        const proposed = await moveByClass(runtime, tool, { action, approval }, null);
         const answer = answerTo(proposed);
         tell(answer);
         return step(runtime, tool, action, { answer, age });
@@ -176,7 +178,7 @@ async function comeBack(
       if (left !== null && left <= 0 && next.approval !== null) return pending(action, next.approval);
       const names = new Set(on.map(streamName));
       if (next.on.every((ref) => names.has(streamName(ref)))) await watch.moved(waitOf(next, left));
-      on = next.on;
+      ({ on, approval } = next);
     } finally {
       watch.close();
     }
@@ -214,6 +216,7 @@ export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise
         : null;
     return { action: proposed.action, next };
   });
-  if (first.next?.kind === "done") return first.next.answer;
-  return comeBack(runtime, tool, first.action, { giveUpAt, isKnown: call.isKnown === true });
+  const { action: begun, next } = first;
+  if (next?.kind === "done") return next.answer;
+  return comeBack(runtime, tool, { action: begun, next }, { giveUpAt, isKnown: call.isKnown === true });
 }

@@ -4,7 +4,7 @@ import { type Proposal, type Proposed, propose, requestName } from "../core/acti
 import { type Executor, type Load, switchScopes } from "../core/action/start.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import type { Json } from "../core/json.ts";
-import { actionStream, epochStream, switchStream } from "../core/stream.ts";
+import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../core/stream.ts";
 import type { ToolRules } from "../core/tool-rules.ts";
 import type { Needs } from "../core/transaction.ts";
 import { runLoading } from "./run-command.ts";
@@ -12,8 +12,10 @@ import { freshId, type Runtime } from "./runtime.ts";
 import { knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
-/** A new call, or an action that is there already. */
-export type Source = { readonly proposal: Omit<Proposal, "executor"> } | { readonly action: string };
+/** A new call, or an action that is there already, with the approval that it is known to wait for. */
+export type Source =
+  | { readonly proposal: Omit<Proposal, "executor"> }
+  | { readonly action: string; readonly approval: string | null };
 
 export const actionIn = (source: Source): string =>
   "action" in source ? source.action : source.proposal.action;
@@ -61,9 +63,14 @@ export function withOwnArgs(
 /** What the rules will ask for in any case: declared at once, it spares them a second and third round. */
 function foreseen(runtime: Runtime, source: Source, epoch: string): Needs {
   const requestId = "proposal" in source ? source.proposal.requestId : null;
+  const approval = "action" in source ? source.approval : null;
   return {
-    write: [actionStream(actionIn(source))],
-    read: [...switchScopes(runtime.agent).map(switchStream), epochStream(epoch)],
+    write: [actionStream(actionIn(source)), ...(approval === null ? [] : [approvalStream(approval)])],
+    read: [
+      ...switchScopes(runtime.agent).map(switchStream),
+      epochStream(epoch),
+      ...(approval === null ? [] : [ROSTER]),
+    ],
     names: requestId === null ? [] : [requestName(requestId)],
   };
 }

@@ -25,12 +25,12 @@ import {
   TOO_LATE,
 } from "../core/action/recover.ts";
 import { effectOf } from "../core/action/start.ts";
-import type { ActionIn, LiveAction } from "../core/action/state.ts";
+import type { ActionIn, Effect, LiveAction } from "../core/action/state.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
-import { actionStream } from "../core/stream.ts";
+import { actionStream, budgetStream, epochStream } from "../core/stream.ts";
 import { attempt, type Call, type Failed } from "./attempt.ts";
 import { stopwatch } from "./clock.ts";
 import { loadArgs, readState } from "./read-state.ts";
@@ -67,10 +67,14 @@ async function persist<Answer>(
 const unrecorded = (runtime: Runtime, action: string) => (error: unknown) =>
   runtime.notify({ kind: "outcome_unrecorded", effect: effectOf(action), error });
 
-function recording(runtime: Runtime, command: OutcomeCommand): Promise<OutcomeAnswer> {
-  return runCommand(runtime, { write: [actionStream(command.action)] }, (draft) =>
-    recordOutcome(draft, command),
-  );
+/** Locks what the rules will ask for: the effect as it was started says which budgets and epoch. */
+function recording(runtime: Runtime, command: OutcomeCommand, effect: Effect): Promise<OutcomeAnswer> {
+  const budgets = effect.costs.map(({ budget }) => budgetStream(budget));
+  const needs = {
+    write: [actionStream(command.action), ...budgets],
+    read: [epochStream(command.epoch)],
+  };
+  return runCommand(runtime, needs, (draft) => recordOutcome(draft, command));
 }
 
 async function record(
@@ -81,7 +85,9 @@ async function record(
 ): Promise<OutcomeAnswer> {
   await runtime.reach("before_outcome");
   const command = { action, epoch: state.effect.epoch, attempt: state.effect.attempt, report };
-  const answer = await persist(runtime, unrecorded(runtime, action), () => recording(runtime, command));
+  const answer = await persist(runtime, unrecorded(runtime, action), () =>
+    recording(runtime, command, state.effect),
+  );
   await runtime.reach("after_outcome");
   return answer;
 }
@@ -144,7 +150,9 @@ async function hearOut(
   if (report.status === "failed") return;
   const { epoch, attempt: number } = state.effect;
   const command = { action, epoch, attempt: number, report };
-  const written = await persist(runtime, unrecorded(runtime, action), () => recording(runtime, command));
+  const written = await persist(runtime, unrecorded(runtime, action), () =>
+    recording(runtime, command, state.effect),
+  );
   if (written.kind === "recorded") runtime.sent.delete(name);
 }
 
@@ -161,7 +169,7 @@ async function doubtAfterAll(runtime: Runtime, call: Call, error: unknown): Prom
   const reason = `its outcome could not be written down: ${errorText(error)}`;
   const { epoch, attempt: number } = state.effect;
   const command = { action, epoch, attempt: number, report: { status: "in_doubt", reason } } as const;
-  return recording(runtime, command).catch(() => {
+  return recording(runtime, command, state.effect).catch(() => {
     throw saying(error, "The effect was sent; what became of it is not written down yet.");
   });
 }

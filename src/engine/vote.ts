@@ -1,7 +1,8 @@
 /** A person's decision on an approval, brought to the rules with whatever this process knows of the tool. */
 import { type VoteAnswer, type VoteCommand, vote } from "../core/approval/vote.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { approvalStream } from "../core/stream.ts";
+import { approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
+import type { Needs } from "../core/transaction.ts";
 import { executorOf } from "./move.ts";
 import { readState } from "./read-state.ts";
 import { runLoading } from "./run-command.ts";
@@ -22,6 +23,12 @@ async function executorFor(
   return tool === undefined || tool.rules.schemaDigest !== approval.schema ? null : executorOf(runtime, tool);
 }
 
+/** What the rules will ask for in any case: declared at once, it spares them a second and third round. */
+function foreseen({ approval }: Ballot, about: StreamRef | undefined): Needs {
+  const known = about === undefined ? [] : [about];
+  return { write: [approvalStream(approval), ...known], read: [ROSTER] };
+}
+
 function refusedVote(ballot: Ballot, answer: Extract<VoteAnswer, { kind: "vote_refused" }>): HoldpointError {
   const what = `The decision on ${ballot.approval} was refused: ${answer.reason}.`;
   return new HoldpointError(answer.code, what, {
@@ -29,15 +36,12 @@ function refusedVote(ballot: Ballot, answer: Extract<VoteAnswer, { kind: "vote_r
   });
 }
 
-/** Answers what was decided; a refused vote is recorded and then thrown. */
-export async function castVote(runtime: Runtime, ballot: Ballot): Promise<Decided> {
+/** `about`: what the approval is about, where it is known. Answers what was decided; a refused vote is recorded and then thrown. */
+export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamRef): Promise<Decided> {
   const executor = await executorFor(runtime, ballot);
   await runtime.reach("before_vote");
-  const answer: VoteAnswer = await runLoading(
-    runtime,
-    { write: [approvalStream(ballot.approval)] },
-    (draft, loaded) =>
-      vote(draft, { ...ballot, executor: executor === null ? null : { ...executor, loaded } }),
+  const answer: VoteAnswer = await runLoading(runtime, foreseen(ballot, about), (draft, loaded) =>
+    vote(draft, { ...ballot, executor: executor === null ? null : { ...executor, loaded } }),
   );
   await runtime.reach("after_vote");
   if (answer.kind === "unknown")

@@ -42,8 +42,8 @@ function methodsOf(type: string, source: string): readonly string[] {
 }
 
 test("docs/reference/library.md has every method of an instance, and no other", () => {
-  const instance = readRoot("src/engine/instance.ts");
-  const parts = ["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People"];
+  const instance = readRoot("src/engine/instance.ts") + readRoot("src/engine/workflow/instance.ts");
+  const parts = ["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Workflows"];
   const expected = [
     ...[...methodsOf("KillSwitch", instance), ...methodsOf("Holdpoint", index)].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${part.toLowerCase()}.${name}`)),
@@ -64,7 +64,23 @@ test("docs/reference/library.md has every refusal code, and whether it may be tr
 
 test("docs/reference/events.md has every event type that the rules know, and no other", () => {
   const sources = readTree("src/core").filter(({ path }) => !path.endsWith(".test.ts"));
-  const EVENT = /"((?:action|effect|approval|budget|epoch|store|switch|person)\.[a-z_]+)"/g;
+  const KINDS = [
+    ...[
+      "action",
+      "effect",
+      "approval",
+      "budget",
+      "epoch",
+      "store",
+      "switch",
+      "person",
+      "workflow",
+      "step",
+      "call",
+    ],
+    ...["value", "log", "sleep", "child", "question", "checkpoint", "rollback", "compensation"],
+  ];
+  const EVENT = new RegExp(`"((?:${KINDS.join("|")})\\.[a-z_]+)"`, "g");
   const known = new Set(
     sources.flatMap(({ text }) => [...text.matchAll(EVENT)].map(([, type]) => type ?? "")),
   );
@@ -86,6 +102,15 @@ test("docs/reference/settings.md has every option of an instance, a tool and a c
   assert.deepEqual(section("Options of `holdpoint()`").toSorted(), Object.keys(OPTIONS).toSorted());
   assert.deepEqual(section("Options of a tool").toSorted(), listed(tool, "FIELDS").toSorted());
   assert.deepEqual(section("Options of a call").toSorted(), listed(gate, "OPTIONS").toSorted());
+});
+
+test("docs/reference/settings.md has every option of a workflow, its start, its calls and its steps, and no other", () => {
+  const source = (file: string) => readRoot(`src/engine/workflow/${file}.ts`);
+  const written = (title: string) => section(title).toSorted();
+  assert.deepEqual(written("Options of a workflow"), listed(source("define-workflow"), "FIELDS").toSorted());
+  assert.deepEqual(written("Options of its start"), listed(source("workflows"), "RUN_OPTIONS").toSorted());
+  assert.deepEqual(written("Options of `ctx.call`"), listed(source("call-op"), "OPTIONS").toSorted());
+  assert.deepEqual(written("Options of `ctx.step`"), listed(source("step-op"), "FIELDS").toSorted());
 });
 
 test("docs/reference/settings.md has every environment variable that the runtime reads, and no other", () => {

@@ -1,5 +1,5 @@
 import type { Outcome, Scenario } from "./scenario.ts";
-import { usd, workflowNameOf } from "./scenario.ts";
+import { resultOf, workflowNameOf } from "./scenario.ts";
 
 type Plan = { readonly release: string; readonly migrations: readonly string[] };
 
@@ -50,20 +50,18 @@ export const deploy: Scenario = {
     const name = workflowNameOf("deploy", supervised);
     return hp.workflow(name, options, async (ctx, input): Promise<Outcome> => {
       const { release: version } = input as { release: string };
-      const built = await ctx.call(build, { release: version });
-      if (built.executed !== true) throw new Error(`Nothing was built: ${built.reason}`);
-      await ctx.call(stage, { image: built.result.image });
+      const { image } = resultOf(await ctx.call(build, { release: version }));
+      await ctx.call(stage, { image });
       const why = ctx.sentBack?.reason ?? null;
       const migrations = why === null ? [] : [MIGRATION];
       const listed = migrations.length === 0 ? "no migrations" : `the migration ${migrations.join(", ")}`;
       const summary = `${why === null ? "" : `I was told: "${why}" `}Release ${version} with ${listed}.`;
       const plan: Plan = { release: version, migrations };
       const { outputs } = await ctx.checkpoint(CHECKPOINT, { outputs: plan, summary, confidence: 0.8 });
-      const live = await ctx.call(release, outputs);
-      if (live.executed !== true) throw new Error(`Nothing was deployed: ${live.reason}`);
-      return live.result.healthy
+      const { healthy } = resultOf(await ctx.call(release, outputs));
+      return healthy
         ? { costUsd: 0, told: `release ${version} is live with its migration` }
-        : { costUsd: OUTAGE_USD, told: `production was down for two hours, which cost ${usd(OUTAGE_USD)}` };
+        : { costUsd: OUTAGE_USD, told: `production was down for two hours` };
     });
   },
 };

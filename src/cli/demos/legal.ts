@@ -1,5 +1,5 @@
 import type { Outcome, Scenario } from "./scenario.ts";
-import { workflowNameOf } from "./scenario.ts";
+import { resultOf, workflowNameOf } from "./scenario.ts";
 
 type Clause = { readonly clause: string; readonly liability: string };
 
@@ -35,7 +35,7 @@ export const legal: Scenario = {
       name: "contract.send",
       policy: "approve",
       run: ({ party, clause, liability }: Clause & { party: string }) => {
-        say(`The contract is sent to ${party}. Clause ${clause}: liability up to ${liability}.`);
+        say(`The contract is sent to ${party}. Clause ${clause}, our liability: ${liability}.`);
         return { signed: true };
       },
     });
@@ -46,13 +46,8 @@ export const legal: Scenario = {
       const clause = await ctx.step("draft the clauses", (): Clause => ({ clause: "9", liability: UNLIMITED }));
       const summary = `${party} sent clause 9 as they like it. I kept it, so that they sign soon.`;
       const { outputs } = await ctx.checkpoint(CHECKPOINT, { outputs: clause, summary, confidence: 0.6 });
-      const sent = await ctx.call(send, { party, ...outputs });
-      if (sent.executed !== true) throw new Error(`Nothing was sent: ${sent.reason}`);
-      const told =
-        outputs.liability === UNLIMITED
-          ? "signed with a liability that has no limit"
-          : `signed with a liability up to ${outputs.liability}`;
-      return { costUsd: null, told };
+      resultOf(await ctx.call(send, { party, ...outputs }));
+      return { costUsd: null, told: `signed; our liability is ${outputs.liability}` };
     });
   },
 };

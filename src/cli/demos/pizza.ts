@@ -1,5 +1,5 @@
 import type { Outcome, Scenario } from "./scenario.ts";
-import { usd, workflowNameOf } from "./scenario.ts";
+import { resultOf, usd, workflowNameOf } from "./scenario.ts";
 
 type Task = { readonly people: number; readonly priceUsd: number };
 type Order = { readonly pizzas: number; readonly priceUsd: number };
@@ -45,9 +45,7 @@ export const pizza: Scenario = {
       const plan: Order = { pizzas, priceUsd };
       const summary = `Pizza for ${people}: ${pizzas} pizzas at ${priceUsd} USD, ${usd(pizzas * priceUsd)} in all.`;
       const { outputs } = await ctx.checkpoint(CHECKPOINT, { outputs: plan, summary, confidence: 0.9 });
-      const ordered = await ctx.call(order, outputs);
-      if (ordered.executed !== true) throw new Error(`No pizza was ordered: ${ordered.reason}`);
-      const { paidUsd } = ordered.result;
+      const { paidUsd } = resultOf(await ctx.call(order, outputs));
       return { costUsd: paidUsd, told: `${outputs.pizzas} pizzas for ${people} people` };
     });
   },

@@ -1,7 +1,7 @@
 /** What a demo is made of: an agent with a mistake in it, its tools, and what a reviewer makes of its plan. */
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Workflow } from "../../engine/workflow/definition.ts";
-import type { Holdpoint } from "../../index.ts";
+import type { Answer, Holdpoint } from "../../index.ts";
 
 export type Choice =
   | { readonly kind: "approve"; readonly note: string }
@@ -32,6 +32,13 @@ export type Scenario = {
   /** For the person who plays the reviewer. */
   readonly hint: string;
 };
+
+/** What a call brought, or an error that ends the workflow: after a person's word there may be no result. */
+export function resultOf<Result>(answer: Answer<Result>): Result {
+  if (answer.executed !== true) throw new Error(answer.reason);
+  if (answer.result === null) throw new Error("It was done, and nobody knows with what result.");
+  return answer.result;
+}
 
 export const usd = (amount: number): string => `${amount.toLocaleString("en-US")} USD`;
 

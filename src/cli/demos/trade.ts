@@ -1,5 +1,5 @@
 import type { Outcome, Scenario } from "./scenario.ts";
-import { usd, workflowNameOf } from "./scenario.ts";
+import { resultOf, usd, workflowNameOf } from "./scenario.ts";
 
 type Order = { readonly shares: number; readonly priceUsd: number };
 
@@ -41,11 +41,11 @@ export const trade: Scenario = {
       await ctx.call(reserve, { amountUsd });
       const summary = `The share is cheap. Buy ${plan.shares.toLocaleString("en-US")} at ${plan.priceUsd} USD: ${usd(amountUsd)}.`;
       const { outputs } = await ctx.checkpoint(CHECKPOINT, { outputs: plan, summary, confidence: 0.7 });
-      const bought = await ctx.call(buy, outputs);
-      if (bought.executed !== true) throw new Error(`Nothing was bought: ${bought.reason}`);
-      const drop = await ctx.step("the market closes", () => DROP_PERCENT);
-      say(`The market falls by ${drop} %.`);
-      const { shares, paidUsd } = bought.result;
+      const { shares, paidUsd } = resultOf(await ctx.call(buy, outputs));
+      const drop = await ctx.step("the market closes", () => {
+        say(`The market falls by ${DROP_PERCENT} %.`);
+        return DROP_PERCENT;
+      });
       const costUsd = (paidUsd * drop) / 100;
       return { costUsd, told: `${shares.toLocaleString("en-US")} shares lost ${drop} % of their price` };
     });

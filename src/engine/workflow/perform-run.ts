@@ -130,10 +130,12 @@ async function stretch(run: Run): Promise<Driven["kind"]> {
   return driven.kind;
 }
 
-async function take(runtime: Runtime, id: string, dead: string | null): Promise<LiveWorkflow | undefined> {
-  const { id: epoch } = await runtime.epoch();
-  const taken = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
-    takeRun(draft, { workflow: id, epoch, dead }),
+async function take(
+  runtime: Runtime,
+  command: Parameters<typeof takeRun>[1],
+): Promise<LiveWorkflow | undefined> {
+  const taken = await runCommand(runtime, { write: [workflowStream(command.workflow)] }, (draft) =>
+    takeRun(draft, command),
   );
   return taken.kind === "taken" ? taken.state : undefined;
 }
@@ -158,9 +160,10 @@ export async function performRun(
 ): Promise<Left> {
   for (;;) {
     if (runtime.closing.aborted) return { kind: "left" };
+    const { id: epoch } = await runtime.epoch();
     // Here and not further down, so that whatever a test makes of it holds for the whole run.
     await runtime.reach("before_take");
-    const state = await take(runtime, id, dead);
+    const state = await take(runtime, { workflow: id, epoch, dead });
     await runtime.reach("after_take");
     if (state === undefined) return { kind: "left" };
     const run = await openRun(runtime, definition, id, state);
