@@ -47,7 +47,7 @@ import { PROJECTIONS } from "./views/projections.ts";
 
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
-export type { BudgetState } from "./core/budget.ts";
+
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
@@ -92,7 +92,7 @@ export type {
   Receipts,
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
-export type { Said } from "./engine/operate.ts";
+export type { BudgetState, Said } from "./engine/operate.ts";
 export type { Recovered } from "./engine/recover.ts";
 export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";

@@ -54,6 +54,13 @@ describe("a budget", () => {
     });
   });
 
+  test("keeps the state it was made from as it was", () => {
+    const before = reserved(open(100n), "e1", 10n);
+    const after = reserved(fold(settle(before, "e1", 10n), before), "e2", 20n);
+    assert.deepEqual([...before.reservations], [["e1", 10n]]);
+    assert.deepEqual([...after.reservations], [["e2", 20n]]);
+  });
+
   test("meets an unknown or a newer event with an error, never with a guess", () => {
     const unknown = (error: unknown) => isHoldpointError(error, "unknown_event");
     assert.throws(() => fold([{ type: "budget.gifted", tv: 1, body: {} }]), unknown);

@@ -1,7 +1,6 @@
 /** What an embedding program holds in its hands: verbs over a runtime that opens itself at the first use. */
 import type { Receipt } from "../core/action/receipt.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import type { BudgetState } from "../core/budget.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Money } from "../core/money.ts";
 import type { ReceiptBundle } from "../core/receipt-jws.ts";
@@ -56,6 +55,7 @@ import {
 } from "./journal.ts";
 import type { OpenRuntime } from "./open-runtime.ts";
 import {
+  type BudgetState,
   getBudget,
   getSwitch,
   resolveDoubt,

@@ -3,7 +3,7 @@
 import { resolveByPerson } from "../core/action/resolve.ts";
 import { actionOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import { type BudgetState, limitBudget } from "../core/budget.ts";
+import { type BudgetState as Kept, limitBudget } from "../core/budget.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
@@ -132,7 +132,13 @@ export async function setBudget(place: Place, id: string, limit: Money, by: stri
   });
 }
 
+/** A budget as it stands; what is reserved, by effect. */
+export type BudgetState = Omit<Kept, "reservations"> & {
+  readonly reservations: { readonly [effect: string]: bigint };
+};
+
 export async function getBudget(place: Place, id: string): Promise<BudgetState> {
   checkBudget(id);
-  return structuredClone(await readState(place, budgetStream(id)));
+  const { reservations, ...state } = await readState(place, budgetStream(id));
+  return { ...structuredClone(state), reservations: Object.fromEntries(reservations) };
 }

@@ -8,7 +8,7 @@ import type { Told } from "./told.ts";
 export type States = {
   readonly actions: ReadonlyMap<string, ActionState>;
   readonly approvals: ReadonlyMap<string, ApprovalState>;
-  readonly budgets: ReadonlyMap<string, BudgetState>;
+  readonly budgets: ReadonlyMap<string, Pick<BudgetState, "limit" | "spent" | "reserved">>;
 };
 
 /** What each answer may still become. A doubt is ended by a probe or a person; everything else stays. */

@@ -170,6 +170,21 @@ test("an effect whose outcome nobody knows is in doubt until a person says what 
   });
 });
 
+test("a budget shows what is reserved for each effect under way", async (t) => {
+  const hp = temporaryFolder(t).open();
+  await hp.budgets.limit("daily", usd(100n));
+  const buy = hp.gate({
+    name: "buy",
+    policy: "approve",
+    cost: () => ({ budget: "daily", amount: usd(60n) }),
+    run: async (_: object, { effect }) => {
+      assert.deepEqual((await hp.budgets.get("daily")).reservations, { [effect]: 60n });
+    },
+  });
+  assert.equal((await buy({}, { requestId: "b1" })).executed, true);
+  assert.deepEqual((await hp.budgets.get("daily")).reservations, {});
+});
+
 test("budgets hold what they have no room for, and let it through when they have", async (t) => {
   const hp = temporaryFolder(t).open();
   await hp.budgets.limit("daily", usd(100n));

@@ -52,7 +52,7 @@ test("a long stream is loaded from its last snapshot, not from its first entry",
     );
   }
   await store.close();
-  const { fold, asked } = counting(1);
+  const { fold, asked } = counting(FOLDS.budget.version);
   const again = await open({ folds: { ...FOLDS, budget: fold } });
   const state = await again.transact(TENANT, { read: [budget] }, (sight) => commit(sight.state(budget)));
   assert.deepEqual(state.limit, big);
@@ -105,7 +105,7 @@ test("heads of large states take as much memory as they may, not as many as ther
 
 test("long streams of small states do not push other heads out of memory", async (t) => {
   const { open } = sqliteBench(t);
-  const { fold, asked } = counting(1);
+  const { fold, asked } = counting(FOLDS.budget.version);
   const folds = { ...FOLDS, budget: fold };
   const store = await open({ folds, mostHeads: { count: 100, size: 100_000 } });
   const other = budgetStream("other");
@@ -126,7 +126,7 @@ test("snapshots made by another version of the fold are not used", async (t) => 
   const events = times(SNAPSHOT_EVERY + 10, () => limitBudget(big, "x")).flat();
   await store.transact(TENANT, { write: [budget] }, () => commit(null, { stream: budget, events }));
   await store.close();
-  const { fold, asked } = counting(2);
+  const { fold, asked } = counting(FOLDS.budget.version + 1);
   const again = await open({ folds: { ...FOLDS, budget: fold } });
   await again.transact(TENANT, { read: [budget] }, (sight) => commit(sight.state(budget)));
   assert.equal(asked(), events.length);
@@ -134,7 +134,7 @@ test("snapshots made by another version of the fold are not used", async (t) => 
 
 test("a state in memory is not folded again while nobody else writes", async (t) => {
   const { open } = sqliteBench(t);
-  const { fold, asked } = counting(1);
+  const { fold, asked } = counting(FOLDS.budget.version);
   const store = await open({ folds: { ...FOLDS, budget: fold } });
   const limit = () =>
     store.transact(TENANT, { write: [budget] }, () =>
@@ -146,7 +146,7 @@ test("a state in memory is not folded again while nobody else writes", async (t)
 
 test("when another process wrote, only what is new is folded", async (t) => {
   const { open } = sqliteBench(t);
-  const { fold, asked } = counting(1);
+  const { fold, asked } = counting(FOLDS.budget.version);
   const store = await open({ folds: { ...FOLDS, budget: fold } });
   const other = await open();
   const limit = (by: typeof store) =>
