@@ -9,7 +9,7 @@ import { left, moment, span } from "./times.ts";
 import { watchApprovals } from "./watch-approvals.ts";
 
 type Status = ApprovalStatus | "any";
-const DEFAULT_LIMIT = 50;
+export const DEFAULT_LIMIT = 50;
 const PAGE = 1_000;
 const MOST_NAME = 24;
 

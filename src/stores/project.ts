@@ -33,6 +33,11 @@ export function tableOf(projections: readonly Projection[]): Projections {
   };
 }
 
+/** Whether a row that stands would be written as it is. */
+export function isSameRow(projection: Projection, before: unknown, after: unknown): boolean {
+  return projection.isSame?.(before as StateOf<StreamKind>, after as StateOf<StreamKind>) === true;
+}
+
 /** `state` is of the projection's own kind: the caller found the projection by the stream's kind. */
 export function rowOf(
   projection: Projection,

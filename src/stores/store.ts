@@ -38,6 +38,8 @@ export type Projection<K extends StreamKind = StreamKind> = {
   readonly kind: K;
   readonly version: number;
   row(id: string, state: StateOf<K>): Omit<ViewRow, "stream"> | undefined;
+  /** True only when both states make the same row: it is then not written again. */
+  isSame?(before: StateOf<K>, after: StateOf<K>): boolean;
 };
 
 /** `left`: streams that could not be folded (newer events, erased bodies) and whose rows were left as they were. */

@@ -3,6 +3,19 @@ import type { JsonObject } from "../core/json.ts";
 import type { StateOf } from "../core/streams.ts";
 import type { LiveWorkflow } from "../core/workflow/state.ts";
 
+/** What the rows are made of, beside what never changes. Most facts of a workflow touch none of it. */
+const SHOWN = ["status", "generation", "pending", "lastDecision", "passed", "end"] as const;
+const RUN = ["status", "runner", "isReady", "wakeAt", "waits", "end"] as const;
+
+function agree(
+  before: StateOf<"workflow">,
+  after: StateOf<"workflow">,
+  fields: readonly (keyof LiveWorkflow)[],
+): boolean {
+  if (before.status === "none" || after.status === "none") return false;
+  return fields.every((field) => before[field] === after[field]);
+}
+
 function summary(state: LiveWorkflow): JsonObject {
   const { name, status, agent, generation, pending, lastDecision, passed, end } = state;
   return {
@@ -29,6 +42,7 @@ export const workflowsView = {
     if (state.status === "none") return undefined;
     return { bucket: state.status, at: state.createdAt, due: null, data: summary(state) };
   },
+  isSame: (before: StateOf<"workflow">, after: StateOf<"workflow">) => agree(before, after, SHOWN),
 } as const;
 
 /** Where a run stands: `ready` to be taken, `running` in a process, `asleep` until something moves, `stuck` on a definition. */
@@ -53,4 +67,5 @@ export const runsView = {
     if (state.status === "none" || state.end !== null) return undefined;
     return { ...runOf(state), at: state.createdAt };
   },
+  isSame: (before: StateOf<"workflow">, after: StateOf<"workflow">) => agree(before, after, RUN),
 } as const;

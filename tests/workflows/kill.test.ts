@@ -1,6 +1,7 @@
 /** A definition with an operation of every kind, whose process dies before or after every single commit. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { effectOf } from "../../src/core/action/start.ts";
 import { ANN, type Desk, type Office, office } from "./office.ts";
 
 /** The outside: what was done there, by key and in order, whatever processes believe. */
@@ -21,8 +22,8 @@ function setUp(desk: Desk, outside: Outside) {
   const pay = desk.gate({
     name: "pay",
     policy: "approve",
-    run: ({ side }: { side: string }, { action }) => {
-      outside.paid.push(`${side} ${action}`);
+    run: ({ side }: { side: string }, { effect }) => {
+      outside.paid.push(`${side} ${effect}`);
       return { paid: side };
     },
   });
@@ -60,12 +61,10 @@ function setUp(desk: Desk, outside: Outside) {
 async function decideAll(people: Desk, outside: Outside): Promise<void> {
   for (const { id } of (await people.approvals.list()).items) await people.approvals.approve(id, ANN);
   for (const { id } of (await people.actions.list({ phase: "in_doubt" })).items) {
-    const isPaid = outside.paid.some((line) => line.endsWith(id));
-    await people.actions.resolve(id, {
-      as: isPaid ? "applied" : "not_applied",
-      ...ANN,
-      reason: "the bank says so",
-    });
+    const effect = effectOf(id);
+    const isPaid = outside.paid.some((line) => line.endsWith(effect));
+    const status = isPaid ? "applied" : "not_applied";
+    await people.actions.resolve(effect, { status, ...ANN, reason: "the bank says so" });
   }
 }
 
@@ -80,15 +79,11 @@ function dieAt(desk: Desk, { commit, when }: Death): { count: () => number; isDe
   store.transact = async (...args: Parameters<typeof transact>) => {
     count++;
     const dies = count === commit;
-    if (dies && when === "before") desk.crash();
-    const answer = transact(...args);
-    if (dies) {
-      if (when === "after") await answer;
-      desk.crash();
-      isDead = true;
-      return new Promise(() => undefined);
-    }
-    return answer;
+    if (!dies && !isDead) return transact(...args);
+    if (dies && when === "after") await transact(...args);
+    desk.crash();
+    isDead = true;
+    return new Promise(() => undefined);
   };
   return { count: () => count, isDead: () => isDead };
 }

@@ -12,11 +12,11 @@ export const legal: Scenario = {
   task: "Draft the supply contract with Acme, and send it for signature.",
   mistake: "The agent took over the other side's clause: our liability has no limit.",
   input: { party: "Acme" },
-  hint: 'modify, and set liability to "the fees of twelve months"',
+  hint: 'modify, and set liability to "limited to 12 months of fees"',
   corrects: [
     {
       kind: "modify",
-      edit: { liability: "the fees of twelve months" },
+      edit: { liability: "limited to 12 months of fees" },
       note: "We never sign without a limit.",
     },
   ],

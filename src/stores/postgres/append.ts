@@ -74,7 +74,9 @@ export function prepareAppend(parts: Parts): Append {
     add(writing, plan, { sidOf, isTaken }) {
       const rows = plan.streams.flatMap(({ name, stream, before, after }) => {
         const isNew = writing.streams.get(name)?.isNew ?? before.seq === 0;
-        return views.project({ sid: sidOf(name), isNew }, stream, after.state);
+        const states =
+          before.seq === 0 ? { after: after.state } : { before: before.state, after: after.state };
+        return views.project({ sid: sidOf(name), isNew }, stream, states);
       });
       for (const planned of plan.streams) addStream(writing, folds, planned, sidOf(planned.name));
       for (const { name, stream } of plan.names) writing.names.set(name, { stream, isNew: !isTaken(name) });

@@ -136,7 +136,7 @@ function rowsOf(journal: Journal, { sid, stream }: Stream, rows: readonly Row[])
         salt: null,
         body: row[3] ?? null,
       });
-    return head.seq === 0 ? [] : journal.views.project({ sid, isNew: false }, stream, head.state);
+    return head.seq === 0 ? [] : journal.views.project({ sid, isNew: false }, stream, { after: head.state });
   } catch (error) {
     if (!isHoldpointError(error, "unknown_event") && !isHoldpointError(error, "body_erased")) throw error;
     return undefined;

@@ -1,7 +1,7 @@
 /** Rows of views: written in the transaction of what they show, listed and counted. */
 import { type StreamRef, streamRef } from "../../core/stream.ts";
 import { checkQuery } from "../check-query.ts";
-import { type Projections, rowOf } from "../project.ts";
+import { isSameRow, type Projections, rowOf } from "../project.ts";
 import type { ViewQuery, ViewRow } from "../store.ts";
 import { type Ask, numberAt, textAt } from "./ask.ts";
 import { longs, texts } from "./encode.ts";
@@ -19,9 +19,12 @@ export type PlannedRow = {
 
 export type ViewPlace = Pick<PlannedRow, "sid" | "isNew">;
 
+/** `before` is absent where a row has to be made in any case. */
+export type ViewStates = { readonly before?: unknown; readonly after: unknown };
+
 export type Views = {
   /** Before anything is written: a projection may throw. */
-  project(place: ViewPlace, stream: StreamRef, state: unknown): readonly PlannedRow[];
+  project(place: ViewPlace, stream: StreamRef, states: ViewStates): readonly PlannedRow[];
   /** At most one row a view and stream. */
   write(tid: number, rows: readonly PlannedRow[]): readonly Step[];
   query(tid: number, query: ViewQuery): Promise<readonly ViewRow[]>;
@@ -43,10 +46,11 @@ export function prepareViews({ ask }: Ask, schema: string, projections: Projecti
     ];
   };
   return {
-    project: (place, stream, state) =>
+    project: (place, stream, { before, after }) =>
       projections
         .of(stream.kind)
-        .map((one) => ({ view: one.view, ...place, row: rowOf(one, stream, state) })),
+        .filter((one) => before === undefined || !isSameRow(one, before, after))
+        .map((one) => ({ view: one.view, ...place, row: rowOf(one, stream, after) })),
     write: (tid, rows) =>
       [...Map.groupBy(rows, ({ view }) => view)].flatMap(([view, planned]) => write(view, tid, planned)),
     async query(tid, asked) {

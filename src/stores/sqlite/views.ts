@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { type StreamRef, streamRef } from "../../core/stream.ts";
 import { checkQuery } from "../check-query.ts";
-import { type Projections, rowOf } from "../project.ts";
+import { isSameRow, type Projections, rowOf } from "../project.ts";
 import type { Projection, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
 import { viewTable } from "./view-tables.ts";
 
@@ -77,6 +77,7 @@ function prepareWrite(db: DatabaseSync, projection: Projection): Write {
   // Where its times stay as they were, their indexes are not touched: most of a row's changes.
   const update = db.prepare(`UPDATE ${table} SET bucket = ?, data = ? WHERE sid = ?`);
   return ({ sid, tid }, stream, { before, after }) => {
+    if (before !== undefined && isSameRow(projection, before, after)) return;
     const row = rowOf(projection, stream, after);
     if (row === undefined) return void remove.run(sid);
     const data = JSON.stringify(row.data);

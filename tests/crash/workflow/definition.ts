@@ -13,7 +13,7 @@ export const REASON = "not at this hour";
 export const CHECKPOINTS = ["Plan", "Build", "Release"] as const;
 
 /** Only for the control: what a run has to find. */
-export type Plant = "unkeyed" | "undone_in_order";
+export type Plant = "unkeyed";
 
 /** Every tenth of some is answered late; none is refused. */
 export const numberFor = (n: number): number => 143 * n + (n % 20 === 7 ? 10 : n % 10);
@@ -133,8 +133,14 @@ export function defineRelease(world: World) {
     at("publish");
     done(await ctx.call(tools.publish, args("site")));
     at("end");
-    const { reason = null, undone = [], restored = null } = ctx.sentBack ?? {};
-    const { attempt } = ctx;
-    return { n, attempt, crew: built.outputs.crew, sentBack: reason, undone: undone.length, restored };
+    const { attempt, sentBack } = ctx;
+    return {
+      n,
+      attempt,
+      crew: built.outputs.crew,
+      sentBack: sentBack?.reason ?? null,
+      undone: sentBack?.undone.length ?? 0,
+      restored: sentBack?.restored?.["outputs"] ?? null,
+    };
   });
 }

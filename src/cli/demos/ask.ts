@@ -1,0 +1,97 @@
+/** Asks the person at the terminal: approve, modify or reject. */
+import { createInterface } from "node:readline/promises";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Terminal } from "../terminal.ts";
+import type { Question } from "./play.ts";
+import type { Choice } from "./scenario.ts";
+
+/** The person left: with Ctrl-C, Ctrl-D, or by closing the terminal. */
+export class Left extends Error {
+  override readonly name = "Left";
+}
+
+type Prompt = (text: string) => Promise<string>;
+
+/** A prompt of its own for every question: nothing is read while nothing is asked. */
+async function prompt(text: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const left = new AbortController();
+  lines.once("SIGINT", () => lines.close());
+  lines.once("close", () => left.abort());
+  try {
+    return (await lines.question(text, { signal: left.signal })).trim();
+  } catch (error) {
+    if (!left.signal.aborted) throw error;
+    process.stdout.write("\n");
+    throw new Left("nobody is there to decide", { cause: error });
+  } finally {
+    lines.close();
+  }
+}
+
+/** What was typed, as the same kind of value as before; undefined when it is none. */
+export function readValue(before: Json, typed: string): Json | undefined {
+  if (typeof before === "string") return typed;
+  try {
+    const value = JSON.parse(typed) as Json;
+    const isSame = typeof value === typeof before && Array.isArray(value) === Array.isArray(before);
+    return isSame ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const kindOf = (value: Json): string => (Array.isArray(value) ? "list, as JSON" : typeof value);
+
+async function askField(terminal: Terminal, ask: Prompt, name: string, before: Json): Promise<Json> {
+  for (;;) {
+    const typed = await ask(`  ${name} [${JSON.stringify(before)}]: `);
+    if (typed === "") return before;
+    const value = readValue(before, typed);
+    if (value !== undefined) return value;
+    terminal.line(`  That is not a ${kindOf(before)}. Press Enter to leave it as it is.`);
+  }
+}
+
+async function askEdit(terminal: Terminal, ask: Prompt, outputs: JsonObject): Promise<JsonObject> {
+  const edit: { [field: string]: Json } = {};
+  for (const [name, before] of Object.entries(outputs)) {
+    const value = await askField(terminal, ask, name, before);
+    if (JSON.stringify(value) !== JSON.stringify(before)) edit[name] = value;
+  }
+  return edit;
+}
+
+async function askReason(ask: Prompt): Promise<string> {
+  for (;;) {
+    const reason = await ask("  Why? The agent is told: ");
+    if (reason !== "") return reason;
+  }
+}
+
+async function askFinal(ask: Prompt): Promise<boolean> {
+  for (;;) {
+    const typed = (await ask("  May it try again? [y]es, [n]o: ")).toLowerCase();
+    if (/^y(es)?$/.test(typed)) return false;
+    if (/^no?$/.test(typed)) return true;
+  }
+}
+
+export async function askPerson(
+  terminal: Terminal,
+  { outputs }: Pick<Question, "outputs">,
+  ask: Prompt = prompt,
+): Promise<Choice> {
+  for (;;) {
+    const typed = (await ask("  [a]pprove, [m]odify, [r]eject: ")).toLowerCase();
+    if (/^a(pprove)?$/.test(typed)) return { kind: "approve", note: "" };
+    if (/^r(eject)?$/.test(typed))
+      return { kind: "reject", reason: await askReason(ask), final: await askFinal(ask) };
+    if (!/^m(odify)?$/.test(typed)) continue;
+    terminal.line("  Enter leaves a value as it is.");
+    const edit = await askEdit(terminal, ask, outputs);
+    if (Object.keys(edit).length > 0)
+      return { kind: "modify", edit, note: await ask("  A word to the agent (or Enter): ") };
+    terminal.line("  Nothing was changed.");
+  }
+}

@@ -1,0 +1,116 @@
+/** Plays a demo: a real workflow on a real store, and a reviewer who is asked at its checkpoint. */
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { WorkflowResult } from "../../engine/workflow/definition.ts";
+import type { Entry } from "../../engine/workflow/recorded.ts";
+import { type Holdpoint, holdpoint, isHoldpointError, type Report } from "../../index.ts";
+import type { Choice, Outcome, Scenario } from "./scenario.ts";
+
+export type Question = {
+  readonly approval: string;
+  readonly checkpoint: string;
+  readonly agent: string;
+  readonly says: string;
+  readonly outputs: JsonObject;
+  readonly confidence: number | null;
+  /** Tools whose effects are taken back by a rejection, newest first. */
+  readonly takenBack: readonly string[];
+  readonly irreversible: readonly string[];
+  readonly attempt: number;
+};
+
+export type Reviewer = {
+  readonly by: string;
+  decide(question: Question): Promise<Choice>;
+};
+
+export type Stage = {
+  readonly store: { readonly folder: string; readonly keyFile?: string } | { readonly database: string };
+  readonly scenario: Scenario;
+  /** Nobody is asked unless there is one. */
+  readonly reviewer: Reviewer | null;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+};
+
+export type Played = {
+  readonly workflow: string;
+  readonly result: WorkflowResult<Outcome>;
+  readonly entries: readonly Entry[];
+  readonly report: Report;
+};
+
+async function questionOf(hp: Holdpoint, workflow: string, past: readonly Entry[]): Promise<Question> {
+  const { pending, generation, agent } = await hp.workflows.get(workflow);
+  if (pending === null) throw new Error("somebody else has decided");
+  const { says, args } = await hp.approvals.get(pending.approval);
+  const { approval_interface: shown } = (await hp.workflows.snapshot(workflow, pending.op)) as {
+    approval_interface?: { confidence?: number };
+  };
+  const back = past.findLastIndex(({ type }) => type === "rollback.ended");
+  const done = past.slice(back + 1).filter(({ type }) => type === "call.made");
+  const irreversible = pending.irreversible.map(({ tool }) => tool);
+  const takenBack = done.map(({ body }) => String(body["tool"])).filter((tool) => !irreversible.includes(tool));
+  return {
+    approval: pending.approval,
+    checkpoint: pending.name,
+    agent,
+    says: says ?? "",
+    outputs: args as JsonObject,
+    confidence: shown?.confidence ?? null,
+    takenBack: takenBack.reverse(),
+    irreversible,
+    attempt: generation,
+  };
+}
+
+async function vote(hp: Holdpoint, approval: string, by: string, choice: Choice): Promise<void> {
+  const via = "demo";
+  switch (choice.kind) {
+    case "approve":
+      await hp.approvals.approve(approval, { by, note: choice.note, via });
+      return;
+    case "modify":
+      await hp.approvals.approve(approval, { by, edit: choice.edit, note: choice.note, via });
+      return;
+    case "reject": {
+      const { reason, final } = choice;
+      await hp.approvals.reject(approval, { by, reason, final, via });
+    }
+  }
+}
+
+/** Somebody may have decided in another terminal meanwhile: then that holds. */
+async function review(hp: Holdpoint, question: Question, stage: Stage, reviewer: Reviewer): Promise<void> {
+  const choice = await reviewer.decide(question);
+  try {
+    await vote(hp, question.approval, reviewer.by, choice);
+  } catch (error) {
+    if (!isHoldpointError(error) || error.code !== "decision_conflict") throw error;
+    stage.say(error.what);
+  }
+}
+
+async function follow(hp: Holdpoint, workflow: string, stage: Stage): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for await (const entry of hp.workflows.follow(workflow, stage.signal)) {
+    entries.push(entry);
+    if (entry.type === "checkpoint.reached" && stage.reviewer !== null)
+      await review(hp, await questionOf(hp, workflow, entries), stage, stage.reviewer);
+  }
+  return entries;
+}
+
+export async function play(stage: Stage): Promise<Played> {
+  const { scenario, say, reviewer } = stage;
+  const hp = holdpoint({ ...stage.store, agent: `${scenario.name}-agent`, notify: () => {} });
+  try {
+    const workflow = scenario.define(hp, { supervised: reviewer !== null, say });
+    const handle = await workflow.start(scenario.input as Json);
+    const entries = await follow(hp, handle.id, stage);
+    const result = await handle.result();
+    await hp.journal.seal();
+    return { workflow: handle.id, result, entries, report: await hp.journal.verify() };
+  } finally {
+    await hp.close();
+  }
+}

@@ -1,0 +1,62 @@
+/** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
+import type { Irreversible } from "../core/workflow/events.ts";
+import { visible } from "../core/visible.ts";
+import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
+import type { Style } from "./terminal.ts";
+
+export const STATUS_STYLES: { readonly [status: string]: Style } = {
+  awaiting_approval: "yellow",
+  rolling_back: "yellow",
+  completed: "green",
+  failed: "red",
+};
+
+export const statusWords = (status: string): string => status.replaceAll("_", " ");
+
+export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+/** Passed checkpoints out of those declared; one may be passed more often than it is declared. */
+export function passedWords(passed: number, declared: number): string {
+  return declared === 0 ? String(passed) : `${passed}/${declared}`;
+}
+
+export const quotedName = (name: string): string => `"${visible(name)}"`;
+
+/** Where it was forked, for one that is a fork. */
+export function startWords({ fork }: Pick<WorkflowDetails, "fork">): string {
+  if (fork === null) return "the start";
+  return `where it was forked, ${quotedName(fork.checkpoint)} of ${visible(fork.workflow)}`;
+}
+
+export function placeWords(state: WorkflowDetails, op: string | null): string {
+  if (op === null) return startWords(state);
+  const found = state.passed.findLast((one) => one.op === op);
+  return found === undefined ? visible(op) : quotedName(found.name);
+}
+
+/** No command runs a definition: it only decides. */
+export function goesOnWords(name: string): string {
+  return `A process that has the definition ${quotedName(name)} goes on by itself, now or when it runs again.`;
+}
+
+export type AtStake = { readonly canRollback: boolean; readonly irreversible: readonly Irreversible[] };
+
+/** What a rejection of the checkpoint that waits would do. */
+export function rejectionWords(state: WorkflowDetails, { canRollback, irreversible }: AtStake): readonly string[] {
+  if (!canRollback) return ["The workflow fails. Nothing of what it did is undone."];
+  const back = placeWords(state, state.passed.at(-1)?.op ?? null);
+  const undone = `What it did since then is undone, newest first, back to ${back}.`;
+  if (irreversible.length > 0 && state.onIrreversible === "fail")
+    return [undone, "Then it fails, because not everything can be undone."];
+  const { generation, attempts } = state;
+  if (generation >= attempts) return [undone, `Then it fails: this is attempt ${generation} of ${attempts}.`];
+  return [
+    undone,
+    `Then it is tried again from there, and told your reason: attempt ${generation + 1} of ${attempts}. With --final it fails instead.`,
+  ];
+}
+
+/** A checkpoint as one can type it after a flag; a name with odd characters is better named by its snapshot. */
+export function typedCheckpoint(name: string, snapshot: string): string {
+  return /^[\p{L}\p{N} .,:()_-]+$/u.test(name) && visible(name) === name ? `"${name}"` : snapshot;
+}

@@ -1,0 +1,111 @@
+import { visible } from "../core/visible.ts";
+import { WORKFLOW_STATUSES, type WorkflowStatus } from "../core/workflow/state.ts";
+import type { WorkflowSummary } from "../engine/workflow/operate-workflows.ts";
+import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
+import { type Command, type Context, EXIT, flag } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { fit } from "./measure.ts";
+import { printTable } from "./table.ts";
+import { moment, span } from "./times.ts";
+import { passedWords, statusWords } from "./workflow-words.ts";
+
+const PAGE = 1_000;
+const MOST_NAME = 32;
+const HEADS = ["ID", "STATUS", "PASSED", "ATTEMPT", "AGE", "NAME", "WAITS AT, OR FAILED OF"];
+
+type Found = { readonly items: readonly WorkflowSummary[]; readonly isAll: boolean };
+
+function statusOf(context: Context): WorkflowStatus | "any" {
+  const given = flag(context, "status");
+  if (given === undefined) return "any";
+  const status = WORKFLOW_STATUSES.find((known) => known === given.replaceAll("-", "_"));
+  if (status !== undefined) return status;
+  throw new CommandError(
+    "usage",
+    `There is no status "${given}" of a workflow.`,
+    `There are: ${WORKFLOW_STATUSES.join(", ")}.`,
+  );
+}
+
+async function read({ hp }: Context, status: WorkflowStatus | "any", limit: number): Promise<Found> {
+  const items: WorkflowSummary[] = [];
+  let after: string | null = null;
+  do {
+    const cursor: { after?: string } = after === null ? {} : { after };
+    const page = await hp.workflows.list({ status, limit: Math.min(PAGE, limit - items.length), ...cursor });
+    items.push(...page.items);
+    after = page.next;
+  } while (after !== null && items.length < limit);
+  return { items, isAll: after === null };
+}
+
+/** The checkpoint it waits at, or why it failed. */
+const whereCell = (item: WorkflowSummary): string =>
+  visible(String(item["checkpoint"] ?? item["reason"] ?? "-")) || "-";
+const passedCell = (item: WorkflowSummary): string =>
+  passedWords(Number(item["passed"]), Number(item["checkpoints"]));
+
+function cellsForPeople(item: WorkflowSummary, now: number): readonly string[] {
+  return [
+    item.id,
+    statusWords(String(item["status"])),
+    passedCell(item),
+    String(item["generation"]),
+    span(now - Number(item["createdAt"])),
+    fit(visible(String(item["name"])), MOST_NAME),
+    whereCell(item),
+  ];
+}
+
+/** Columns as documented in the reference: id, status, passed, attempt, created, name, checkpoint or reason. */
+function cellsForPipe(item: WorkflowSummary): readonly string[] {
+  return [
+    item.id,
+    String(item["status"]),
+    passedCell(item),
+    String(item["generation"]),
+    moment(Number(item["createdAt"])),
+    visible(String(item["name"])),
+    whereCell(item),
+  ];
+}
+
+function printNone(say: (text: string) => void, status: WorkflowStatus | "any"): void {
+  if (status !== "any") return say(`No workflow is ${statusWords(status)}.`);
+  say("There are no workflows yet: a program starts one with hp.workflow(name, …).start(input).");
+}
+
+function print(context: Context, status: WorkflowStatus | "any", { items, isAll }: Found): void {
+  const { terminal, now } = context;
+  const say = terminal.interactive ? terminal.line : terminal.note;
+  if (items.length === 0) return printNone(say, status);
+  if (terminal.interactive)
+    printTable(
+      terminal,
+      HEADS,
+      items.map((item) => cellsForPeople(item, now)),
+    );
+  else for (const item of items) terminal.line(cellsForPipe(item).join("\t"));
+  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
+}
+
+export const workflows: Command = {
+  name: "workflows",
+  words: [],
+  summary: "what agents work at: newest first, with where each stands",
+  details: [
+    "In a pipe each line is tab-separated: id, status, passed checkpoints, attempt, created at, name, checkpoint it waits at or why it failed.",
+    "One in full: holdpoint show <id>",
+  ],
+  flags: {
+    status: { value: "<status>", summary: `one of ${WORKFLOW_STATUSES.join(", ")}` },
+    limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
+  },
+  async run(context) {
+    const status = statusOf(context);
+    const found = await read(context, status, limitOf(context));
+    if (context.json) for (const item of found.items) context.terminal.json(item);
+    else print(context, status, found);
+    return EXIT.ok;
+  },
+};
