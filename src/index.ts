@@ -38,7 +38,8 @@ import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./
 import type { Tool } from "./engine/tool.ts";
 import { witnessIn } from "./engine/witness.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./engine/workflow/definition.ts";
-import { createDispatcher, type Dispatcher } from "./engine/workflow/dispatch.ts";
+import { createDispatcher } from "./engine/workflow/dispatch.ts";
+import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";

@@ -3,6 +3,7 @@ import { approvals } from "./approvals.ts";
 import { approve } from "./approve.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
+import { demo } from "./demo.ts";
 import { exportCommand } from "./export.ts";
 import { go } from "./go.ts";
 import { inDoubt } from "./in-doubt.ts";
@@ -21,6 +22,7 @@ import { welcome } from "./welcome.ts";
 
 export const COMMANDS: readonly Command[] = [
   welcome,
+  demo,
   approvals,
   show,
   approve,

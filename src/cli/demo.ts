@@ -1,73 +1,71 @@
-/** `holdpoint demo`: an agent's mistake, unsupervised, caught, or rejected for good. */
+/** `holdpoint demo`: an agent's mistake with nobody to look, caught by a person, or rejected for good. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { visible } from "../core/visible.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { askPerson, Left } from "./demos/ask.ts";
 import { deploy } from "./demos/deploy.ts";
 import { legal } from "./demos/legal.ts";
 import { pizza } from "./demos/pizza.ts";
 import { type Played, play, type Reviewer, type Stage } from "./demos/play.ts";
-import { type Choice, type Scenario, usd } from "./demos/scenario.ts";
-import { choiceText, paragraph, rule, showQuestion } from "./demos/show-question.ts";
+import { type Mode, printBeginning, printEnd, printStory, savedUsd } from "./demos/present.ts";
+import type { Choice, Outcome, Scenario } from "./demos/scenario.ts";
+import { choiceText, paragraph, showQuestion } from "./demos/show-question.ts";
 import { storyOf } from "./demos/story.ts";
-import { printTotal, totalOf } from "./demos/total.ts";
+import { printTotal, type Row, totalOf } from "./demos/total.ts";
 import { trade } from "./demos/trade.ts";
 import { CommandError } from "./failure.ts";
 import { placeOf } from "./open-store.ts";
-import { printTable } from "./table.ts";
 
 const SCENARIOS: readonly Scenario[] = [pizza, trade, deploy, legal];
-const MODES = ["without", "with", "reject"] as const;
-type Mode = (typeof MODES)[number];
+const MODES: readonly Mode[] = ["without", "with", "reject"];
 
 function modeOf(context: Context): Mode {
   const given = MODES.filter((mode) => isOn(context, mode));
-  const all = word(context) === "all" && given.length > 0;
-  if (given.length > 1 || all)
-    throw new CommandError(
-      "usage",
-      all ? "`demo all` plays every demo without and with." : "Choose one of --without, --with and --reject.",
-      "Try: holdpoint demo --help",
-    );
+  const next = "Try: holdpoint demo --help";
+  if (given.length > 1)
+    throw new CommandError("usage", "Choose one of --without, --with and --reject.", next);
+  if (word(context) === "all" && given.length > 0)
+    throw new CommandError("usage", `demo all plays each without and with; leave --${given[0]} out.`, next);
   return given[0] ?? "with";
 }
 
-/** Nobody is there to be asked: not at the keyboard, or not at the screen. */
+/** Before anything is played: somebody has to be there, at the keyboard and at the screen. */
 function checkPerson(context: Context, mode: Mode): void {
   const isAsked = mode !== "without" && !isOn(context, "yes");
   const isThere = process.stdin.isTTY === true && context.terminal.interactive && !context.json;
   if (!isAsked || isThere) return;
   throw new CommandError(
     "usage",
-    `demo ${word(context)} asks a person, and there is none at this terminal.`,
-    "Add --yes to let it play the person's part too.",
+    `demo ${word(context)} asks a person, and there is nobody at this terminal.`,
+    "Add --yes, and it plays the person's part as well.",
   );
 }
 
 function scripted(context: Context, choices: readonly Choice[]): Reviewer {
   const left = [...choices];
+  const { terminal } = context;
   return {
     by: "person:ann",
     async decide(question) {
       const choice = left.shift() ?? { kind: "approve", note: "" };
       if (context.json) return choice;
-      showQuestion(context.terminal, question);
-      paragraph(context.terminal, `Ann (played by --yes) decides: ${choiceText(choice)}`);
-      context.terminal.line();
+      showQuestion(terminal, question);
+      paragraph(terminal, `Ann decides (played, because of --yes): ${choiceText(choice)}`);
+      terminal.line();
       return choice;
     },
   };
 }
 
-function atTerminal(context: Context, hint: string): Reviewer {
-  const { terminal, person } = context;
+function atTerminal({ terminal, person }: Context, hint: string): Reviewer {
   let isFirst = true;
   return {
     by: person,
     async decide(question) {
       showQuestion(terminal, question);
-      if (isFirst) paragraph(terminal, `You are the reviewer. In this story: ${hint}.`);
+      if (isFirst) paragraph(terminal, `You are the reviewer. As the story goes: ${hint}.`);
       isFirst = false;
       const choice = await askPerson(terminal, question);
       terminal.line();
@@ -79,30 +77,140 @@ function atTerminal(context: Context, hint: string): Reviewer {
 function reviewerOf(context: Context, scenario: Scenario, mode: Mode): Reviewer | null {
   if (mode === "without") return null;
   const choices = mode === "reject" ? [scenario.rejects] : scenario.corrects;
-  const hint = mode === "reject" ? "reject it, and say no to another attempt" : scenario.hint;
+  const hint = mode === "reject" ? "reject it, and allow no other attempt" : scenario.hint;
   return isOn(context, "yes") ? scripted(context, choices) : atTerminal(context, hint);
 }
 
-const HEADINGS: { readonly [mode in Mode]: string } = {
-  without: "nobody is asked",
-  with: "a person is asked",
-  reject: "a person says no",
+type Place = {
+  readonly store: Stage["store"];
+  readonly scratch: Stage["store"];
+  readonly signal: AbortSignal;
 };
 
-function printEnd(context: Context, scenario: Scenario, { result }: Played, before: number | null): void {
-  const { terminal } = context;
-  terminal.line();
-  if (result.status === "failed") {
-    terminal.line(terminal.paint("yellow", `  FAILED, as it was told to: ${result.reason}`));
-    paragraph(terminal, "What the agent had done is undone, and nothing was spent.");
-    return;
-  }
-  const { costUsd, told } = result.result;
-  const cost = costUsd === null ? "" : ` Cost: ${usd(costUsd)}.`;
-  const saved = before === null || costUsd === null || costUsd >= before ? 0 : before - costUsd;
-  const bad = saved === 0 && costUsd !== 0 && result.result.told === scenario.told.without;
-  terminal.line(terminal.paint(bad ? "red" : "green", `  COMPLETED: ${told}.${cost}`));
-  if (bad) paragraph(terminal, scenario.mistake);
-  if (saved > 0 && before !== null)
-    terminal.line(terminal.paint("bold", `  ${usd(saved)} saved: without a person it was ${usd(before)}.`));
+async function playIn(
+  context: Context,
+  scenario: Scenario,
+  mode: Mode,
+  { store, signal }: Place,
+): Promise<Played> {
+  const { terminal, json } = context;
+  const say = (text: string) => (json ? undefined : paragraph(terminal, `· ${text}`));
+  return play({ store, scenario, reviewer: reviewerOf(context, scenario, mode), say, signal });
 }
+
+/** The same agent with nobody to look, played where nobody sees it: what the others are measured against. */
+async function playWithout(scenario: Scenario, { scratch, signal }: Place): Promise<Outcome> {
+  const { result } = await play({ store: scratch, scenario, reviewer: null, say: () => {}, signal });
+  if (result.status === "failed") throw new Error(result.reason);
+  return result.result;
+}
+
+async function playOne(context: Context, scenario: Scenario, mode: Mode, place: Place): Promise<number> {
+  const { terminal } = context;
+  const without = await playWithout(scenario, place);
+  if (!context.json) printBeginning(terminal, scenario, mode);
+  const played = await playIn(context, scenario, mode, place);
+  const { workflow, result, entries, report } = played;
+  if (context.json) {
+    const outcome = result.status === "completed" ? result.result : null;
+    const saved = outcome === null || mode === "without" ? null : savedUsd(outcome, without);
+    const { ok, counts, total } = report;
+    const verified = { ok, entries: counts.entries, findings: total };
+    terminal.json({
+      demo: scenario.name,
+      mode,
+      workflow,
+      result,
+      savedUsd: saved,
+      verified,
+      story: storyOf(entries),
+    });
+  } else {
+    printEnd(terminal, scenario, played, without);
+    printStory(terminal, played);
+  }
+  return report.ok ? EXIT.ok : EXIT.refused;
+}
+
+async function playAll(context: Context, place: Place): Promise<number> {
+  const { terminal } = context;
+  const rows: Row[] = [];
+  let isVerified = true;
+  for (const scenario of SCENARIOS) {
+    const without = await playWithout(scenario, place);
+    if (!context.json) printBeginning(terminal, scenario, "with");
+    const played = await playIn(context, scenario, "with", place);
+    const { result, report } = played;
+    if (!context.json) printEnd(terminal, scenario, played, without);
+    isVerified &&= report.ok;
+    rows.push({ title: scenario.title, without, with: result.status === "completed" ? result.result : null });
+  }
+  if (context.json) terminal.json({ demos: rows, total: totalOf(rows), verified: isVerified });
+  else {
+    printTotal(terminal, rows);
+    const style = isVerified ? "green" : "red";
+    terminal.line(`  ${terminal.paint(style, isVerified ? "Every journal was verified." : "Not verified.")}`);
+  }
+  return isVerified ? EXIT.ok : EXIT.refused;
+}
+
+function printNext(context: Context): void {
+  if (context.json) return;
+  const folder = flag(context, "data");
+  const kept = folder === undefined ? "--database …" : `--data ${visible(folder)}`;
+  const isNamed = folder !== undefined || context.values.has("database");
+  context.terminal.line();
+  context.terminal.line(
+    isNamed
+      ? `  Look closer: npx holdpoint workflows ${kept}`
+      : "  The journal was in a temporary folder. Add --data <folder> to keep it.",
+  );
+}
+
+/** Its own folder, unless one is named: a demo never writes into the store of a project by itself. */
+async function onStage(context: Context, run: (place: Place) => Promise<number>): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-demo-"));
+  const over = new AbortController();
+  const leave = () => over.abort();
+  process.once("SIGINT", leave);
+  try {
+    const isNamed = context.values.has("data") || context.values.has("database");
+    const keyFile = join(folder, "key.json");
+    const store = isNamed ? placeOf(context.values).where : { folder: join(folder, "store"), keyFile };
+    const scratch = { folder: join(folder, "scratch"), keyFile };
+    const code = await run({ store, scratch, signal: over.signal });
+    printNext(context);
+    return code;
+  } catch (error) {
+    if (error instanceof Left || over.signal.aborted) return EXIT.interrupted;
+    throw error;
+  } finally {
+    process.removeListener("SIGINT", leave);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export const demo: Command = {
+  name: "demo",
+  words: ["pizza|trade|deploy|legal|all"],
+  summary: "watch an agent make a mistake, and a person catch it",
+  details: [
+    "A real workflow on a store in a temporary folder, or in --data. You decide at its checkpoint: approve, modify or reject.",
+    "`demo all` plays every one, and counts what it saved.",
+  ],
+  flags: {
+    without: { summary: "nobody looks: the mistake happens" },
+    with: { summary: "a person looks, and it is corrected (unless another is chosen)" },
+    reject: { summary: "a person says no for good: what was done is undone" },
+    yes: { summary: "play the person's part as well; needed where there is no terminal" },
+  },
+  storeless: true,
+  async run(context) {
+    const mode = modeOf(context);
+    checkPerson(context, mode);
+    const scenario = SCENARIOS.find(({ name }) => name === word(context));
+    return onStage(context, (place) =>
+      scenario === undefined ? playAll(context, place) : playOne(context, scenario, mode, place),
+    );
+  },
+};

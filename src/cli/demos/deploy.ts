@@ -61,7 +61,7 @@ export const deploy: Scenario = {
       const { healthy } = resultOf(await ctx.call(release, outputs));
       return healthy
         ? { costUsd: 0, told: `release ${version} is live with its migration` }
-        : { costUsd: OUTAGE_USD, told: `production was down for two hours` };
+        : { costUsd: OUTAGE_USD, told: "production was down for two hours" };
     });
   },
 };

@@ -43,7 +43,10 @@ export const legal: Scenario = {
     return hp.workflow(workflowNameOf("legal", supervised), options, async (ctx, input): Promise<Outcome> => {
       const { party } = input as { party: string };
       await ctx.call(draft, { title: `Supply contract ${party}` });
-      const clause = await ctx.step("draft the clauses", (): Clause => ({ clause: "9", liability: UNLIMITED }));
+      const clause = await ctx.step(
+        "draft the clauses",
+        (): Clause => ({ clause: "9", liability: UNLIMITED }),
+      );
       const summary = `${party} sent clause 9 as they like it. I kept it, so that they sign soon.`;
       const { outputs } = await ctx.checkpoint(CHECKPOINT, { outputs: clause, summary, confidence: 0.6 });
       resultOf(await ctx.call(send, { party, ...outputs }));

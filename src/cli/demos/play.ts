@@ -49,7 +49,9 @@ async function questionOf(hp: Holdpoint, workflow: string, past: readonly Entry[
   const back = past.findLastIndex(({ type }) => type === "rollback.ended");
   const done = past.slice(back + 1).filter(({ type }) => type === "call.made");
   const irreversible = pending.irreversible.map(({ tool }) => tool);
-  const takenBack = done.map(({ body }) => String(body["tool"])).filter((tool) => !irreversible.includes(tool));
+  const takenBack = done
+    .map(({ body }) => String(body["tool"]))
+    .filter((tool) => !irreversible.includes(tool));
   return {
     approval: pending.approval,
     checkpoint: pending.name,

@@ -7,7 +7,8 @@ export type Line = { readonly who: string; readonly did: string; readonly what: 
 type Told = { readonly agent: string; readonly tools: Map<string, string>; outputs: Json };
 
 const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
-const listed = (value: Json | undefined): string => (Array.isArray(value) ? value.map(String).join(", ") : "");
+const listed = (value: Json | undefined): string =>
+  Array.isArray(value) ? value.map(String).join(", ") : "";
 const short = (id: string): string => `${id.slice(0, 4)}…${id.slice(-6)}`;
 
 /** `demo/1//room.book#1` → `room.book`. */
@@ -62,7 +63,11 @@ function lineOf(entry: Entry, told: Told): Line | undefined {
     case "checkpoint.decided":
       return decided(entry, told);
     case "rollback.began":
-      return { who: "holdpoint", did: "rolls back", what: body["to"] === null ? "to the start" : nameOf(body["to"]) };
+      return {
+        who: "holdpoint",
+        did: "rolls back",
+        what: body["to"] === null ? "to the start" : nameOf(body["to"]),
+      };
     case "compensation.made":
       told.tools.set(text(body["action"]), text(body["tool"]));
       return undefined;

@@ -12,6 +12,8 @@ import { endIfDead } from "../epoch.ts";
 import { readState } from "../read-state.ts";
 import type { Notice, Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
+import type { Dispatcher, Listener } from "./dispatcher.ts";
+import { withdrawOpen } from "./operate-workflows.ts";
 import { performRun } from "./perform-run.ts";
 import { look, type Run } from "./run.ts";
 
@@ -21,20 +23,6 @@ const MOST_AT_ONCE = 256;
 const LOOK_AHEAD_MS = 1_000;
 const RECOVER_MS = 5_000;
 const BACK_OFF_MS = 1_000;
-
-export type Dispatcher = {
-  /** Runs this workflow here, if nobody else does. */
-  run(id: string, definition: Definition, listener?: Listener): void;
-  /** While it runs here: resolves when this process has let go of it. */
-  running(id: string): Promise<void> | undefined;
-  /** Runs it if there is something to do. */
-  offer(id: string): void;
-  /** Looks for work until closing. */
-  work(): void;
-};
-
-/** Told about what one workflow waits for, beside the instance's own listener. */
-export type Listener = (notice: Notice) => unknown;
 
 type Desk = {
   readonly runtime: Runtime;
@@ -106,7 +94,12 @@ async function offer(desk: Desk, id: string): Promise<void> {
     return;
   }
   const state = await readState(desk.runtime, workflowStream(id));
-  if (state.status === "none" || !state.isReady) return;
+  if (state.status === "none") return;
+  if (state.end?.status === "failed") {
+    const { by, reason } = state.end;
+    await withdrawOpen(desk.runtime, id, { by, reason });
+  }
+  if (!state.isReady) return;
   const definition = desk.definitions.get(state.name);
   if (definition !== undefined) startHere(desk, definition, id, null);
 }

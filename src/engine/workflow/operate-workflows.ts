@@ -109,7 +109,7 @@ function checkAnswer(id: string, what: string, answer: Asked): WorkflowStatus {
 }
 
 /** Questions and actions of a workflow that is over are withdrawn, its children cancelled. */
-async function withdrawOpen(runtime: Runtime, id: string, said: Said): Promise<void> {
+export async function withdrawOpen(runtime: Runtime, id: string, said: Said): Promise<void> {
   const table = emptyTable();
   for await (const entry of entriesOf(runtime, id)) applyEntry(table, entry);
   for (const { kind, body, settled } of table.ops.values()) {

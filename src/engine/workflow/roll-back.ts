@@ -30,6 +30,7 @@ const MOST_TRIES = 5;
 const BACK_OFF_MS = 500;
 const LONGEST_BACK_OFF_MS = 10_000;
 const LOOK_MS = 50;
+const HELD_MS = 30_000;
 
 /** Something that was done: `id` is the action, or a checkpoint's operation where the checkpoint says how to undo. */
 type Done = {
@@ -128,6 +129,11 @@ async function undoOnce(run: Run, { op, id, args }: Done, undo: Tool, tries: num
     return { wait: { op: requestId, kind: "doubt", on: answer.effect, until: null } };
   if (answer.code === "pending")
     return { wait: { op: requestId, kind: "approval", on: answer.approval ?? "", until: null } };
+  // Stopped, or without a budget: not a failure of the compensation. It is tried again later, under the same id.
+  if (answer.retry) {
+    const until = run.runtime.clock.now() + HELD_MS;
+    return { wait: { op: requestId, kind: "retry", on: answer.reason, until } };
+  }
   return { reason: answer.reason };
 }
 

@@ -24,7 +24,7 @@ import type {
   WorkflowOptions,
   WorkflowResult,
 } from "./definition.ts";
-import type { Dispatcher } from "./dispatch.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 
 /** A runtime with a desk that runs workflows. */
 export type Bureau = { readonly runtime: Runtime; readonly dispatcher: Dispatcher };

@@ -15,6 +15,7 @@ import { createRandom } from "./random.ts";
 import { drawScenario } from "./scenario.ts";
 import { createScheduler } from "./scheduler.ts";
 import { aliveIn, count, databaseTime, fail, type Sim, type Violation } from "./sim.ts";
+import { withWorkflows } from "./workflow-spec.ts";
 import { createWorld } from "./world.ts";
 
 export type SeedResult = {
@@ -32,7 +33,8 @@ const MOST_STEPS = 60_000;
 
 function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   const random = createRandom(seed);
-  const scenario = drawScenario(random);
+  const plain = drawScenario(random);
+  const scenario = seed % 3n === 1n ? withWorkflows(plain, createRandom(~seed)) : plain;
   const counters: Counters = new Map();
   const scheduler = createScheduler(() => answerNotices(sim));
   const sim: Sim = {

@@ -2,6 +2,7 @@
 import type { Fault } from "./counters.ts";
 import type { Random } from "./random.ts";
 import { drawPolicy, drawTool, type ToolSpec, type ToolVersion } from "./tool-spec.ts";
+import { type Flows, NO_FLOWS } from "./workflow-spec.ts";
 
 export type Rates = ReadonlyMap<Fault, number>;
 
@@ -26,6 +27,7 @@ export type Scenario = {
   /** Whether the database's own clock is ever set. */
   readonly databaseClockMoves: boolean;
   readonly latencyMs: number;
+  readonly flows: Flows;
 };
 
 /** Chances per opportunity, at full strength. */
@@ -103,5 +105,6 @@ export function drawScenario(random: Random): Scenario {
     flightMs,
     databaseClockMoves,
     latencyMs: random.pick([1, 3, 10]),
+    flows: NO_FLOWS,
   };
 }

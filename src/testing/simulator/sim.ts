@@ -4,9 +4,11 @@ import type { Json } from "../../core/json.ts";
 import type { Answer } from "../../engine/answer.ts";
 import type { OpenRuntime } from "../../engine/open-runtime.ts";
 import type { Ballot, castVote } from "../../engine/vote.ts";
+import type { WorkflowResult } from "../../engine/workflow/definition.ts";
 import type { MemoryDatabase } from "../../stores/memory/database.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import type { Counters, Fault, Race } from "./counters.ts";
+import type { SimWorkflow } from "./definitions.ts";
 import type { Random } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
@@ -21,6 +23,7 @@ export type Life = Owner & {
   readonly tenant: string;
   readonly runtime: OpenRuntime;
   readonly tools: ReadonlyMap<string, DeployedTool>;
+  readonly workflows: ReadonlyMap<string, SimWorkflow>;
   readonly crashed: Set<() => void>;
   readonly dropStore: () => void;
   clockOffset: number;
@@ -32,7 +35,8 @@ export type Send = {
   readonly key: string;
   readonly action: string;
   readonly attempt: number;
-  readonly argsDigest: string;
+  /** null: the sender was not told. */
+  readonly argsDigest: string | null;
   readonly life: number;
   readonly at: number;
 };
@@ -54,6 +58,16 @@ export type Acknowledged =
   | { readonly kind: "standing"; readonly person: string; readonly suspend: boolean };
 export type Voted = Awaited<ReturnType<typeof castVote>>;
 
+/** What a definition heard, as the how manieth thing, in one of its runs. */
+export type Heard = {
+  readonly tenant: string;
+  readonly workflow: string;
+  readonly attempt: number;
+  readonly index: number;
+  readonly key: string;
+  readonly what: string;
+};
+
 export type Oracle = {
   /** Looks at what was committed since it looked last; `life` committed it. */
   observe(life: Life): void;
@@ -68,6 +82,12 @@ export type Oracle = {
   knows(tenant: string, requestId: string | null): boolean;
   bindingOf(tenant: string, approval: string): string | undefined;
   isSuspended(tenant: string, person: string): boolean;
+  heard(heard: Heard): void;
+  /** A request id led to this workflow. */
+  begun(tenant: string, requestId: string, workflow: string): void;
+  finished(tenant: string, result: WorkflowResult<unknown>): void;
+  /** Workflows that somebody runs, or should. */
+  restless(): readonly string[];
   end(): void;
 };
 

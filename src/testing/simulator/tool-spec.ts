@@ -85,7 +85,7 @@ export function verdictFor(policy: PolicySpec, args: Pick<Args, "amount">): Verd
   }
 }
 
-function drawAsk(random: Random, people: readonly string[]): Ask {
+export function drawAsk(random: Random, people: readonly string[]): Ask {
   const named = random.chance(0.6);
   const from = named ? people.filter(() => random.chance(0.75)) : null;
   const size = from?.length ?? people.length;

@@ -63,26 +63,27 @@ function receive(sim: Sim, spec: ToolSpec, send: Send): void {
   sim.oracle.applied(spec, send);
 }
 
-const plainArgs = (args: Json): Json => {
-  const { token, ...rest } = args as Args & { [key: string]: Json };
-  return token === undefined ? rest : { ...rest, token: token === CANARY ? SECRET : token };
-};
+/** Handles instead of the values that a tool was given. */
+function plainArgs(args: Json): Json {
+  return JSON.parse(JSON.stringify(args), (_name, part) => (part === CANARY ? SECRET : part)) as Json;
+}
 
-function reply(sim: Sim, spec: ToolSpec, args: Args, context: ToolContext): Json {
+function reply(sim: Sim, spec: ToolSpec, { args, context }: Called): Json {
   const { random, world } = sim;
   for (const { budget, perUnit } of spec.costs) {
     if (!random.chance(0.3)) continue;
-    const micros = BigInt(Math.floor(args.amount * perUnit * (random.chance(0.1) ? 1.2 : random.float())));
+    const micros = BigInt(Math.floor((args?.amount ?? 0) * perUnit * (random.chance(0.1) ? 1.2 : random.float())));
     const name = `${context.action}#${context.attempt}`;
     const said = world.spent.get(name) ?? new Map<string, bigint>();
     world.spent.set(name, said.set(budget, micros));
     context.spent(budget, { currency: CURRENCY, micros });
   }
-  return { done: args.n, ...(args.token === undefined ? {} : { note: `used ${String(args.token)}` }) };
+  if (args === null) return random.int(1_000);
+  return { done: args.n ?? null, ...(args.token === undefined ? {} : { note: `used ${String(args.token)}` }) };
 }
 
-function refusal(sim: Sim, args: Args): Error | undefined {
-  const said = args.token === undefined ? "" : ` with ${String(args.token)}`;
+function refusal(sim: Sim, args: Args | null): Error | undefined {
+  const said = args?.token === undefined ? "" : ` with ${String(args.token)}`;
   if (strikes(sim, "effect refused, definite"))
     return sim.random.chance(0.5) ? new NotApplied(`refused${said}`) : new Definite(`HTTP 400${said}`);
   if (strikes(sim, "effect refused, indefinite")) return new Error(`connection reset${said}`);
@@ -110,21 +111,25 @@ function fly(sim: Sim, { life, spec, send }: Packet, answer: (how: Answered) => 
 }
 
 type Answered = "ok" | "error" | "reset";
+type Told = Pick<ToolContext, "action" | "attempt" | "idempotencyKey" | "spent">;
+/** A gated step of a workflow is not told its arguments. */
+type Called = { readonly args: Args | null; readonly context: Told };
 
 export function runTool(
   sim: Sim,
   life: Life,
   spec: ToolSpec,
-  call: { readonly args: Json; readonly context: ToolContext },
+  call: { readonly args: Json; readonly context: Told },
 ): Promise<Json> {
   const { context } = call;
-  const args = call.args as unknown as Args;
+  const args = call.args as unknown as Args | null;
+  const called = { args, context };
   if (!life.alive) return never();
   const send: Send = {
     key: context.idempotencyKey,
     action: context.action,
     attempt: context.attempt,
-    argsDigest: digestOf(plainArgs(call.args)),
+    argsDigest: args === null ? null : digestOf(plainArgs(call.args)),
     life: life.number,
     at: sim.scheduler.now(),
   };
@@ -137,12 +142,12 @@ export function runTool(
     const refused = refusal(sim, args);
     if (refused !== undefined || spec.effect === "read") {
       sim.scheduler.after(sim.random.float() * 20, life, () =>
-        refused === undefined ? resolve(reply(sim, spec, args, context)) : reject(refused),
+        refused === undefined ? resolve(reply(sim, spec, called)) : reject(refused),
       );
       return;
     }
     fly(sim, { life, spec, send }, (how) => {
-      if (how === "ok") resolve(reply(sim, spec, args, context));
+      if (how === "ok") resolve(reply(sim, spec, called));
       else reject(new Error(how === "error" ? "HTTP 500" : "connection reset"));
     });
   });

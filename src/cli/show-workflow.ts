@@ -1,0 +1,191 @@
+/** A workflow in full: where it stands, what it waits for, what happened, and what one can do about it. */
+import type { Json } from "../core/json.ts";
+import { visible } from "../core/visible.ts";
+import type { Wait } from "../core/workflow/events.ts";
+import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
+import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
+import { type Context, EXIT, flag } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { momentOf } from "./moment-of.ts";
+import { readable } from "./readable.ts";
+import { type Sections, sectionsOn } from "./sections.ts";
+import { printSnapshot } from "./snapshot-layers.ts";
+import { printTimeline } from "./timeline.ts";
+import { ago } from "./times.ts";
+import {
+  passedWords,
+  quotedName,
+  STATUS_STYLES,
+  startWords,
+  statusWords,
+  typedCheckpoint,
+} from "./workflow-words.ts";
+
+type Shown = {
+  readonly state: WorkflowDetails;
+  readonly rows: readonly TimelineRow[];
+  /** The moment that was asked for, in words; undefined: now. */
+  readonly then: string | undefined;
+  readonly now: number;
+};
+
+function printOrigin(sections: Sections, { state, now }: Shown): void {
+  sections.heading("What it is");
+  sections.field("name", `${state.name}${state.version === null ? "" : `, version ${state.version}`}`);
+  if (state.description !== "") sections.field("description", state.description);
+  sections.field("agent", state.agent);
+  sections.field("created", ago(state.createdAt, now));
+  for (const [party, who] of Object.entries(state.parties)) if (who !== null) sections.field(party, who);
+  if (state.parent !== null) sections.field("parent", `${state.parent.workflow}, at ${state.parent.op}`);
+  if (state.fork !== null) sections.field("fork", `it begins ${startWords(state)}`);
+}
+
+const WAITS: { readonly [kind in Wait["kind"]]: string } = {
+  checkpoint: "a decision",
+  approval: "a decision",
+  question: "an answer",
+  sleep: "time to pass",
+  retry: "the time to try again",
+  child: "another workflow",
+  doubt: "somebody to find out what happened",
+  definition: "a definition that fits what is recorded",
+};
+
+function waitWords(wait: Wait, row: TimelineRow | undefined, now: number): string {
+  const since = row === undefined ? "" : `, since ${ago(row.at, now)}`;
+  const until = row?.until == null ? "" : `, until ${ago(row.until, now)}`;
+  if (wait.kind === "definition") return `${WAITS.definition}: ${wait.on}`;
+  if (wait.kind === "sleep") return `${WAITS.sleep}${until}`;
+  const what = row === undefined ? "" : ` (${row.kind} "${row.name}")`;
+  return `${WAITS[wait.kind]}: ${wait.on}${what}${until}${since}`;
+}
+
+/** A checkpoint that was reached just now may not have been let go of yet. */
+function waitsOf({ pending, waits }: WorkflowDetails): readonly Wait[] {
+  if (pending === null || waits.some(({ on }) => on === pending.approval)) return waits;
+  return [{ op: pending.op, kind: "checkpoint", on: pending.approval }, ...waits];
+}
+
+function runWords({ end, runner, isReady, name }: WorkflowDetails): string | undefined {
+  if (end !== null) return undefined;
+  if (runner !== null) return `process ${runner}`;
+  return isReady
+    ? `nobody yet: a process that has the definition "${name}" takes it up`
+    : "nobody now; it is taken up again when that comes";
+}
+
+function printStanding(sections: Sections, { state, rows, now }: Shown): void {
+  const { status, generation, attempts, passed, checkpoints } = state;
+  sections.heading("Where it stands");
+  sections.field("status", `${statusWords(status)}, since ${ago(state.changedAt, now)}`);
+  for (const wait of waitsOf(state))
+    sections.field(
+      "waits for",
+      waitWords(
+        wait,
+        rows.findLast(({ op }) => op === wait.op),
+        now,
+      ),
+    );
+  const names = passed.map(({ name }) => quotedName(name)).join(", ");
+  sections.field("attempt", `${generation} of ${attempts}`);
+  sections.field(
+    "passed",
+    `${passedWords(passed.length, checkpoints.length)} checkpoints${names && `: ${names}`}`,
+  );
+  const by = runWords(state);
+  if (by !== undefined) sections.field("run by", by);
+}
+
+function printDecision(sections: Sections, { state, now }: Shown): void {
+  const { lastDecision: last } = state;
+  if (last === null) return;
+  sections.heading("Last decision");
+  const by = last.by.length === 0 ? "nobody" : last.by.join(", ");
+  sections.field(last.decision, `checkpoint "${last.checkpoint}", by ${by}, ${ago(last.at, now)}`);
+  if (last.reason !== "") sections.field("reason", last.reason);
+}
+
+function printEnd(sections: Sections, { state, rows, now }: Shown): void {
+  const { end } = state;
+  if (end === null) return;
+  sections.heading("How it ended", STATUS_STYLES[end.status] ?? "bold");
+  sections.field(end.status, ago(end.at, now));
+  if (end.status === "completed") return sections.json("result", end.result);
+  sections.field(end.code.replaceAll("_", " "), `${end.by}: ${end.reason}`);
+  const { report } = end;
+  if (report === null) return;
+  const named = (action: string) => `${rows.find(({ ref }) => ref === action)?.name ?? "?"} (${action})`;
+  for (const action of report.undone) sections.field("undone", named(action));
+  for (const { action, reason } of report.notUndone)
+    sections.field("NOT undone", `${named(action)}: ${reason}`);
+  for (const { action, tool } of report.irreversible)
+    sections.field("irreversible", `${tool} (${action}) cannot be undone; it stays done`);
+}
+
+function waitCommands({ kind, on }: Wait): readonly string[] {
+  if (kind === "checkpoint" || kind === "approval") return [`show ${on}`];
+  if (kind === "question") return [`show ${on}`, `answer ${on} '<json>'`];
+  if (kind === "doubt") return [`resolve ${on} applied|not_applied --reason "…"`];
+  return kind === "child" ? [`show ${on}`] : [];
+}
+
+/** Whatever can be typed now. */
+function nextCommands({ state }: Shown): readonly string[] {
+  const { id, status, end } = state;
+  const last = state.pending ?? state.passed.at(-1);
+  const named = last === undefined ? "" : typedCheckpoint(last.name, last.snapshot.id);
+  const passed = state.passed.at(-1);
+  const at = passed === undefined ? "" : typedCheckpoint(passed.name, passed.op);
+  return [
+    ...waitsOf(state).flatMap(waitCommands),
+    ...(last === undefined ? [] : [`show ${id} --checkpoint ${named}`]),
+    ...(status === "executing" || status === "awaiting_approval" ? [`rollback ${id} --reason "…"`] : []),
+    ...(end === null ? [`cancel ${id} --reason "…"`] : []),
+    ...(passed === undefined ? [] : [`fork ${id} --at ${at}`]),
+    `journal ${id}`,
+  ];
+}
+
+function print(context: Context, shown: Shown): void {
+  const { terminal, full } = context;
+  const { state, rows, then } = shown;
+  const sections = sectionsOn(terminal, full, 13);
+  const status = terminal.paint(STATUS_STYLES[state.status] ?? "bold", statusWords(state.status));
+  terminal.line(`${terminal.paint("bold", `Workflow ${state.id}`)}  ${status}`);
+  if (then !== undefined) terminal.line(terminal.paint("yellow", `As it stood ${then}, not as it stands now.`));
+  printOrigin(sections, shown);
+  terminal.line(`  ${terminal.paint("dim", "input")}`);
+  sections.block(readable(state.input, full));
+  printStanding(sections, shown);
+  printDecision(sections, shown);
+  sections.heading("What happened");
+  printTimeline(terminal, { state, rows, full });
+  printEnd(sections, shown);
+  if (then !== undefined) return;
+  sections.heading("Next");
+  for (const command of nextCommands(shown)) terminal.line(`  npx holdpoint ${visible(command)}`);
+}
+
+async function load({ hp, now }: Context, id: string, given: string | undefined): Promise<Shown> {
+  const current = await hp.workflows.get(id);
+  if (given === undefined)
+    return { state: current, rows: await hp.workflows.timeline(id), then: undefined, now };
+  const moment = momentOf(given, current, now);
+  const state = await hp.workflows.at(id, moment);
+  const rows = await hp.workflows.timeline(id, moment);
+  const then = "seq" in moment ? `after its entry ${moment.seq}` : `at ${ago(moment.time, now)}`;
+  return { state, rows, then, now };
+}
+
+export async function showWorkflow(context: Context, id: string): Promise<number> {
+  const [at, checkpoint] = [flag(context, "at"), flag(context, "checkpoint")];
+  if (at !== undefined && checkpoint !== undefined)
+    throw new CommandError("usage", "--at and --checkpoint exclude each other.", "Leave one out.");
+  if (checkpoint !== undefined) return printSnapshot(context, id, checkpoint);
+  const shown = await load(context, id, at);
+  const { state, rows } = shown;
+  if (context.json) context.terminal.json({ workflow: state, timeline: rows } as unknown as Json);
+  else print(context, shown);
+  return EXIT.ok;
+}

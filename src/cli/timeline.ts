@@ -1,0 +1,152 @@
+/** What happened to a workflow, one line each, in the order in which it began. */
+import { visible } from "../core/visible.ts";
+import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
+import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
+import { cut, fold, missing } from "./measure.ts";
+import type { Style, Terminal } from "./terminal.ts";
+import { moment } from "./times.ts";
+import { quotedName, startWords, statusWords } from "./workflow-words.ts";
+
+const MOST_ROWS = 60;
+const MOST_TEXT = 300;
+const KIND_WIDTH = "checkpoint".length;
+
+type Sign = { readonly mark: string; readonly style: Style };
+const GOOD: Sign = { mark: "✓", style: "green" };
+const BAD: Sign = { mark: "✗", style: "red" };
+const OPEN: Sign = { mark: "…", style: "yellow" };
+const DOUBT: Sign = { mark: "?", style: "red" };
+const BACK: Sign = { mark: "↶", style: "yellow" };
+const PLAIN: Sign = { mark: " ", style: "dim" };
+
+const SIGNS: { readonly [status: string]: Sign } = {
+  applied: GOOD,
+  completed: GOOD,
+  approved: GOOD,
+  modified: GOOD,
+  passed: GOOD,
+  answered: GOOD,
+  undone: GOOD,
+  open: OPEN,
+  in_doubt: DOUBT,
+  created: PLAIN,
+  written: PLAIN,
+  over: PLAIN,
+};
+
+function signOf({ kind, status }: TimelineRow): Sign {
+  return kind === "rollback" ? BACK : (SIGNS[status] ?? BAD);
+}
+
+const byWords = (by: readonly string[]): string => (by.length === 0 ? "" : ` by ${by.map(visible).join(", ")}`);
+
+function because(reason: string, full: boolean): string {
+  if (reason === "") return "";
+  const { text, left } = cut(reason, full ? Number.POSITIVE_INFINITY : MOST_TEXT);
+  return `: ${visible(text)}${left === 0 ? "" : missing(left, "character")}`;
+}
+
+/** What it waits for, of an operation that has not ended. */
+function openWords(row: TimelineRow, { waits }: WorkflowDetails): string {
+  const wait = waits.find(({ op }) => op === row.op);
+  const until = row.until === null ? "" : ` until ${moment(row.until)}`;
+  if (row.kind === "checkpoint") return `waits for a decision, ${visible(row.ref ?? "")}`;
+  if (row.kind === "question") return `waits for an answer, ${visible(row.ref ?? "")}`;
+  if (wait?.kind === "approval") return `waits for a decision, ${visible(wait.on)}`;
+  if (wait?.kind === "doubt") return `in doubt, ${visible(wait.on)}`;
+  if (row.kind === "sleep") return `asleep${until}`;
+  return row.kind === "step" ? `to be tried again at ${moment(row.until ?? row.at)}` : "under way";
+}
+
+/** Where one can look further; an approval that was decided is named by its workflow's own line. */
+function refWords({ ref, kind }: TimelineRow): string {
+  return ref === null || kind === "question" || kind === "checkpoint" ? "" : ` (${visible(ref)})`;
+}
+
+function lifeWords(row: TimelineRow, full: boolean): string {
+  const said = `${byWords(row.by)}${because(row.reason, full)}`;
+  if (row.status === "refused") return `refused to ${visible(row.name)}${said}`;
+  if (row.status === "failed") return `failed (${statusWords(visible(row.name))})${said}`;
+  return row.status;
+}
+
+function rollbackWords(row: TimelineRow, state: WorkflowDetails, full: boolean): string {
+  const to = row.name === "" ? startWords(state) : quotedName(row.name);
+  const end = row.status === "given_up" ? ", given up" : "";
+  return `back to ${to}${end}${byWords(row.by)}${because(row.reason, full)}`;
+}
+
+/** The text of a question is its reason until somebody has answered. */
+function operationWords(row: TimelineRow, state: WorkflowDetails, full: boolean): string {
+  const name = row.kind === "sleep" ? "" : visible(row.name);
+  if (row.kind === "log") return `“${name}”`;
+  if (row.status === "open") {
+    const text = row.kind === "question" ? because(row.reason, full) : "";
+    return `${[`${name}${text}`, openWords(row, state)].filter(Boolean).join("; ")}${refWords(row)}`;
+  }
+  if (row.kind === "sleep") return `until ${moment(row.until ?? row.at)}`;
+  const status = row.isUndone ? `${row.status}, then undone` : row.status;
+  return `${name}: ${statusWords(status)}${byWords(row.by)}${because(row.reason, full)}${refWords(row)}`;
+}
+
+function wordsOf(row: TimelineRow, state: WorkflowDetails, full: boolean): string {
+  if (row.kind === "workflow") return lifeWords(row, full);
+  if (row.kind === "rollback") return rollbackWords(row, state, full);
+  return operationWords(row, state, full);
+}
+
+/** Under a rollback: what it has left behind, and why. */
+function leftBehind({ report }: TimelineRow, rows: readonly TimelineRow[], full: boolean): readonly string[] {
+  if (report === null) return [];
+  const toolOf = (action: string) => visible(rows.find(({ ref }) => ref === action)?.name ?? "?");
+  return [
+    ...report.notUndone.map(
+      ({ action, reason }) => `NOT undone: ${toolOf(action)} (${visible(action)})${because(reason, full)}`,
+    ),
+    ...report.irreversible.map(
+      ({ action, tool }) => `cannot be undone: ${visible(tool)} (${visible(action)}); it stays done`,
+    ),
+  ];
+}
+
+export type Tale = {
+  readonly state: WorkflowDetails;
+  readonly rows: readonly TimelineRow[];
+  readonly full: boolean;
+};
+
+/** In which branch, and how deep: branches run side by side, so their lines are mixed. */
+const branchWords = ({ branch }: TimelineRow): string =>
+  branch.length === 0 ? "" : `${"  ".repeat(branch.length)}[${branch.join(".")}] `;
+
+function printRow(terminal: Terminal, tale: Tale, row: TimelineRow, width: number): void {
+  const { mark, style } = signOf(row);
+  const time = moment(row.at).slice(11, 19);
+  const plain = `  ${`#${row.seq}`.padStart(width)}  ${time}  ${mark} ${row.kind.padEnd(KIND_WIDTH)}  `;
+  const room = Math.max(20, terminal.columns - plain.length);
+  const words = branchWords(row) + wordsOf(row, tale.state, tale.full);
+  const lines = [...fold(words, room), ...leftBehind(row, tale.rows, tale.full).flatMap((line) => fold(line, room))];
+  const shade = (text: string) => (row.isBack ? terminal.paint("dim", text) : text);
+  lines.forEach((line, at) => {
+    const start = at === 0 ? plain.replace(mark, terminal.paint(style, mark)) : " ".repeat(plain.length);
+    terminal.line(`${start}${shade(terminal.strange(line))}`.trimEnd());
+  });
+}
+
+export function printTimeline(terminal: Terminal, tale: Tale): void {
+  const { rows, full } = tale;
+  const shown = full ? rows : rows.slice(-MOST_ROWS);
+  const width = String(rows.at(-1)?.seq ?? 1).length + 1;
+  if (shown.length < rows.length)
+    terminal.line(`  … ${rows.length - shown.length} earlier lines (use --full)`);
+  let day = "";
+  let attempt = 1;
+  for (const row of shown) {
+    const date = moment(row.at).slice(0, 10);
+    if (date !== day) terminal.line(`  ${terminal.paint("dim", `${date} UTC`)}`);
+    if (row.attempt !== attempt) terminal.line(`  ${terminal.paint("bold", `attempt ${row.attempt}`)}`);
+    day = date;
+    attempt = row.attempt;
+    printRow(terminal, tale, row, width);
+  }
+}
