@@ -6,6 +6,7 @@ import type { Receipt } from "../core/action/receipt.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import type { EffectClass } from "../core/tool-rules.ts";
+import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import type { Action, Approval } from "../index.ts";
 import { readable } from "./readable.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
@@ -16,6 +17,14 @@ export type Card = {
   readonly approval: Approval | undefined;
   readonly action: Action;
   readonly receipt: Receipt | undefined;
+  readonly now: number;
+  readonly full: boolean;
+};
+
+/** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
+export type SubjectCard = {
+  readonly approval: Approval;
+  readonly workflow: WorkflowDetails;
   readonly now: number;
   readonly full: boolean;
 };
@@ -78,16 +87,22 @@ function printWords(sections: Sections, { action, approval }: Card): void {
   sections.field("reason", reason === "" ? "-" : reason);
 }
 
+export function printStatus(terminal: Terminal, { id, status }: Pick<Approval, "id" | "status">): void {
+  const title = terminal.paint("bold", `Approval ${id}`);
+  terminal.line(`${title}  ${terminal.paint(STYLES[status] ?? "bold", status)}`);
+}
+
 function voteText(vote: Approval["votes"][number], binding: string, now: number): string {
   const stale = vote.binding === binding ? "" : " (on an earlier version; does not count)";
-  return `${vote.by} ${vote.decision}, ${ago(vote.at, now)}${stale}${vote.note === null ? "" : `: ${vote.note}`}`;
+  const final = vote.final === true ? " for good" : "";
+  return `${vote.by} ${vote.decision}${final}, ${ago(vote.at, now)}${stale}${vote.note === null ? "" : `: ${vote.note}`}`;
 }
 
 function endingText({ at, by, reason }: NonNullable<Approval["ended"]>, now: number): string {
   return `${ago(at, now)}${by.length === 0 ? "" : ` by ${by.join(", ")}`}${reason === "" ? "" : `: ${reason}`}`;
 }
 
-function printVotes(sections: Sections, { approval, now }: Card): void {
+export function printVotes(sections: Sections, { approval, now }: Pick<Card, "approval" | "now">): void {
   if (approval === undefined) return;
   const { quorum, from, veto } = approval.approvers;
   const whom = from === null ? "any person" : from.join(", ");
@@ -97,7 +112,8 @@ function printVotes(sections: Sections, { approval, now }: Card): void {
   if (approval.votes.length === 0) sections.field("votes", "none yet");
   for (const vote of approval.votes) sections.field("vote", voteText(vote, approval.binding, now));
   if (approval.decided !== null) sections.field("decided", endingText(approval.decided, now));
-  if (approval.ended !== null) sections.field(approval.status, endingText(approval.ended, now));
+  if (approval.ended !== null && approval.subject === undefined)
+    sections.field(approval.status, endingText(approval.ended, now));
 }
 
 function printEdit(terminal: Terminal, sections: Sections, { approval, full }: Card): void {
@@ -133,6 +149,15 @@ function printIdentity(sections: Sections, { approval, action }: Card): void {
   sections.field("agent", action.agent);
   sections.field("args", `${action.argsDigest} (${action.from.replace("_", " ")})`);
   if (approval !== undefined) sections.field("binding", approval.binding);
+}
+
+export function printIdentityOf(sections: Sections, { approval, workflow }: SubjectCard): void {
+  sections.heading("What it is known by");
+  sections.field("workflow", workflow.id);
+  sections.field("operation", approval.subject?.op ?? "-");
+  sections.field("agent", approval.agent);
+  sections.field("args", approval.argsDigest);
+  sections.field("binding", approval.binding);
 }
 
 function printResult(sections: Sections, result: Json): void {

@@ -11,7 +11,7 @@ import { pizza } from "./demos/pizza.ts";
 import { type Played, play, type Reviewer, type Stage } from "./demos/play.ts";
 import { type Mode, printBeginning, printEnd, printStory, savedUsd } from "./demos/present.ts";
 import type { Choice, Outcome, Scenario } from "./demos/scenario.ts";
-import { choiceText, paragraph, showQuestion } from "./demos/show-question.ts";
+import { bullet, choiceText, paragraph, showQuestion } from "./demos/show-question.ts";
 import { storyOf } from "./demos/story.ts";
 import { printTotal, type Row, totalOf } from "./demos/total.ts";
 import { trade } from "./demos/trade.ts";
@@ -94,7 +94,7 @@ async function playIn(
   { store, signal }: Place,
 ): Promise<Played> {
   const { terminal, json } = context;
-  const say = (text: string) => (json ? undefined : paragraph(terminal, `· ${text}`));
+  const say = (text: string) => (json ? undefined : bullet(terminal, text));
   return play({ store, scenario, reviewer: reviewerOf(context, scenario, mode), say, signal });
 }
 

@@ -74,10 +74,20 @@ function runWords({ end, runner, isReady, name }: WorkflowDetails): string | und
     : "nobody now; it is taken up again when that comes";
 }
 
-function printStanding(sections: Sections, { state, rows, now }: Shown): void {
+/** Since when it has been what it is; not known of one that executes, which comes and goes. */
+function since({ state, rows }: Shown): number | undefined {
+  if (state.end !== null) return state.end.at;
+  const of = (kind: TimelineRow["kind"]) => rows.findLast((row) => row.kind === kind && row.status === "open");
+  if (state.status === "awaiting_approval") return of("checkpoint")?.at;
+  return state.status === "rolling_back" ? of("rollback")?.at : undefined;
+}
+
+function printStanding(sections: Sections, shown: Shown): void {
+  const { state, rows, now } = shown;
   const { status, generation, attempts, passed, checkpoints } = state;
+  const from = since(shown);
   sections.heading("Where it stands");
-  sections.field("status", `${statusWords(status)}, since ${ago(state.changedAt, now)}`);
+  sections.field("status", `${statusWords(status)}${from === undefined ? "" : `, since ${ago(from, now)}`}`);
   for (const wait of waitsOf(state))
     sections.field(
       "waits for",
@@ -95,6 +105,7 @@ function printStanding(sections: Sections, { state, rows, now }: Shown): void {
   );
   const by = runWords(state);
   if (by !== undefined) sections.field("run by", by);
+  sections.field("last entry", `#${state.seq}, ${ago(state.changedAt, now)}`);
 }
 
 function printDecision(sections: Sections, { state, now }: Shown): void {

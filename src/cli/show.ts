@@ -1,8 +1,12 @@
-import type { Json } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { Action, Approval } from "../index.ts";
 import { type Card, printCard } from "./card.ts";
-import { type Command, type Context, EXIT, FULL, word } from "./command.ts";
+import { printCheckpoint } from "./checkpoint-card.ts";
+import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
+import { showWorkflow } from "./show-workflow.ts";
 
 /** An action shows with the approval it waits for or ran under, if there is one. */
 function approvalOf(action: Action): string | undefined {
@@ -12,8 +16,7 @@ function approvalOf(action: Action): string | undefined {
     : undefined;
 }
 
-export async function loadCard(context: Context, id: string): Promise<Card> {
-  const { hp, now, full } = context;
+async function loadCard({ hp, now, full }: Context, id: string): Promise<Card> {
   const asked: Approval | undefined = id.startsWith("apr_") ? await hp.approvals.get(id) : undefined;
   const action = await hp.actions.get(asked?.action ?? id);
   const linked = asked === undefined ? approvalOf(action) : undefined;
@@ -21,20 +24,61 @@ export async function loadCard(context: Context, id: string): Promise<Card> {
   return { approval, action, receipt: await hp.receipts.get(action.id), now, full };
 }
 
+async function showAction(context: Context, id: string): Promise<number> {
+  const card = await loadCard(context, id);
+  const { approval, action, receipt } = card;
+  if (context.json)
+    context.terminal.json({ approval: approval ?? null, action, receipt: receipt ?? null } as {
+      [part: string]: Json;
+    });
+  else printCard(context.terminal, card);
+  return EXIT.ok;
+}
+
+type Subject = NonNullable<Approval["subject"]>;
+
+async function showSubject(context: Context, approval: Approval, subject: Subject): Promise<number> {
+  const { hp, terminal, now, full } = context;
+  const workflow = await hp.workflows.get(subject.workflow);
+  const card = { approval, workflow, now, full };
+  if (context.json) {
+    terminal.json({ approval, workflow } as unknown as Json);
+    return EXIT.ok;
+  }
+  if (subject.kind === "question") printQuestion(terminal, card);
+  else {
+    const rows = await hp.workflows.timeline(subject.workflow);
+    const found = rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id ?? subject.op;
+    const snapshot = (await hp.workflows.snapshot(subject.workflow, found).catch(() => undefined)) as
+      | JsonObject
+      | undefined;
+    printCheckpoint(terminal, { ...card, rows, snapshot });
+  }
+  return EXIT.ok;
+}
+
 export const show: Command = {
   name: "show",
   words: ["<id>"],
-  summary: "everything about an approval or an action, before deciding and after",
-  details: ["The id is an approval's, an action's, an effect's or the caller's request id."],
-  flags: { full: FULL },
+  summary: "everything about an approval, an action or a workflow, before deciding and after",
+  details: [
+    "The id is an approval's, an action's, an effect's, a workflow's or the caller's request id.",
+    "Of a workflow, --at shows it as it stood after an entry (--at 12) or at a time (--at 2026-05-04T10:00:00Z), and --checkpoint the state that was captured there.",
+  ],
+  flags: {
+    full: FULL,
+    at: { value: "<moment>", summary: "of a workflow: as it stood then; an entry's number or a time" },
+    checkpoint: { value: "<name>", summary: "of a workflow: the captured state of this checkpoint" },
+  },
   async run(context) {
-    const card = await loadCard(context, await anyId(context, word(context)));
-    const { approval, action, receipt } = card;
-    if (context.json)
-      context.terminal.json({ approval: approval ?? null, action, receipt: receipt ?? null } as {
-        [part: string]: Json;
-      });
-    else printCard(context.terminal, card);
-    return EXIT.ok;
+    const id = await anyId(context, word(context));
+    if (id.startsWith("wf_")) return showWorkflow(context, id);
+    const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
+    if (extra !== undefined)
+      throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");
+    const approval = id.startsWith("apr_") ? await context.hp.approvals.get(id) : undefined;
+    return approval?.subject === undefined
+      ? showAction(context, id)
+      : showSubject(context, approval, approval.subject);
   },
 };

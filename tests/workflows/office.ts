@@ -18,6 +18,7 @@ import type {
 import { createDispatcher } from "../../src/engine/workflow/dispatch.ts";
 import { entriesOf } from "../../src/engine/workflow/entries.ts";
 import { type Workflows, workflowsOf } from "../../src/engine/workflow/instance.ts";
+import type { WorkflowDetails } from "../../src/engine/workflow/operate-workflows.ts";
 import type { Entry } from "../../src/engine/workflow/recorded.ts";
 import { workflow } from "../../src/engine/workflow/workflows.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memory/database.ts";
@@ -221,7 +222,7 @@ export async function question(place: Office, desk: Desk): Promise<string> {
 }
 
 /** As soon as nobody runs it and nothing is to be done: it waits, or it is over. */
-export function atRest(place: Office, desk: Desk, id: string) {
+export function atRest(place: Office, desk: Desk, id: string): Promise<WorkflowDetails> {
   return place.until(async () => {
     const state = await desk.workflows.get(id);
     return state.runner === null && !state.isReady && state;
@@ -229,3 +230,12 @@ export function atRest(place: Office, desk: Desk, id: string) {
 }
 
 export const types = (entries: readonly Entry[]): readonly string[] => entries.map(({ type }) => type);
+
+/** Another process in place of one that dies now. */
+export async function reopen(place: Office, dead: Desk, setUp: (desk: Desk) => unknown): Promise<Desk> {
+  dead.crash();
+  const desk = place.open();
+  setUp(desk);
+  await desk.work();
+  return desk;
+}

@@ -35,11 +35,13 @@ test("a definition that asks for the same in another order is left alone, and sa
   );
   await after.close();
   const again = place.open();
-  const end = await place.finish((await again.workflow("flow", {}, inOrder).start({}, { requestId: "r" })).result());
+  const end = await place.finish(
+    (await again.workflow("flow", {}, inOrder).start({}, { requestId: "r" })).result(),
+  );
   assert.equal(end.status === "completed" && end.result, "in order");
 });
 
-test("a process closes while a definition is being answered from the journal", async () => {
+test("a process closes at once while a definition is being answered from the journal", async () => {
   const place = office();
   const before = place.open();
   const run = await before.workflow("flow", {}, inOrder).start({}, { requestId: "r" });
@@ -51,5 +53,7 @@ test("a process closes while a definition is being answered from the journal", a
   await after.work();
   await after.approvals.approve(asked, ANN);
   await place.until(async () => (await after.workflows.get(run.id)).runner !== null);
+  const began = place.clock.now();
   await place.finish(after.close());
+  assert.ok(place.clock.now() - began < 5_000, "it does not wait for a definition that will never ask");
 });

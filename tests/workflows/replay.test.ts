@@ -2,19 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as realTime } from "node:timers/promises";
-import { ANN, atRest, type Desk, office, question, types, waiting } from "./office.ts";
+import { ANN, atRest, type Desk, office, question, reopen, types, waiting } from "./office.ts";
 
 const done = { status: "completed" } as const;
-
-/** Another process in place of one that died. */
-type Place = ReturnType<typeof office>;
-async function reopen(place: Place, dead: Desk, setUp: (desk: Desk) => unknown): Promise<Desk> {
-  dead.crash();
-  const desk = place.open();
-  setUp(desk);
-  await desk.work();
-  return desk;
-}
 
 describe("a suspension", () => {
   for (const [how, body] of [

@@ -1,11 +1,11 @@
 /** How a demo looks: its beginning, its end, and what the journal tells of it. */
 import type { Report } from "../../index.ts";
-import { printTable } from "../table.ts";
+import { fold, pad, widthOf } from "../measure.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Played } from "./play.ts";
 import { type Outcome, type Scenario, usd } from "./scenario.ts";
-import { paragraph, rule } from "./show-question.ts";
-import { storyOf } from "./story.ts";
+import { paragraph, rule, WIDEST } from "./show-question.ts";
+import { type Line, storyOf } from "./story.ts";
 
 export type Mode = "without" | "with" | "reject";
 
@@ -64,11 +64,23 @@ function verdict({ ok, counts, total }: Report): string {
     : `Not verified: ${total} findings.`;
 }
 
+/** One line each; what does not fit goes on below, in its own column. */
+function printLines(terminal: Terminal, lines: readonly Line[]): void {
+  const who = Math.max(...lines.map((line) => widthOf(line.who))) + 2;
+  const did = Math.max(...lines.map((line) => widthOf(line.did))) + 2;
+  const room = Math.max(20, Math.min(terminal.columns, WIDEST) - who - did - 2);
+  for (const line of lines) {
+    const [first = "", ...rest] = fold(line.what, room);
+    const start = `${terminal.paint("dim", pad(line.who, who))}${pad(line.did, did)}`;
+    terminal.line(`  ${start}${first.trimEnd()}`.trimEnd());
+    for (const part of rest) terminal.line(" ".repeat(who + did + 2) + part.trimEnd());
+  }
+}
+
 export function printStory(terminal: Terminal, { entries, report }: Played): void {
   terminal.line();
   terminal.line(terminal.paint("bold", "  What the journal tells"));
-  const rows = storyOf(entries).map(({ who, did, what }) => [`  ${who}`, did, what]);
-  printTable(terminal, ["  WHO", "DID", "WHAT"], rows);
+  printLines(terminal, storyOf(entries));
   terminal.line();
   terminal.line(`  ${terminal.paint(report.ok ? "green" : "red", verdict(report))}`);
 }

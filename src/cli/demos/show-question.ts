@@ -7,7 +7,7 @@ import type { Terminal } from "../terminal.ts";
 import type { Question } from "./play.ts";
 import type { Choice } from "./scenario.ts";
 
-const WIDEST = 80;
+export const WIDEST = 80;
 
 export function rule(terminal: Terminal, title: string): void {
   const room = Math.min(terminal.columns, WIDEST) - title.length - 4;
@@ -15,9 +15,14 @@ export function rule(terminal: Terminal, title: string): void {
   terminal.line(terminal.paint("bold", `── ${title} ${"─".repeat(Math.max(3, room))}`));
 }
 
-export function paragraph(terminal: Terminal, text: string, indent = 2): void {
-  for (const line of fold(text, Math.min(terminal.columns, WIDEST) - indent))
-    terminal.line(" ".repeat(indent) + line.trimEnd());
+export function paragraph(terminal: Terminal, text: string): void {
+  for (const line of fold(text, Math.min(terminal.columns, WIDEST) - 2)) terminal.line(`  ${line.trimEnd()}`);
+}
+
+/** One thing that happened. */
+export function bullet(terminal: Terminal, text: string): void {
+  const lines = fold(text, Math.min(terminal.columns, WIDEST) - 4);
+  for (const [at, line] of lines.entries()) terminal.line(`  ${at === 0 ? "·" : " "} ${line.trimEnd()}`);
 }
 
 export function showQuestion(terminal: Terminal, question: Question): void {

@@ -40,22 +40,27 @@ function difference(run: Run, expected: string, fresh: AskedOp | undefined): str
     : `${was}, the definition ends without it`;
 }
 
-const firstFresh = (run: Run): AskedOp | undefined =>
-  [...run.asked.values()].find(({ key, isStarted }) => !isStarted && !run.table.ops.has(key));
+/** What the definition asks for that is not its turn: new, or recorded with an end that comes later. */
+const firstUntimely = (run: Run): AskedOp | undefined =>
+  [...run.asked.values()].find(({ key, isStarted }) => {
+    const record = run.table.ops.get(key);
+    return record === undefined ? !isStarted : record.settled !== null;
+  });
 
 /** Waits until the definition asks for what the journal has next. */
 async function awaitAsked(run: Run, key: string): Promise<string | undefined> {
   for (let waited = 0; !run.asked.has(key) && !run.turned && run.changed === null; ) {
-    const fresh = firstFresh(run);
+    const other = firstUntimely(run);
     if (run.ending !== null) return difference(run, key, undefined);
-    if (fresh === undefined) {
+    if (run.runtime.closing.aborted) run.turned = true;
+    else if (other === undefined) {
       await run.bell.wait();
       await turn(run);
-      continue;
+    } else if (waited >= PATIENCE_MS) return difference(run, key, other);
+    else {
+      await run.runtime.clock.sleep(20, run.runtime.closing);
+      waited += 20;
     }
-    if (waited >= PATIENCE_MS) return difference(run, key, fresh);
-    await run.runtime.clock.sleep(20, run.runtime.closing);
-    waited += 20;
   }
   return undefined;
 }

@@ -121,23 +121,27 @@ async function refuseChanged(run: Run, difference: string): Promise<void> {
 
 /** One stretch: until it ends, is let go of, or is sent back. */
 async function stretch(run: Run): Promise<Driven["kind"]> {
-  await beginDefinition(run);
-  const driven = await drive(run);
-  if (driven.kind === "ended") await endRun(run);
-  if (driven.kind === "changed") await refuseChanged(run, driven.difference);
-  // Whatever the definition still does cannot reach the journal any more.
-  run.turned = true;
-  return driven.kind;
+  try {
+    await beginDefinition(run);
+    const driven = await drive(run);
+    if (driven.kind === "ended") await endRun(run);
+    if (driven.kind === "changed") await refuseChanged(run, driven.difference);
+    return driven.kind;
+  } finally {
+    // Whatever the definition still does cannot reach the journal any more.
+    run.turned = true;
+  }
 }
 
 async function take(
   runtime: Runtime,
   command: Parameters<typeof takeRun>[1],
-): Promise<LiveWorkflow | undefined> {
+): Promise<LiveWorkflow | "left" | "over"> {
   const taken = await runCommand(runtime, { write: [workflowStream(command.workflow)] }, (draft) =>
     takeRun(draft, command),
   );
-  return taken.kind === "taken" ? taken.state : undefined;
+  if (taken.kind === "taken") return taken.state;
+  return taken.state?.end == null ? "left" : "over";
 }
 
 export type Job = { readonly definition: Definition; readonly id: string; readonly dead: string | null };
@@ -165,7 +169,7 @@ export async function performRun(
     await runtime.reach("before_take");
     const state = await take(runtime, { workflow: id, epoch, dead });
     await runtime.reach("after_take");
-    if (state === undefined) return { kind: "left" };
+    if (state === "left" || state === "over") return { kind: state };
     const run = await openRun(runtime, definition, id, state);
     onRun(run);
     const kind = await runOnce(run);

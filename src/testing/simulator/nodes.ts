@@ -3,11 +3,14 @@ import { isHoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Cost } from "../../core/tool-rules.ts";
 import type { Clock } from "../../engine/clock.ts";
-import { defineTool } from "../../engine/define-tool.ts";
+import { defineTool, type ToolDefinition } from "../../engine/define-tool.ts";
 import type { InputSchema } from "../../engine/input-schema.ts";
-import { openRuntime } from "../../engine/open-runtime.ts";
+import { openRuntime, type RuntimeParts } from "../../engine/open-runtime.ts";
 import type { Notice } from "../../engine/runtime.ts";
-import type { Tool } from "../../engine/tool.ts";
+import type { Tool, ToolContext } from "../../engine/tool.ts";
+import { createDispatcher } from "../../engine/workflow/dispatch.ts";
+import type { Definitions } from "../../engine/workflow/workflows.ts";
+import { defineAll } from "./definitions.ts";
 import { crash, freezeMaybe, shutDown } from "./life.ts";
 import { SIGNING_KEY } from "./signing-key.ts";
 import {
@@ -23,6 +26,7 @@ import {
 } from "./sim.ts";
 import { openSimStore } from "./sim-store.ts";
 import { type Args, CURRENCY, MOST, type ToolSpec, type ToolVersion, verdictFor } from "./tool-spec.ts";
+import type { GatedClass } from "./workflow-spec.ts";
 import { Definite, probeTool, runTool } from "./world.ts";
 
 function schemaOf(version: number): InputSchema<Args> {
@@ -46,6 +50,19 @@ function costsOf({ costs }: ToolSpec, amount: number): readonly Cost[] {
   }));
 }
 
+/** How the tool is undone, where workflows may want that. */
+function undoOf(sim: Sim, tool: string, owner: () => Life): Pick<ToolDefinition<Args, Json>, "undo"> {
+  const undo = sim.scenario.flows.undos.get(tool);
+  if (undo === undefined || undo.kind === "none") return {};
+  if (undo.kind === "nothing") return { undo: "nothing" };
+  const { spec, policy } = undo;
+  const run = (args: Args, result: Json, context: ToolContext) =>
+    runTool(sim, owner(), spec, { args: { args: args as unknown as Json, result }, context });
+  const timeout = spec.timeoutMs === null ? {} : { timeoutMs: spec.timeoutMs };
+  const effect = spec.effect as GatedClass;
+  return { undo: { run, effect, policy: verdictFor(policy, { amount: 0 }), ...timeout } };
+}
+
 function toolOf(sim: Sim, spec: ToolSpec, { policy, schema }: ToolVersion, owner: () => Life): Tool {
   const { costs, dedupeWindowMs } = spec;
   return defineTool<Args, Json>({
@@ -63,6 +80,7 @@ function toolOf(sim: Sim, spec: ToolSpec, { policy, schema }: ToolVersion, owner
     ...(dedupeWindowMs === null ? {} : { dedupe: ({ to }: Args) => to, dedupeWindowMs }),
     isDefinite: (error) => error instanceof Definite,
     ...(spec.effect === "probed" ? { verify: (effect) => probeTool(sim, spec, effect.idempotencyKey) } : {}),
+    ...undoOf(sim, spec.name, owner),
     run: (args, context) => runTool(sim, owner(), spec, { args: args as unknown as Json, context }),
   });
 }
@@ -71,6 +89,7 @@ function clockOf(sim: Sim, owner: () => Life, rate: number): Clock {
   return {
     elapsed: () => sim.scheduler.now() * rate,
     now: () => Math.floor(wallTime(sim) + sim.scheduler.now() * (rate - 1)) + owner().clockOffset,
+    turn: () => new Promise((resolve) => sim.scheduler.after(0, owner(), resolve)),
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted === true) {
@@ -88,6 +107,8 @@ function clockOf(sim: Sim, owner: () => Life, rate: number): Clock {
 
 function tell(sim: Sim, life: Life, notice: Notice): void {
   if (notice.kind === "maintenance_failed") meet(sim, life, "in maintenance", notice.error);
+  if (notice.kind === "definition_changed")
+    fail(sim, "replay", `${notice.workflow} is told to have changed: ${notice.difference}`);
   if (notice.kind !== "waiting" || strikes(sim, "notice lost")) return;
   const told = { tenant: life.tenant, approval: notice.approval, decideBy: notice.decideBy };
   sim.told.push(told);
@@ -105,10 +126,35 @@ function deploy(sim: Sim, owner: () => Life): ReadonlyMap<string, Deployed> {
     }
     const version = sim.deployed.get(spec.name) as ToolVersion;
     const tool = toolOf(sim, spec, version, owner);
-    const { policyDigest, schemaDigest } = tool.rules;
-    tools.set(spec.name, { tool, deployed: { ...version, policyDigest, schemaDigest } });
+    tools.set(spec.name, { tool, deployed: { ...version, ...digestsOf(tool) } });
+    const undo = sim.scenario.flows.undos.get(spec.name);
+    if (undo?.kind !== "tool" || typeof tool.undo !== "object" || tool.undo === null) continue;
+    const { policy } = undo;
+    const deployed = { policy, schema: 1, ...digestsOf(tool.undo) };
+    tools.set(undo.spec.name, { tool: tool.undo, deployed });
   }
   return tools;
+}
+
+const digestsOf = ({ rules: { policyDigest, schemaDigest } }: Tool) => ({ policyDigest, schemaDigest });
+
+/** Gated steps of workflows, which no process has as tools: only the oracle wants to know of them. */
+function stepsOf({ scenario }: Sim): readonly (readonly [string, DeployedTool])[] {
+  return scenario.flows.steps.map(({ spec: { name, effect }, policy }) => {
+    const said = policy.kind === "escalate" ? "escalate" : "approve";
+    const tool = defineTool({ name, effect: effect as GatedClass, policy: said, run: () => null });
+    return [name, { policy, schema: 1, ...digestsOf(tool) }] as const;
+  });
+}
+
+/** Definitions of this process, and the desk that runs them. */
+function office(sim: Sim, owner: () => Life, parts: RuntimeParts) {
+  const runtime = openRuntime(parts);
+  const known: Definitions["known"] = new Map();
+  const dispatcher = createDispatcher(runtime, parts.idle, known);
+  const definitions = { known, open: async () => ({ runtime, dispatcher }) };
+  const workflows = defineAll({ sim, owner, definitions }, parts.tools);
+  return { runtime, workflows, begin: () => (known.size === 0 ? runtime.epoch() : dispatcher.work()) };
 }
 
 /** Every life of a process starts here. */
@@ -121,7 +167,7 @@ export function bear(sim: Sim, node: number): Life {
   const clock = clockOf(sim, owner, drifts ? 0.999 + random.float() * 0.002 : 1);
   const { store, drop } = openSimStore(sim, owner);
   const tools = deploy(sim, owner);
-  const runtime = openRuntime({
+  const { runtime, workflows, begin } = office(sim, owner, {
     store,
     tenant,
     agent,
@@ -148,7 +194,8 @@ export function bear(sim: Sim, node: number): Life {
     node,
     tenant,
     runtime,
-    tools: new Map([...tools].map(([name, { deployed }]) => [name, deployed])),
+    tools: new Map([...[...tools].map(([name, { deployed }]) => [name, deployed] as const), ...stepsOf(sim)]),
+    workflows,
     crashed: new Set(),
     dropStore: drop,
     clockOffset: 0,
@@ -160,7 +207,7 @@ export function bear(sim: Sim, node: number): Life {
     `node ${node} (life ${life.number}) starts for ${tenant} as ${runtime.requester.join(" for ")}`,
   );
   life.crashed.add(() => restartLater(sim, node));
-  sim.scheduler.after(random.between(0, 1_000), life, () => void runtime.epoch().catch(() => undefined));
+  sim.scheduler.after(random.between(0, 1_000), life, () => void begin()?.catch(() => undefined));
   return life;
 }
 

@@ -7,6 +7,7 @@ import { setBudget, setStanding, setSwitch } from "../../engine/operate.ts";
 import { runCommand } from "../../engine/run-command.ts";
 import { shutDown } from "./life.ts";
 import { meet } from "./nodes.ts";
+import { callOff, lookThrough, sendBack } from "./overseers.ts";
 import { aliveIn, count, type Life, onLife, type Said, type Sim } from "./sim.ts";
 import { CURRENCY, drawPolicy, type ToolVersion } from "./tool-spec.ts";
 import { truthOf } from "./world.ts";
@@ -114,7 +115,9 @@ const setClocks: Deed = async (sim, life) => {
   if (scenario.databaseClockMoves && random.chance(0.6)) {
     const back = random.chance(0.5);
     count(sim, back ? "database clock set back" : "database clock set ahead");
-    sim.databaseOffset += (back ? -1 : 1) * random.between(100, HOUR_MS);
+    // A workflow that sleeps asks every second: an hour of that is a long simulation.
+    const most = scenario.flows.starts > 0 ? 10_000 : HOUR_MS;
+    sim.databaseOffset += (back ? -1 : 1) * random.between(100, most);
     return;
   }
   count(sim, "node clock jump");
@@ -135,11 +138,20 @@ const DEEDS: readonly (readonly [Deed, number])[] = [
   [setClocks, 3],
   [fillDisk, 1],
 ];
-const BAG: readonly Deed[] = DEEDS.flatMap(([deed, weight]) => Array.from({ length: weight }, () => deed));
+const FLOW_DEEDS: readonly (readonly [Deed, number])[] = [
+  [sendBack, 3],
+  [callOff, 2],
+  [lookThrough, 4],
+  [resolveDoubts, 4],
+];
+const bagOf = (deeds: typeof DEEDS): readonly Deed[] =>
+  deeds.flatMap(([deed, weight]) => Array.from({ length: weight }, () => deed));
+const BAG = bagOf(DEEDS);
+const FLOW_BAG = bagOf(FLOW_DEEDS);
 
 export async function operate(sim: Sim): Promise<void> {
   const { random, scheduler } = sim;
-  const bag = BAG.filter(() => random.chance(0.7));
+  const bag = [...BAG, ...(sim.scenario.flows.starts > 0 ? FLOW_BAG : [])].filter(() => random.chance(0.7));
   const restMs = random.between(1_000, 4_000);
   while (sim.faultsOn && bag.length > 0) {
     await scheduler.sleep(random.float() * restMs);

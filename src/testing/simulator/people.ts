@@ -1,13 +1,13 @@
 /** Approvers: prompt, late, at the last millisecond, twice, two at once, on what they saw an hour ago. */
 import type { LiveApproval } from "../../core/approval/state.ts";
 import { isHoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import { approvalStream } from "../../core/stream.ts";
 import { readState } from "../../engine/read-state.ts";
 import { type Ballot, castVote } from "../../engine/vote.ts";
 import { meet } from "./nodes.ts";
 import { aliveIn, count, databaseTime, type Life, onLife, type Sim } from "./sim.ts";
-import { type Args, MOST } from "./tool-spec.ts";
+import { MOST } from "./tool-spec.ts";
 
 type Question = Sim["told"][number];
 
@@ -27,6 +27,15 @@ async function cast(sim: Sim, life: Life, ballot: Ballot): Promise<void> {
     meet(sim, life, "of a vote", said.error);
 }
 
+/** Another amount. What a compensation undoes stands one level down. */
+function editOf({ random }: Sim, args: JsonObject): Json | undefined {
+  if ("$artifact" in args) return undefined;
+  const inner = "result" in args ? (args["args"] as JsonObject) : args;
+  const amount = random.chance(0.1) ? (inner["amount"] as Json) : random.int(MOST + 5);
+  const edited = { ...inner, amount };
+  return "result" in args ? { ...args, args: edited } : edited;
+}
+
 function drawBallot(sim: Sim, question: Question, seen: LiveApproval | undefined, yes: number): Ballot {
   const { random, scenario } = sim;
   const by = random.pick(scenario.people);
@@ -34,6 +43,7 @@ function drawBallot(sim: Sim, question: Question, seen: LiveApproval | undefined
   if (sim.oracle.isSuspended(question.tenant, by)) count(sim, "suspended person votes");
   const edits = seen !== undefined && random.chance(0.15);
   const decision = edits || random.chance(yes) ? "approve" : "reject";
+  const isAboutFlow = seen?.subject !== undefined;
   const base = {
     approval: question.approval,
     by,
@@ -41,12 +51,10 @@ function drawBallot(sim: Sim, question: Question, seen: LiveApproval | undefined
     note: random.chance(0.3) ? "fine" : null,
   } as const;
   const binding = seen !== undefined && random.chance(0.6) ? seen.binding : null;
-  if (!edits) return { ...base, binding, via: random.pick(["cli", "web"]), edit: undefined };
+  const final = isAboutFlow && decision === "reject" && random.chance(0.2) ? { isFinal: true } : {};
+  if (!edits) return { ...base, ...final, binding, via: random.pick(["cli", "web"]), edit: undefined };
   count(sim, "edit");
-  const args = seen.args as unknown as Args;
-  const amount = random.chance(0.1) ? args.amount : random.int(MOST + 5);
-  const edit = "$artifact" in (seen.args as object) ? undefined : { ...args, amount };
-  return { ...base, binding, via: "web", edit: edit as unknown as Json | undefined };
+  return { ...base, binding, via: "web", edit: editOf(sim, seen.args as JsonObject) };
 }
 
 /** When the decision is made: soon, at leisure, or as close to the deadline as a person can get. */

@@ -10,11 +10,13 @@ import { crash } from "./life.ts";
 import { bear } from "./nodes.ts";
 import { openBudget, operate, resolveDoubts, stand, turnSwitch } from "./operators.ts";
 import { createOracle } from "./oracle/oracle.ts";
+import { lookThrough } from "./overseers.ts";
 import { answerNotices } from "./people.ts";
 import { createRandom } from "./random.ts";
 import { drawScenario } from "./scenario.ts";
 import { createScheduler } from "./scheduler.ts";
-import { aliveIn, count, databaseTime, fail, type Sim, type Violation } from "./sim.ts";
+import { aliveIn, count, databaseTime, fail, type Life, type Sim, type Violation } from "./sim.ts";
+import { bringStart, drawStart } from "./starters.ts";
 import { withWorkflows } from "./workflow-spec.ts";
 import { createWorld } from "./world.ts";
 
@@ -30,6 +32,8 @@ export type SeedResult = {
 /** True milliseconds that callers, people and recovery get after the last fault. */
 const QUIET_MS = 400_000;
 const MOST_STEPS = 60_000;
+/** The tries of a compensation that fails take the longest. */
+const MOST_REST_MS = 60_000;
 
 function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   const random = createRandom(seed);
@@ -92,7 +96,8 @@ async function calmDown(sim: Sim, requests: readonly Request[]): Promise<void> {
   const { scenario, scheduler } = sim;
   sim.faultsOn = false;
   sim.diskFullUntil = 0;
-  for (const life of sim.lives.filter(({ alive }) => alive)) crash(sim, life, "for the last time");
+  for (const life of sim.lives.filter((one) => one.alive && !staysOn(sim, one)))
+    crash(sim, life, "for the last time");
   await scheduler.sleep(7_000);
   for (const life of sim.lives) life.clockOffset = 0;
   for (const tenant of scenario.tenants) {
@@ -103,12 +108,41 @@ async function calmDown(sim: Sim, requests: readonly Request[]): Promise<void> {
   }
   await Promise.all(requests.map((request) => askAgain(sim, request)));
   while (sim.busy > 0) await scheduler.sleep(1_000);
+  if (scenario.flows.starts > 0) await finishFlows(sim);
   sim.peopleListen = false;
   await Promise.all(requests.map((request) => askAgain(sim, request)));
   await scheduler.sleep(15_000);
   for (const tenant of scenario.tenants) {
     const life = aliveIn(sim, tenant)[0];
     if (life !== undefined) await resolveDoubts(sim, life);
+  }
+  if (scenario.flows.starts > 0) await restFlows(sim);
+}
+
+/** A process that has everything goes on where there are workflows: what a fault did to it must not last. */
+function staysOn(sim: Sim, life: Life): boolean {
+  const { tools, flows } = sim.scenario;
+  if (flows.starts === 0 || sim.random.chance(0.5)) return false;
+  return tools.every(({ name }) => life.tools.has(name)) && life.workflows.size === flows.workflows.length;
+}
+
+/** Until no workflow moves by itself any more, or long enough. */
+async function restFlows(sim: Sim): Promise<void> {
+  for (let waited = 0; waited < MOST_REST_MS && sim.oracle.restless().length > 0; waited += 500)
+    await sim.scheduler.sleep(500);
+}
+
+/** People look through what waits, and find out about doubts. */
+async function finishFlows(sim: Sim): Promise<void> {
+  for (let round = 0; round < 4; round++) {
+    for (const tenant of sim.scenario.tenants) {
+      const life = aliveIn(sim, tenant)[0];
+      if (life === undefined) continue;
+      await resolveDoubts(sim, life);
+      await lookThrough(sim, life);
+    }
+    while (sim.busy > 0) await sim.scheduler.sleep(1_000);
+    await restFlows(sim);
   }
 }
 
@@ -129,6 +163,7 @@ async function play(sim: Sim): Promise<void> {
   void openBudgets(sim);
   const requests = Array.from({ length: scenario.requests }, (_, n) => drawRequest(sim, n));
   for (const request of requests) void bringRequest(sim, request);
+  for (let n = 0; n < scenario.flows.starts; n++) void bringStart(sim, drawStart(sim, n));
   void operate(sim);
   await runFor(sim, scenario.workMs * 2, () => sim.scheduler.now() > scenario.workMs && sim.busy === 0);
   if (sim.violations.length > 0) return;

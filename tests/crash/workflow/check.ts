@@ -25,8 +25,8 @@ export function appliedBy(watch: Pick<Watch, "actions">, received: readonly Rece
   });
 }
 
-const PAIR = ["site.deploy", "release.record"];
-const RANGE = [...PAIR, "card.pay"];
+const PAIR = ["site.deploy", "release.record"] as const;
+const RANGE: readonly string[] = [...PAIR, "card.pay"];
 const BEFORE = ["hall.reserve", "crew.hire", "files.put"];
 
 const madeIn = (history: readonly Happened[], generation: number): readonly JsonObject[] =>

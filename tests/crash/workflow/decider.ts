@@ -32,15 +32,15 @@ async function patiently(what: string, ask: () => Promise<void>): Promise<void> 
 }
 
 /** Always the same for a question, so that a decision that was cut off is made again. */
-function kindOf(item: ApprovalSummary): string {
-  const { args } = item;
-  const isFirst = isJsonObject(args) && args["attempt"] === 1;
-  return item["tool"] === "Release" && isFirst ? "Release rejected" : String(item["tool"]);
+async function kindOf(hp: Holdpoint, { id, tool }: ApprovalSummary): Promise<string> {
+  if (tool !== "Release") return String(tool);
+  const { args } = await hp.approvals.get(id);
+  return isJsonObject(args) && args["attempt"] === 1 ? "Release rejected" : "Release";
 }
 
 async function decide(hp: Holdpoint, item: ApprovalSummary): Promise<void> {
   const { id } = item;
-  const kind = kindOf(item);
+  const kind = await kindOf(hp, item);
   const vote = () => {
     if (kind === "Release rejected") return hp.approvals.reject(id, { by, reason: REASON });
     return hp.approvals.approve(id, kind === "Build" ? { by, edit: { crew: 3 } } : { by });

@@ -59,7 +59,8 @@ function tool(world: World, name: string, effect: Extract<EffectClass, "keyed" |
   });
 }
 
-function done<Value>(answer: Answer<Value>): Value {
+/** A doubt that a person has ended has no result. */
+function done<Value>(answer: Answer<Value>): Value | null {
   if (answer.executed === true) return answer.result;
   throw new Error(`not executed: ${answer.executed === false ? answer.code : "in doubt"}`);
 }

@@ -10,6 +10,9 @@ type Here = { n: number | null; what: string; undos: number };
 /** Reached outside of every run: what is taken over, sealed and so on. */
 const BESIDE = "beside";
 
+/** How a run is taken, by what had been going on. */
+const TAKEN: { readonly [before: string]: string } = { "": "resumed", started: "started" };
+
 export const placeName = (point: string, what: string): string => `${point} · ${what}`;
 export const pointOf = (place: string): string => place.slice(0, place.indexOf(" "));
 
@@ -27,11 +30,11 @@ export function createWhereabouts(arrive: (place: string, n: number | null) => v
 
   /** A run is taken: from here on it has a context of its own. */
   function enter(): void {
-    const before = runs.getStore();
-    const what = before === undefined ? "resumed" : before.what === "started" ? "started" : "again";
+    const before = runs.getStore() ?? { n: null, what: "", undos: 0 };
+    const what = TAKEN[before.what] ?? "again";
     // Whatever follows from a start later on is not the start any more.
-    if (before?.what === "started") before.what = "resumed";
-    runs.enterWith({ n: before?.n ?? null, what, undos: 0 });
+    if (what === "started") before.what = "";
+    runs.enterWith({ n: before.n, what, undos: 0 });
   }
 
   return {
