@@ -65,6 +65,7 @@ export type {
   CheckpointFacts,
   CheckpointSet,
   CheckpointSets,
+  CheckpointUndo,
   CheckpointWhen,
   Complexity,
 } from "./core/workflow/checkpoint-rules.ts";
@@ -79,7 +80,15 @@ export type {
 export type { WorkflowStatus } from "./core/workflow/state.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./engine/actions.ts";
 export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
-export type { Approval, ApprovalList, ApprovalSummary, Decided, Decision, Page } from "./engine/approvals.ts";
+export type {
+  Approval,
+  ApprovalList,
+  ApprovalSummary,
+  Decided,
+  Decision,
+  Page,
+  Rejection,
+} from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
@@ -126,7 +135,9 @@ export type {
   WorkflowPage,
   WorkflowSummary,
 } from "./engine/workflow/operate-workflows.ts";
+export type { Entry as WorkflowEntry } from "./engine/workflow/recorded.ts";
 export { StepFailed, StepRefused } from "./engine/workflow/step-op.ts";
+export type { TimelineRow } from "./engine/workflow/timeline-row.ts";
 export { ChildFailed } from "./engine/workflow/wait-op.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 

@@ -66,15 +66,23 @@ function cellsForPeople(item: ApprovalSummary, now: number): Readonly<Record<str
     AGE: span(now - Number(item["requestedAt"])),
     VOTES: votes(item),
     DEADLINE: item["status"] === "pending" ? left(deadline(item), now) : "-",
-    TOOL: name(item["tool"]),
+    ABOUT: aboutCell(item),
+    NAME: name(item["tool"]),
     AGENT: name(item["agent"]),
-    ARGUMENTS: argsCell(item),
+    "ARGUMENTS OR QUESTION": contentCell(item),
   };
 }
 
-const argsCell = (item: ApprovalSummary): string => visiblePreview(String(item["args"]));
+const isQuestion = (item: ApprovalSummary): boolean => item["about"] === "question";
 
-/** Columns as documented in the reference: id, status, asked, votes, deadline, tool, agent, arguments. */
+/** The text of a question says more than what it suggests. */
+export const contentCell = (item: ApprovalSummary): string =>
+  isQuestion(item) ? visible(String(item["reason"])) : visiblePreview(String(item["args"]));
+
+/** Rows that were made before workflows were there say nothing of it. */
+const aboutCell = (item: ApprovalSummary): string => String(item["about"] ?? "action");
+
+/** Columns as documented in the reference: id, status, asked, votes, deadline, name, agent, content, about. */
 function cellsForPipe(item: ApprovalSummary): readonly string[] {
   const until = deadline(item);
   const asked = moment(Number(item["requestedAt"]));
@@ -86,7 +94,8 @@ function cellsForPipe(item: ApprovalSummary): readonly string[] {
     votes(item),
     until === null ? "-" : moment(until),
     ...texts,
-    argsCell(item),
+    contentCell(item),
+    aboutCell(item),
   ];
 }
 
@@ -120,7 +129,7 @@ export const approvals: Command = {
   words: [],
   summary: "what waits for a decision, oldest first",
   details: [
-    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, tool, agent, arguments.",
+    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, and what it is about: action, checkpoint or question.",
     "A star after the votes: an edit waits for review.",
   ],
   flags: {

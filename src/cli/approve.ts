@@ -6,15 +6,18 @@ import type { Approval } from "../index.ts";
 import { awaitReview, type Reviewed } from "./await-review.ts";
 import { type Command, type Context, EXIT, FULL, flag, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import { hasSuggestion } from "./question-card.ts";
 import { readable } from "./readable.ts";
 import { approvalId } from "./resolve-id.ts";
 import { sectionsOn } from "./sections.ts";
+import { goesOnWords } from "./workflow-words.ts";
 
 function editOf(context: Context, approval: Approval): { readonly edit?: Json } {
   const text = flag(context, "edit");
   if (text === undefined) return {};
   const edit = parseJson(text);
-  if (isJsonObject(approval.args) && !isJsonObject(edit))
+  // The answer to a question may be anything.
+  if (approval.subject?.kind !== "question" && isJsonObject(approval.args) && !isJsonObject(edit))
     throw new CommandError(
       "usage",
       "--edit is a JSON object of the fields to replace.",
@@ -24,7 +27,7 @@ function editOf(context: Context, approval: Approval): { readonly edit?: Json } 
 }
 
 /** What the person saw, if they say so; in any case nothing may change between this reading and the vote. */
-function checkBinding(context: Context, approval: Approval): void {
+export function checkBinding(context: Context, approval: Approval): void {
   const seen = flag(context, "binding")?.toLowerCase();
   if (seen === undefined) return;
   if (!/^[0-9a-f]{8,64}$/.test(seen))
@@ -71,13 +74,30 @@ function tellStatus(context: Context, approval: Approval, isRepeat: boolean): vo
   const { id, status, votes, approvers, binding } = approval;
   const counted = votes.filter((vote) => vote.decision === "approve" && vote.binding === binding).length;
   const count = `${counted} of ${approvers.quorum} votes`;
+  const word = approval.subject === undefined || !approval.edited ? "Approved" : "Approved with your changes";
   if (isRepeat) terminal.line("You had approved it before; nothing changed.");
   if (status === "pending") terminal.line(`${id} has ${count} and still waits.`);
-  else terminal.line(`${terminal.paint("green", "Approved")}: ${id} is ${status} (${count}).`);
+  else terminal.line(`${terminal.paint("green", word)}: ${id} is ${status} (${count}).`);
   terminal.line(`  ${visible(approval.tool)}, asked by ${visible(approval.agent)}`);
   sectionsOn(terminal, full).block(readable(approval.args, full));
+}
+
+/** A question that suggests nothing has to be answered. */
+function checkAnswered({ id, subject, ...approval }: Approval, edit: { readonly edit?: Json }): void {
+  if (subject?.kind !== "question" || edit.edit !== undefined || hasSuggestion(approval)) return;
+  throw new CommandError(
+    "usage",
+    `${id} is a question, and suggests no answer that one could agree to.`,
+    `Answer it: holdpoint answer ${id} '<json>'; \`holdpoint show ${id}\` says what is expected.`,
+  );
+}
+
+/** Whoever waits for the decision, in a line. */
+async function tellWaiting({ hp, terminal }: Context, { status, subject }: Approval): Promise<void> {
   if (status === "approved" || status === "modified")
     terminal.line("The program that asked performs it now, or when it runs again.");
+  if (subject === undefined || status === "pending") return;
+  terminal.line(goesOnWords((await hp.workflows.get(subject.workflow)).name));
 }
 
 export const approve: Command = {
@@ -86,6 +106,7 @@ export const approve: Command = {
   summary: "agree, as the operating system's user",
   details: [
     "--edit replaces fields of the arguments. The edited action goes through schema and policy again, by a process that has the tool.",
+    "At a checkpoint --edit replaces fields of the outputs, and the workflow goes on with them. To a question it is the answer, like `holdpoint answer`.",
     "--binding makes sure that what you approve is what you were shown.",
   ],
   flags: {
@@ -100,6 +121,7 @@ export const approve: Command = {
     const before = await hp.approvals.get(id);
     checkBinding(context, before);
     const edit = editOf(context, before);
+    checkAnswered(before, edit);
     const note = flag(context, "note");
     const vote = { by, binding: before.binding, via: "cli", ...(note === undefined ? {} : { note }) };
     const decided = await hp.approvals.approve(id, { ...vote, ...edit });
@@ -112,7 +134,9 @@ export const approve: Command = {
       return reviewed.kind === "moved_on" ? EXIT.refused : EXIT.ok;
     }
     const code = tellReviewed(context, approval, reviewed);
-    if (reviewed.kind === "accepted") tellStatus(context, approval, decided.kind === "same");
+    if (reviewed.kind !== "accepted") return code;
+    tellStatus(context, approval, decided.kind === "same");
+    await tellWaiting(context, approval);
     return code;
   },
 };

@@ -38,6 +38,15 @@ const CLASSES: { readonly [name in EffectClass]: string } = {
   once: "nothing is known about repeating it, so it is tried once; it cannot be taken back automatically",
 };
 
+const ALONE = "it cannot be taken back automatically";
+
+/** A workflow that goes back asks the tool for its undo. */
+function classWords({ effectClass, within }: Action): string {
+  return within === undefined
+    ? CLASSES[effectClass]
+    : CLASSES[effectClass].replace(ALONE, "going back, its workflow takes it back if the tool has an undo");
+}
+
 const HEADINGS: { readonly [phase in Action["phase"]]: string } = {
   open: "What will run",
   waiting: "What will run, if people agree",
@@ -72,7 +81,7 @@ function printHead(terminal: Terminal, sections: Sections, { approval, action }:
   terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(STYLES[state] ?? "bold", state)}`);
   sections.heading(HEADINGS[action.phase]);
   sections.field("tool", action.tool);
-  sections.field("effect", `${action.effectClass}: ${CLASSES[action.effectClass]}`);
+  sections.field("effect", `${action.effectClass}: ${classWords(action)}`);
 }
 
 function printWords(sections: Sections, { action, approval }: Card): void {
@@ -146,6 +155,8 @@ function printIdentity(sections: Sections, { approval, action }: Card): void {
   sections.heading("What it is known by");
   sections.field("action", action.id);
   sections.field("request id", action.requestId ?? "-");
+  if (action.within !== undefined) sections.field("workflow", action.within.workflow);
+  if (action.within?.undoes != null) sections.field("undoes", action.within.undoes);
   sections.field("agent", action.agent);
   sections.field("args", `${action.argsDigest} (${action.from.replace("_", " ")})`);
   if (approval !== undefined) sections.field("binding", approval.binding);

@@ -3,10 +3,10 @@
  * since the last checkpoint, and what a rejection would do and could not undo.
  */
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import { visible } from "../core/visible.ts";
+import { visible, visiblePreview } from "../core/visible.ts";
 import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import { printArgs, printIdentityOf, printStatus, printVotes, type SubjectCard } from "./card.ts";
-import { readable } from "./readable.ts";
+import { fold } from "./measure.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
 import type { Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
@@ -29,11 +29,13 @@ const RESOURCES = [
   ["api_calls", "calls"],
   ["tokens_used", "tokens"],
   ["execution_time_seconds", "seconds"],
-  ["estimated_cost_usd", "USD, estimated"],
+  ["estimated_cost_usd", "USD (estimated)"],
 ] as const;
 
 function resourceWords(used: JsonObject): string {
-  return RESOURCES.flatMap(([name, unit]) => (used[name] === undefined ? [] : [`${used[name]} ${unit}`])).join(", ");
+  return RESOURCES.flatMap(([name, unit]) =>
+    used[name] === undefined ? [] : [`${used[name]} ${unit}`],
+  ).join(", ");
 }
 
 function confidenceWords(confidence: Json): string {
@@ -41,7 +43,7 @@ function confidenceWords(confidence: Json): string {
 }
 
 /** Everything the agent says, apart from what it did. */
-function printWords(sections: Sections, { approval, snapshot, full }: CheckpointCard): void {
+function printWords(sections: Sections, { approval, snapshot }: CheckpointCard): void {
   const shown = part(snapshot, "approval_interface");
   const task = part(snapshot, "task_state");
   sections.heading("The agent says (its own words, checked by nobody)");
@@ -58,16 +60,17 @@ function printWords(sections: Sections, { approval, snapshot, full }: Checkpoint
     ["scores", task["confidence_scores"]],
     ["context", shown["context"]],
     ["artifacts", shown["artifacts"]],
-  ] as const) {
-    if (value === undefined || isEmpty(value)) continue;
-    sections.field(label, "");
-    sections.block(readable(value, full));
-  }
+  ] as const)
+    if (value !== undefined && !isEmpty(value)) sections.tree(label, value);
 }
 
 const GOOD: readonly string[] = ["approved", "modified", "passed"];
 
-type Range = { readonly row: TimelineRow | undefined; readonly since: readonly TimelineRow[]; readonly from: string };
+type Range = {
+  readonly row: TimelineRow | undefined;
+  readonly since: readonly TimelineRow[];
+  readonly from: string;
+};
 
 /** Operations between the last checkpoint that stood and this one. */
 function rangeOf({ approval, rows, workflow }: CheckpointCard): Range {
@@ -81,7 +84,11 @@ function rangeOf({ approval, rows, workflow }: CheckpointCard): Range {
   const after = last?.endedSeq ?? 0;
   const isMeant = ({ kind, seq }: TimelineRow) =>
     (kind === "call" || kind === "child") && seq > after && seq < until;
-  return { row, since: own.filter(isMeant), from: last === undefined ? placeWords(workflow, null) : quotedName(last.name) };
+  return {
+    row,
+    since: own.filter(isMeant),
+    from: last === undefined ? placeWords(workflow, null) : quotedName(last.name),
+  };
 }
 
 function effectWords(row: TimelineRow, irreversible: ReadonlySet<string | null>): string {
@@ -99,19 +106,36 @@ function printEffects(sections: Sections, range: Range, irreversible: ReadonlySe
     sections.field(row.kind === "child" ? "workflow" : "effect", effectWords(row, irreversible));
 }
 
-function printStake(terminal: Terminal, sections: Sections, card: CheckpointCard, row: TimelineRow | undefined): void {
+function printStake(
+  terminal: Terminal,
+  sections: Sections,
+  card: CheckpointCard,
+  row: TimelineRow | undefined,
+): void {
   const { workflow, approval } = card;
   const stake = workflow.pending?.approval === approval.id ? workflow.pending : row?.checkpoint;
   if (approval.status !== "pending" || stake == null) return;
   sections.heading("If you reject");
-  for (const line of rejectionWords(workflow, stake)) sections.field("-", line);
+  for (const text of rejectionWords(workflow, stake))
+    for (const line of fold(text, terminal.columns - 2)) terminal.line(`  ${line}`);
   if (!stake.canRollback || stake.irreversible.length === 0) return;
   sections.heading("What cannot be undone if you reject", "red");
   for (const { tool, action } of stake.irreversible)
     terminal.line(`  ${terminal.paint("red", "!")} ${visible(tool)} (${visible(action)}) stays done`);
 }
 
-function printNext(terminal: Terminal, sections: Sections, { approval, workflow, rows }: CheckpointCard): void {
+/** The first of the outputs, to be typed over. */
+function exampleEdit(outputs: Json): string {
+  const [first] = isJsonObject(outputs) ? Object.entries(outputs) : [];
+  const example = first === undefined ? "" : visiblePreview(JSON.stringify(Object.fromEntries([first])));
+  return example === "" || example.length > 60 || /['\\]/.test(example) ? '{"field": "value"}' : example;
+}
+
+function printNext(
+  terminal: Terminal,
+  sections: Sections,
+  { approval, workflow, rows }: CheckpointCard,
+): void {
   const snapshot = rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id;
   const captured =
     snapshot === undefined
@@ -121,12 +145,13 @@ function printNext(terminal: Terminal, sections: Sections, { approval, workflow,
     approval.status === "pending"
       ? [
           `approve ${approval.id} --binding ${approval.binding.slice(0, 12)}`,
-          `approve ${approval.id} --edit '{"field": "value"}'`,
+          `approve ${approval.id} --edit '${exampleEdit(approval.args)}'`,
           `reject ${approval.id} --reason "…"`,
         ]
       : [];
   sections.heading("Next");
-  for (const line of [...decide, ...captured, `show ${workflow.id}`]) terminal.line(`  npx holdpoint ${line}`);
+  for (const line of [...decide, ...captured, `show ${workflow.id}`])
+    terminal.line(`  npx holdpoint ${line}`);
 }
 
 export function printCheckpoint(terminal: Terminal, card: CheckpointCard): void {

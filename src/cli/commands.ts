@@ -1,34 +1,46 @@
 /** Every command, in the order of the overview. */
+import { answer } from "./answer.ts";
 import { approvals } from "./approvals.ts";
 import { approve } from "./approve.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
 import { demo } from "./demo.ts";
 import { exportCommand } from "./export.ts";
+import { fork } from "./fork.ts";
 import { go } from "./go.ts";
 import { inDoubt } from "./in-doubt.ts";
+import { init } from "./init.ts";
 import { journal } from "./journal.ts";
 import { receipt } from "./receipt.ts";
 import { reject } from "./reject.ts";
 import { resolve } from "./resolve.ts";
 import { restored } from "./restored.ts";
 import { revoke } from "./revoke.ts";
+import { rollback } from "./rollback.ts";
+import { run } from "./run.ts";
 import { seal } from "./seal.ts";
 import { show } from "./show.ts";
 import { stop } from "./stop.ts";
 import { verify } from "./verify.ts";
 import { views } from "./views.ts";
 import { welcome } from "./welcome.ts";
+import { workflows } from "./workflows.ts";
 
 export const COMMANDS: readonly Command[] = [
   welcome,
+  init,
   demo,
+  run,
   approvals,
+  workflows,
   show,
   approve,
   reject,
+  answer,
   cancel,
   revoke,
+  rollback,
+  fork,
   journal,
   inDoubt,
   resolve,

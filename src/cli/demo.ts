@@ -12,11 +12,11 @@ import { type Played, play, type Reviewer, type Stage } from "./demos/play.ts";
 import { type Mode, printBeginning, printEnd, printStory, savedUsd } from "./demos/present.ts";
 import type { Choice, Outcome, Scenario } from "./demos/scenario.ts";
 import { bullet, choiceText, paragraph, showQuestion } from "./demos/show-question.ts";
-import { storyOf } from "./demos/story.ts";
 import { printTotal, type Row, totalOf } from "./demos/total.ts";
 import { trade } from "./demos/trade.ts";
 import { CommandError } from "./failure.ts";
 import { placeOf } from "./open-store.ts";
+import { storyOf } from "./story.ts";
 
 const SCENARIOS: readonly Scenario[] = [pizza, trade, deploy, legal];
 const MODES: readonly Mode[] = ["without", "with", "reject"];

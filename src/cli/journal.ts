@@ -29,8 +29,11 @@ function print({ terminal, full }: Context, record: JournalRecord): void {
 export const journal: Command = {
   name: "journal",
   words: ["<id>"],
-  summary: "every entry about an approval or an action, in the order of commits",
-  details: ["In a pipe each line is tab-separated: time, stream, number in the stream, type, body."],
+  summary: "every entry about an approval, an action or a workflow, in the order of commits",
+  details: [
+    "Of a workflow: its own entries and those of its actions, approvals and children.",
+    "In a pipe each line is tab-separated: time, stream, number in the stream, type, body.",
+  ],
   flags: { full: FULL },
   async run(context) {
     for (const record of await context.hp.journal.read(await anyId(context, word(context)))) {

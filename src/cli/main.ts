@@ -1,5 +1,4 @@
 /** The command line: parses, opens the store that is there, runs one command, answers an exit code. It never throws. */
-import { readFileSync } from "node:fs";
 import { isHoldpointError } from "../core/errors.ts";
 import { personHere } from "../engine/settings.ts";
 import type { Command, Context } from "./command.ts";
@@ -11,11 +10,7 @@ import { openStore, placeOf, type StorePlace } from "./open-store.ts";
 import { type Line, parseLine } from "./parse-line.ts";
 import { noteRestored } from "./restored.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
-
-export function version(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  return String((JSON.parse(readFileSync(file, "utf8")) as { version?: unknown }).version);
-}
+import { version } from "./version.ts";
 
 type Run = Extract<Line, { kind: "run" }>;
 

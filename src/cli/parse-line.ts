@@ -94,13 +94,17 @@ function checkNeeded(command: Command, values: Values): void {
       throw usage(`${command.name} needs --${name} ${flag.value}`, command);
 }
 
+/** `[file]` may be left out. */
+const isOptional = (expected: string): boolean => expected.startsWith("[");
+
 function checkWords(command: Command, words: readonly string[]): void {
   const missing = command.words[words.length];
-  if (missing !== undefined) throw usage(`${command.name} needs ${missing}.`, command);
+  if (missing !== undefined && !isOptional(missing))
+    throw usage(`${command.name} needs ${missing}.`, command);
   const extra = words[command.words.length];
   if (extra !== undefined) throw usage(`${quote(extra)} is one word too many.`, command);
   for (const [at, expected] of command.words.entries()) {
-    if (expected.startsWith("<")) continue;
+    if (expected.startsWith("<") || isOptional(expected)) continue;
     const choices = expected.split("|");
     if (!choices.includes(words[at] ?? ""))
       throw usage(`${quote(words[at] ?? "")} is not ${choices.join(" or ")}.`, command);

@@ -47,7 +47,9 @@ export function printQuestion(terminal: Terminal, card: SubjectCard): void {
   sections.quote(approval.reason);
   printForm(terminal, sections, card);
   sections.heading("If you reject");
-  terminal.line("  The workflow is told that nobody answers, with your reason, and goes on by its own rules.");
+  terminal.line(
+    "  The workflow is told that nobody answers, with your reason, and goes on by its own rules.",
+  );
   printVotes(sections, { approval, now });
   sections.heading("When");
   sections.field("asked", ago(approval.requestedAt, now));

@@ -1,11 +1,12 @@
 /** Ids as people type them: whole, or a beginning that only one has. */
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../core/errors.ts";
+import { LISTED } from "../engine/workflow/workflows.ts";
 import type { Context } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
 const WHOLE = 26;
 const FEWEST = 6;
-const FORM = /^(apr|act|eff)_([0-9A-Za-z]+)$/;
+const FORM = /^(apr|act|eff|wf)_([0-9A-Za-z]+)$/;
 
 type Given = { readonly prefix: string; readonly rest: string };
 
@@ -14,17 +15,30 @@ function read(given: string): Given | undefined {
   return prefix === undefined || rest === undefined ? undefined : { prefix, rest: rest.toUpperCase() };
 }
 
-async function complete({ hp }: Context, { prefix, rest }: Given): Promise<string> {
+/** Effects are found by their actions: both have the same characters after the underscore. */
+function find({ hp }: Context, { prefix, rest }: Given): Promise<readonly string[]> {
+  if (prefix === "apr") return hp.approvals.find(`apr_${rest}`);
+  return prefix === "wf" ? hp.workflows.find(`wf_${rest}`) : hp.actions.find(`act_${rest}`);
+}
+
+async function complete(context: Context, given: Given): Promise<string> {
+  const { prefix, rest } = given;
   const id = `${prefix}_${rest}`;
   if (rest.length === WHOLE) return id;
   if (rest.length < FEWEST || rest.length > WHOLE)
     throw new HoldpointError(
       "unknown_id",
       `${id} is not an id: after ${prefix}_ come ${WHOLE} characters, or at least the first ${FEWEST}.`,
+      prefix === "wf" ? { next: LISTED } : {},
     );
-  const found = prefix === "apr" ? await hp.approvals.find(id) : await hp.actions.find(`act_${rest}`);
+  const found = await find(context, given);
   const [first, ...others] = found.map((one) => one.replace(/^[a-z]+/, prefix));
-  if (first === undefined) throw new HoldpointError("unknown_id", `No id begins with ${id}.`);
+  if (first === undefined)
+    throw new HoldpointError(
+      "unknown_id",
+      `No id begins with ${id}.`,
+      prefix === "wf" ? { next: LISTED } : {},
+    );
   if (others.length === 0) return first;
   const what = `${id} is the beginning of ${found.length}${found.length === 10 ? " or more" : ""} ids.`;
   throw new CommandError("ambiguous_id", what, `Type more of it: ${[first, ...others].join(" ")}`);
@@ -36,14 +50,64 @@ export async function approvalId(context: Context, given: string): Promise<strin
   throw new HoldpointError("unknown_id", `"${given}" is not the id of an approval: those begin with apr_.`);
 }
 
-/** Whole ids of approvals, actions and effects; anything else is taken for a request id. */
+/** A workflow by its id, the beginning of it, or its request id. */
+async function namedWorkflow(context: Context, given: string): Promise<string | undefined> {
+  const id = read(given);
+  if (id !== undefined) return id.prefix === "wf" ? complete(context, id) : undefined;
+  const text = given.trim();
+  return text === "" || text.startsWith("wf_") ? undefined : (await context.hp.workflows.find(text))[0];
+}
+
+export async function workflowId(context: Context, given: string): Promise<string> {
+  const id = await namedWorkflow(context, given);
+  if (id !== undefined) return id;
+  throw new HoldpointError(
+    "unknown_id",
+    `"${given}" is no workflow: it is neither an id, wf_…, nor a request id.`,
+    {
+      next: LISTED,
+    },
+  );
+}
+
+export function approvalOrWorkflowId(context: Context, given: string): Promise<string> {
+  return given.trim().startsWith("apr_") ? approvalId(context, given) : workflowId(context, given);
+}
+
+async function isAction({ hp }: Context, requestId: string): Promise<boolean> {
+  try {
+    await hp.actions.get(requestId);
+    return true;
+  } catch (error) {
+    if (isHoldpointError(error, "unknown_id")) return false;
+    throw error;
+  }
+}
+
+/** Whole ids of approvals, actions, effects and workflows; anything else is taken for a request id, and stays it if an action has it. */
 export async function anyId(context: Context, given: string): Promise<string> {
   const id = read(given);
-  return id === undefined ? given : complete(context, id);
+  if (id !== undefined) return complete(context, id);
+  const workflow = await namedWorkflow(context, given);
+  if (workflow === undefined) return given;
+  if (!(await isAction(context, given))) return workflow;
+  const what = `"${given}" is the request id of an action and of a workflow.`;
+  const { id: action } = await context.hp.actions.get(given);
+  throw new CommandError("ambiguous_id", what, `Say which: ${action} ${workflow}`);
+}
+
+function notAnAction(id: string, workflow: string): HoldpointError {
+  return new HoldpointError("unknown_id", `There is no action behind ${id}: it is about a workflow.`, {
+    next: `Its actions are listed by: holdpoint show ${workflow}`,
+  });
 }
 
 /** An approval's id stands for its action. */
 export async function actionId(context: Context, given: string): Promise<string> {
   const id = await anyId(context, given);
-  return id.startsWith("apr_") ? (await context.hp.approvals.get(id)).action : id;
+  if (id.startsWith("wf_")) throw notAnAction(id, id);
+  if (!id.startsWith("apr_")) return id;
+  const { action, subject } = await context.hp.approvals.get(id);
+  if (subject !== undefined) throw notAnAction(id, subject.workflow);
+  return action;
 }

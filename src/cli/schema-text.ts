@@ -63,7 +63,10 @@ function items(schema: JsonObject): Lines {
 }
 
 function choices(options: readonly Json[]): Lines {
-  return ["one of:", ...options.flatMap((one) => linesOf(one).map((line, at) => `${at === 0 ? "- " : STEP}${line}`))];
+  return [
+    "one of:",
+    ...options.flatMap((one) => linesOf(one).map((line, at) => `${at === 0 ? "- " : STEP}${line}`)),
+  ];
 }
 
 function linesOf(schema: Json): Lines {

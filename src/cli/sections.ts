@@ -3,6 +3,7 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import type { Json } from "../core/json.ts";
 import { visible, visiblePreview } from "../core/visible.ts";
 import { cut, fold, missing } from "./measure.ts";
+import { readable } from "./readable.ts";
 import type { Style, Terminal } from "./terminal.ts";
 
 const INDENT = "  ";
@@ -18,6 +19,8 @@ export type Sections = {
   /** Text of strangers, line by line. */
   quote(text: string): void;
   json(label: string, value: Json): void;
+  /** A value under its label, one line a field. */
+  tree(label: string, value: Json): void;
 };
 
 const MOST_QUOTED = 4_000;
@@ -58,6 +61,10 @@ export function sectionsOn(terminal: Terminal, full: boolean, labels = 12): Sect
       terminal.line(`${INDENT}${terminal.paint("dim", label)}`);
       block([visiblePreview(text)]);
       if (rest !== "") terminal.line(`${INDENT}${rest}`);
+    },
+    tree(label, value) {
+      terminal.line(`${INDENT}${terminal.paint("dim", label)}`);
+      block(readable(value, full));
     },
   };
 }

@@ -7,25 +7,17 @@ import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import { type Context, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { momentOf } from "./moment-of.ts";
-import { readable } from "./readable.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
 import { printSnapshot } from "./snapshot-layers.ts";
-import { printTimeline } from "./timeline.ts";
+import { printTimeline, toolOf } from "./timeline.ts";
 import { ago } from "./times.ts";
-import {
-  passedWords,
-  quotedName,
-  STATUS_STYLES,
-  startWords,
-  statusWords,
-  typedCheckpoint,
-} from "./workflow-words.ts";
+import { passedWords, quotedName, STATUS_STYLES, statusWords, typedCheckpoint } from "./workflow-words.ts";
 
 type Shown = {
   readonly state: WorkflowDetails;
   readonly rows: readonly TimelineRow[];
   /** The moment that was asked for, in words; undefined: now. */
-  readonly then: string | undefined;
+  readonly past: string | undefined;
   readonly now: number;
 };
 
@@ -37,7 +29,8 @@ function printOrigin(sections: Sections, { state, now }: Shown): void {
   sections.field("created", ago(state.createdAt, now));
   for (const [party, who] of Object.entries(state.parties)) if (who !== null) sections.field(party, who);
   if (state.parent !== null) sections.field("parent", `${state.parent.workflow}, at ${state.parent.op}`);
-  if (state.fork !== null) sections.field("fork", `it begins ${startWords(state)}`);
+  if (state.fork !== null)
+    sections.field("fork", `of ${state.fork.workflow}, from its "${state.fork.checkpoint}" on`);
 }
 
 const WAITS: { readonly [kind in Wait["kind"]]: string } = {
@@ -60,8 +53,11 @@ function waitWords(wait: Wait, row: TimelineRow | undefined, now: number): strin
   return `${WAITS[wait.kind]}: ${wait.on}${what}${until}${since}`;
 }
 
-/** A checkpoint that was reached just now may not have been let go of yet. */
-function waitsOf({ pending, waits }: WorkflowDetails): readonly Wait[] {
+/** A checkpoint that was reached just now may not have been let go of yet; what has ended may not have been heard of. */
+function waitsOf({ state, rows }: Shown): readonly Wait[] {
+  const ended = new Set(rows.flatMap(({ op, endedSeq }) => (endedSeq === null ? [] : (op ?? []))));
+  const waits = state.waits.filter(({ op }) => !ended.has(op));
+  const { pending } = state;
   if (pending === null || waits.some(({ on }) => on === pending.approval)) return waits;
   return [{ op: pending.op, kind: "checkpoint", on: pending.approval }, ...waits];
 }
@@ -77,7 +73,8 @@ function runWords({ end, runner, isReady, name }: WorkflowDetails): string | und
 /** Since when it has been what it is; not known of one that executes, which comes and goes. */
 function since({ state, rows }: Shown): number | undefined {
   if (state.end !== null) return state.end.at;
-  const of = (kind: TimelineRow["kind"]) => rows.findLast((row) => row.kind === kind && row.status === "open");
+  const of = (kind: TimelineRow["kind"]) =>
+    rows.findLast((row) => row.kind === kind && row.status === "open");
   if (state.status === "awaiting_approval") return of("checkpoint")?.at;
   return state.status === "rolling_back" ? of("rollback")?.at : undefined;
 }
@@ -88,7 +85,7 @@ function printStanding(sections: Sections, shown: Shown): void {
   const from = since(shown);
   sections.heading("Where it stands");
   sections.field("status", `${statusWords(status)}${from === undefined ? "" : `, since ${ago(from, now)}`}`);
-  for (const wait of waitsOf(state))
+  for (const wait of waitsOf(shown))
     sections.field(
       "waits for",
       waitWords(
@@ -99,10 +96,7 @@ function printStanding(sections: Sections, shown: Shown): void {
     );
   const names = passed.map(({ name }) => quotedName(name)).join(", ");
   sections.field("attempt", `${generation} of ${attempts}`);
-  sections.field(
-    "passed",
-    `${passedWords(passed.length, checkpoints.length)} checkpoints${names && `: ${names}`}`,
-  );
+  sections.field("passed", `${passedWords(passed.length, checkpoints.length)}${names && `: ${names}`}`);
   const by = runWords(state);
   if (by !== undefined) sections.field("run by", by);
   sections.field("last entry", `#${state.seq}, ${ago(state.changedAt, now)}`);
@@ -122,11 +116,19 @@ function printEnd(sections: Sections, { state, rows, now }: Shown): void {
   if (end === null) return;
   sections.heading("How it ended", STATUS_STYLES[end.status] ?? "bold");
   sections.field(end.status, ago(end.at, now));
-  if (end.status === "completed") return sections.json("result", end.result);
-  sections.field(end.code.replaceAll("_", " "), `${end.by}: ${end.reason}`);
+  if (end.status === "completed") sections.json("result", end.result);
+  else printFailure(sections, end, rows);
+}
+
+type Failed = Extract<WorkflowDetails["end"], { status: "failed" }>;
+
+function printFailure(sections: Sections, end: Failed, rows: readonly TimelineRow[]): void {
+  sections.field("why", end.code.replaceAll("_", " "));
+  sections.field("by", end.by);
+  sections.field("reason", end.reason);
   const { report } = end;
   if (report === null) return;
-  const named = (action: string) => `${rows.find(({ ref }) => ref === action)?.name ?? "?"} (${action})`;
+  const named = (action: string) => `${toolOf(rows, action)} (${action})`;
   for (const action of report.undone) sections.field("undone", named(action));
   for (const { action, reason } of report.notUndone)
     sections.field("NOT undone", `${named(action)}: ${reason}`);
@@ -142,14 +144,15 @@ function waitCommands({ kind, on }: Wait): readonly string[] {
 }
 
 /** Whatever can be typed now. */
-function nextCommands({ state }: Shown): readonly string[] {
+function nextCommands(shown: Shown): readonly string[] {
+  const { state } = shown;
   const { id, status, end } = state;
   const last = state.pending ?? state.passed.at(-1);
   const named = last === undefined ? "" : typedCheckpoint(last.name, last.snapshot.id);
   const passed = state.passed.at(-1);
   const at = passed === undefined ? "" : typedCheckpoint(passed.name, passed.op);
   return [
-    ...waitsOf(state).flatMap(waitCommands),
+    ...waitsOf(shown).flatMap(waitCommands),
     ...(last === undefined ? [] : [`show ${id} --checkpoint ${named}`]),
     ...(status === "executing" || status === "awaiting_approval" ? [`rollback ${id} --reason "…"`] : []),
     ...(end === null ? [`cancel ${id} --reason "…"`] : []),
@@ -160,20 +163,20 @@ function nextCommands({ state }: Shown): readonly string[] {
 
 function print(context: Context, shown: Shown): void {
   const { terminal, full } = context;
-  const { state, rows, then } = shown;
+  const { state, rows, past } = shown;
   const sections = sectionsOn(terminal, full, 13);
   const status = terminal.paint(STATUS_STYLES[state.status] ?? "bold", statusWords(state.status));
   terminal.line(`${terminal.paint("bold", `Workflow ${state.id}`)}  ${status}`);
-  if (then !== undefined) terminal.line(terminal.paint("yellow", `As it stood ${then}, not as it stands now.`));
+  if (past !== undefined)
+    terminal.line(terminal.paint("yellow", `As it stood ${past}, not as it stands now.`));
   printOrigin(sections, shown);
-  terminal.line(`  ${terminal.paint("dim", "input")}`);
-  sections.block(readable(state.input, full));
+  sections.tree("input", state.input);
   printStanding(sections, shown);
   printDecision(sections, shown);
   sections.heading("What happened");
   printTimeline(terminal, { state, rows, full });
   printEnd(sections, shown);
-  if (then !== undefined) return;
+  if (past !== undefined) return;
   sections.heading("Next");
   for (const command of nextCommands(shown)) terminal.line(`  npx holdpoint ${visible(command)}`);
 }
@@ -181,12 +184,12 @@ function print(context: Context, shown: Shown): void {
 async function load({ hp, now }: Context, id: string, given: string | undefined): Promise<Shown> {
   const current = await hp.workflows.get(id);
   if (given === undefined)
-    return { state: current, rows: await hp.workflows.timeline(id), then: undefined, now };
+    return { state: current, rows: await hp.workflows.timeline(id), past: undefined, now };
   const moment = momentOf(given, current, now);
   const state = await hp.workflows.at(id, moment);
   const rows = await hp.workflows.timeline(id, moment);
-  const then = "seq" in moment ? `after its entry ${moment.seq}` : `at ${ago(moment.time, now)}`;
-  return { state, rows, then, now };
+  const past = "seq" in moment ? `after its entry ${moment.seq}` : `at ${ago(moment.time, now)}`;
+  return { state, rows, past, now };
 }
 
 export async function showWorkflow(context: Context, id: string): Promise<number> {

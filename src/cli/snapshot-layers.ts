@@ -26,10 +26,14 @@ async function unknown({ hp }: Context, id: string, name: string, cause: unknown
   const state = await hp.workflows.get(id);
   const known = [...state.passed, ...(state.pending === null ? [] : [state.pending])];
   const names = [...new Set(known.map((one) => quotedName(one.name)))].join(", ");
-  return new HoldpointError("unknown_id", `The workflow ${id} has no captured state of a checkpoint "${name}".`, {
-    cause,
-    next: names === "" ? "It has reached no checkpoint yet." : `There are: ${names}.`,
-  });
+  return new HoldpointError(
+    "unknown_id",
+    `The workflow ${id} has no captured state of a checkpoint "${name}".`,
+    {
+      cause,
+      next: names === "" ? "It has reached no checkpoint yet." : `There are: ${names}.`,
+    },
+  );
 }
 
 async function load(context: Context, id: string, name: string): Promise<JsonObject> {
@@ -53,7 +57,9 @@ export async function printSnapshot(context: Context, id: string, name: string):
     const value = snapshot[field];
     if (value !== undefined) sections.field(label, String(value));
   }
-  terminal.line(terminal.paint("dim", "  Everything below is what the program captured; nobody has checked it."));
+  terminal.line(
+    terminal.paint("dim", "  Everything below is what the program captured; nobody has checked it."),
+  );
   for (const layer of LAYERS) {
     sections.heading(`${HEADINGS[layer]} (${layer})`);
     const part = snapshot[layer];

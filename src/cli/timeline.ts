@@ -1,14 +1,15 @@
 /** What happened to a workflow, one line each, in the order in which it began. */
 import { visible } from "../core/visible.ts";
-import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
-import { cut, fold, missing } from "./measure.ts";
+import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
+import { cut, fold, missing, widthOf } from "./measure.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { moment } from "./times.ts";
 import { quotedName, startWords, statusWords } from "./workflow-words.ts";
 
 const MOST_ROWS = 60;
 const MOST_TEXT = 300;
+const GAP = "  ";
 const KIND_WIDTH = "checkpoint".length;
 
 type Sign = { readonly mark: string; readonly style: Style };
@@ -32,13 +33,16 @@ const SIGNS: { readonly [status: string]: Sign } = {
   created: PLAIN,
   written: PLAIN,
   over: PLAIN,
+  withdrawn: PLAIN,
 };
 
-function signOf({ kind, status }: TimelineRow): Sign {
+function signOf({ kind, status, isBack }: TimelineRow, isOver: boolean): Sign {
+  if ((isBack || isOver) && status === "open") return PLAIN;
   return kind === "rollback" ? BACK : (SIGNS[status] ?? BAD);
 }
 
-const byWords = (by: readonly string[]): string => (by.length === 0 ? "" : ` by ${by.map(visible).join(", ")}`);
+const byWords = (by: readonly string[]): string =>
+  by.length === 0 ? "" : ` by ${by.map(visible).join(", ")}`;
 
 function because(reason: string, full: boolean): string {
   if (reason === "") return "";
@@ -47,7 +51,9 @@ function because(reason: string, full: boolean): string {
 }
 
 /** What it waits for, of an operation that has not ended. */
-function openWords(row: TimelineRow, { waits }: WorkflowDetails): string {
+function openWords(row: TimelineRow, { waits, end }: WorkflowDetails): string {
+  if (row.isBack) return "not ended when it went back";
+  if (end !== null) return "not ended when the workflow did";
   const wait = waits.find(({ op }) => op === row.op);
   const until = row.until === null ? "" : ` until ${moment(row.until)}`;
   if (row.kind === "checkpoint") return `waits for a decision, ${visible(row.ref ?? "")}`;
@@ -58,14 +64,24 @@ function openWords(row: TimelineRow, { waits }: WorkflowDetails): string {
   return row.kind === "step" ? `to be tried again at ${moment(row.until ?? row.at)}` : "under way";
 }
 
-/** Where one can look further; an approval that was decided is named by its workflow's own line. */
-function refWords({ ref, kind }: TimelineRow): string {
-  return ref === null || kind === "question" || kind === "checkpoint" ? "" : ` (${visible(ref)})`;
+/** Where one can look further; a checkpoint and a question say it themselves while they are open. */
+function refOf({ ref, kind }: TimelineRow): string {
+  return ref === null || kind === "question" || kind === "checkpoint" ? "" : visible(ref);
+}
+
+/** An id is not torn apart: it stands on a line of its own where there is no room for it. */
+function linesOf(words: string, ref: string, room: number): readonly string[] {
+  const lines = fold(words, room);
+  const last = lines.at(-1) ?? "";
+  if (ref === "") return lines;
+  return widthOf(last) + GAP.length + ref.length <= room
+    ? [...lines.slice(0, -1), `${last}${GAP}${ref}`]
+    : [...lines, ref];
 }
 
 function lifeWords(row: TimelineRow, full: boolean): string {
   const said = `${byWords(row.by)}${because(row.reason, full)}`;
-  if (row.status === "refused") return `refused to ${visible(row.name)}${said}`;
+  if (row.status === "refused") return `${visible(row.name)} refused; it was asked for${said}`;
   if (row.status === "failed") return `failed (${statusWords(visible(row.name))})${said}`;
   return row.status;
 }
@@ -82,11 +98,11 @@ function operationWords(row: TimelineRow, state: WorkflowDetails, full: boolean)
   if (row.kind === "log") return `“${name}”`;
   if (row.status === "open") {
     const text = row.kind === "question" ? because(row.reason, full) : "";
-    return `${[`${name}${text}`, openWords(row, state)].filter(Boolean).join("; ")}${refWords(row)}`;
+    return `${[`${name}${text}`, openWords(row, state)].filter(Boolean).join("; ")}`;
   }
   if (row.kind === "sleep") return `until ${moment(row.until ?? row.at)}`;
   const status = row.isUndone ? `${row.status}, then undone` : row.status;
-  return `${name}: ${statusWords(status)}${byWords(row.by)}${because(row.reason, full)}${refWords(row)}`;
+  return `${name}: ${statusWords(status)}${byWords(row.by)}${because(row.reason, full)}`;
 }
 
 function wordsOf(row: TimelineRow, state: WorkflowDetails, full: boolean): string {
@@ -95,13 +111,18 @@ function wordsOf(row: TimelineRow, state: WorkflowDetails, full: boolean): strin
   return operationWords(row, state, full);
 }
 
+/** The tool of an action; what a child did is known by what undid it. */
+export function toolOf(rows: readonly TimelineRow[], action: string): string {
+  return rows.find(({ ref, undoes }) => ref === action || undoes === action)?.name ?? "an effect";
+}
+
 /** Under a rollback: what it has left behind, and why. */
 function leftBehind({ report }: TimelineRow, rows: readonly TimelineRow[], full: boolean): readonly string[] {
   if (report === null) return [];
-  const toolOf = (action: string) => visible(rows.find(({ ref }) => ref === action)?.name ?? "?");
   return [
     ...report.notUndone.map(
-      ({ action, reason }) => `NOT undone: ${toolOf(action)} (${visible(action)})${because(reason, full)}`,
+      ({ action, reason }) =>
+        `NOT undone: ${visible(toolOf(rows, action))} (${visible(action)})${because(reason, full)}`,
     ),
     ...report.irreversible.map(
       ({ action, tool }) => `cannot be undone: ${visible(tool)} (${visible(action)}); it stays done`,
@@ -120,12 +141,15 @@ const branchWords = ({ branch }: TimelineRow): string =>
   branch.length === 0 ? "" : `${"  ".repeat(branch.length)}[${branch.join(".")}] `;
 
 function printRow(terminal: Terminal, tale: Tale, row: TimelineRow, width: number): void {
-  const { mark, style } = signOf(row);
+  const { mark, style } = signOf(row, tale.state.end !== null);
   const time = moment(row.at).slice(11, 19);
   const plain = `  ${`#${row.seq}`.padStart(width)}  ${time}  ${mark} ${row.kind.padEnd(KIND_WIDTH)}  `;
   const room = Math.max(20, terminal.columns - plain.length);
   const words = branchWords(row) + wordsOf(row, tale.state, tale.full);
-  const lines = [...fold(words, room), ...leftBehind(row, tale.rows, tale.full).flatMap((line) => fold(line, room))];
+  const lines = [
+    ...linesOf(words, refOf(row), room),
+    ...leftBehind(row, tale.rows, tale.full).flatMap((line) => fold(line, room)),
+  ];
   const shade = (text: string) => (row.isBack ? terminal.paint("dim", text) : text);
   lines.forEach((line, at) => {
     const start = at === 0 ? plain.replace(mark, terminal.paint(style, mark)) : " ".repeat(plain.length);

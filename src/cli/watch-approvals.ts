@@ -22,10 +22,8 @@ export type Change = { readonly change: string; readonly detail: string };
 /** What can be told from one look to the next; several steps in between are told as the last one. */
 export function changeOf(before: Seen | undefined, now: Approval): Change | undefined {
   if (before?.status !== now.status) {
-    if (now.status === "pending") return { change: "asked", detail: argsOf(now) };
-    const ending = now.ended ?? now.decided;
-    const reason = ending === null || ending.reason === "" ? "" : `: ${ending.reason}`;
-    return { change: now.status, detail: `${ending?.by.join(", ") ?? ""}${reason}` };
+    if (now.status === "pending") return { change: "asked", detail: askedOf(now) };
+    return now.subject === undefined ? endOf(now) : subjectEnd(now, now.subject);
   }
   if (before.binding !== now.binding) return { change: "revised", detail: argsOf(now) };
   if (now.edit !== null && before.edit !== now.edit.argsDigest)
@@ -40,6 +38,31 @@ export function changeOf(before: Seen | undefined, now: Approval): Change | unde
 
 export function seenOf({ status, binding, editRefused, votes, edit }: Approval): Seen {
   return { status, binding, editRefused, votes: votes.length, edit: edit?.argsDigest ?? null };
+}
+
+const because = (reason: string): string => (reason === "" ? "" : `: ${reason}`);
+
+function endOf({ status, ended, decided }: Approval): Change {
+  const ending = ended ?? decided;
+  return { change: status, detail: `${ending?.by.join(", ") ?? ""}${because(ending?.reason ?? "")}` };
+}
+
+/** Used up in the commit that decides it, so that only the decision is worth telling. */
+function subjectEnd(approval: Approval, { kind }: NonNullable<Approval["subject"]>): Change {
+  const { status, edited, decided, votes } = approval;
+  const approved = edited ? "modified" : "approved";
+  const taken = kind === "question" ? "answered" : approved;
+  const reason = decided?.reason || (votes.at(-1)?.note ?? "");
+  const detail = `${decided?.by.join(", ") ?? ""}${because(reason)}`;
+  return { change: status === "consumed" ? taken : status, detail };
+}
+
+/** What the agent says of a checkpoint stands before its outputs. */
+function askedOf(approval: Approval): string {
+  const { subject, agent, says, reason } = approval;
+  if (subject?.kind === "question") return `${agent} asks: ${reason}`;
+  if (subject === undefined) return argsOf(approval);
+  return says === null ? argsOf(approval) : `${argsOf(approval)} “${cut(says, MOST_PREVIEW).text}”`;
 }
 
 function argsOf(approval: Approval): string {

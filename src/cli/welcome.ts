@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { visible, visiblePreview } from "../core/visible.ts";
+import { visible } from "../core/visible.ts";
 import type { ApprovalSummary } from "../index.ts";
+import { contentCell } from "./approvals.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { fit, pad } from "./measure.ts";
 import { whoStopped } from "./switch-scope.ts";
@@ -57,7 +58,7 @@ function printState(context: Context, { counts, oldest, stopped }: State): void 
   if (stopped !== null) terminal.line(terminal.paint("red", `  The kill switch is on: ${stopped}`));
   if (oldest.length === 0) return;
   const facts = (item: ApprovalSummary) =>
-    `${span(now - Number(item["requestedAt"]))} ago  ${visible(String(item["tool"]))}  ${visiblePreview(String(item["args"]))}`;
+    `${span(now - Number(item["requestedAt"]))} ago  ${visible(String(item["tool"]))}  ${contentCell(item)}`;
   const room = terminal.columns - 35;
   rows(
     context,
@@ -79,6 +80,7 @@ function printCommands(context: Context, state: State | undefined): void {
     ["npx holdpoint show <id>", "the whole card before you decide"],
     ["npx holdpoint reject <id> --reason …", "say no, and why"],
     ...(doubt ? [["npx holdpoint in-doubt", "effects that need your word"] as const] : []),
+    ["npx holdpoint workflows", "what agents work at, and where each stands"],
     ["npx holdpoint verify", "check the journal's chains and seals"],
     ["npx holdpoint --help", "every command"],
     ["README.md, docs/", "the guide and the reference"],

@@ -1,6 +1,7 @@
 /** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
-import type { Irreversible } from "../core/workflow/events.ts";
+
 import { visible } from "../core/visible.ts";
+import type { Irreversible } from "../core/workflow/events.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import type { Style } from "./terminal.ts";
 
@@ -42,17 +43,21 @@ export function goesOnWords(name: string): string {
 export type AtStake = { readonly canRollback: boolean; readonly irreversible: readonly Irreversible[] };
 
 /** What a rejection of the checkpoint that waits would do. */
-export function rejectionWords(state: WorkflowDetails, { canRollback, irreversible }: AtStake): readonly string[] {
+export function rejectionWords(
+  state: WorkflowDetails,
+  { canRollback, irreversible }: AtStake,
+): readonly string[] {
   if (!canRollback) return ["The workflow fails. Nothing of what it did is undone."];
-  const back = placeWords(state, state.passed.at(-1)?.op ?? null);
-  const undone = `What it did since then is undone, newest first, back to ${back}.`;
+  const place = placeWords(state, state.passed.at(-1)?.op ?? null);
+  const undone = `What it did since ${place} is undone, newest first.`;
   if (irreversible.length > 0 && state.onIrreversible === "fail")
     return [undone, "Then it fails, because not everything can be undone."];
   const { generation, attempts } = state;
   if (generation >= attempts) return [undone, `Then it fails: this is attempt ${generation} of ${attempts}.`];
   return [
     undone,
-    `Then it is tried again from there, and told your reason: attempt ${generation + 1} of ${attempts}. With --final it fails instead.`,
+    `Then it is tried again from there, and told your reason: attempt ${generation + 1} of ${attempts}.`,
+    "With --final it fails instead.",
   ];
 }
 

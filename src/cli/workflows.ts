@@ -11,7 +11,8 @@ import { passedWords, statusWords } from "./workflow-words.ts";
 
 const PAGE = 1_000;
 const MOST_NAME = 32;
-const HEADS = ["ID", "STATUS", "PASSED", "ATTEMPT", "AGE", "NAME", "WAITS AT, OR FAILED OF"];
+const MOST_WHERE = 30;
+const HEADS = ["ID", "AGE", "STATUS", "PASSED", "ATTEMPT", "NAME", "WAITS AT"];
 
 type Found = { readonly items: readonly WorkflowSummary[]; readonly isAll: boolean };
 
@@ -41,19 +42,19 @@ async function read({ hp }: Context, status: WorkflowStatus | "any", limit: numb
 
 /** The checkpoint it waits at, or why it failed. */
 const whereCell = (item: WorkflowSummary): string =>
-  visible(String(item["checkpoint"] ?? item["reason"] ?? "-")) || "-";
+  visible(String(item["checkpoint"] ?? item["reason"] ?? ""));
 const passedCell = (item: WorkflowSummary): string =>
   passedWords(Number(item["passed"]), Number(item["checkpoints"]));
 
 function cellsForPeople(item: WorkflowSummary, now: number): readonly string[] {
   return [
     item.id,
+    span(now - Number(item["createdAt"])),
     statusWords(String(item["status"])),
     passedCell(item),
     String(item["generation"]),
-    span(now - Number(item["createdAt"])),
     fit(visible(String(item["name"])), MOST_NAME),
-    whereCell(item),
+    fit(whereCell(item), MOST_WHERE),
   ];
 }
 
@@ -66,20 +67,20 @@ function cellsForPipe(item: WorkflowSummary): readonly string[] {
     String(item["generation"]),
     moment(Number(item["createdAt"])),
     visible(String(item["name"])),
-    whereCell(item),
+    whereCell(item) || "-",
   ];
 }
 
-function printNone(say: (text: string) => void, status: WorkflowStatus | "any"): void {
-  if (status !== "any") return say(`No workflow is ${statusWords(status)}.`);
-  say("There are no workflows yet: a program starts one with hp.workflow(name, …).start(input).");
-}
+const noneWords = (status: WorkflowStatus | "any"): string =>
+  status === "any"
+    ? "There are no workflows yet: a program starts one with hp.workflow(name, …).start(input)."
+    : `No workflow is ${statusWords(status)}.`;
 
 function print(context: Context, status: WorkflowStatus | "any", { items, isAll }: Found): void {
   const { terminal, now } = context;
   const say = terminal.interactive ? terminal.line : terminal.note;
-  if (items.length === 0) return printNone(say, status);
-  if (terminal.interactive)
+  if (items.length === 0) say(noneWords(status));
+  else if (terminal.interactive)
     printTable(
       terminal,
       HEADS,

@@ -4,7 +4,7 @@
 import { takeOver } from "../core/action/recover.ts";
 import type { ActionIn, LiveAction } from "../core/action/state.ts";
 import { isHoldpointError } from "../core/errors.ts";
-import { actionStream } from "../core/stream.ts";
+import { actionStream, workflowStream } from "../core/stream.ts";
 import { actionRows } from "./action-rows.ts";
 import { endIfDead } from "./epoch.ts";
 import { perform } from "./perform.ts";
@@ -21,6 +21,13 @@ function toolFor(runtime: Runtime, state: LiveAction, given?: Tool): Tool | "cha
   if (tool === undefined) return null;
   const isSame = tool.rules.schemaDigest === state.schema && tool.rules.effectClass === state.effectClass;
   return isSame ? tool : "changed";
+}
+
+/** The effect of a step whose workflow is over: no process will ever have its function again. */
+async function isOrphan(runtime: Runtime, { tool, within }: LiveAction): Promise<boolean> {
+  if (within === undefined || within.op.includes(`/${tool.replace(/\.undo$/, "")}#`)) return false;
+  const workflow = await readState(runtime, workflowStream(within.workflow));
+  return workflow.status !== "none" && workflow.end !== null;
 }
 
 type Found = { readonly kind: "retry"; readonly tool: Tool } | { readonly kind: "in_doubt" | "left" };
@@ -40,7 +47,8 @@ async function takeOne(runtime: Runtime, action: string, given?: Tool): Promise<
   const own = await runtime.epoch();
   if (state.effect.epoch === own.id) return findOwn(runtime, action, state, given);
   if (!(await endIfDead(runtime, state.effect.epoch, own.id))) return { kind: "left" };
-  const known = toolFor(runtime, state, given);
+  const here = toolFor(runtime, state, given);
+  const known = here === null && (await isOrphan(runtime, state)) ? "changed" : here;
   await runtime.reach("before_recover");
   const command = {
     action,

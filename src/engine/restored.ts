@@ -10,6 +10,7 @@ import { HoldpointError } from "../core/errors.ts";
 import { restored } from "../core/restore.ts";
 import { readSealPayload } from "../core/seal.ts";
 import { actionStream, epochStream, HISTORY } from "../core/stream.ts";
+import type { WorkflowStatus } from "../core/workflow/state.ts";
 import { actionRows } from "./action-rows.ts";
 import { checkFields } from "./check-call.ts";
 import { lookHome } from "./history.ts";
@@ -17,6 +18,7 @@ import { allPages } from "./journal.ts";
 import { checkSaid, type Said } from "./operate.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import { cancelById } from "./workflow/operate-workflows.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 type Point = { readonly n: number; readonly at: number };
@@ -67,15 +69,9 @@ export async function restoredOf(runtime: Runtime): Promise<Restored> {
   };
 }
 
-/** How many epochs were ended, effects put in doubt, actions refused, and questions that still wait. */
-export type Acknowledged = {
-  readonly incarnation: string;
-  readonly epochs: number;
-  readonly inDoubt: number;
-  readonly refused: number;
-  readonly waiting: number;
-};
-type Counts = { epochs: number; inDoubt: number; refused: number; waiting: number };
+/** How many epochs and workflows were ended, effects put in doubt, actions refused, and questions that still wait. */
+export type Acknowledged = { readonly incarnation: string } & Readonly<Counts>;
+type Counts = { epochs: number; workflows: number; inDoubt: number; refused: number; waiting: number };
 
 async function openEpochs(place: Place): Promise<readonly string[]> {
   const open = new Set<string>();
@@ -103,6 +99,23 @@ async function endEpochs(place: Place, by: string, counts: Counts): Promise<void
   }
 }
 
+/** All but those that wait at a checkpoint: there a person says whether they go on. */
+const GOING_ON: readonly WorkflowStatus[] = ["initialized", "executing", "rolling_back", "settling"];
+const WORKFLOWS_AT_ONCE = 200;
+
+/** A workflow would go on by itself from where the backup was made, and do again what it did since. */
+async function endWorkflows(runtime: Runtime, by: string, counts: Counts): Promise<void> {
+  const reason = "the store was restored, and it may have gone on since the backup";
+  const { store, tenant } = runtime;
+  for (const bucket of GOING_ON)
+    for (;;) {
+      const rows = await store.query(tenant, { view: "workflows", bucket, limit: WORKFLOWS_AT_ONCE });
+      for (const { stream } of rows) await cancelById(runtime, stream.id, { by, reason });
+      counts.workflows += rows.length;
+      if (rows.length < WORKFLOWS_AT_ONCE) break;
+    }
+}
+
 async function endActions(place: Place, counts: Counts): Promise<void> {
   for (const phase of ["running", "open", "waiting"] as const)
     for (const { stream } of await actionRows(place, phase)) {
@@ -121,7 +134,7 @@ function notRestored(): HoldpointError {
 }
 
 export async function acknowledgeRestore(
-  runtime: Pick<Runtime, "store" | "tenant" | "clock" | "random" | "history">,
+  runtime: Runtime,
   said: Said & { readonly anyway?: boolean },
 ): Promise<Acknowledged> {
   const { by, reason, anyway } = checkFields("What is said", said, ["by", "reason", "anyway"]);
@@ -131,11 +144,12 @@ export async function acknowledgeRestore(
   if (why === undefined && anyway !== true) throw notRestored();
   const incarnation = Buffer.from(runtime.random(16)).toString("hex");
   const fact = { by, reason, seen: why ?? "a person knows it", incarnation };
-  const counts: Counts = { epochs: 0, inDoubt: 0, refused: 0, waiting: 0 };
+  const counts: Counts = { epochs: 0, workflows: 0, inDoubt: 0, refused: 0, waiting: 0 };
   for (const tenant of await store.tenants()) {
     const place = { ...runtime, tenant };
     await runCommand(place, { write: [HISTORY] }, (draft) => draft.append(HISTORY, restored(fact)));
     await endEpochs(place, by, counts);
+    await endWorkflows(place, by, counts);
     await endActions(place, counts);
   }
   await store.home?.note((await lookHome(store)).found, incarnation);

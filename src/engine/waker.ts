@@ -11,6 +11,7 @@ import type { Clock } from "./clock.ts";
 export type Watch = {
   /** Resolves when a watched stream moved since the watch was made or last asked, or when the time is over. */
   moved(withinMs: number | null): Promise<void>;
+  /** Whoever still waits for it is let go. */
   close(): void;
 };
 
@@ -87,6 +88,7 @@ export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
         moved: (withinMs) => wait(waiter, clock, withinMs),
         close() {
           waiters.delete(waiter);
+          touch(waiter);
           if (waiters.size === 0) following?.abort();
         },
       };

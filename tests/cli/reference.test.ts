@@ -63,10 +63,10 @@ test("the page explains every exit code and every code of its own", () => {
   assert.deepEqual(Object.fromEntries(ownCodes), OWN_CODES);
 });
 
-test("only welcome runs without a store", () => {
+test("only welcome, and what makes a store of its own, run without one", () => {
   const storeless = COMMANDS.filter((command) => command.storeless === true);
   assert.deepEqual(
     storeless.map((command) => command.name),
-    ["welcome"],
+    ["welcome", "init", "demo", "run"],
   );
 });

@@ -1,43 +1,20 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { install, pack } from "./npm.ts";
 import { killHard, linesOf, makePlace, type Place, ROOT, run, startUntil } from "./program.ts";
 
-type Packed = readonly [{ readonly filename: string; readonly files: readonly { readonly path: string }[] }];
-
-function npm(place: Place, cwd: string, ...args: readonly string[]): string {
-  const env = Object.fromEntries(
-    Object.entries(place.env).filter(
-      ([name]) => !/^npm_(?!config_(registry|cache|cafile|userconfig)$)/i.test(name),
-    ),
-  );
-  const done = spawnSync("npm", [...args], { cwd, env, encoding: "utf8", timeout: 180_000 });
-  assert.equal(done.status, 0, `npm ${args.join(" ")}: ${done.stderr}`);
-  return done.stdout;
-}
-
 function installInto(place: Place): { readonly project: string; readonly files: readonly string[] } {
-  const [packed] = JSON.parse(
-    npm(place, ROOT, "pack", "--json", "--pack-destination", place.folder),
-  ) as Packed;
+  const tarball = pack(place);
   const project = join(place.folder, "project");
   mkdirSync(project);
   writeFileSync(
     join(project, "package.json"),
     JSON.stringify({ name: "project", private: true, type: "module" }),
   );
-  npm(
-    place,
-    project,
-    "install",
-    "--no-audit",
-    "--no-fund",
-    "--prefer-offline",
-    join(place.folder, packed.filename),
-  );
-  return { project, files: packed.files.map(({ path }) => path) };
+  install(place, project, tarball);
+  return { project, files: tarball.files };
 }
 
 test("the published package runs hello world from an empty folder, and needs no build and no install script", async () => {

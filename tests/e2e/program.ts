@@ -39,8 +39,9 @@ export function startUntil(
   place: Place,
   program: string,
   sign: RegExp,
+  ...args: readonly string[]
 ): Promise<{ child: ChildProcess; match: RegExpExecArray }> {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program], {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, ...args], {
     cwd: place.folder,
     env: place.env,
     stdio: ["ignore", "ignore", "pipe"],

@@ -169,7 +169,7 @@ test("what was open when the backup was made does not happen again by itself", a
   const done = await back.acknowledgeRestore(SAID);
   assert.deepEqual(
     { ...done, incarnation: "" },
-    { incarnation: "", epochs: 1, inDoubt: 3, refused: 2, waiting: 1 },
+    { incarnation: "", epochs: 1, workflows: 0, inDoubt: 3, refused: 2, waiting: 1 },
   );
   await back.go({ ...SAID, agent: "tester" });
   for (const effect of classes)
@@ -228,4 +228,56 @@ test("a store that goes back in time under a program is noticed at the next seal
   await assert.rejects(gate(hp)({ to: "d" }, { requestId: "d" }), { code: "store_restored" });
   assert.deepEqual(ran, ["a", "b"]);
   await hp.close();
+});
+
+test("a workflow that went on since the backup does not go on from there by itself; one at a checkpoint waits", async (t) => {
+  const { folder, ran } = await used(t);
+  const gone = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const declare = (hp: Holdpoint) => {
+    const pay = hp.gate({
+      name: "pay",
+      policy: "approve",
+      run: async (args: { to: string }) => {
+        ran.push(args.to);
+      },
+    });
+    const flow = hp.workflow("flow", async (ctx, input: { look: boolean }) => {
+      if (input.look) await ctx.checkpoint("Look", { summary: "before it is paid", outputs: {} });
+      else
+        await ctx.step("slow", async () => {
+          reached.resolve();
+          await gone.promise;
+        });
+      await ctx.call(pay, { to: input.look ? "looked at" : "paid" });
+    });
+    return flow;
+  };
+  const hp = folder.open();
+  const flow = declare(hp);
+  const slow = flow.run({ look: false }, { requestId: "slow" });
+  const looked = flow.run({ look: true }, { requestId: "looked" });
+  await reached.promise;
+  await pendingApproval(hp);
+  const backup = `${folder.path}-backup`;
+  backUp(folder.path, backup);
+  gone.resolve();
+  assert.equal((await slow).status, "completed");
+  await hp.approvals.approve(await pendingApproval(hp), { by: "person:bob" });
+  assert.equal((await looked).status, "completed");
+  await hp.close();
+  const happened = [...ran];
+
+  putBack("overwrite", folder.path, backup);
+  const back = folder.open();
+  const again = declare(back);
+  await assert.rejects(again.run({ look: false }, { requestId: "slow" }), { code: "store_restored" });
+  assert.equal((await back.acknowledgeRestore(SAID)).workflows, 1);
+  assert.equal((await again.run({ look: false }, { requestId: "slow" })).status, "failed");
+  const still = again.run({ look: true }, { requestId: "looked" }).catch(() => undefined);
+  await pendingApproval(back);
+  await back.recover();
+  assert.deepEqual(ran, happened);
+  await back.close();
+  await still;
 });

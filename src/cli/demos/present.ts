@@ -1,11 +1,11 @@
 /** How a demo looks: its beginning, its end, and what the journal tells of it. */
 import type { Report } from "../../index.ts";
 import { fold, pad, widthOf } from "../measure.ts";
+import { type Line, storyOf } from "../story.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Played } from "./play.ts";
 import { type Outcome, type Scenario, usd } from "./scenario.ts";
 import { paragraph, rule, WIDEST } from "./show-question.ts";
-import { type Line, storyOf } from "./story.ts";
 
 export type Mode = "without" | "with" | "reject";
 

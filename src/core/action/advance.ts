@@ -10,6 +10,7 @@ import { concludeVotes, reviewEdit } from "../approval/edit.ts";
 import { expire, isOverdue, lapse } from "../approval/end.ts";
 import { askPeople, questionBinding } from "../approval/request.ts";
 import { approvers, type LiveApproval } from "../approval/state.ts";
+import { withdrawApproval } from "../approval/withdraw.ts";
 import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
@@ -269,10 +270,7 @@ function refuseBroken(draft: Draft, id: string, state: Undecided): Need | Refuse
 function endApproval(draft: Draft, id: string, reason: string): void {
   const { status } = draft.state(approvalStream(id));
   if (status === "approved" || status === "modified") lapse(draft, id, reason);
-  if (status === "pending")
-    draft.append(approvalStream(id), [
-      { type: "approval.cancelled", tv: 1, body: { by: "dispatch check", reason } },
-    ]);
+  withdrawApproval(draft, id, { by: "dispatch check", reason });
 }
 
 /** `isNew`: the arguments were digested in this very decision. Otherwise it is made sure that they are still the same. */

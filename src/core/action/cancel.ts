@@ -1,4 +1,5 @@
 /** Withdraws an action that has not started: nobody is asked about it any more. */
+import { withdrawApproval } from "../approval/withdraw.ts";
 import type { Draft, Need } from "../draft.ts";
 import { actionStream, approvalStream } from "../stream.ts";
 import { refuse } from "./refuse.ts";
@@ -19,8 +20,7 @@ export function cancelAction(
     const missing = draft.need({ write: [approval] });
     if (missing !== undefined) return missing;
     const { status } = draft.state(approval);
-    if (status === "pending")
-      draft.append(approval, [{ type: "approval.cancelled", tv: 1, body: { by, reason } }]);
+    withdrawApproval(draft, state.approval, { by, reason });
     if (status === "approved" || status === "modified")
       draft.append(approval, [{ type: "approval.lapsed", tv: 1, body: { reason } }]);
   }

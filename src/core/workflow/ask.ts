@@ -97,6 +97,7 @@ export function askQuestion(
   const state = heldBy(draft, runner, "run");
   if ("kind" in state) return state;
   if (wasRecorded(state, runner)) return written(draft, state, runner.workflow, []);
+  if (state.status !== "executing") return { kind: "turned" };
   const { op, approval, reason: text, args } = question;
   const more = draft.need({ write: [approvalStream(approval)] });
   if (more !== undefined) return more;

@@ -61,6 +61,7 @@ export function spawnChild(
   const parent = heldBy(draft, runner, "run");
   if ("kind" in parent) return parent;
   if (wasRecorded(parent, runner)) return written(draft, parent, runner.workflow, []);
+  if (parent.status !== "executing") return { kind: "turned" };
   const made = createWorkflow(draft, spawn.creation);
   if (made.kind === "need") return made;
   const { op, creation } = spawn;

@@ -4,6 +4,7 @@
  * E1. It ends once; its parent is told in the same commit. A move that the states do not allow is refused and recorded.
  * E2. Nobody is left with a question about a workflow that is over.
  */
+import { withdrawApproval } from "../approval/withdraw.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
@@ -46,8 +47,7 @@ export function withdrawQuestion(
   const ref = approvalStream(state.pending.approval);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
-  if (draft.state(ref).status === "pending")
-    draft.append(ref, [{ type: "approval.cancelled", tv: 1, body: { by, reason } }]);
+  withdrawApproval(draft, state.pending.approval, { by, reason });
   return undefined;
 }
 

@@ -113,6 +113,11 @@ export type WorkflowEvent =
   | Fact<"call.settled", { readonly op: string; readonly action: string; readonly answer: Json }>
   | Fact<"value.recorded", { readonly op: string; readonly value: Json }>
   | Fact<"log.written", { readonly op: string; readonly text: string; readonly data: Json }>
+  /** Asked for in a way that cannot be: the definition was told, and is told the same whenever it is replayed. */
+  | Fact<
+      "operation.refused",
+      { readonly op: string; readonly kind: string; readonly code: string; readonly error: string }
+    >
   | Fact<"sleep.began", { readonly op: string; readonly until: number }>
   | Fact<"sleep.ended", { readonly op: string }>
   | Fact<"child.spawned", { readonly op: string; readonly child: string; readonly name: string }>
@@ -228,6 +233,7 @@ export const WORKFLOW_EVENTS: readonly string[] = [
   "call.settled",
   "value.recorded",
   "log.written",
+  "operation.refused",
   "sleep.began",
   "sleep.ended",
   "child.spawned",

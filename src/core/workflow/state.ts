@@ -193,6 +193,7 @@ function evolveOperation(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflo
       return said(state, 0, 1);
     case "step.completed":
     case "step.failed":
+    case "operation.refused":
     case "sleep.began":
     case "child.spawned":
     case "question.asked":

@@ -1,32 +1,38 @@
 /** The definition at work: begun, or rehearsed over what is recorded without doing anything new. */
 import { capturedOf } from "../../core/workflow/captured-of.ts";
+import type { ReachedBody } from "../../core/workflow/events.ts";
 import { openSnapshot } from "../capture.ts";
 import { loadValue } from "../read-state.ts";
-import { makeContext } from "./context.ts";
+import { type Attempt, makeContext } from "./context.ts";
 import type { SentBack } from "./definition.ts";
 import { deliver } from "./drive.ts";
 import { makeBranch } from "./operation.ts";
+import { keyOf, type RecordedRollback } from "./recorded.ts";
 import { makeBell, type Run } from "./run.ts";
 
-async function sentBackOf(run: Run): Promise<SentBack | null> {
-  const { rolledBack, passed, lastDecision } = run.state;
-  if (rolledBack === null) return null;
-  const target = passed.findLast(({ op }) => op === rolledBack.to);
-  const stored = target === undefined ? null : await openSnapshot(run.runtime, target.snapshot.hash);
-  return {
-    rejectedCheckpoint: rolledBack.rejected === null ? null : (lastDecision?.checkpoint ?? null),
-    lastApprovedCheckpoint: target?.name ?? null,
-    by: rolledBack.by,
-    reason: rolledBack.reason,
-    undone: rolledBack.undone,
-    irreversible: rolledBack.irreversible.map(({ action }) => action),
-    restored: stored === null ? null : { ...capturedOf(stored) },
-  };
+async function sentBackBy(run: Run, rollback: RecordedRollback): Promise<SentBack> {
+  const { to, toSeq, generation, ...said } = rollback;
+  const target = to === null ? undefined : run.table.ops.get(keyOf(to));
+  if (target === undefined) return { ...said, lastApprovedCheckpoint: null, restored: null };
+  const { name, snapshot } = target.body as unknown as ReachedBody;
+  const restored = { ...capturedOf(await openSnapshot(run.runtime, snapshot.hash)) };
+  return { ...said, lastApprovedCheckpoint: name, restored };
+}
+
+/** What the definition is told of its attempts, each from the entry on that it went back to. */
+async function attemptsOf(run: Run): Promise<readonly Attempt[]> {
+  return Promise.all(
+    run.table.rollbacks.map(async (rollback) => ({
+      fromSeq: rollback.toSeq,
+      number: rollback.generation,
+      sentBack: await sentBackBy(run, rollback),
+    })),
+  );
 }
 
 /** Begins the definition; its end rings the bell. */
 export async function beginDefinition(run: Run): Promise<void> {
-  const context = makeContext({ run, branch: makeBranch(""), sentBack: await sentBackOf(run) });
+  const context = makeContext({ run, branch: makeBranch(""), attempts: await attemptsOf(run) });
   const input = structuredClone(await loadValue(run.runtime, run.state.input));
   const end = (ending: Run["ending"]) => {
     run.ending = ending;

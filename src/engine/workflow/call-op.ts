@@ -1,8 +1,8 @@
 /** `ctx.call`: a gated action whose place in the workflow is journaled with it. */
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
+import type { Within } from "../../core/action/within.ts";
 import { copyJson } from "../../core/canonical-json.ts";
 import { digestOf } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import type { Cost } from "../../core/tool-rules.ts";
@@ -98,6 +98,7 @@ export async function placeAndRun(
 ): Promise<void> {
   const { args, options } = call;
   const tool = underTerms(call.tool, run.state);
+  await run.given;
   if (run.values.length > 0)
     await commit(run, (draft, runner, before) =>
       recordFacts(draft, runner, { phase: "run", events: () => before }),
@@ -115,11 +116,9 @@ export async function placeAndRun(
       ...(options.agent === undefined ? {} : { agent: options.agent }),
     });
     await look(run);
-    await follow(run, op, answer);
+    await follow(run, within, answer);
   } catch (error) {
     if (error instanceof TurnedAway) return turnedAway(run, op);
-    if (error instanceof HoldpointError && !error.retryable && record === null)
-      return misused(run, op, error);
     throw error;
   }
 }
@@ -127,27 +126,28 @@ export async function placeAndRun(
 /** While a checkpoint waits nothing begins; it is asked for again afterwards. */
 async function turnedAway(run: Run, op: string): Promise<void> {
   await look(run);
+  startAgain(run, op);
+}
+
+function startAgain(run: Run, op: string): void {
   const asked = [...run.asked.values()].find((one) => one.op === op);
   if (asked !== undefined) asked.isStarted = false;
 }
 
-/** Arguments that do not fit, and the like: the definition is told at once, and nothing is recorded. */
-function misused(run: Run, op: string, error: HoldpointError): void {
-  const asked = [...run.asked.values()].find((one) => one.op === op);
-  if (asked === undefined || run.table.ops.has(asked.key)) throw error;
-  run.asked.delete(asked.key);
-  run.claimed.delete(asked.key);
-  asked.fail(error);
-}
-
-async function follow(run: Run, op: string, answer: Answer<Json>): Promise<void> {
+async function follow(
+  run: Run,
+  { op, goesOn }: Pick<Within, "op" | "goesOn">,
+  answer: Answer<Json>,
+): Promise<void> {
   const record = run.table.byAction.get(answer.action);
   if (record === undefined || record.settled !== null) return;
   if (answer.executed === false && answer.code === "pending") {
+    // Decided in between, and seen already: nobody would wake it.
+    if (run.woken.delete(answer.approval ?? "")) return startAgain(run, op);
     run.waits.set(record.key, { op, kind: "approval", on: answer.approval ?? "", until: null });
     return;
   }
-  if (answer.executed === "in_doubt") {
+  if (answer.executed === "in_doubt" && !goesOn) {
     run.waits.set(record.key, { op, kind: "doubt", on: answer.effect, until: null });
     return;
   }

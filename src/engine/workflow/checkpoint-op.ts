@@ -1,7 +1,6 @@
 /** `ctx.checkpoint`: captures the state, and asks people where the checkpoint says so. */
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Money } from "../../core/money.ts";
-import { ANY_ONE_PERSON, approverRule } from "../../core/verdict.ts";
 import { type Reach, reachCheckpoint } from "../../core/workflow/ask.ts";
 import { checkCaptured } from "../../core/workflow/check-captured.ts";
 import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
@@ -11,6 +10,7 @@ import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
 import { captureSnapshot } from "../capture.ts";
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
+import { approversOf } from "./approvers-of.ts";
 import type { Passed } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
@@ -19,7 +19,9 @@ import { commit, type Run } from "./run.ts";
 /** Calls since the last checkpoint that was approved or passed. */
 function callsSince(run: Run): readonly RecordedOp[] {
   const last = run.state.passed.at(-1)?.seq ?? 0;
-  return [...run.table.ops.values()].filter(({ kind, seq }) => kind === "call" && seq > last);
+  return [...run.table.ops.values()].filter(
+    ({ kind, seq, settled }) => kind === "call" && seq > last && settled?.kind !== "refused",
+  );
 }
 
 /** Effects that a rejection could not take back. */
@@ -94,7 +96,6 @@ function questionFor(
   definition: CheckpointDefinition | undefined,
 ): NonNullable<Reach["ask"]> {
   const { runtime } = run;
-  const rule = approverRule(definition?.approvers);
   const seconds = definition?.timeoutSeconds ?? null;
   return {
     approval: freshId(runtime, "apr"),
@@ -106,7 +107,7 @@ function questionFor(
     about: body.snapshot.hash,
     says,
     reason: definition?.description ?? body.why,
-    approvers: typeof rule === "string" ? ANY_ONE_PERSON : rule,
+    approvers: approversOf(run, body.name, definition?.approvers),
     decideWithinMs: seconds === null ? null : seconds * 1_000,
     canRollback: definition?.canRollback ?? true,
     irreversible: irreversibleIn(run, callsSince(run)),

@@ -14,7 +14,20 @@ import type { Run } from "./run.ts";
 import { runAsStep, type Step } from "./step-op.ts";
 import { askQuestionOf, checkSleep, sleepFor, spawnOf } from "./wait-op.ts";
 
-type Given = { readonly run: Run; readonly branch: Branch; readonly sentBack: SentBack | null };
+/** An attempt after the first, in force once the entry was answered that it went back to. */
+export type Attempt = { readonly fromSeq: number; readonly number: number; readonly sentBack: SentBack };
+
+type Given = { readonly run: Run; readonly branch: Branch; readonly attempts: readonly Attempt[] };
+
+/**
+ * What was recorded before a rollback was asked for in an earlier attempt: there the definition is told what it was told
+ * then, or it would ask for something else.
+ */
+function attemptNow({ run, attempts }: Given): Attempt | undefined {
+  const { deliveries } = run.table;
+  const last = deliveries[run.next - 1]?.seq ?? Math.min(0, (deliveries[0]?.seq ?? 1) - 1);
+  return attempts.findLast(({ fromSeq }) => fromSeq <= last);
+}
 
 function toolOf(run: Run, tool: GatedTool<unknown, unknown>) {
   const name = tool?.toolName;
@@ -35,7 +48,7 @@ function stepOf(name: string, first: unknown, second: unknown): Step {
 
 /** All end before any error is thrown: no branch is left behind to go on by itself. */
 async function runBranches(
-  { run, branch, sentBack }: Given,
+  { run, branch, attempts }: Given,
   branches: readonly unknown[],
 ): Promise<unknown[]> {
   if (!Array.isArray(branches)) wrong("parallel takes a list of functions.");
@@ -43,7 +56,7 @@ async function runBranches(
   const path = branch.path === "" ? name : `${branch.path}.${name}`;
   const ended = await Promise.allSettled(
     branches.map(async (one, index) => {
-      const inner = { run, branch: makeBranch(`${path}.${index + 1}`.replaceAll("#", "-")), sentBack };
+      const inner = { run, branch: makeBranch(`${path}.${index + 1}`.replaceAll("#", "-")), attempts };
       return (one as (context: WorkflowContext) => unknown)(makeContext(inner));
     }),
   );
@@ -79,11 +92,15 @@ function randomOf(run: Run): number {
 }
 
 export function makeContext(given: Given): WorkflowContext {
-  const { run, branch, sentBack } = given;
+  const { run, branch } = given;
   const context = {
     workflow: run.id,
-    attempt: run.state.generation,
-    sentBack,
+    get attempt() {
+      return attemptNow(given)?.number ?? 1;
+    },
+    get sentBack() {
+      return attemptNow(given)?.sentBack ?? null;
+    },
     call: (tool: GatedTool<unknown, unknown>, args: unknown, options = {}) =>
       callTool(run, branch, { tool: toolOf(run, tool), args }, options),
     step: (name: string, first: unknown, second?: unknown) =>

@@ -1,4 +1,6 @@
 /** A workflow as it is created: its input, its checkpoints, its people. */
+import { errorText } from "../../core/error-text.ts";
+import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { moneyToJson } from "../../core/money.ts";
 import type { CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
@@ -6,6 +8,7 @@ import { chosenSet } from "../../core/workflow/checkpoint-sets.ts";
 import type { Creation } from "../../core/workflow/create.ts";
 import type { CreatedBody, Declared, Lineage } from "../../core/workflow/events.ts";
 import { wrong } from "../check-call.ts";
+import { schemaRules } from "../input-schema.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { quiet } from "../thenable.ts";
 import type { Definition, RunOptions } from "./definition.ts";
@@ -32,9 +35,21 @@ function declared({
 
 function complexityOf({ options, name }: Definition, input: Json): string | null {
   if (options.complexity === undefined) return null;
-  const said = quiet((options.complexity as (input: Json) => unknown)(input));
+  let said: unknown;
+  try {
+    said = quiet((options.complexity as (input: Json) => unknown)(input));
+  } catch (error) {
+    return wrong(`The complexity of "${name}" could not be told: ${errorText(error)}.`);
+  }
   if (said === "simple" || said === "medium" || said === "complex") return said;
   return wrong(`The complexity of "${name}" is simple, medium or complex.`);
+}
+
+/** The input as the definition's schema has let it through. */
+export function validInput({ name, options }: Definition, input: Json): Json {
+  const valid = schemaRules(options.input, undefined).validate(input);
+  if (valid.ok) return valid.value;
+  throw new HoldpointError("invalid_args", `The input does not fit the workflow "${name}": ${valid.issues}.`);
 }
 
 export type Origin = {
@@ -44,6 +59,8 @@ export type Origin = {
   readonly fork?: NonNullable<CreatedBody["fork"]>;
   readonly parties?: RunOptions["parties"];
   readonly terms?: Terms;
+  /** As its parent is, unless its definition says. */
+  readonly rollbackEnabled?: boolean;
 };
 
 /** What a workflow is started under, beside what its definition says. Its children and forks are under the same. */
@@ -72,7 +89,7 @@ export function creationOf(runtime: Runtime, definition: Definition, input: Json
     complexity,
     checkpoints: (set?.checkpoints ?? []).map(declared),
     attempts: options.attempts ?? MOST_ATTEMPTS,
-    rollbackEnabled: options.rollbackEnabled ?? false,
+    rollbackEnabled: options.rollbackEnabled ?? origin.rollbackEnabled ?? false,
     onIrreversible: options.onIrreversible ?? "fail",
     ...origin.terms,
     parent: origin.parent ?? null,

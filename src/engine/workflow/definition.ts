@@ -3,6 +3,7 @@ import type { Money } from "../../core/money.ts";
 import type { EffectClass } from "../../core/tool-rules.ts";
 import type { ApproverRule } from "../../core/verdict.ts";
 import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
+import type { FailureCode, RollbackReport } from "../../core/workflow/events.ts";
 import type { Captured } from "../../core/workflow/snapshot.ts";
 import type { Answer } from "../answer.ts";
 import type { Policy } from "../define-tool.ts";
@@ -102,7 +103,7 @@ export type WorkflowContext = {
   ): Promise<Result>;
   checkpoint<Outputs>(
     name: string,
-    captured?: Captured & { readonly outputs?: Outputs },
+    captured?: Omit<Captured, "outputs"> & { readonly outputs?: Outputs },
   ): Promise<Passed<Outputs>>;
   sleep(ms: number): Promise<void>;
   sleepUntil(time: number | Date): Promise<void>;
@@ -160,10 +161,11 @@ export type WorkflowResult<Result> =
   | {
       readonly status: "failed";
       readonly workflow: string;
-      readonly code: string;
+      readonly code: FailureCode;
       readonly reason: string;
       readonly by: string;
-      readonly report: unknown;
+      /** After a rollback. */
+      readonly report: RollbackReport | null;
     };
 
 export type WorkflowHandle<Result> = {

@@ -23,6 +23,7 @@ const MOST_AT_ONCE = 256;
 const LOOK_AHEAD_MS = 1_000;
 const RECOVER_MS = 5_000;
 const BACK_OFF_MS = 1_000;
+const MOST_DOUBLINGS = 6;
 
 type Desk = {
   readonly runtime: Runtime;
@@ -49,7 +50,11 @@ function heard(desk: Desk, id: string): Runtime {
   return { ...runtime, notify };
 }
 
-function startHere(desk: Desk, definition: Definition, id: string, dead: string | null): void {
+type Offered = { readonly definition: Definition; readonly id: string; readonly dead: string | null };
+
+/** One that failed stays this process's own: nobody else would take it, so it is begun again, later each time. */
+function startHere(desk: Desk, offered: Offered, failures = 0): void {
+  const { id } = offered;
   if (desk.runs.has(id) || desk.runtime.closing.aborted) return;
   if (desk.runs.size >= MOST_AT_ONCE) {
     desk.isBehind = true;
@@ -58,21 +63,24 @@ function startHere(desk: Desk, definition: Definition, id: string, dead: string 
   const name = `workflow ${id}`;
   desk.runs.set(id, null);
   desk.runtime.performing.add(name);
-  const done = performRun(heard(desk, id), { definition, id, dead }, (run) => void desk.runs.set(id, run))
+  const done = performRun(heard(desk, id), offered, (run) => void desk.runs.set(id, run))
     .then(({ kind }) => {
       if (kind === "over") desk.listeners.delete(id);
+      return false;
     })
     .catch(async (error: unknown) => {
       if (!desk.runtime.closing.aborted) desk.runtime.notify({ kind: "maintenance_failed", error });
-      await desk.idle.sleep(BACK_OFF_MS, desk.runtime.closing);
-      desk.isBehind = true;
+      await desk.idle.sleep(BACK_OFF_MS * 2 ** Math.min(failures, MOST_DOUBLINGS), desk.runtime.closing);
+      return true;
     })
-    .then(() => {
+    .then((hasFailed) => {
       desk.runs.delete(id);
       desk.under.delete(id);
       desk.runtime.performing.delete(name);
+      if (desk.runtime.closing.aborted) return;
+      if (hasFailed) startHere(desk, offered, failures + 1);
       // Something may have moved between its letting go and this.
-      if (!desk.runtime.closing.aborted) lookOnce(desk, id);
+      else lookOnce(desk, id);
     });
   desk.under.set(id, done);
 }
@@ -101,12 +109,12 @@ async function offer(desk: Desk, id: string): Promise<void> {
   }
   if (!state.isReady) return;
   const definition = desk.definitions.get(state.name);
-  if (definition !== undefined) startHere(desk, definition, id, null);
+  if (definition !== undefined) startHere(desk, { definition, id, dead: null });
 }
 
 function offerRow(desk: Desk, row: ViewRow, dead: string | null): void {
   const definition = desk.definitions.get(String(row.data["name"]));
-  if (definition !== undefined) startHere(desk, definition, row.stream.id, dead);
+  if (definition !== undefined) startHere(desk, { definition, id: row.stream.id, dead });
 }
 
 async function rowsOf(desk: Desk, bucket: string, dueBy?: number): Promise<readonly ViewRow[]> {
@@ -174,15 +182,20 @@ const isWorkflow = (ref: StreamRef): boolean => ref.kind === "workflow";
 
 async function followMoves(desk: Desk): Promise<void> {
   const { store, tenant, closing } = desk.runtime;
-  let position = await store.position();
-  await offerReady(desk);
+  let position: number | null = null;
   await keepOn(desk, async () => {
+    if (position === null) {
+      const from = await store.position();
+      await offerReady(desk);
+      position = from;
+    }
     const moved = await store.follow(position, closing);
-    position = moved.position;
     const ids = moved.streams.flatMap((move) =>
       move.tenant === tenant && isWorkflow(move.stream) ? move.stream.id : [],
     );
     for (const id of new Set(ids)) await offer(desk, id);
+    // Not before: what fails is told again.
+    position = moved.position;
   });
 }
 
@@ -226,7 +239,7 @@ export function createDispatcher(
   return {
     run(id, definition, listener) {
       if (listener !== undefined) desk.listeners.set(id, listener);
-      startHere(desk, definition, id, null);
+      startHere(desk, { definition, id, dead: null });
     },
     running: (id) => desk.under.get(id),
     offer: (id) => void offer(desk, id).catch(fail),

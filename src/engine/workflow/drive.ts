@@ -8,6 +8,7 @@
  * D3. While a checkpoint waits, nothing new begins.
  */
 import { errorText } from "../../core/error-text.ts";
+import { isMisuse, refuseOp } from "./refuse-op.ts";
 import { type AskedOp, letGo, type Run } from "./run.ts";
 
 export type Driven =
@@ -96,9 +97,15 @@ function startOp(run: Run, op: AskedOp): void {
   const record = run.table.ops.get(op.key) ?? null;
   op.start(record)
     .catch((error: unknown) => {
+      if (!isMisuse(error) || run.table.ops.has(op.key)) throw error;
+      return refuseOp(run, op, error);
+    })
+    .catch((error: unknown) => {
       run.failure ??= error;
     })
     .finally(() => {
+      // Turned away while a checkpoint waits: it is asked for again afterwards.
+      if (!run.table.ops.has(op.key)) op.isStarted = false;
       run.active--;
       run.bell.ring();
     });
@@ -113,6 +120,28 @@ function startAsked(run: Run): boolean {
     some = true;
   }
   return some;
+}
+
+/** Whose time has come is looked at again. */
+function wakeDue(run: Run): void {
+  for (const [key, { until }] of run.waits) {
+    if (until === null || until > run.runtime.clock.now()) continue;
+    run.waits.delete(key);
+    const op = run.asked.get(key);
+    if (op !== undefined) op.isStarted = false;
+  }
+}
+
+/** While something is under way here the run is not let go of: whoever sleeps beside it is woken here. */
+async function awaitNews(run: Run): Promise<void> {
+  const { clock } = run.runtime;
+  const times = [...run.waits.values()].flatMap(({ until }) => until ?? []);
+  if (times.length === 0) return run.bell.wait();
+  const over = new AbortController();
+  const due = clock.sleep(Math.min(...times) - clock.now(), over.signal);
+  await Promise.race([run.bell.wait(), due]);
+  over.abort();
+  wakeDue(run);
 }
 
 const hasNews = (run: Run): boolean =>
@@ -151,7 +180,7 @@ export async function drive(run: Run): Promise<Driven> {
     if (decided !== undefined) return decided;
     if (startAsked(run)) await turn(run);
     else if (!isIdle(run)) {
-      await run.bell.wait();
+      await awaitNews(run);
       await turn(run);
     } else if (await rest(run)) return { kind: "suspended" };
   }

@@ -1,13 +1,12 @@
 /** Looking at workflows, and what operators do to them. */
 
-import { cancelAction } from "../../core/action/cancel.ts";
-import { cancel as cancelApproval } from "../../core/approval/end.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
-import { actionStream, approvalStream, workflowStream } from "../../core/stream.ts";
+import { workflowStream } from "../../core/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import { type Asked, type Command, cancelWorkflow } from "../../core/workflow/end.ts";
+import type { ReachedBody, Snapshot } from "../../core/workflow/events.ts";
 import { rollBack } from "../../core/workflow/rollback.ts";
 import {
   type LiveWorkflow,
@@ -23,7 +22,8 @@ import { freshId, type Runtime } from "../runtime.ts";
 import { termsOf } from "./create.ts";
 import { entriesOf } from "./entries.ts";
 import { applyEntry, emptyTable } from "./recorded.ts";
-import { workflowState } from "./workflows.ts";
+import { withdrawQuestions } from "./withdraw.ts";
+import { LISTED, workflowState } from "./workflows.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 type Said = { readonly by: string; readonly reason: string };
@@ -101,7 +101,8 @@ function checkSaid({ by, reason }: Said): void {
 
 function checkAnswer(id: string, what: string, answer: Asked): WorkflowStatus {
   if (answer.kind === "done") return answer.status;
-  if (answer.kind === "unknown") throw new HoldpointError("unknown_id", `There is no workflow ${id}.`);
+  if (answer.kind === "unknown")
+    throw new HoldpointError("unknown_id", `There is no workflow ${id}.`, { next: LISTED });
   throw new HoldpointError("wrong_state", `The workflow ${id} cannot ${what}: ${answer.reason}.`, {
     details: { status: answer.status },
     data: "The refused request was recorded; the workflow did not change.",
@@ -112,20 +113,10 @@ function checkAnswer(id: string, what: string, answer: Asked): WorkflowStatus {
 export async function withdrawOpen(runtime: Runtime, id: string, said: Said): Promise<void> {
   const table = emptyTable();
   for await (const entry of entriesOf(runtime, id)) applyEntry(table, entry);
-  for (const { kind, body, settled } of table.ops.values()) {
-    if (settled !== null) continue;
-    const action = String(body["action"]);
-    const approval = String(body["approval"]);
-    if (kind === "call")
-      await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
-        cancelAction(draft, { action, ...said }),
-      );
-    if (kind === "question")
-      await runCommand(runtime, { write: [approvalStream(approval)] }, (draft) =>
-        cancelApproval(draft, { approval, ...said }),
-      );
-    if (kind === "child") await cancelById(runtime, String(body["child"]), said).catch(() => undefined);
-  }
+  await withdrawQuestions(runtime, table.ops.values(), said);
+  for (const { kind, body, settled } of table.ops.values())
+    if (kind === "child" && settled === null)
+      await cancelById(runtime, String(body["child"]), said).catch(() => undefined);
 }
 
 export async function cancelById(runtime: Runtime, id: string, said: Said): Promise<WorkflowStatus> {
@@ -206,14 +197,26 @@ export async function forkById(
   return made.workflow;
 }
 
+/** Of a checkpoint that was turned down, only the entries know. */
+async function capturedAt(place: Place, id: string, checkpoint: string): Promise<Snapshot | undefined> {
+  let found: Snapshot | undefined;
+  for await (const { type, body } of entriesOf(place, id)) {
+    if (type !== "checkpoint.reached" && type !== "checkpoint.passed") continue;
+    const { name, op, snapshot } = body as unknown as ReachedBody;
+    if ([name, op, snapshot.id].includes(checkpoint)) found = snapshot;
+  }
+  return found;
+}
+
 /** The captured state of a checkpoint, as it was stored. */
 export async function snapshotOf(place: Place, id: string, checkpoint: string): Promise<Json> {
   const state = await workflowState(place, id);
   const known = [...state.passed, ...(state.pending === null ? [] : [state.pending])];
-  const found = known.findLast(({ name, op, snapshot }) => [name, op, snapshot.id].includes(checkpoint));
+  const standing = known.findLast(({ name, op, snapshot }) => [name, op, snapshot.id].includes(checkpoint));
+  const found = standing?.snapshot ?? (await capturedAt(place, id, checkpoint));
   if (found === undefined)
     throw new HoldpointError("unknown_id", `The workflow ${id} has no checkpoint "${checkpoint}".`);
-  const { uri, compressedBytes } = found.snapshot;
-  const stored = await openSnapshot(place, found.snapshot.hash);
+  const { uri, compressedBytes } = found;
+  const stored = await openSnapshot(place, found.hash);
   return { ...stored, artifact_uri: uri, compressed_size_bytes: compressedBytes };
 }

@@ -1,5 +1,5 @@
 /** The asking for an operation: known from the journal, or new. */
-import { HoldpointError } from "../../core/errors.ts";
+import { type ErrorCode, HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { OpKind, RecordedOp, Settlement } from "./recorded.ts";
 import type { Run } from "./run.ts";
@@ -49,8 +49,13 @@ export class DefinitionChanged extends Error {
 function checkSame(record: RecordedOp, key: string, { kind, differs }: Operation<never>): void {
   if (record.kind !== kind)
     throw new DefinitionChanged(`the journal has ${record.kind} "${key}", the definition asks for a ${kind}`);
-  const difference = differs?.(record);
+  const difference = record.settled?.kind === "refused" ? undefined : differs?.(record);
   if (difference !== undefined) throw new DefinitionChanged(difference);
+}
+
+async function settledValue<Value>({ read }: Operation<Value>, settlement: Settlement): Promise<Value> {
+  if (settlement.kind !== "refused") return read(settlement);
+  throw new HoldpointError(settlement.code as ErrorCode, settlement.error);
 }
 
 /** Answers when the operation has settled; never, once the run has turned. */
@@ -76,8 +81,7 @@ export function ask<Value>(run: Run, branch: Branch, operation: Operation<Value>
       kind: operation.kind,
       isStarted: false,
       start: (known) => operation.start(op, known),
-      fail: reject,
-      settle: (settlement) => operation.read(settlement).then(resolve, reject),
+      settle: (settlement) => settledValue(operation, settlement).then(resolve, reject),
     });
     run.bell.ring();
   });

@@ -17,6 +17,7 @@ import { applyEntry, emptyTable, type Table } from "./recorded.ts";
 import { textWithoutSecrets, withoutSecrets } from "./redact.ts";
 import { rollBackAll } from "./roll-back.ts";
 import { conclude, letGo, makeBell, type Run } from "./run.ts";
+import { withdrawQuestions } from "./withdraw.ts";
 
 /** How a run left its workflow. */
 export type Left = { readonly kind: "over" | "suspended" | "changed" | "left" | "busy" };
@@ -34,12 +35,14 @@ async function loadInto(runtime: Runtime, table: Table, id: string, upTo: number
   return seen;
 }
 
-/** No rollback of its own reaches into what is another's. */
+/** No rollback of its own reaches into what is another's: that ends with entry 0. */
 async function loadFork(runtime: Runtime, table: Table, fork: JsonObject): Promise<void> {
-  await loadInto(runtime, table, String(fork["workflow"]), Number(fork["seq"]));
-  const borrowed = [...table.ops.values()].map((record) => ({ ...record, seq: 0 }));
+  const upTo = Number(fork["seq"]);
+  await loadInto(runtime, table, String(fork["workflow"]), upTo);
+  const borrowed = [...table.ops.values()].map((record) => ({ ...record, seq: record.seq - upTo }));
   table.ops = new Map(borrowed.map((record) => [record.key, record]));
-  table.deliveries = table.deliveries.map((delivery) => ({ ...delivery, seq: 0 }));
+  table.deliveries = table.deliveries.map((delivery) => ({ ...delivery, seq: delivery.seq - upTo }));
+  table.rollbacks = table.rollbacks.map((rollback) => ({ ...rollback, toSeq: rollback.toSeq - upTo }));
   table.byAction = new Map();
   table.undos = [];
 }
@@ -66,7 +69,9 @@ export async function openRun(
     asked: new Map(),
     claimed: new Set(),
     waits: new Map(),
+    woken: new Set(),
     values: [],
+    given: Promise.resolve(),
     undos: new Map(),
     handles: new Set(),
     active: 0,
@@ -79,30 +84,38 @@ export async function openRun(
   };
 }
 
-/** What is undone by itself after a failure: everything, or what was declared so. */
-function scopeOf(run: Run): "all" | "declared" | null {
-  if (run.state.rollbackEnabled) return "all";
+/** Whether anything is to be undone after a failure: what was declared so, by the workflow or by itself. */
+function isUndone(run: Run): boolean {
+  if (run.state.rollbackEnabled) return true;
   const since = run.state.passed.at(-1)?.seq ?? 0;
-  const isDeclared = [...run.table.ops.values()].some(
+  return [...run.table.ops.values()].some(
     ({ kind, seq, body }) => kind === "call" && seq > since && body["rollback"] === true,
   );
-  return isDeclared ? "declared" : null;
+}
+
+/** What the definition has asked and not waited for, before it is over: afterwards nobody would know of it. */
+async function withdrawLeft(run: Run): Promise<void> {
+  const open = [...run.table.ops.values()].filter(({ settled }) => settled === null);
+  const said = { by: run.runtime.agent, reason: `${run.id} has ended without waiting for it` };
+  await withdrawQuestions(run.runtime, open, said);
 }
 
 async function endRun(run: Run): Promise<void> {
   const { ending } = run;
   if (ending === null) return;
   if (ending.kind === "returned") {
+    await withdrawLeft(run);
     const result = await withoutSecrets(run, resultJson(ending.value));
     await conclude(run, (draft, runner, before) => completeWorkflow(draft, runner, { result, before }));
     return;
   }
   const reason = await textWithoutSecrets(run, errorText(ending.error));
-  const scope = scopeOf(run);
-  if (scope !== null) {
-    await conclude(run, (draft, runner, before) => rollBackRun(draft, runner, { reason, scope, before }));
+  if (isUndone(run)) {
+    const plan = { reason, scope: "declared" } as const;
+    await conclude(run, (draft, runner, before) => rollBackRun(draft, runner, { ...plan, before }));
     return;
   }
+  await withdrawLeft(run);
   const failure = { code: "error", reason, by: "workflow", report: null } as const;
   await conclude(run, (draft, runner, before) => failRun(draft, runner, { failure, before }));
 }

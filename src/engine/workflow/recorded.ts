@@ -13,6 +13,7 @@ export type OpKind = "step" | "call" | "sleep" | "child" | "question" | "checkpo
 export type Settlement =
   | { readonly kind: "value"; readonly value: Json }
   | { readonly kind: "failed"; readonly error: string; readonly attempts: number }
+  | { readonly kind: "refused"; readonly code: string; readonly error: string }
   | { readonly kind: "answer"; readonly answer: SettledAnswer }
   | { readonly kind: "child"; readonly end: WorkflowEventOf<"child.ended">["body"] }
   | { readonly kind: "question"; readonly end: WorkflowEventOf<"question.answered">["body"] }
@@ -46,11 +47,27 @@ export type RecordedUndo = {
   reason: string;
 };
 
+/** A rollback that ended with another attempt: in force for what comes after the entry that it went back to. */
+export type RecordedRollback = {
+  readonly toSeq: number;
+  readonly generation: number;
+  /** The operation of the checkpoint that it went back to; null for the start. */
+  readonly to: string | null;
+  readonly rejectedCheckpoint: string | null;
+  readonly by: string;
+  readonly reason: string;
+  readonly undone: readonly string[];
+  readonly irreversible: readonly string[];
+};
+
 export type Table = {
   ops: Map<string, RecordedOp>;
   byAction: Map<string, RecordedOp>;
   deliveries: Delivery[];
   undos: RecordedUndo[];
+  rollbacks: RecordedRollback[];
+  /** The one under way. */
+  back: Pick<RecordedRollback, "to" | "rejectedCheckpoint" | "by" | "reason"> | null;
 };
 
 export type Entry = {
@@ -60,7 +77,14 @@ export type Entry = {
   readonly body: JsonObject;
 };
 
-export const emptyTable = (): Table => ({ ops: new Map(), byAction: new Map(), deliveries: [], undos: [] });
+export const emptyTable = (): Table => ({
+  ops: new Map(),
+  byAction: new Map(),
+  deliveries: [],
+  undos: [],
+  rollbacks: [],
+  back: null,
+});
 
 /** `workflow/generation/branch/name#occurrence` without its first two parts. */
 export function keyOf(op: string): string {
@@ -92,11 +116,8 @@ const opOf = (table: Table, op: string): RecordedOp | undefined => table.ops.get
 function mask(table: Table, toSeq: number): void {
   table.ops = new Map([...table.ops].filter(([, { seq }]) => seq <= toSeq));
   table.byAction = new Map([...table.byAction].filter(([, { seq }]) => seq <= toSeq));
-  table.deliveries = table.deliveries.filter(({ seq }) => seq <= toSeq);
-  // A call made before the checkpoint may have settled after it.
-  const settled = new Set(table.deliveries.map(({ key }) => key));
-  for (const record of table.ops.values())
-    if (record.kind !== "value" && record.kind !== "log" && !settled.has(record.key)) record.settled = null;
+  // What began before the checkpoint and settled after it stays as it is: nobody would settle it again.
+  table.deliveries = table.deliveries.filter(({ key }) => table.ops.has(key));
   table.undos = [];
 }
 
@@ -114,6 +135,11 @@ function applyStep(table: Table, event: WorkflowEvent, entry: Entry): void {
       const record = open(table, "step", entry);
       record.retries = event.body.attempt;
       record.retryAt = event.body.retryAt;
+      return;
+    }
+    case "operation.refused": {
+      const { kind, code, error } = event.body;
+      settle(table, open(table, kind as OpKind, entry), entry, { kind: "refused", code, error });
       return;
     }
     case "value.recorded":
@@ -184,9 +210,21 @@ function applyCheckpoint(table: Table, event: WorkflowEvent, entry: Entry): void
       if (undo !== undefined) Object.assign(undo, { status: event.body.status, reason: event.body.reason });
       return;
     }
-    case "rollback.ended":
-      mask(table, event.body.toSeq);
   }
+}
+
+function applyRollback(table: Table, event: WorkflowEvent): void {
+  if (event.type === "rollback.began") {
+    const { to, by, reason, rejected } = event.body;
+    const record = rejected === null ? undefined : opOf(table, rejected);
+    const rejectedCheckpoint = record === undefined ? null : String(record.body["name"]);
+    table.back = { to, by, reason, rejectedCheckpoint };
+  }
+  if (event.type !== "rollback.ended") return;
+  const { toSeq, generation, undone } = event.body;
+  const irreversible = event.body.irreversible.map(({ action }) => action);
+  if (table.back !== null) table.rollbacks.push({ ...table.back, toSeq, generation, undone, irreversible });
+  mask(table, toSeq);
 }
 
 export function applyEntry(table: Table, entry: Entry): void {
@@ -194,4 +232,5 @@ export function applyEntry(table: Table, entry: Entry): void {
   applyStep(table, event, entry);
   applyCall(table, event, entry);
   applyCheckpoint(table, event, entry);
+  applyRollback(table, event);
 }

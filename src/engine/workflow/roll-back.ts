@@ -12,6 +12,7 @@ import { actionStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow } from "../../core/workflow/end.ts";
 import type { Irreversible, RollbackReport } from "../../core/workflow/events.ts";
 import { endRollback } from "../../core/workflow/rollback.ts";
+import type { Answer } from "../answer.ts";
 import { openSnapshot } from "../capture.ts";
 import { defineTool } from "../define-tool.ts";
 import { TurnedAway } from "../execute.ts";
@@ -23,8 +24,9 @@ import type { Tool } from "../tool.ts";
 import { rehearse } from "./begin.ts";
 import { declaredAs } from "./checkpoint-op.ts";
 import { entriesOf } from "./entries.ts";
-import { applyEntry, emptyTable, type RecordedOp } from "./recorded.ts";
+import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./recorded.ts";
 import { conclude, letGo, look, type OpenWait, type Run } from "./run.ts";
+import { withdrawQuestions } from "./withdraw.ts";
 
 const MOST_TRIES = 5;
 const BACK_OFF_MS = 500;
@@ -41,15 +43,23 @@ type Done = {
   readonly args: () => Promise<Json>;
 };
 
+/** After a failure only what was declared so may be taken back. */
+const isMeant = (run: Run, { body }: RecordedOp): boolean =>
+  run.state.rollback?.scope !== "declared" || body["rollback"] === true;
+
 /** Calls in the range, newest first; those of its children stand where the child was spawned. */
 async function callsIn(run: Run): Promise<readonly RecordedOp[]> {
   const { rollback } = run.state;
   if (rollback === null) return [];
-  const inRange = [...run.table.ops.values()].filter(({ seq }) => seq > rollback.toSeq);
-  const isMeant = ({ body }: RecordedOp) => rollback.scope === "all" || body["rollback"] === true;
+  const inRange = [...run.table.ops.values()].filter(
+    ({ seq, settled }) => seq > rollback.toSeq && settled?.kind !== "refused",
+  );
+  const reason = `${run.id} was rolled back`;
+  const questions = inRange.filter(({ kind }) => kind === "question");
+  await withdrawQuestions(run.runtime, questions, { by: run.runtime.agent, reason });
   const calls: RecordedOp[] = [];
   for (const record of inRange) {
-    if (record.kind === "call" && isMeant(record)) calls.push(record);
+    if (record.kind === "call" && isMeant(run, record)) calls.push(record);
     if (record.kind === "checkpoint" && checkpointUndo(run, record) !== null) calls.push(record);
     if (record.kind === "child") calls.push(...(await callsOfChild(run, String(record.body["child"]))));
   }
@@ -66,7 +76,8 @@ async function callsOfChild(run: Run, child: string): Promise<readonly RecordedO
   for await (const entry of entriesOf(runtime, child)) applyEntry(table, entry);
   const calls: RecordedOp[] = [];
   for (const record of table.ops.values()) {
-    if (record.kind === "call") calls.push(record);
+    if (record.settled?.kind === "refused") continue;
+    if (record.kind === "call" && isMeant(run, record)) calls.push(record);
     if (record.kind === "child") calls.push(...(await callsOfChild(run, String(record.body["child"]))));
   }
   return calls;
@@ -86,7 +97,7 @@ async function atRest(run: Run, { body }: RecordedOp): Promise<LiveAction> {
       await recoverAction(runtime, action, run.undos.get(String(body["op"])));
       await runtime.clock.sleep(LOOK_MS, runtime.closing);
     } else return state;
-    if (runtime.closing.aborted) return state;
+    if (runtime.closing.aborted) throw new TurnedAway("closing");
   }
 }
 
@@ -110,10 +121,22 @@ function undoOf(run: Run, op: string, tool: string): Tool["undo"] | undefined {
   return (run.undos.get(op) ?? run.tools.get(tool))?.undo;
 }
 
-type Undone = "undone" | { readonly reason: string } | { readonly wait: OpenWait };
+/** `isRefused`: it was not tried, since policy or a person does not want it. */
+type Undone =
+  | "undone"
+  | { readonly reason: string; readonly isRefused: boolean }
+  | { readonly wait: OpenWait };
+
+/** Decided or resolved after it was answered, and seen already: nobody would wake a run that waits for it. */
+function cameMeanwhile(run: Run, answer: Answer<Json>): boolean {
+  if (answer.executed === "in_doubt")
+    return run.table.undos.some(({ action, status }) => action === answer.action && status !== "open");
+  return answer.executed === false && answer.code === "pending" && run.woken.delete(answer.approval ?? "");
+}
 
 /** One attempt at a compensation: an action of its own, under an id of its own. */
-async function undoOnce(run: Run, { op, id, args }: Done, undo: Tool, tries: number): Promise<Undone> {
+async function undoOnce(run: Run, done: Done, undo: Tool, tries: number): Promise<Undone> {
+  const { op, id, args } = done;
   const requestId = `${op}/undo#${tries}`;
   const within = { workflow: run.id, op: requestId, undoes: id, goesOn: false };
   await run.runtime.reach("before_compensation");
@@ -125,6 +148,7 @@ async function undoOnce(run: Run, { op, id, args }: Done, undo: Tool, tries: num
   await run.runtime.reach("after_compensation");
   await look(run);
   if (answer.executed === true) return "undone";
+  if (cameMeanwhile(run, answer)) return undoOnce(run, done, undo, tries);
   if (answer.executed === "in_doubt")
     return { wait: { op: requestId, kind: "doubt", on: answer.effect, until: null } };
   if (answer.code === "pending")
@@ -134,16 +158,29 @@ async function undoOnce(run: Run, { op, id, args }: Done, undo: Tool, tries: num
     const until = run.runtime.clock.now() + HELD_MS;
     return { wait: { op: requestId, kind: "retry", on: answer.reason, until } };
   }
-  return { reason: answer.reason };
+  return { reason: answer.reason, isRefused: answer.code !== "not_applied" };
+}
+
+/** Why an undo of an earlier run was refused; one that was tried and failed is not. */
+async function refusedBefore(run: Run, past: readonly RecordedUndo[]): Promise<string | undefined> {
+  for (const { action, status } of past) {
+    if (status !== "not_undone") continue;
+    const state = await readState(run.runtime, actionStream(action));
+    if (state.phase === "refused") return state.refusal.reason;
+  }
+  return undefined;
 }
 
 async function undoFully(run: Run, done: Done, undo: Tool): Promise<Undone> {
   const past = run.table.undos.filter(({ undoes }) => undoes === done.id);
   if (past.some(({ status }) => status === "undone")) return "undone";
+  const refused = await refusedBefore(run, past);
+  if (refused !== undefined) return { reason: refused, isRefused: true };
   let tries = past.filter(({ status }) => status === "not_undone").length + 1;
   for (; ; tries++) {
     const answer = await undoOnce(run, done, undo, tries);
-    if (answer === "undone" || "wait" in answer || tries >= MOST_TRIES) return answer;
+    if (answer === "undone" || "wait" in answer) return answer;
+    if (answer.isRefused || tries >= MOST_TRIES) return answer;
     const ms = Math.min(BACK_OFF_MS * 2 ** (tries - 1), LONGEST_BACK_OFF_MS);
     await run.runtime.clock.sleep(ms, run.runtime.closing);
     if (run.runtime.closing.aborted) throw new TurnedAway("closing");

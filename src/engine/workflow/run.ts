@@ -33,8 +33,6 @@ export type AskedOp = {
   /** Does its work, as far as it can be done now. */
   readonly start: (record: RecordedOp | null) => Promise<void>;
   readonly settle: (settlement: Settlement) => Promise<void>;
-  /** Tells the definition that it was asked wrongly. */
-  readonly fail: (error: unknown) => void;
   isStarted: boolean;
 };
 
@@ -59,8 +57,12 @@ export type Run = {
   readonly asked: Map<string, AskedOp>;
   readonly claimed: Set<string>;
   readonly waits: Map<string, OpenWait>;
+  /** Approvals that were decided before anything here was known to wait for them. */
+  readonly woken: Set<string>;
   /** Values given out that no commit has taken along yet. */
   values: NewEvent[];
+  /** The last commit that took some along: nothing that is made of them goes ahead of it. */
+  given: Promise<unknown>;
   /** How to undo what this definition did without a tool of its own, by action. */
   readonly undos: Map<string, Tool>;
   /** Secrets that the definition has handed to its calls: their values are taken out of what it says. */
@@ -108,8 +110,10 @@ function hasTurned(run: Run): boolean {
 
 /** What was approved or edited is to be looked at again. */
 function lookAgain(run: Run, by: string): void {
+  run.woken.add(by);
   for (const [key, wait] of run.waits) {
     if (wait.on !== by) continue;
+    run.woken.delete(by);
     run.waits.delete(key);
     const op = run.asked.get(key);
     if (op !== undefined) op.isStarted = false;
@@ -160,7 +164,7 @@ export type Rules = (draft: Draft, runner: Runner, before: readonly NewEvent[]) 
 export function commit(run: Run, rules: Rules): Promise<Recorded> {
   const before = run.values;
   run.values = [];
-  return inLane(run, async () => {
+  const done = inLane<Recorded>(run, async () => {
     if (run.turned) return { kind: "turned" };
     const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
     await run.runtime.reach("before_fact");
@@ -178,6 +182,8 @@ export function commit(run: Run, rules: Rules): Promise<Recorded> {
     if (answer.kind === "turned") await catchUp(run);
     return answer;
   });
+  if (before.length > 0) run.given = done;
+  return done;
 }
 
 /** Whatever ends the run or lets go of it; what came in between is looked at first. */
@@ -204,9 +210,11 @@ export async function letGo(run: Run, waits: readonly OpenWait[]): Promise<boole
   const times = waits.flatMap(({ until }) => until ?? []);
   const wakeAt = times.length === 0 ? null : Math.min(...times);
   const listed = waits.map(({ op, kind, on }) => ({ op, kind, on }));
+  // As it was when the caller found it waiting: what the lane sees before this comes to its turn is news.
+  const { seen } = run;
   const answer = await conclude(
     run,
-    (draft, runner, before) => suspend(draft, runner, { seen: run.seen, waits: listed, wakeAt, before }),
+    (draft, runner, before) => suspend(draft, runner, { seen, waits: listed, wakeAt, before }),
     "rest",
   );
   return answer.kind === "suspended";

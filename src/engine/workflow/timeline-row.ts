@@ -34,6 +34,8 @@ export type TimelineRow = {
   readonly op: string | null;
   /** The action, approval or child workflow that has a stream of its own. */
   readonly ref: string | null;
+  /** The action that a compensation takes back. */
+  readonly undoes: string | null;
   /** `open` until it has ended; then what came of it: `applied`, `completed`, `rejected`, `undone` and so on. */
   readonly status: string;
   readonly endedSeq: number | null;
@@ -74,6 +76,7 @@ export function nameOf(op: string): string {
 
 const FRESH = {
   ref: null,
+  undoes: null,
   status: "open",
   endedSeq: null,
   endedAt: null,

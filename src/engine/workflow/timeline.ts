@@ -62,7 +62,8 @@ function tellStep(tale: Tale, entry: Entry): void {
   const op = text(body["op"]);
   switch (entry.type) {
     case "step.completed":
-    case "step.failed": {
+    case "step.failed":
+    case "operation.refused": {
       openStep(tale, entry, op);
       const status = entry.type === "step.completed" ? "completed" : "failed";
       end(tale, op, { ...ending(entry, status, text(body["error"])), until: null });
@@ -83,6 +84,14 @@ function tellStep(tale: Tale, entry: Entry): void {
   }
 }
 
+/** The name under which the last checkpoint that asked can be found. */
+const CHECKPOINT = "checkpoint";
+
+/** Whoever goes back or gives up takes back what was asked. */
+function withdraw(tale: Tale, entry: Entry): void {
+  end(tale, CHECKPOINT, ending(entry, "withdrawn", "", [text(entry.body["by"])]));
+}
+
 function factsOf(body: JsonObject): CheckpointFacts {
   const { snapshot, irreversible } = body as unknown as CheckpointFacts;
   return { snapshot, canRollback: body["canRollback"] !== false, irreversible: irreversible ?? [] };
@@ -94,6 +103,7 @@ function tellPeople(tale: Tale, entry: Entry): void {
   const said = [text(body["reason"]), texts(body["by"])] as const;
   switch (entry.type) {
     case "checkpoint.reached":
+      tale.places.set(CHECKPOINT, tale.rows.length);
       add(tale, entry, { kind: "checkpoint", ref: approval, checkpoint: factsOf(body) });
       return;
     case "checkpoint.passed": {
@@ -134,15 +144,18 @@ function tellRollback(tale: Tale, entry: Entry): void {
   switch (entry.type) {
     case "rollback.began": {
       const name = body["to"] === null ? "" : nameOf(text(body["to"]));
+      withdraw(tale, entry);
       tale.places.set(ROLLBACK, tale.rows.length);
       add(tale, entry, { kind: "rollback", name, by: [text(body["by"])], reason: text(body["reason"]) });
       return;
     }
     case "compensation.made": {
-      const undone = rowAt(tale, text(body["undoes"]));
+      const undoes = text(body["undoes"]);
+      const undone = rowAt(tale, undoes);
       const branch = undone?.branch ?? [];
-      const name = undone?.name ?? text(body["tool"]);
-      add(tale, entry, { kind: "undo", ref: text(body["action"]), name, branch });
+      // What a child did has no row here.
+      const name = undone?.name ?? text(body["tool"]).replace(/\.undo$/, "");
+      add(tale, entry, { kind: "undo", ref: text(body["action"]), undoes, name, branch });
       return;
     }
     case "compensation.settled": {
@@ -175,6 +188,7 @@ function tellLife(tale: Tale, entry: Entry): void {
       return;
     case "workflow.failed": {
       const report = body["report"] as unknown as RollbackReport | null;
+      withdraw(tale, entry);
       endRollback(tale, entry, report === null ? "given_up" : "done", report);
       add(tale, entry, { kind: "workflow", name: text(body["code"]), ...ending(entry, "failed", ...said) });
     }

@@ -2,7 +2,6 @@
 import { canonicalJson } from "../../core/canonical-json.ts";
 import { digestOf, sha256 } from "../../core/digest.ts";
 import type { Json } from "../../core/json.ts";
-import { approverRule } from "../../core/verdict.ts";
 import { askQuestion } from "../../core/workflow/ask.ts";
 import { spawnChild } from "../../core/workflow/create.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
@@ -11,7 +10,8 @@ import { schemaRules } from "../input-schema.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
-import { creationOf, termsOf } from "./create.ts";
+import { approversOf } from "./approvers-of.ts";
+import { creationOf, termsOf, validInput } from "./create.ts";
 import type { Asked, Definition, QuestionOptions } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp } from "./recorded.ts";
@@ -72,8 +72,6 @@ export function checkSleep(ms: unknown): number {
 type Question = { readonly name: string; readonly text: string; readonly options: QuestionOptions<unknown> };
 
 function questionOf(run: Run, op: string, { name, text, options }: Question) {
-  const rule = approverRule(options.approvers);
-  if (typeof rule === "string") return wrong(`The question "${name}": ${rule}.`);
   const { schemaText } = schemaRules(options.answer, undefined);
   const schema =
     schemaText === null ? null : { hash: sha256(Buffer.from(schemaText)), bytes: Buffer.from(schemaText) };
@@ -87,7 +85,7 @@ function questionOf(run: Run, op: string, { name, text, options }: Question) {
     about: schema?.hash ?? digestOf({}),
     says: null,
     reason: text,
-    approvers: rule,
+    approvers: approversOf(run, name, options.approvers),
     decideWithinMs: options.withinMs ?? null,
   } as const;
   return { question, schema };
@@ -132,8 +130,9 @@ export class ChildFailed extends Error {
 
 async function spawn(run: Run, op: string, child: Definition, input: Json): Promise<void> {
   const parent = { workflow: run.id, op };
-  const origin = { requestId: op, parent, epoch: null, terms: termsOf(run.state) };
-  const creation = creationOf(run.runtime, child, input, origin);
+  const { rollbackEnabled } = run.state;
+  const origin = { requestId: op, parent, epoch: null, rollbackEnabled, terms: termsOf(run.state) };
+  const creation = creationOf(run.runtime, child, validInput(child, input), origin);
   const answer = await commit(run, (draft, runner, before) =>
     spawnChild(draft, runner, { op, before, creation }),
   );

@@ -2,18 +2,16 @@
 import { shown } from "../../core/error-text.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
-import type { Json } from "../../core/json.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { wrong } from "../check-call.ts";
-import { schemaRules } from "../input-schema.ts";
 import { isBudgetName } from "../operate.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
-import { creationOf, termsOf } from "./create.ts";
+import { creationOf, termsOf, validInput } from "./create.ts";
 import { bindDefinition, defineWorkflow } from "./define-workflow.ts";
 import type {
   Definition,
@@ -34,12 +32,15 @@ export type Definitions = {
   readonly open: () => Promise<Bureau>;
 };
 
+export const LISTED = "Check the id; `holdpoint workflows` lists them.";
+
 export async function workflowState(
   place: Pick<Runtime, "store" | "tenant">,
   id: string,
 ): Promise<LiveWorkflow> {
   const state = isId("wf", id) ? await readState(place, workflowStream(id)) : { status: "none" as const };
-  if (state.status === "none") throw new HoldpointError("unknown_id", `There is no workflow ${shown(id)}.`);
+  if (state.status === "none")
+    throw new HoldpointError("unknown_id", `There is no workflow ${shown(id)}.`, { next: LISTED });
   return state;
 }
 
@@ -76,16 +77,6 @@ export async function awaitEnd(
   }
 }
 
-function validated(definition: Definition, given: unknown): Json {
-  const input = plainJson(given);
-  const valid = schemaRules(definition.options.input, undefined).validate(input);
-  if (valid.ok) return valid.value;
-  throw new HoldpointError(
-    "invalid_args",
-    `The input does not fit the workflow "${definition.name}": ${valid.issues}.`,
-  );
-}
-
 const RUN_OPTIONS = new Set(["requestId", "parties", "approvalRequired", "budget", "notify"]);
 const LATER = new Set(["sandbox", "trace", "maxCostUsd"]);
 
@@ -116,7 +107,7 @@ async function startWorkflow(
   options: RunOptions,
 ): Promise<WorkflowHandle<unknown>> {
   checkRunOptions(options);
-  const input = validated(definition, given);
+  const input = validInput(definition, plainJson(given));
   const bureau = await definitions.open();
   const { runtime, dispatcher } = bureau;
   const { id: epoch } = await runtime.epoch();
@@ -155,7 +146,9 @@ export function workflow<Input, Result>(
   const [options, body] = second === undefined ? [{}, first] : [first, second];
   const definition = defineWorkflow(name, options as WorkflowOptions<never>, body);
   if (definitions.known.has(definition.name))
-    throw new HoldpointError("tool_conflict", `There is a workflow "${definition.name}" already.`);
+    throw new HoldpointError("tool_conflict", `There is a workflow "${definition.name}" already.`, {
+      next: "Give each workflow its own name.",
+    });
   definitions.known.set(definition.name, definition);
   const start = (input: Input, runOptions: RunOptions = {}) =>
     startWorkflow(definitions, definition, input, runOptions) as Promise<WorkflowHandle<Result>>;

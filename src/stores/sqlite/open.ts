@@ -1,7 +1,7 @@
 /** The SQLite store: one file, any number of processes of one machine. */
 import { streamName } from "../../core/stream.ts";
-import { type Ended, guard } from "../guard.ts";
-import type { Store } from "../store.ts";
+import { type Ended, type Guard, guard } from "../guard.ts";
+import type { Home, Store } from "../store.ts";
 import { claim } from "./claim.ts";
 import { epochHeld } from "./epochs.ts";
 import { homeOf } from "./home.ts";
@@ -10,7 +10,7 @@ import { patiently } from "./patience.ts";
 import { putSecret } from "./put-secret.ts";
 import { rebuildViews } from "./rebuild-views.ts";
 import { seal } from "./seal.ts";
-import { closeSession, hold, openSession } from "./session.ts";
+import { closeSession, hold, openSession, type Session } from "./session.ts";
 import { isDamage, translated } from "./sqlite-errors.ts";
 import { transact } from "./transact.ts";
 import { resultOf, transactWithSql } from "./transact-with-sql.ts";
@@ -21,17 +21,14 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     ended.damage ??= error;
   });
   const { journal, patience, folder } = session;
-  const home = homeOf(session);
   const call = guard(ended, { translated, isDamage, isClosed: isClosedHandle });
   /** A tenant in whose name nothing was ever written has the number 0, which no row has. */
   const ask = <Answer>(tenant: string, find: (tid: number) => Answer | Promise<Answer>) =>
     call(() => patiently(patience, () => find(journal.tenants.find(tenant) ?? 0)));
   return {
     incarnation: journal.incarnation,
-    home: {
-      look: () => call(() => patiently(patience, home.look)),
-      note: (place, incarnation) => call(() => home.note(place, incarnation)),
-    },
+    // A connection that a test brings need not lead to that file.
+    ...(options.hooks?.open === undefined && { home: guardedHome(homeOf(session), session, call) }),
     transact: (tenant, needs, decide) => call(() => transact(session, tenant, needs, decide)),
     transactWithSql: (tenant, needs, decide) =>
       call(() => transactWithSql(session, tenant, needs, decide)).then(resultOf),
@@ -57,6 +54,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       ended.closed ??= closeSession(session);
       return ended.closed;
     },
+  };
+}
+
+function guardedHome({ look, note }: Home, { patience }: Pick<Session, "patience">, call: Guard): Home {
+  return {
+    look: () => call(() => patiently(patience, look)),
+    note: (place, incarnation) => call(() => note(place, incarnation)),
   };
 }
 

@@ -53,8 +53,7 @@ function costsOf({ costs }: ToolSpec, amount: number): readonly Cost[] {
 /** How the tool is undone, where workflows may want that. */
 function undoOf(sim: Sim, tool: string, owner: () => Life): Pick<ToolDefinition<Args, Json>, "undo"> {
   const undo = sim.scenario.flows.undos.get(tool);
-  if (undo === undefined || undo.kind === "none") return {};
-  if (undo.kind === "nothing") return { undo: "nothing" };
+  if (undo?.kind !== "tool") return undo?.kind === "nothing" ? { undo: "nothing" } : {};
   const { spec, policy } = undo;
   const run = (args: Args, result: Json, context: ToolContext) =>
     runTool(sim, owner(), spec, { args: { args: args as unknown as Json, result }, context });

@@ -29,9 +29,9 @@ async function cast(sim: Sim, life: Life, ballot: Ballot): Promise<void> {
 
 /** Another amount. What a compensation undoes stands one level down. */
 function editOf({ random }: Sim, args: JsonObject): Json | undefined {
-  if ("$artifact" in args) return undefined;
   const inner = "result" in args ? (args["args"] as JsonObject) : args;
   const amount = random.chance(0.1) ? (inner["amount"] as Json) : random.int(MOST + 5);
+  if ("$artifact" in args) return undefined;
   const edited = { ...inner, amount };
   return "result" in args ? { ...args, args: edited } : edited;
 }

@@ -121,8 +121,9 @@ async function calmDown(sim: Sim, requests: readonly Request[]): Promise<void> {
 
 /** A process that has everything goes on where there are workflows: what a fault did to it must not last. */
 function staysOn(sim: Sim, life: Life): boolean {
-  const { tools, flows } = sim.scenario;
-  if (flows.starts === 0 || sim.random.chance(0.5)) return false;
+  const { tools, flows, leaseMs } = sim.scenario;
+  // One that has lost its lease is only put right by whoever starts it again.
+  if (flows.starts === 0 || leaseMs !== null || sim.random.chance(0.3)) return false;
   return tools.every(({ name }) => life.tools.has(name)) && life.workflows.size === flows.workflows.length;
 }
 

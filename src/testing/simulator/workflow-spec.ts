@@ -140,9 +140,7 @@ const drawOps = (drawing: Drawing, count: number): OpSpec[] =>
 
 function drawParallel(drawing: Drawing): OpSpec {
   const { random } = drawing;
-  const branches = Array.from({ length: random.between(2, 3) }, () =>
-    drawOps(drawing, random.between(1, 3)),
-  );
+  const branches = Array.from({ length: random.between(2, 3) }, () => drawOps(drawing, random.between(1, 3)));
   return { kind: "parallel", branches };
 }
 
@@ -228,7 +226,10 @@ function stepsIn(ops: readonly OpSpec[], workflow: string, flightMs: number): Fl
     const name = stepTool(workflow, op.name);
     const policy: PolicySpec = op.asks ? { kind: "escalate", ask: ANYONE } : { kind: "approve" };
     const own = { spec: innerTool(name, op.effect, flightMs), policy };
-    const undo = { spec: innerTool(`${name}.undo`, op.effect, flightMs), policy: { kind: "approve" } as const };
+    const undo = {
+      spec: innerTool(`${name}.undo`, op.effect, flightMs),
+      policy: { kind: "approve" } as const,
+    };
     return op.undo ? [own, undo] : [own];
   });
 }

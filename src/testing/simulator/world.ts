@@ -72,14 +72,19 @@ function reply(sim: Sim, spec: ToolSpec, { args, context }: Called): Json {
   const { random, world } = sim;
   for (const { budget, perUnit } of spec.costs) {
     if (!random.chance(0.3)) continue;
-    const micros = BigInt(Math.floor((args?.amount ?? 0) * perUnit * (random.chance(0.1) ? 1.2 : random.float())));
+    const micros = BigInt(
+      Math.floor((args?.amount ?? 0) * perUnit * (random.chance(0.1) ? 1.2 : random.float())),
+    );
     const name = `${context.action}#${context.attempt}`;
     const said = world.spent.get(name) ?? new Map<string, bigint>();
     world.spent.set(name, said.set(budget, micros));
     context.spent(budget, { currency: CURRENCY, micros });
   }
   if (args === null) return random.int(1_000);
-  return { done: args.n ?? null, ...(args.token === undefined ? {} : { note: `used ${String(args.token)}` }) };
+  return {
+    done: args.n ?? null,
+    ...(args.token === undefined ? {} : { note: `used ${String(args.token)}` }),
+  };
 }
 
 function refusal(sim: Sim, args: Args | null): Error | undefined {

@@ -9,7 +9,7 @@ import type { WorkflowRunOptions } from "./summary.ts";
 import type { Watch } from "./watch.ts";
 
 /** A place that is not reached in this time is given up, and tried again later. */
-const PATIENCE_MS = 8_000;
+const PATIENCE_MS = 10_000;
 const TRIES = 2;
 
 export type Run = {

@@ -38,15 +38,15 @@ export function placesInTurn(random: Random, places: readonly string[]): readonl
   return [...firsts, ...mixed.filter((place) => !firsts.includes(place))];
 }
 
-/** `lives` deaths; of those beyond one for every place, half come at a random moment. */
+/** Every place in turn with a random moment between some; after all of them, half come at a random moment. */
 export function planLives(random: Random, places: readonly string[], lives: number): readonly Planned[] {
   const turn = placesInTurn(random, places);
-  const planned = Array.from({ length: lives }, (_, at): Planned => {
-    const isMoment = at >= turn.length ? at % 2 === 0 : at % 8 === 7;
+  const most = Math.min(3, 1 + Math.floor(lives / 10));
+  let next = 0;
+  return Array.from({ length: lives }, (_, at): Planned => {
+    const isMoment = next < turn.length ? at % 8 === 7 : at % 2 === 0;
     if (isMoment) return { kind: "moment", afterMs: random.between(50, 900) };
-    const skipped = at < turn.length ? Math.floor(at / 8) : 0;
-    const place = turn[(at - skipped) % turn.length] as string;
-    return { kind: "place", place, nth: random.between(1, 3) };
+    const place = turn[next++ % turn.length] as string;
+    return { kind: "place", place, nth: random.between(1, most) };
   });
-  return planned;
 }

@@ -1,5 +1,6 @@
 /** One executing process: begins workflows, takes over what others left, and goes on until it is killed. */
 import { flushCompileCache } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
 import { errorText } from "../../../src/core/error-text.ts";
 import { holdpoint, isHoldpointError, type Notice } from "../../../src/index.ts";
 import { createReceiver } from "../receiver.ts";
@@ -26,6 +27,19 @@ function notify(notice: Notice): void {
     report({ kind: "wrong", what: `${notice.workflow} is said to have changed: ${notice.difference}` });
 }
 
+/** The store's own trouble passes. */
+async function patiently(ask: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (!(isHoldpointError(error) && error.retryable)) return fail("a workflow does not start", error);
+      await sleep(100);
+    }
+  }
+}
+
 async function work(go: Go): Promise<void> {
   arrival.take(go);
   const hp = holdpoint({ ...(await optionsOf(setup)), agent: go.name, notify, reach: where.reach });
@@ -34,9 +48,7 @@ async function work(go: Go): Promise<void> {
   hp.work().catch((error: unknown) => fail("work", error));
   hp.recover().catch((error: unknown) => fail("recover", error));
   const begin = (n: number) => where.starting(n, () => release.start({ n }, { requestId: `release-${n}` }));
-  await Promise.all(
-    go.starts.map((n) => begin(n).catch((error: unknown) => fail(`workflow ${n} does not start`, error))),
-  );
+  await Promise.all(go.starts.map((n) => patiently(() => begin(n))));
   report({ kind: "running" });
 }
 

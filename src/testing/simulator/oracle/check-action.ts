@@ -1,9 +1,12 @@
 /** The life of an action as its raw events tell it, against the world: invariants 1 to 4 and 6. */
 import type { Grant, ReservedCost } from "../../../core/action/events.ts";
+import type { Within } from "../../../core/action/within.ts";
 import { digestOf } from "../../../core/digest.ts";
 import type { Json } from "../../../core/json.ts";
 import { artifactHash, isArtifactRef } from "../../../core/stored-value.ts";
 import { count } from "../sim.ts";
+import { specOf } from "../workflow-spec.ts";
+import { checkPlace } from "./check-flow.ts";
 import { checkStart, checkSwitches } from "./check-start.ts";
 import { type Commit, type Event, expect, type Phase, type SeenAction, text } from "./seen.ts";
 
@@ -15,7 +18,7 @@ function digest(args: Json): string {
 }
 
 function propose(commit: Commit, event: Event): void {
-  const { tool, effectClass, schema, args, argsDigest, agent, requester, requestId } = event.body;
+  const { tool, effectClass, schema, args, argsDigest, agent, requester, requestId, within } = event.body;
   const { seen } = commit;
   expect(commit, digest(args as Json) === argsDigest, "1", `${event.id} has a wrong digest`);
   if (typeof requestId === "string") {
@@ -30,6 +33,7 @@ function propose(commit: Commit, event: Event): void {
     agent: text(agent),
     requester: requester as readonly string[],
     requestId: requestId as string | null,
+    within: (within ?? null) as Within | null,
     proposedAt: event.at,
     args: args as Json,
     argsDigest: text(argsDigest),
@@ -49,6 +53,7 @@ function propose(commit: Commit, event: Event): void {
 
 function start(commit: Commit, event: Event, action: SeenAction): void {
   checkStart(commit, event, action);
+  checkPlace(commit, event, action);
   const { epoch, executeBy, costs, effect, grant } = event.body;
   expect(commit, effect === effectOf(action), "2", `${action.id} has the effect ${text(effect)}`);
   Object.assign(action, {
@@ -65,7 +70,7 @@ function start(commit: Commit, event: Event, action: SeenAction): void {
 
 function retry(commit: Commit, event: Event, action: SeenAction): void {
   const { seen, sim } = commit;
-  const spec = sim.scenario.tools.find(({ name }) => name === action.tool);
+  const spec = specOf(sim.scenario, action.tool);
   const next = text(event.body["epoch"]);
   expect(commit, action.phase === "running", "2", `${action.id} was sent again while ${action.phase}`);
   expect(
@@ -144,7 +149,7 @@ function checkWriter(commit: Commit, event: Event, action: SeenAction): void {
 
 function checkResolved(commit: Commit, event: Event, action: SeenAction): void {
   const { by, status } = event.body;
-  const spec = commit.sim.scenario.tools.find(({ name }) => name === action.tool);
+  const spec = specOf(commit.sim.scenario, action.tool);
   count(commit.sim, by === "probe" ? "resolved by a probe" : "resolved by a person");
   const final = event.at >= action.doubtAt + (spec?.finalityMs ?? 0);
   if (by === "probe")

@@ -101,6 +101,13 @@ function checkUse(commit: Commit, event: Event, approval: SeenApproval): void {
   expect(commit, given, "5", `${event.type} met ${event.id}, which is ${approval.status}`);
   approval.status = event.type.slice("approval.".length);
   if (event.type !== "approval.consumed") return;
+  const { subject } = approval.question;
+  if (subject !== undefined) {
+    const answer = subject.kind === "checkpoint" ? "checkpoint.decided" : "question.answered";
+    const told = has(commit, answer, `workflow/${subject.workflow}`)?.body["op"];
+    expect(commit, told === event.body["effect"], "5", `${event.id} was consumed and nobody was told`);
+    return;
+  }
   const start = has(commit, "effect.started", `action/${approval.question.action}`);
   expect(
     commit,

@@ -4,6 +4,9 @@ import { standing } from "./check-approval.ts";
 import { expect, type SeenAction, type SeenTenant } from "./seen.ts";
 
 function isNamedWait(seen: SeenTenant, action: SeenAction): boolean {
+  // Its workflow comes back to it, which is looked at there.
+  const flow = seen.flows.get(action.within?.workflow ?? "");
+  if (flow !== undefined && flow.end === null) return true;
   // Without a request id nobody can come back to it.
   if (action.phase === "open") return action.held !== null || action.requestId === null;
   if (action.phase !== "waiting") return true;

@@ -4,13 +4,15 @@ import { digestOf } from "../../../core/digest.ts";
 import type { DeployedTool } from "../sim.ts";
 import { count } from "../sim.ts";
 import { type Args, verdictFor } from "../tool-spec.ts";
+import { specOf } from "../workflow-spec.ts";
 import { standing } from "./check-approval.ts";
 import { type Commit, type Event, expect, has, type SeenAction, type SeenApproval } from "./seen.ts";
 
 /** What the author of the policy meant, asked once more. */
 function meant(tool: DeployedTool, action: SeenAction): string {
   const args = action.args as unknown as Args;
-  if (args.amount === undefined) return "unknown";
+  const isFixed = tool.policy.kind === "approve" || tool.policy.kind === "escalate";
+  if (args.amount === undefined && !isFixed) return "unknown";
   try {
     return verdictFor(tool.policy, args).verdict;
   } catch {
@@ -91,7 +93,7 @@ function checkStanding(commit: Commit, action: SeenAction, approval: SeenApprova
 
 /** The costs that the tool's author declares, each reserved in this commit. */
 function checkCosts(commit: Commit, event: Event, action: SeenAction): void {
-  const spec = commit.sim.scenario.tools.find(({ name }) => name === action.tool);
+  const spec = specOf(commit.sim.scenario, action.tool);
   const { amount } = action.args as unknown as Args;
   const costs = event.body["costs"] as unknown as readonly ReservedCost[];
   if (costs.length > 1) count(commit.sim, "two budgets in one commit");
@@ -127,7 +129,7 @@ export function checkSwitches(commit: Commit, action: SeenAction, what: string):
 }
 
 function checkDedupe(commit: Commit, event: Event, action: SeenAction): void {
-  const spec = commit.sim.scenario.tools.find(({ name }) => name === action.tool);
+  const spec = specOf(commit.sim.scenario, action.tool);
   const windowMs = spec?.dedupeWindowMs ?? null;
   const { to } = action.args as unknown as Args;
   if (windowMs === null || to === undefined) return;

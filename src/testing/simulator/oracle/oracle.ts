@@ -10,6 +10,9 @@ import { checkApproval, checkQuorum } from "./check-approval.ts";
 import { checkBudget, checkReservations } from "./check-budget.ts";
 import { readEntry } from "./check-chain.ts";
 import { checkBooks, checkLiveness } from "./check-end.ts";
+import { checkAsked, checkFlow } from "./check-flow.ts";
+import { checkHeard } from "./check-heard.ts";
+import { checkRest, isRestless } from "./check-rest.ts";
 import { checkEpoch, checkRoster, checkSwitch } from "./check-standing.ts";
 import { checkTampering, checkWhole } from "./check-whole.ts";
 import { checkApplied, checkSent } from "./check-world.ts";
@@ -24,6 +27,7 @@ const CHECKS: { readonly [kind: string]: (commit: Commit, event: Event) => void 
   switch: checkSwitch,
   roster: checkRoster,
   epoch: checkEpoch,
+  workflow: checkFlow,
 };
 
 function checkCommit(commit: Commit): void {
@@ -33,7 +37,10 @@ function checkCommit(commit: Commit): void {
     commit.sim.trace?.(`${event.tenant} ${event.stream} ${event.seq} ${event.type}${at}`);
     CHECKS[event.stream.slice(0, event.stream.indexOf("/"))]?.(commit, event);
   }
-  for (const event of commit.events) checkQuorum(commit, event);
+  for (const event of commit.events) {
+    checkQuorum(commit, event);
+    checkAsked(commit, event);
+  }
   checkReservations(commit);
 }
 
@@ -86,9 +93,22 @@ function checkAll({ sim, tenants }: Memory): void {
   checkTampering(sim);
   for (const seen of tenants.values()) {
     checkLiveness(sim, seen);
+    checkRest(sim, seen);
     checkBooks(sim, seen);
     checkReservations({ sim, seen });
   }
+}
+
+const restlessIn = (flows: SeenTenant["flows"]): readonly string[] =>
+  [...flows.values()].filter(isRestless).map(({ id }) => id);
+
+/** A request id leads to one workflow for ever. */
+function checkBegun(memory: Memory, tenant: string, requestId: string, workflow: string): void {
+  const { flows, answers } = seenOf(memory, tenant);
+  const before = answers.get(requestId) ?? workflow;
+  expect(memory, flows.has(workflow), "9", `${workflow} was said to be started and is not there`);
+  expect(memory, before === workflow, "R1", `${requestId} led to ${before} and leads to ${workflow}`);
+  answers.set(requestId, workflow);
 }
 
 export function createOracle(sim: Sim): Oracle {
@@ -116,6 +136,16 @@ export function createOracle(sim: Sim): Oracle {
     knows: (tenant, requestId) => requestId !== null && seen(tenant).requests.has(requestId),
     bindingOf: (tenant, approval) => seen(tenant).approvals.get(approval)?.question.binding,
     isSuspended: (tenant, person) => seen(tenant).suspended.has(person),
+    heard: (heard) => checkHeard(sim, seen(heard.tenant), heard),
+    begun: (tenant, requestId, workflow) => checkBegun(memory, tenant, requestId, workflow),
+    finished: (tenant, { workflow, status }) =>
+      expect(
+        { sim },
+        seen(tenant).flows.get(workflow)?.end?.status === status,
+        "9",
+        `${workflow} is not ${status}`,
+      ),
+    restless: () => [...memory.tenants.values()].flatMap(({ flows }) => restlessIn(flows)),
     end: () => checkAll(memory),
   };
 }

@@ -1,8 +1,10 @@
 /** What the oracle knows of a journal: gathered from raw events, without the production code's folds or rules. */
 import type { Grant, ReservedCost } from "../../../core/action/events.ts";
+import type { Within } from "../../../core/action/within.ts";
 import type { ApprovalQuestion } from "../../../core/approval/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { fail, type Life, type Sim } from "../sim.ts";
+import type { SeenFlow } from "./seen-flow.ts";
 
 export type Event = {
   readonly tenant: string;
@@ -25,6 +27,8 @@ export type SeenAction = {
   readonly agent: string;
   readonly requester: readonly string[];
   readonly requestId: string | null;
+  /** The place in a workflow, if it has one. */
+  readonly within: Within | null;
   readonly proposedAt: number;
   args: Json;
   argsDigest: string;
@@ -67,6 +71,7 @@ export type SeenTenant = {
   readonly suspended: Set<string>;
   readonly epochs: Map<string, { readonly life: Life; ended: boolean }>;
   readonly requests: Map<string, string>;
+  readonly flows: Map<string, SeenFlow>;
   /** The last word that each request id got. */
   readonly answers: Map<string, string>;
   logged: number;
@@ -90,6 +95,7 @@ export const emptyTenant = (name: string): SeenTenant => ({
   suspended: new Set(),
   epochs: new Map(),
   requests: new Map(),
+  flows: new Map(),
   answers: new Map(),
   logged: 0,
 });

@@ -1,0 +1,83 @@
+/** What a workflow waits for has a name and is still to come; when all is calm it has ended or waits for that. */
+import type { Wait } from "../../../core/workflow/events.ts";
+import { databaseTime, type Sim } from "../sim.ts";
+import { standing } from "./check-approval.ts";
+import { type Commit, expect, type SeenTenant } from "./seen.ts";
+import type { SeenFlow } from "./seen-flow.ts";
+
+type Place = Pick<Commit, "sim" | "seen">;
+
+function isUndecided({ seen }: Place, id: string): boolean {
+  const approval = seen.approvals.get(id);
+  return approval?.status === "pending" && standing(approval, seen).size < approval.question.approvers.quorum;
+}
+
+function isOpen(place: Place, flow: SeenFlow, { kind, on }: Wait): boolean {
+  const { seen } = place;
+  switch (kind) {
+    case "approval":
+    case "checkpoint":
+    case "question":
+      return isUndecided(place, on);
+    case "doubt":
+      return seen.actions.get(on.replace(/^eff_/, "act_"))?.phase === "in_doubt";
+    case "child":
+      return seen.flows.get(on)?.end === null;
+    case "sleep":
+    case "retry":
+      return flow.wakeAt !== null;
+    default:
+      return false;
+  }
+}
+
+/** A process lets go of a workflow only for what is still to come. */
+export function checkWaits(place: Place, flow: SeenFlow): void {
+  expect(place, flow.waits.length > 0, "W", `${flow.id} was let go of and waits for nothing`);
+  for (const wait of flow.waits)
+    expect(
+      place,
+      isOpen(place, flow, wait),
+      "W",
+      `${flow.id} waits for ${wait.kind} ${wait.on}, which is over`,
+    );
+}
+
+/** Somebody runs it, should, or will when its time comes. */
+export function isRestless(flow: SeenFlow): boolean {
+  if (flow.end !== null) return false;
+  return flow.runner !== null || flow.isReady || flow.wakeAt !== null;
+}
+
+const LATE_MS = 10_000;
+
+export function checkRest(sim: Sim, seen: SeenTenant): void {
+  for (const flow of seen.flows.values()) {
+    if (flow.end !== null) {
+      checkOver(sim, seen, flow);
+      continue;
+    }
+    const { id, status, runner } = flow;
+    expect({ sim }, runner === null, "liveness", `${id} (${status}) still runs when all is calm`);
+    expect({ sim }, !flow.isReady, "liveness", `${id} (${status}) has something to do and nobody does it`);
+    const late = flow.wakeAt !== null && flow.wakeAt + LATE_MS < databaseTime(sim);
+    expect({ sim }, !late, "liveness", `${id} (${status}) was to be woken and is not`);
+    if (runner === null && !flow.isReady) checkWaits({ sim, seen }, flow);
+  }
+}
+
+/** Nobody is left with a question about a workflow that is over, or with an action that nobody comes back to. */
+function checkOver(sim: Sim, seen: SeenTenant, flow: SeenFlow): void {
+  for (const id of flow.asked)
+    expect(
+      { sim },
+      seen.approvals.get(id)?.status !== "pending",
+      "E2",
+      `${id} asks about ${flow.id}, which is over`,
+    );
+  for (const action of seen.actions.values()) {
+    if (action.within?.workflow !== flow.id) continue;
+    const waits = action.phase === "waiting" && action.held === null;
+    expect({ sim }, !waits, "E2", `${action.id} waits for people; ${flow.id} is over`);
+  }
+}

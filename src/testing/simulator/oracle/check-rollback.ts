@@ -1,0 +1,126 @@
+/** Invariant 11 of workflows: only what was applied is undone, newest first, each once, and the report says what is left. */
+import type { RollbackReport } from "../../../core/workflow/events.ts";
+import { count } from "../sim.ts";
+import { type Commit, type Event, expect, text } from "./seen.ts";
+import { callsAfter, isDealtWith, type SeenCall, type SeenFlow } from "./seen-flow.ts";
+
+export function rollBackBegan({ sim }: Commit, event: Event, flow: SeenFlow): void {
+  const { toSeq, scope, after, by, to } = event.body;
+  flow.rollback = { toSeq: Number(toSeq), scope: text(scope), after: text(after) };
+  flow.pending = null;
+  if (by === "workflow") count(sim, "rolled back by itself");
+  if (to !== null) count(sim, "rolled back to a checkpoint");
+}
+
+function rangeOf({ seen }: Commit, flow: SeenFlow): readonly SeenCall[] {
+  const { rollback } = flow;
+  return rollback === null ? [] : callsAfter(seen, flow, rollback.toSeq, rollback.scope);
+}
+
+const AT_REST: readonly (string | undefined)[] = ["applied", "not_applied", "refused"];
+
+/** How the author of the tool meant it to be undone. */
+function undoOf(commit: Commit, flow: SeenFlow, tool: string): "tool" | "nothing" | "none" {
+  const { undos, steps } = commit.sim.scenario.flows;
+  const known = undos.get(tool)?.kind;
+  if (known !== undefined) return known;
+  // How a child's own steps are undone stands in the child's definition.
+  return tool.startsWith(`${flow.name}.`) && steps.some(({ spec }) => spec.name === `${tool}.undo`)
+    ? "tool"
+    : "none";
+}
+
+/** A compensation begins. */
+export function checkUndo(commit: Commit, event: Event, flow: SeenFlow): void {
+  const { seen } = commit;
+  const action = text(event.body["action"]);
+  const undoes = text(event.body["undoes"]);
+  const range = rangeOf(commit, flow);
+  const at = range.findIndex((call) => call.action === undoes);
+  const fails = (what: string) => expect(commit, false, "I11", `${undoes} is undone (${action}) ${what}`);
+  if (at < 0) fails("and is not in the range");
+  const phase = seen.actions.get(undoes)?.phase;
+  if (phase !== "applied") fails(`and is ${phase}`);
+  for (const call of range) {
+    const other = seen.actions.get(call.action)?.phase;
+    if (!AT_REST.includes(other)) fails(`while ${call.action} is ${other}`);
+  }
+  for (const newer of range.slice(at + 1)) {
+    const isApplied = seen.actions.get(newer.action)?.phase === "applied";
+    const isOpen =
+      isApplied && undoOf(commit, flow, newer.tool) === "tool" && !isDealtWith(seen, flow, newer.action);
+    if (isOpen) fails(`before ${newer.action}, which came after it`);
+  }
+  const tries = flow.undos.get(undoes) ?? [];
+  if (tries.some(({ status }) => status !== "not_undone")) fails("a second time");
+  flow.undos.set(undoes, [...tries, { action, status: "open" }]);
+  if (tries.length > 0) count(commit.sim, "compensation tried again");
+}
+
+export function checkUndone(commit: Commit, event: Event, flow: SeenFlow): void {
+  const { action, undoes, status } = event.body;
+  const undo = flow.undos.get(text(undoes))?.find((one) => one.action === action);
+  expect(commit, undo?.status === "open", "I11", `${text(action)} settled and was not open`);
+  const phase = commit.seen.actions.get(text(action))?.phase;
+  const fits = status === "undone" ? phase === "applied" : phase === "not_applied" || phase === "refused";
+  expect(commit, fits, "I11", `${text(action)} is said to be ${text(status)} and is ${phase}`);
+  if (undo !== undefined) undo.status = status === "undone" ? "undone" : "not_undone";
+}
+
+function checkReport(commit: Commit, flow: SeenFlow, report: RollbackReport): void {
+  const { seen } = commit;
+  const undone = new Set(report.undone);
+  const left = new Set([...report.notUndone, ...report.irreversible].map(({ action }) => action));
+  for (const { action, tool } of rangeOf(commit, flow)) {
+    const phase = seen.actions.get(action)?.phase;
+    expect(commit, AT_REST.includes(phase), "I11", `${flow.id} was rolled back while ${action} is ${phase}`);
+    if (phase !== "applied" || undoOf(commit, flow, tool) === "nothing") continue;
+    expect(
+      commit,
+      undone.has(action) !== left.has(action),
+      "I11",
+      `the report of ${flow.id} leaves out ${action}`,
+    );
+    const isUndone = (flow.undos.get(action) ?? []).some(({ status }) => status === "undone");
+    expect(
+      commit,
+      undone.has(action) === isUndone,
+      "I11",
+      `the report of ${flow.id} is wrong about ${action}`,
+    );
+  }
+}
+
+/** The end of the way back: another attempt only if nothing is left behind. */
+export function rollBackEnded(commit: Commit, event: Event, flow: SeenFlow): void {
+  const again = event.type === "rollback.ended";
+  const report = (again ? event.body : event.body["report"]) as unknown as RollbackReport;
+  checkReport(commit, flow, report);
+  if (report.notUndone.length > 0) count(commit.sim, "not everything undone");
+  if (report.irreversible.length > 0) count(commit.sim, "something irreversible");
+  if (report.undone.length > 1) count(commit.sim, "several effects undone");
+  if (!again) return;
+  const clean =
+    report.notUndone.length === 0 && (report.irreversible.length === 0 || flow.onIrreversible === "continue");
+  expect(commit, clean, "I11", `${flow.id} goes on and not everything was undone`);
+  expect(commit, flow.rollback?.after === "again", "I11", `${flow.id} goes on and was not to`);
+  startAgain(commit, event, flow);
+}
+
+/** Everything after the checkpoint is as if it had never been. */
+function startAgain(commit: Commit, event: Event, flow: SeenFlow): void {
+  const toSeq = flow.rollback?.toSeq ?? 0;
+  const generation = Number(event.body["generation"]);
+  expect(commit, generation === flow.generation + 1, "W", `${flow.id} is of generation ${generation}`);
+  const heard = flow.settled.get(flow.generation) ?? [];
+  flow.generation = generation;
+  for (const { action } of rangeOf(commit, flow)) flow.gone.add(action);
+  flow.calls = flow.calls.filter(({ seq }) => seq <= toSeq);
+  flow.opened = new Map([...flow.opened].filter(([, { seq }]) => seq <= toSeq));
+  // What began before the checkpoint and was answered after it stays answered.
+  flow.settled.set(
+    generation,
+    heard.filter(({ key }) => flow.opened.has(key)),
+  );
+  flow.rollback = null;
+}
