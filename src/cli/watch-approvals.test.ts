@@ -57,6 +57,35 @@ describe("watching", () => {
     );
   });
 
+  test("tells what a workflow asks and what was decided, not that it was used up", () => {
+    const at = { workflow: "wf_1", op: "wf_1/1//x#1" };
+    const checkpoint = { subject: { kind: "checkpoint", ...at }, says: "100 pizzas" } as const;
+    const question = { subject: { kind: "question", ...at }, reason: "Which room?" } as const;
+    assert.deepEqual(changeOf(undefined, { ...pending, ...checkpoint }), {
+      change: "asked",
+      detail: 'agent:bot {"id":1} “100 pizzas”',
+    });
+    assert.deepEqual(changeOf(undefined, { ...pending, ...question }), {
+      change: "asked",
+      detail: "agent:bot asks: Which room?",
+    });
+    const used = {
+      status: "consumed",
+      decided: ending,
+      ended: ending,
+      votes: [{ ...vote, note: "fine" }],
+    } as const;
+    const told = { detail: "person:ann: fine" };
+    assert.deepEqual(step({}, { ...checkpoint, ...used }), { change: "approved", ...told });
+    assert.deepEqual(step({}, { ...checkpoint, ...used, edited: true }), { change: "modified", ...told });
+    assert.deepEqual(step({}, { ...question, ...used, edited: true }), { change: "answered", ...told });
+    const rejected = { status: "rejected", decided: { ...ending, reason: "no" } } as const;
+    assert.deepEqual(step({}, { ...checkpoint, ...rejected }), {
+      change: "rejected",
+      detail: "person:ann: no",
+    });
+  });
+
   test("is silent when nothing that it tells about changed", () => {
     assert.equal(step({}, {}), undefined);
     assert.equal(

@@ -56,7 +56,9 @@ function runOf(state: LiveWorkflow): {
   if (state.isReady) return { bucket: "ready", due: null, data: { name } };
   if (state.waits.some(({ kind }) => kind === "definition"))
     return { bucket: "stuck", due: null, data: { name } };
-  return { bucket: "asleep", due: state.wakeAt, data: { name } };
+  // A sleep that ends while a checkpoint waits is looked at afterwards.
+  const due = state.status === "awaiting_approval" ? null : state.wakeAt;
+  return { bucket: "asleep", due, data: { name } };
 }
 
 export const runsView = {

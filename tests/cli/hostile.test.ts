@@ -1,7 +1,8 @@
 // What agents and people write never reaches the terminal as it came.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
+import type { Holdpoint } from "../../src/index.ts";
+import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { runCli } from "./bench.ts";
 import { FORBIDDEN, HOSTILE } from "./hostile.ts";
 
@@ -12,6 +13,38 @@ const args = Object.fromEntries(HOSTILE.map((text, at) => [`p${at}`, text]));
 const AGENT = "bad\u202egent\u200b";
 let approval = "";
 let effect = "";
+const flow = { id: "", checkpoint: "", question: "" };
+/** As long as a name may be, and without what it may not hold. */
+const NAME = "che\u202eck\u001b[31m\u200bpoint 'n \"me";
+
+/** A workflow whose every word is a stranger's. */
+async function startFlow(hp: Holdpoint): Promise<void> {
+  const ask = hp.workflow("hostile", { description: everything }, async (ctx) => {
+    ctx.log(everything.slice(0, 9_000));
+    await ctx
+      .step("fails", () => {
+        throw new Error(everything);
+      })
+      .catch(() => undefined);
+    const options = { suggestion: { text: everything } };
+    const captured = {
+      outputs: args,
+      summary: everything,
+      decisionNeeded: everything,
+      context: args,
+      trace: [everything],
+    };
+    await ctx.parallel([
+      (one) => one.ask("que\u202estion", everything.slice(0, 9_000), options),
+      (one) => one.checkpoint(NAME, captured),
+    ]);
+  });
+  flow.id = (await ask.start({ said: everything })).id;
+  await pendingApproval(hp, 2);
+  const { items } = await hp.approvals.list();
+  flow.checkpoint = items.find((item) => item["about"] === "checkpoint")?.id ?? "";
+  flow.question = items.find((item) => item["about"] === "question")?.id ?? "";
+}
 
 before(async () => {
   const hp = folder.open({ agent: AGENT });
@@ -34,6 +67,7 @@ before(async () => {
   effect = lost.executed === "in_doubt" ? lost.effect : "";
   const applied = hp.gate({ name: "applied", policy: "approve", run: () => ({ said: everything }) });
   await applied({}, { requestId: "a-1" });
+  await startFlow(hp);
   await hp.stop({ by: "person:e\u202eve", reason: "stop\u001b[31m\u200b\nnow" });
   await hp.close();
 });
@@ -52,6 +86,19 @@ const COMMANDS: readonly (() => readonly string[])[] = [
   () => ["journal", effect],
   () => ["in-doubt", "--full"],
   () => ["receipt", effect],
+  () => ["workflows"],
+  () => ["workflows", "--json"],
+  () => ["show", flow.id],
+  () => ["show", flow.id, "--full"],
+  () => ["show", flow.id, "--json"],
+  () => ["show", flow.id, "--checkpoint", NAME, "--full"],
+  () => ["show", flow.id, "--checkpoint", "no\u202esuch"],
+  () => ["show", flow.id, "--at", "\u202e\u009b31m"],
+  () => ["show", flow.checkpoint, "--full"],
+  () => ["show", flow.question, "--full"],
+  () => ["journal", flow.id],
+  () => ["answer", flow.question, "\u202e\u009b31m"],
+  () => ["fork", flow.id, "--at", "\u202e\u009b31m"],
   () => ["approvals", "--json"],
   () => ["show", approval, "--json"],
   () => ["journal", effect, "--json"],
@@ -82,6 +129,17 @@ describe(`${HOSTILE.length} hostile texts in arguments, words, notes, errors, ru
     assert.deepEqual(fake, ["Who decides"]);
     const own = /^(?:$|\S| {2}(?:│ |as canonical JSON|npx |result$|[a-z ]{2,12} |\s{12}))/;
     for (const line of out.split("\n")) assert.match(line, own);
+  });
+
+  test("nor for one of a checkpoint's or a question's card", async () => {
+    const own =
+      /^(?:$|\S| {2}(?:│ |as canonical JSON|npx |! |What it did|Then it|With --final|The workflow|[a-z ]{2,12}$|[a-z ]{2,12} |\s{12}))/;
+    for (const id of [flow.checkpoint, flow.question]) {
+      const { out } = await runCli(folder, ["show", id, "--full"]);
+      for (const line of out.split("\n")) assert.match(line, own);
+      const heads = out.split("\n").filter((line) => /^(?:Who decides|Approved:)/.test(line));
+      assert.deepEqual(heads, ["Who decides"]);
+    }
   });
 
   test("JSON reads back as what was sent", async () => {

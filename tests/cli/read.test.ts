@@ -63,10 +63,15 @@ describe("approvals", () => {
     const { code, out, err } = await cli("approvals");
     assert.deepEqual([code, err], [0, ""]);
     const [first, second] = linesOf(out).map((line) => line.split("\t"));
-    assert.deepEqual([first?.length, second?.length], [8, 8]);
+    assert.deepEqual([first?.length, second?.length], [9, 9]);
     assert.deepEqual([first?.[0], first?.[1], first?.[3]], [ids.pending, "pending", "0/1"]);
     assert.match(`${first?.[2]} ${first?.[4]}`, /^\d{4}-\S+Z \d{4}-\S+Z$/);
-    assert.deepEqual(first?.slice(5), ["mail.send", "agent:tester", '{"subject":"Hello","to":"ann"}']);
+    assert.deepEqual(first?.slice(5), [
+      "mail.send",
+      "agent:tester",
+      '{"subject":"Hello","to":"ann"}',
+      "action",
+    ]);
   });
 
   test("as JSON is one line each, with the fields of the API", async () => {

@@ -24,7 +24,7 @@ npm run crash -- --workflows n [--store sqlite|postgres] [--kills n] [--seed n]
   n workflows of twelve operations with three checkpoints, the last of them rejected once and rolled back, driven to their
   end by processes that are killed with many of them under way. Every workflow has to end as if nothing had happened.
 
-  --kills           of executing processes; a tenth of the workflows unless set
+  --kills           of executing processes; a tenth of the workflows unless set, and at least 32
 `;
 
 const OPTIONS = {

@@ -99,8 +99,6 @@ describe("the demos", () => {
       assert.equal(ran.code, 2);
       assert.match(ran.err, /--yes/);
       assert.equal(ran.out, "");
-      assert.equal(demo(place, "trade", "--with", "--reject", "--yes").code, 2);
       assert.equal(demo(place, "all", "--reject", "--yes").code, 2);
-      assert.equal(demo(place, "trade", "--without").code, 0);
     }));
 });

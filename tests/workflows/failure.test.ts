@@ -321,7 +321,13 @@ test("a workflow that is closed in the middle of a rollback goes on with it else
     return desk.workflow("w", {}, async (ctx, _: object) => {
       if (ctx.attempt > 1) return ctx.attempt;
       await ctx.call(book, { n: 1 });
-      await ctx.parallel([(own) => own.call(slow, {}), (own) => own.checkpoint("Only")]);
+      await ctx.parallel([
+        (own) => own.call(slow, {}),
+        async (own) => {
+          await own.sleep(500);
+          await own.checkpoint("Only");
+        },
+      ]);
       return "never";
     });
   };

@@ -49,7 +49,7 @@ describe("declared checkpoints", () => {
     ["nothing", undefined, /^Checkpoints are a list, or an object of sets by complexity: simple, medium/],
     ["one that is a text", ["Plan"], /^The checkpoint number 1 is an object: \{ name, id, /],
     ["one without a name", [{ name: "a" }, { id: "b" }], /^The checkpoint number 2 has no name/],
-    ["one with an empty name", [{ name: "" }], /number 1: "name" is a text of 1 to 200 characters/],
+    ["one with an empty name", [{ name: "" }], /number 1: "name" is a text of 1 to 100 characters/],
     ["two of one name", [{ name: "a" }, { name: "b" }, { name: "a" }], /^Two checkpoints have the name "a"/],
     [
       "two of one id",

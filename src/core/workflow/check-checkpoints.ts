@@ -10,7 +10,9 @@ import {
 } from "./checkpoint-rules.ts";
 import type { Checkpoints } from "./checkpoint-sets.ts";
 
-const NAME_LENGTH = 200;
+const NAME_LENGTH = 100;
+/** As operations are named. */
+const NAME_FORM = /^[^\s/#][^/#\n\r]*$/u;
 const DESCRIPTION_LENGTH = 2_000;
 /** Some three hundred years. */
 const LONGEST_SECONDS = 1e10;
@@ -38,8 +40,8 @@ function isAmount(value: unknown): boolean {
 
 const BOOLEAN: Rule = { isRight: (value) => typeof value === "boolean", what: "is true or false" };
 const NAME: Rule = {
-  isRight: (value) => isText(value, 1, NAME_LENGTH),
-  what: `is a text of 1 to ${NAME_LENGTH} characters`,
+  isRight: (value) => isText(value, 1, NAME_LENGTH) && NAME_FORM.test(value),
+  what: `is a text of 1 to ${NAME_LENGTH} characters without / and #, and does not begin with a space`,
 };
 const MONEY: Rule = {
   isRight: isAmount,

@@ -65,7 +65,8 @@ export function spawnChild(
   const made = createWorkflow(draft, spawn.creation);
   if (made.kind === "need") return made;
   const { op, creation } = spawn;
-  const body = { op, child: made.workflow, name: creation.body.name };
+  const { name, input } = creation.body;
+  const body = { op, child: made.workflow, name, inputDigest: digestOf(input) };
   const events = [...spawn.before, { type: "child.spawned", tv: 1, body }];
   draft.append(workflowStream(runner.workflow), events);
   return written(draft, parent, runner.workflow, events);

@@ -120,7 +120,10 @@ export type WorkflowEvent =
     >
   | Fact<"sleep.began", { readonly op: string; readonly until: number }>
   | Fact<"sleep.ended", { readonly op: string }>
-  | Fact<"child.spawned", { readonly op: string; readonly child: string; readonly name: string }>
+  | Fact<
+      "child.spawned",
+      { readonly op: string; readonly child: string; readonly name: string; readonly inputDigest: string }
+    >
   | Fact<
       "child.ended",
       {
@@ -193,7 +196,14 @@ export type WorkflowEvent =
         readonly reason: string;
       }
     >
-  | Fact<"rollback.ended", RollbackReport & { readonly generation: number; readonly toSeq: number }>
+  | Fact<
+      "rollback.ended",
+      RollbackReport & {
+        readonly generation: number;
+        readonly toSeq: number;
+        readonly after: "again" | "fail";
+      }
+    >
   | Fact<"workflow.settling", { readonly operations: number }>
   | Fact<"workflow.completed", { readonly result: Json }>
   | Fact<
@@ -210,13 +220,7 @@ export type WorkflowEvent =
       { readonly asked: string; readonly by: string; readonly status: string; readonly reason: string }
     >;
 
-export type FailureCode =
-  | "error"
-  | "rejected"
-  | "expired"
-  | "cancelled"
-  | "rollback_failed"
-  | "definition_changed";
+export type FailureCode = "error" | "rejected" | "expired" | "cancelled" | "rollback_failed" | "rolled_back";
 
 export type WorkflowEventOf<Type extends WorkflowEvent["type"]> = Extract<WorkflowEvent, { type: Type }>;
 

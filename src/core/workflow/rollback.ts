@@ -115,8 +115,9 @@ function whyFailed(state: LiveWorkflow, report: RollbackReport): { code: Failure
     const reason = `${rollback?.reason ?? ""} (not everything could be undone: ${left.join(", ")})`.trim();
     return { code: "rollback_failed", reason };
   }
-  const code = rollback?.rejected == null ? "error" : codeOf(lastDecision?.decision);
-  return { code, reason: rollback?.reason ?? "" };
+  const reason = rollback?.reason ?? "";
+  if (rollback?.rejected != null) return { code: codeOf(lastDecision?.decision), reason };
+  return { code: rollback?.by === "workflow" ? "error" : "rolled_back", reason };
 }
 
 export type RolledBack = { readonly kind: "again" | "failed"; readonly seq: number } | Turned;
@@ -133,12 +134,10 @@ export function endRollback(draft: Draft, runner: Runner, report: RollbackReport
   const goesOn = state.rollback.after === "again" && isClean(state, report);
   const why = whyFailed(state, report);
   const generation = state.generation + (goesOn ? 1 : 0);
-  const body = { ...report, generation, toSeq: state.rollback.toSeq };
-  if (goesOn) {
-    draft.append(ref, [{ type: "rollback.ended", tv: 1, body }]);
-    return { kind: "again", seq: (draft.state(ref) as LiveWorkflow).seq };
-  }
-  const by = state.rollback.by;
+  const { by, toSeq } = state.rollback;
+  const body = { ...report, generation, toSeq, after: goesOn ? "again" : "fail" };
+  draft.append(ref, [{ type: "rollback.ended", tv: 1, body }]);
+  if (goesOn) return { kind: "again", seq: (draft.state(ref) as LiveWorkflow).seq };
   const more = failWorkflow(draft, runner.workflow, { ...why, by, report });
   return more ?? { kind: "failed", seq: (draft.state(ref) as LiveWorkflow).seq };
 }

@@ -155,9 +155,10 @@ function moved(state: LiveWorkflow, status: WorkflowStatus): LiveWorkflow {
 
 const isOver = (state: LiveWorkflow): boolean => state.status === "completed" || state.status === "failed";
 
-/** Something it waits for moved: if nobody runs it, somebody should. */
+/** Something it waits for moved: if nobody runs it, somebody should. While a checkpoint waits there is nothing to do. */
 function woken(state: LiveWorkflow): LiveWorkflow {
-  return state.runner === null && !isOver(state) ? { ...state, isReady: true } : state;
+  const waits = isOver(state) || state.status === "awaiting_approval";
+  return state.runner === null && !waits ? { ...state, isReady: true } : state;
 }
 
 function said(state: LiveWorkflow, facts: number, operations: number): LiveWorkflow {
@@ -243,11 +244,11 @@ function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: Recor
 function rolledBack(state: LiveWorkflow, body: WorkflowEventOf<"rollback.ended">["body"]): LiveWorkflow {
   const { rollback } = state;
   if (rollback === null) throw new HoldpointError("broken_rule", "A rollback ended that never began.");
-  const { undone, notUndone, irreversible, generation, toSeq } = body;
+  const { undone, notUndone, irreversible, generation, toSeq, after } = body;
   const passed = state.passed.filter(({ seq }) => seq <= toSeq);
   const past = { ...rollback, undone, notUndone, irreversible };
   const back = { ...state, generation, passed, rollback: null, rolledBack: past, pending: null };
-  return rollback.after === "again" ? moved(back, "executing") : back;
+  return after === "again" ? moved(back, "executing") : back;
 }
 
 function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEvent) {

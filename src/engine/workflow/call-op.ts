@@ -98,8 +98,8 @@ export async function placeAndRun(
 ): Promise<void> {
   const { args, options } = call;
   const tool = underTerms(call.tool, run.state);
-  await run.given;
-  if (run.values.length > 0)
+  if (run.values.length === 0) await run.given;
+  else
     await commit(run, (draft, runner, before) =>
       recordFacts(draft, runner, { phase: "run", events: () => before }),
     );

@@ -11,6 +11,7 @@ import { captureSnapshot } from "../capture.ts";
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
 import { approversOf } from "./approvers-of.ts";
+import { callsOfChild } from "./children.ts";
 import type { Passed } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
@@ -22,6 +23,15 @@ function callsSince(run: Run): readonly RecordedOp[] {
   return [...run.table.ops.values()].filter(
     ({ kind, seq, settled }) => kind === "call" && seq > last && settled?.kind !== "refused",
   );
+}
+
+async function childCallsSince(run: Run): Promise<readonly RecordedOp[]> {
+  const last = run.state.passed.at(-1)?.seq ?? 0;
+  const calls: RecordedOp[] = [];
+  for (const { kind, seq, body, settled } of run.table.ops.values())
+    if (kind === "child" && seq > last && settled?.kind !== "refused")
+      calls.push(...(await callsOfChild(run.runtime, String(body["child"]))));
+  return calls;
 }
 
 /** Effects that a rejection could not take back. */
@@ -90,12 +100,13 @@ async function capture(run: Run, op: string, reached: Reached, why: string): Pro
   return { body, says, reach: { body, artifact } };
 }
 
-function questionFor(
+async function questionFor(
   run: Run,
   { body, says }: Captures,
   definition: CheckpointDefinition | undefined,
-): NonNullable<Reach["ask"]> {
+): Promise<NonNullable<Reach["ask"]>> {
   const { runtime } = run;
+  const calls = [...callsSince(run), ...(await childCallsSince(run))];
   const seconds = definition?.timeoutSeconds ?? null;
   return {
     approval: freshId(runtime, "apr"),
@@ -110,7 +121,7 @@ function questionFor(
     approvers: approversOf(run, body.name, definition?.approvers),
     decideWithinMs: seconds === null ? null : seconds * 1_000,
     canRollback: definition?.canRollback ?? true,
-    irreversible: irreversibleIn(run, callsSince(run)),
+    irreversible: irreversibleIn(run, calls),
   };
 }
 
@@ -125,7 +136,7 @@ async function reach(run: Run, op: string, reached: Reached): Promise<void> {
   const { asks, why } = whetherToAsk(declared, factsOf(run, reached));
   const captures = await capture(run, op, reached, why);
   const definition = declared === "left_out" ? undefined : declared;
-  const question = asks ? questionFor(run, captures, definition) : null;
+  const question = asks ? await questionFor(run, captures, definition) : null;
   await run.runtime.reach("before_checkpoint");
   const answer = await commit(run, (draft, runner, before) =>
     reachCheckpoint(draft, runner, { ...captures.reach, before, ask: question }),

@@ -23,8 +23,9 @@ import { runCommand } from "../run-command.ts";
 import type { Tool } from "../tool.ts";
 import { rehearse } from "./begin.ts";
 import { declaredAs } from "./checkpoint-op.ts";
-import { entriesOf } from "./entries.ts";
-import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./recorded.ts";
+import { callsOfChild } from "./children.ts";
+import type { RecordedOp, RecordedUndo } from "./recorded.ts";
+import { rehearseChildren } from "./rehearse-children.ts";
 import { conclude, letGo, look, type OpenWait, type Run } from "./run.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 
@@ -61,26 +62,21 @@ async function callsIn(run: Run): Promise<readonly RecordedOp[]> {
   for (const record of inRange) {
     if (record.kind === "call" && isMeant(run, record)) calls.push(record);
     if (record.kind === "checkpoint" && checkpointUndo(run, record) !== null) calls.push(record);
-    if (record.kind === "child") calls.push(...(await callsOfChild(run, String(record.body["child"]))));
+    if (record.kind === "child") calls.push(...(await childCalls(run, record)));
   }
   return calls.reverse();
 }
 
-async function callsOfChild(run: Run, child: string): Promise<readonly RecordedOp[]> {
+/** A child that still runs is cancelled first: what it did is known only then. */
+async function childCalls(run: Run, { body }: RecordedOp): Promise<readonly RecordedOp[]> {
   const { runtime } = run;
-  const reason = `its parent ${run.id} was rolled back`;
-  await runCommand(runtime, { write: [workflowStream(child)] }, (draft) =>
-    cancelWorkflow(draft, { workflow: child, by: runtime.agent, reason }),
-  );
-  const table = emptyTable();
-  for await (const entry of entriesOf(runtime, child)) applyEntry(table, entry);
-  const calls: RecordedOp[] = [];
-  for (const record of table.ops.values()) {
-    if (record.settled?.kind === "refused") continue;
-    if (record.kind === "call" && isMeant(run, record)) calls.push(record);
-    if (record.kind === "child") calls.push(...(await callsOfChild(run, String(record.body["child"]))));
-  }
-  return calls;
+  const said = { by: runtime.agent, reason: `its parent ${run.id} was rolled back` };
+  const calls = await callsOfChild(runtime, String(body["child"]), async (workflow) => {
+    await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+      cancelWorkflow(draft, { workflow, ...said }),
+    );
+  });
+  return calls.filter((call) => isMeant(run, call));
 }
 
 /** The action at rest: withdrawn if people were asked, waited for if it is under way. */
@@ -257,6 +253,7 @@ async function sweep(run: Run): Promise<Swept> {
   const isKnown = ({ kind, op, body }: RecordedOp) =>
     kind !== "call" || undoOf(run, op, String(body["tool"])) !== undefined;
   if (!calls.every(isKnown)) await rehearse(run);
+  if (!calls.every(isKnown)) await rehearseChildren(run);
   const { applied, doubts } = await sort(run, calls);
   return doubts.length > 0 ? { waits: doubts } : undoEach(run, applied);
 }

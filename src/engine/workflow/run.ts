@@ -65,6 +65,8 @@ export type Run = {
   given: Promise<unknown>;
   /** How to undo what this definition did without a tool of its own, by action. */
   readonly undos: Map<string, Tool>;
+  /** What it has spawned, by operation. */
+  readonly children: Map<string, Definition>;
   /** Secrets that the definition has handed to its calls: their values are taken out of what it says. */
   readonly handles: Set<string>;
   active: number;

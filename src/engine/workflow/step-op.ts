@@ -17,6 +17,7 @@ import { loadValue } from "../read-state.ts";
 import type { Tool } from "../tool.ts";
 import { answerOf, loadAnswer, placeAndRun } from "./call-op.ts";
 import type { Retries, StepContext, StepOptions } from "./definition.ts";
+import { governed } from "./govern.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
 import { noteSecrets, textWithoutSecrets, withoutSecrets } from "./redact.ts";
@@ -159,7 +160,7 @@ async function stepValue(run: Run, name: string, settlement: Settlement): Promis
 function toolOf(run: Run, { name, options, run: work }: Step): Tool {
   const plain = `${run.definition.name}.${name}`.replaceAll(/[^A-Za-z0-9_.:-]/g, "_").slice(0, 120);
   const { undo, timeoutMs, retries } = options;
-  return defineTool<Json, unknown>({
+  const tool = defineTool<Json, unknown>({
     name: /^[A-Za-z]/.test(plain) ? plain : `step.${plain}`.slice(0, 120),
     effect: options.effect ?? "once",
     policy: options.approvalRequired === true ? "escalate" : "approve",
@@ -173,6 +174,7 @@ function toolOf(run: Run, { name, options, run: work }: Step): Tool {
         }),
     run: (_args, { attempt, signal, idempotencyKey }) => work({ attempt, signal, idempotencyKey }),
   });
+  return governed(tool, run.definition.options.policy);
 }
 
 const isGated = ({ approvalRequired, undo, effect, args }: StepOptions<unknown>): boolean =>

@@ -144,6 +144,11 @@ export function spawnOf(run: Run, branch: Branch, child: Definition, given: unkn
   return ask(run, branch, {
     kind: "child",
     name: child.name,
+    differs: (record) =>
+      record.body["inputDigest"] === digestOf(input)
+        ? undefined
+        : `the input of "${record.key}" is not the one recorded`,
+    asked: (op) => void run.children.set(op, child),
     start: async (op: string, record: RecordedOp | null) => {
       if (record === null) await spawn(run, op, child, input);
       else waitAt(run, op, { kind: "child", on: String(record.body["child"]), until: null });

@@ -174,7 +174,8 @@ function decide(commit: Commit, event: Event, flow: SeenFlow): void {
 }
 
 function wake(flow: SeenFlow): void {
-  if (flow.runner === null && flow.end === null) flow.isReady = true;
+  const waits = flow.end !== null || flow.status === "awaiting_approval";
+  if (flow.runner === null && !waits) flow.isReady = true;
 }
 
 function suspend(commit: Commit, event: Event, flow: SeenFlow): void {

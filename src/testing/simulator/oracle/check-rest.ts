@@ -46,7 +46,8 @@ export function checkWaits(place: Place, flow: SeenFlow): void {
 /** Somebody runs it, should, or will when its time comes. */
 export function isRestless(flow: SeenFlow): boolean {
   if (flow.end !== null) return false;
-  return flow.runner !== null || flow.isReady || flow.wakeAt !== null;
+  const isAsleep = flow.wakeAt !== null && flow.status !== "awaiting_approval";
+  return flow.runner !== null || flow.isReady || isAsleep;
 }
 
 const LATE_MS = 10_000;
@@ -60,7 +61,8 @@ export function checkRest(sim: Sim, seen: SeenTenant): void {
     const { id, status, runner } = flow;
     expect({ sim }, runner === null, "liveness", `${id} (${status}) still runs when all is calm`);
     expect({ sim }, !flow.isReady, "liveness", `${id} (${status}) has something to do and nobody does it`);
-    const late = flow.wakeAt !== null && flow.wakeAt + LATE_MS < databaseTime(sim);
+    const isAsleep = flow.wakeAt !== null && status !== "awaiting_approval";
+    const late = isAsleep && (flow.wakeAt ?? 0) + LATE_MS < databaseTime(sim);
     expect({ sim }, !late, "liveness", `${id} (${status}) was to be woken and is not`);
     if (runner === null && !flow.isReady) checkWaits({ sim, seen }, flow);
   }
