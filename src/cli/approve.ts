@@ -71,13 +71,14 @@ function tellReviewed({ terminal }: Context, approval: Approval, reviewed: Unref
 
 function tellStatus(context: Context, approval: Approval, isRepeat: boolean): void {
   const { terminal, full } = context;
-  const { id, status, votes, approvers, binding } = approval;
+  const { id, status, votes, approvers, binding, subject } = approval;
   const counted = votes.filter((vote) => vote.decision === "approve" && vote.binding === binding).length;
   const count = `${counted} of ${approvers.quorum} votes`;
-  const word = approval.subject === undefined || !approval.edited ? "Approved" : "Approved with your changes";
+  const word = subject === undefined || !approval.edited ? "Approved" : "Approved with your changes";
+  const what = subject === undefined ? `${id} is ${status}` : id;
   if (isRepeat) terminal.line("You had approved it before; nothing changed.");
   if (status === "pending") terminal.line(`${id} has ${count} and still waits.`);
-  else terminal.line(`${terminal.paint("green", word)}: ${id} is ${status} (${count}).`);
+  else terminal.line(`${terminal.paint("green", word)}: ${what} (${count}).`);
   terminal.line(`  ${visible(approval.tool)}, asked by ${visible(approval.agent)}`);
   sectionsOn(terminal, full).block(readable(approval.args, full));
 }

@@ -63,6 +63,7 @@ const STYLES: { readonly [state: string]: Style } = {
   approved: "green",
   modified: "green",
   consumed: "green",
+  answered: "green",
   applied: "green",
   in_doubt: "red",
   rejected: "red",
@@ -96,9 +97,17 @@ function printWords(sections: Sections, { action, approval }: Card): void {
   sections.field("reason", reason === "" ? "-" : reason);
 }
 
-export function printStatus(terminal: Terminal, { id, status }: Pick<Approval, "id" | "status">): void {
-  const title = terminal.paint("bold", `Approval ${id}`);
-  terminal.line(`${title}  ${terminal.paint(STYLES[status] ?? "bold", status)}`);
+/** What a workflow asked is used up in the commit that decides it: the decision says more. */
+export function decisionWord({ status, subject, edited }: Approval): string {
+  if (subject === undefined || status !== "consumed") return status;
+  const approved = edited ? "modified" : "approved";
+  return subject.kind === "question" ? "answered" : approved;
+}
+
+export function printStatus(terminal: Terminal, approval: Approval): void {
+  const word = decisionWord(approval);
+  const title = terminal.paint("bold", `Approval ${approval.id}`);
+  terminal.line(`${title}  ${terminal.paint(STYLES[word] ?? "bold", word)}`);
 }
 
 function voteText(vote: Approval["votes"][number], binding: string, now: number): string {

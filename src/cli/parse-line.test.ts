@@ -30,6 +30,12 @@ describe("a command line", () => {
     assert.deepEqual(Object.fromEntries(line.values), { data: ["x"], reason: ["no"], json: [""] });
   });
 
+  test("may leave out a word in brackets, but have no second one", () => {
+    assert.deepEqual(run("run").words, []);
+    assert.deepEqual(run("run", "flow.ts").words, ["flow.ts"]);
+    assert.match(refusal("run", "flow.ts", "more"), /one word too many/);
+  });
+
   test("without a command asks for help or the version", () => {
     assert.deepEqual(parseLine([], COMMANDS), { kind: "help", command: undefined });
     assert.deepEqual(parseLine(["-h"], COMMANDS), { kind: "help", command: undefined });

@@ -28,6 +28,8 @@ function printOrigin(sections: Sections, { state, now }: Shown): void {
   sections.field("agent", state.agent);
   sections.field("created", ago(state.createdAt, now));
   for (const [party, who] of Object.entries(state.parties)) if (who !== null) sections.field(party, who);
+  if (state.approvalRequired === true) sections.field("approvals", "people are asked about every call");
+  if (state.budget !== undefined) sections.field("budget", state.budget);
   if (state.parent !== null) sections.field("parent", `${state.parent.workflow}, at ${state.parent.op}`);
   if (state.fork !== null)
     sections.field("fork", `of ${state.fork.workflow}, from its "${state.fork.checkpoint}" on`);

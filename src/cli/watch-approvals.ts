@@ -3,6 +3,7 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import type { Json } from "../core/json.ts";
 import { visible } from "../core/visible.ts";
 import type { Approval } from "../index.ts";
+import { decisionWord } from "./card.ts";
 import { type Context, EXIT } from "./command.ts";
 import { cut, fit } from "./measure.ts";
 import { moment } from "./times.ts";
@@ -23,7 +24,7 @@ export type Change = { readonly change: string; readonly detail: string };
 export function changeOf(before: Seen | undefined, now: Approval): Change | undefined {
   if (before?.status !== now.status) {
     if (now.status === "pending") return { change: "asked", detail: askedOf(now) };
-    return now.subject === undefined ? endOf(now) : subjectEnd(now, now.subject);
+    return now.subject === undefined ? endOf(now) : subjectEnd(now);
   }
   if (before.binding !== now.binding) return { change: "revised", detail: argsOf(now) };
   if (now.edit !== null && before.edit !== now.edit.argsDigest)
@@ -47,14 +48,11 @@ function endOf({ status, ended, decided }: Approval): Change {
   return { change: status, detail: `${ending?.by.join(", ") ?? ""}${because(ending?.reason ?? "")}` };
 }
 
-/** Used up in the commit that decides it, so that only the decision is worth telling. */
-function subjectEnd(approval: Approval, { kind }: NonNullable<Approval["subject"]>): Change {
-  const { status, edited, decided, votes } = approval;
-  const approved = edited ? "modified" : "approved";
-  const taken = kind === "question" ? "answered" : approved;
+function subjectEnd(approval: Approval): Change {
+  const { decided, votes } = approval;
   const reason = decided?.reason || (votes.at(-1)?.note ?? "");
   const detail = `${decided?.by.join(", ") ?? ""}${because(reason)}`;
-  return { change: status === "consumed" ? taken : status, detail };
+  return { change: decisionWord(approval), detail };
 }
 
 /** What the agent says of a checkpoint stands before its outputs. */

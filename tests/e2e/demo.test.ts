@@ -74,7 +74,8 @@ describe("the demos", () => {
     inPlace((place) => {
       const ran = demo(place, "deploy", "--yes");
       assert.equal(ran.code, 0, ran.err);
-      assert.match(ran.out, /I was told: "The migration for the new column is missing\."/);
+      const said = ran.out.replaceAll(/\s*\n\s*│ /g, " ");
+      assert.match(said, /because I was told: "The migration for the new column is missing\."/);
       const { story, savedUsd } = played(place, "deploy");
       assert.equal(savedUsd, 50_000);
       const dids = story.map(({ did }) => did);

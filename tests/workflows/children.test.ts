@@ -198,6 +198,48 @@ describe("a child", () => {
   });
 });
 
+describe("a child that failed and could not undo everything", () => {
+  const setUp = (desk: Desk, done: string[]) => {
+    const { book, mail } = kit(desk, done);
+    const child = desk.workflow("child", {}, async (ctx, { mails }: { mails: boolean }) => {
+      await ctx.call(book, { n: 1 });
+      await ctx.call(book, { n: 2 }, { rollbackEnabled: true });
+      if (mails) await ctx.call(mail, { n: 3 }, { rollbackEnabled: true });
+      throw new Error("out of stock");
+    });
+    return desk.workflow("parent", {}, async (ctx, input: { mails: boolean }) => {
+      if (ctx.attempt > 1) return "second";
+      await ctx.spawn(child, input).catch(() => undefined);
+      await ctx.checkpoint("Only");
+      return "first";
+    });
+  };
+
+  test("is undone by its parent as far as it was not, and no effect twice", async () => {
+    const place = office();
+    const desk = place.open();
+    const done: string[] = [];
+    const { id } = await setUp(desk, done).start({ mails: false });
+    await reject(desk, await question(place, desk));
+    assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), { result: "second" });
+    assert.deepEqual(done, ["book 1", "book 2", "undo 2 of 20", "undo 1 of 10"]);
+    await desk.close();
+  });
+
+  test("stands in its parent's report too", async () => {
+    const place = office();
+    const desk = place.open();
+    const { id } = await setUp(desk, []).start({ mails: true });
+    await reject(desk, await question(place, desk));
+    assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), {
+      status: "failed",
+      code: "rollback_failed",
+      report: { irreversible: [{ tool: "mail" }] },
+    });
+    await desk.close();
+  });
+});
+
 test("cancelling a parent cancels its children and withdraws whatever any of them asked", async () => {
   const place = office();
   const desk = place.open();

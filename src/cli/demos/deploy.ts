@@ -55,7 +55,8 @@ export const deploy: Scenario = {
       const why = ctx.sentBack?.reason ?? null;
       const migrations = why === null ? [] : [MIGRATION];
       const listed = migrations.length === 0 ? "no migrations" : `the migration ${migrations.join(", ")}`;
-      const summary = `${why === null ? "" : `I was told: "${why}" `}Release ${version} with ${listed}.`;
+      const told = why === null ? "." : `, because I was told: "${why}"`;
+      const summary = `Release ${version} with ${listed}${told}`;
       const plan: Plan = { release: version, migrations };
       const { outputs } = await ctx.checkpoint(CHECKPOINT, { outputs: plan, summary, confidence: 0.8 });
       const { healthy } = resultOf(await ctx.call(release, outputs));

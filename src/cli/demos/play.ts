@@ -65,14 +65,17 @@ async function questionOf(hp: Holdpoint, workflow: string, past: readonly Entry[
   };
 }
 
+/** A note that says nothing is none. */
+const noted = (note: string) => (note === "" ? {} : { note });
+
 async function vote(hp: Holdpoint, approval: string, by: string, choice: Choice): Promise<void> {
   const via = "demo";
   switch (choice.kind) {
     case "approve":
-      await hp.approvals.approve(approval, { by, note: choice.note, via });
+      await hp.approvals.approve(approval, { ...noted(choice.note), by, via });
       return;
     case "modify":
-      await hp.approvals.approve(approval, { by, edit: choice.edit, note: choice.note, via });
+      await hp.approvals.approve(approval, { ...noted(choice.note), by, via, edit: choice.edit });
       return;
     case "reject": {
       const { reason, final } = choice;

@@ -221,7 +221,9 @@ function applyRollback(table: Table, event: WorkflowEvent): void {
     table.back = { to, by, reason, rejectedCheckpoint };
   }
   if (event.type !== "rollback.ended") return;
-  const { toSeq, generation, undone } = event.body;
+  const { toSeq, generation, undone, after } = event.body;
+  // One that fails is never replayed, and its parent still has to see what is left of it.
+  if (after === "fail") return;
   const irreversible = event.body.irreversible.map(({ action }) => action);
   if (table.back !== null) table.rollbacks.push({ ...table.back, toSeq, generation, undone, irreversible });
   mask(table, toSeq);

@@ -38,7 +38,6 @@ function create(commit: Commit, event: Event): void {
     opened: new Map(),
     settled: new Map([[1, []]]),
     rollback: null,
-    undos: new Map(),
     gone: new Set(),
     asked: new Set(),
     waits: [],
@@ -188,7 +187,14 @@ function suspend(commit: Commit, event: Event, flow: SeenFlow): void {
 
 function end(commit: Commit, event: Event, flow: SeenFlow): void {
   const isDone = event.type === "workflow.completed";
-  if (!isDone && flow.rollback !== null && event.body["report"] !== null) rollBackEnded(commit, event, flow);
+  const isBack = has(commit, "rollback.ended", event.stream) !== undefined;
+  const hasReport = (event.body["report"] ?? null) !== null;
+  expect(
+    commit,
+    isBack === hasReport,
+    "I11",
+    `${flow.id} failed with a report of no rollback, or without it`,
+  );
   turnTo(commit, flow, isDone ? "completed" : "failed");
   flow.end = {
     status: isDone ? "completed" : "failed",
@@ -236,7 +242,7 @@ const HANDLERS: { readonly [type: string]: (commit: Commit, event: Event, flow: 
     wake(flow);
   },
   "rollback.ended": (commit, event, flow) => {
-    turnTo(commit, flow, "executing");
+    if (event.body["after"] === "again") turnTo(commit, flow, "executing");
     rollBackEnded(commit, event, flow);
   },
   "workflow.settling": (commit, _event, flow) => turnTo(commit, flow, "settling"),

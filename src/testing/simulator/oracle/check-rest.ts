@@ -64,7 +64,15 @@ export function checkRest(sim: Sim, seen: SeenTenant): void {
     const isAsleep = flow.wakeAt !== null && status !== "awaiting_approval";
     const late = isAsleep && (flow.wakeAt ?? 0) + LATE_MS < databaseTime(sim);
     expect({ sim }, !late, "liveness", `${id} (${status}) was to be woken and is not`);
-    if (runner === null && !flow.isReady) checkWaits({ sim, seen }, flow);
+    // What else it waited for may be over by now, and is looked at after the decision.
+    if (flow.pending !== null)
+      expect(
+        { sim },
+        isUndecided({ sim, seen }, flow.pending.approval),
+        "liveness",
+        `${id} waits for ${flow.pending.approval}, which is over`,
+      );
+    else if (runner === null && !flow.isReady) checkWaits({ sim, seen }, flow);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Invariant 11 of workflows: only what was applied is undone, newest first, each once, and the report says what is left. */
 import type { RollbackReport } from "../../../core/workflow/events.ts";
 import { count } from "../sim.ts";
-import { type Commit, type Event, expect, text } from "./seen.ts";
+import { type Commit, type Event, expect, has, text } from "./seen.ts";
 import { callsAfter, isDealtWith, type SeenCall, type SeenFlow } from "./seen-flow.ts";
 
 export function rollBackBegan({ sim }: Commit, event: Event, flow: SeenFlow): void {
@@ -48,18 +48,18 @@ export function checkUndo(commit: Commit, event: Event, flow: SeenFlow): void {
   for (const newer of range.slice(at + 1)) {
     const isApplied = seen.actions.get(newer.action)?.phase === "applied";
     const isOpen =
-      isApplied && undoOf(commit, flow, newer.tool) === "tool" && !isDealtWith(seen, flow, newer.action);
+      isApplied && undoOf(commit, flow, newer.tool) === "tool" && !isDealtWith(seen, newer.action);
     if (isOpen) fails(`before ${newer.action}, which came after it`);
   }
-  const tries = flow.undos.get(undoes) ?? [];
+  const tries = seen.undos.get(undoes) ?? [];
   if (tries.some(({ status }) => status !== "not_undone")) fails("a second time");
-  flow.undos.set(undoes, [...tries, { action, status: "open" }]);
+  seen.undos.set(undoes, [...tries, { action, status: "open" }]);
   if (tries.length > 0) count(commit.sim, "compensation tried again");
 }
 
 export function checkUndone(commit: Commit, event: Event, flow: SeenFlow): void {
   const { action, undoes, status } = event.body;
-  const undo = flow.undos.get(text(undoes))?.find((one) => one.action === action);
+  const undo = commit.seen.undos.get(text(undoes))?.find((one) => one.action === action);
   expect(commit, undo?.status === "open", "I11", `${text(action)} settled and was not open`);
   const phase = commit.seen.actions.get(text(action))?.phase;
   const fits = status === "undone" ? phase === "applied" : phase === "not_applied" || phase === "refused";
@@ -81,7 +81,7 @@ function checkReport(commit: Commit, flow: SeenFlow, report: RollbackReport): vo
       "I11",
       `the report of ${flow.id} leaves out ${action}`,
     );
-    const isUndone = (flow.undos.get(action) ?? []).some(({ status }) => status === "undone");
+    const isUndone = (seen.undos.get(action) ?? []).some(({ status }) => status === "undone");
     expect(
       commit,
       undone.has(action) === isUndone,
@@ -91,20 +91,31 @@ function checkReport(commit: Commit, flow: SeenFlow, report: RollbackReport): vo
   }
 }
 
-/** The end of the way back: another attempt only if nothing is left behind. */
+/** The end of the way back: another attempt only if that was meant and nothing is left behind; else it has failed. */
 export function rollBackEnded(commit: Commit, event: Event, flow: SeenFlow): void {
-  const again = event.type === "rollback.ended";
-  const report = (again ? event.body : event.body["report"]) as unknown as RollbackReport;
+  const report = event.body as unknown as RollbackReport;
   checkReport(commit, flow, report);
   if (report.notUndone.length > 0) count(commit.sim, "not everything undone");
   if (report.irreversible.length > 0) count(commit.sim, "something irreversible");
   if (report.undone.length > 1) count(commit.sim, "several effects undone");
-  if (!again) return;
-  const clean =
+  const isClean =
     report.notUndone.length === 0 && (report.irreversible.length === 0 || flow.onIrreversible === "continue");
-  expect(commit, clean, "I11", `${flow.id} goes on and not everything was undone`);
-  expect(commit, flow.rollback?.after === "again", "I11", `${flow.id} goes on and was not to`);
-  startAgain(commit, event, flow);
+  const goesOn = isClean && flow.rollback?.after === "again";
+  const after = event.body["after"];
+  expect(
+    commit,
+    after === (goesOn ? "again" : "fail"),
+    "I11",
+    `${flow.id} is to ${text(after)} after its rollback`,
+  );
+  if (after === "again") startAgain(commit, event, flow);
+  else
+    expect(
+      commit,
+      has(commit, "workflow.failed", event.stream) !== undefined,
+      "I11",
+      `${flow.id} did not fail`,
+    );
 }
 
 /** Everything after the checkpoint is as if it had never been. */

@@ -52,8 +52,6 @@ export type SeenFlow = {
   /** What each generation's definition hears, in order. */
   readonly settled: Map<number, Settled[]>;
   rollback: SeenRollback | null;
-  /** By what they undo, for all time. */
-  readonly undos: Map<string, SeenUndo[]>;
   /** Undone on the way back to a checkpoint, and no longer there. */
   readonly gone: Set<string>;
   /** Every question that it ever asked. */
@@ -70,8 +68,8 @@ export const generationOf = (op: string): number => Number(op.split("/")[1]);
 export const MOST_TRIES = 5;
 
 /** Given up on: undone, not wanted by people or policy, or tried as often as it is tried. */
-export function isDealtWith(seen: SeenTenant, flow: SeenFlow, undoes: string): boolean {
-  const tries = flow.undos.get(undoes) ?? [];
+export function isDealtWith(seen: SeenTenant, undoes: string): boolean {
+  const tries = seen.undos.get(undoes) ?? [];
   if (tries.some(({ status }) => status === "undone")) return true;
   if (tries.some(({ action }) => seen.actions.get(action)?.phase === "refused")) return true;
   return tries.filter(({ status }) => status === "not_undone").length >= MOST_TRIES;

@@ -4,7 +4,7 @@ import type { Within } from "../../../core/action/within.ts";
 import type { ApprovalQuestion } from "../../../core/approval/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { fail, type Life, type Sim } from "../sim.ts";
-import type { SeenFlow } from "./seen-flow.ts";
+import type { SeenFlow, SeenUndo } from "./seen-flow.ts";
 
 export type Event = {
   readonly tenant: string;
@@ -72,6 +72,8 @@ export type SeenTenant = {
   readonly epochs: Map<string, { readonly life: Life; ended: boolean }>;
   readonly requests: Map<string, string>;
   readonly flows: Map<string, SeenFlow>;
+  /** Compensations by what they undo: a parent's may have been its child's before. */
+  readonly undos: Map<string, SeenUndo[]>;
   /** The last word that each request id got. */
   readonly answers: Map<string, string>;
   logged: number;
@@ -96,6 +98,7 @@ export const emptyTenant = (name: string): SeenTenant => ({
   epochs: new Map(),
   requests: new Map(),
   flows: new Map(),
+  undos: new Map(),
   answers: new Map(),
   logged: 0,
 });
