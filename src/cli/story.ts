@@ -104,11 +104,10 @@ const TELLERS: { readonly [type: string]: Teller } = {
     return undefined;
   },
   "compensation.settled": undone,
-  "rollback.ended": (body) => ({
-    who: "holdpoint",
-    did: "begins",
-    what: `attempt ${Number(body["generation"])}`,
-  }),
+  "rollback.ended": (body) =>
+    body["after"] === "fail"
+      ? undefined
+      : { who: "holdpoint", did: "begins", what: `attempt ${Number(body["generation"])}` },
   "workflow.completed": (_body, { agent }) => ({ who: agent, did: "COMPLETED", what: "" }),
   "workflow.failed": (body) => ({ who: text(body["by"]), did: "FAILED", what: quoted(body["reason"]) }),
 };

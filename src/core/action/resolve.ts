@@ -10,7 +10,7 @@ import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { isPerson } from "../principal.ts";
 import { actionStream, ROSTER } from "../stream.ts";
-import { settleCall } from "../workflow/call.ts";
+import { settleCall, wakeParents } from "../workflow/call.ts";
 import { lockEffect, settleCosts } from "./outcome.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
 
@@ -32,7 +32,12 @@ type Ending = {
   readonly evidence: Json;
 };
 
-function end(draft: Draft, action: string, state: ActionIn<"in_doubt">, ending: Ending): ResolveAnswer {
+function end(
+  draft: Draft,
+  action: string,
+  state: ActionIn<"in_doubt">,
+  ending: Ending,
+): Need | ResolveAnswer {
   const ref = actionStream(action);
   const { result, evidence, ...said } = ending;
   draft.append(ref, [
@@ -48,9 +53,8 @@ function end(draft: Draft, action: string, state: ActionIn<"in_doubt">, ending: 
     },
   ]);
   settleCosts(draft, state.effect, ending.status === "applied", {});
-  // The workflow was locked with the effect.
-  settleCall(draft, action);
-  return { kind: "resolved", state: draft.state(ref) as LiveAction };
+  const more = settleCall(draft, action) ?? wakeParents(draft, action);
+  return more ?? { kind: "resolved", state: draft.state(ref) as LiveAction };
 }
 
 export function recordProbe(

@@ -70,3 +70,19 @@ export function settleCall(draft: Draft, action: string): Need | undefined {
   if (event !== undefined && draft.state(ref).status !== "none") draft.append(ref, [event]);
   return undefined;
 }
+
+/** What a child did is undone by its parent, which waits for the child's doubts: it is told when one is over. */
+export function wakeParents(draft: Draft, action: string): Need | undefined {
+  const state = draft.state(actionStream(action));
+  if (state.phase === "none" || state.within === undefined) return undefined;
+  let flow = draft.state(workflowStream(state.within.workflow));
+  while (flow.status !== "none" && flow.parent !== null) {
+    const ref = workflowStream(flow.parent.workflow);
+    const more = draft.need({ write: [ref] });
+    if (more !== undefined) return more;
+    flow = draft.state(ref);
+    if (flow.status === "rolling_back")
+      draft.append(ref, [{ type: "workflow.woken", tv: 1, body: { by: action } }]);
+  }
+  return undefined;
+}

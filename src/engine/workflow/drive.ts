@@ -114,7 +114,8 @@ function startOp(run: Run, op: AskedOp): void {
 function startAsked(run: Run): boolean {
   let some = false;
   for (const op of run.asked.values()) {
-    const mayStart = run.state.status === "executing" || run.table.ops.has(op.key);
+    // While a checkpoint waits a call is turned away, made or not: it is looked at again afterwards.
+    const mayStart = run.state.status === "executing" || (op.kind !== "call" && run.table.ops.has(op.key));
     if (op.isStarted || !mayStart) continue;
     startOp(run, op);
     some = true;

@@ -54,8 +54,8 @@ export async function bringStart(sim: Sim, start: Start): Promise<void> {
   await scheduler.sleep(random.float() * scenario.workMs * 0.6);
   for (let times = random.chance(0.2) ? 2 : 1, tries = 0; times > 0 && tries < 30; tries++) {
     const life = random.pick(aliveIn(sim, start.tenant));
-    if (life !== undefined && (await startOnce(sim, life, start))) times--;
-    if (tries > 0) count(sim, "workflow started again under its request id");
+    if (life !== undefined && (await startOnce(sim, life, start)) && --times > 0)
+      count(sim, "workflow started again under its request id");
     await scheduler.sleep(random.between(100, 1_500));
   }
   sim.busy--;

@@ -233,7 +233,7 @@ const HANDLERS: { readonly [type: string]: (commit: Commit, event: Event, flow: 
   "checkpoint.decided": decide,
   "compensation.made": checkUndo,
   "compensation.settled": (commit, event, flow) => {
-    checkUndone(commit, event, flow);
+    checkUndone(commit, event);
     wake(flow);
   },
   "rollback.began": (commit, event, flow) => {

@@ -57,7 +57,7 @@ export function checkUndo(commit: Commit, event: Event, flow: SeenFlow): void {
   if (tries.length > 0) count(commit.sim, "compensation tried again");
 }
 
-export function checkUndone(commit: Commit, event: Event, flow: SeenFlow): void {
+export function checkUndone(commit: Commit, event: Event): void {
   const { action, undoes, status } = event.body;
   const undo = commit.seen.undos.get(text(undoes))?.find((one) => one.action === action);
   expect(commit, undo?.status === "open", "I11", `${text(action)} settled and was not open`);
