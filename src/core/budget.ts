@@ -6,7 +6,7 @@
  */
 import { bodyOf, type Fold, type NewEvent } from "./event.ts";
 import type { JsonObject } from "./json.ts";
-import { type Money, moneyToJson } from "./money.ts";
+import { type Money, moneyText, moneyToJson } from "./money.ts";
 
 export type BudgetState = {
   /** null: the budget was never opened. */
@@ -87,7 +87,10 @@ export function reserve(state: BudgetState, effect: string, amount: Money): Rese
   }
   if (amount.micros < 0n) return no("a cost cannot be negative");
   const left = state.limit.micros - state.spent - state.reserved;
-  if (amount.micros > left) return no(`it asks for ${amount.micros} micros and ${left} are left`);
+  if (amount.micros > left) {
+    const { currency } = amount;
+    return no(`it asks for ${moneyText(amount)} and ${moneyText({ currency, micros: left })} are left`);
+  }
   return {
     admitted: true,
     events: [{ type: "budget.reserved", tv: 1, body: { effect, ...moneyToJson(amount) } }],

@@ -14,6 +14,7 @@ export function makePlace(): Place {
     ...process.env,
     HOLDPOINT_KEY_FILE: join(folder, "key.json"),
     NODE_EXTRA_CA_CERTS: "",
+    NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/node"),
     NO_COLOR: "1",
   };
   return { folder, env, remove: () => rmSync(folder, { recursive: true, force: true }) };

@@ -106,7 +106,7 @@ describe("budgets", () => {
       .then([
         fact(action, "action.proposed"),
         fact(action, "action.reviewed"),
-        fact(action, "action.held", { reason: "it asks for 40 micros and 39 are left" }),
+        fact(action, "action.held", { reason: "it asks for 0.00004 USD and 0.000039 USD are left" }),
         fact(daily, "budget.refused", { effect: EFFECT }),
       ]);
   });

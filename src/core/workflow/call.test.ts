@@ -30,7 +30,6 @@ import { type Fact, fact, given, type World } from "../../testing/given.ts";
 import { cancelAction } from "../action/cancel.ts";
 import { propose } from "../action/propose.ts";
 import { resolveByPerson } from "../action/resolve.ts";
-import { effectOf } from "../action/start.ts";
 import type { Draft } from "../draft.ts";
 import type { Placement } from "./call.ts";
 

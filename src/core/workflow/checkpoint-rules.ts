@@ -6,7 +6,7 @@
  */
 import { errorText } from "../error-text.ts";
 import type { JsonObject } from "../json.ts";
-import type { Money } from "../money.ts";
+import { type Money, moneyText } from "../money.ts";
 import type { ApproverRule } from "../verdict.ts";
 import type { Captured } from "./snapshot.ts";
 
@@ -91,13 +91,6 @@ export type Asking = { readonly asks: boolean; readonly why: string };
 function confidenceReason(below: number, { confidence }: CheckpointFacts): string | undefined {
   if (confidence === null) return `no confidence was captured, and ${below} is asked for`;
   return confidence < below ? `the confidence ${confidence} is below ${below}` : undefined;
-}
-
-/** `12.5 USD`, exactly. */
-function moneyText({ currency, micros }: Money): string {
-  const digits = micros.toString().replace("-", "").padStart(7, "0");
-  const rest = digits.slice(-6).replace(/0+$/, "");
-  return `${micros < 0n ? "-" : ""}${digits.slice(0, -6)}${rest === "" ? "" : `.${rest}`} ${currency}`;
 }
 
 function costReason(above: Money, { cost }: CheckpointFacts): string | undefined {

@@ -29,7 +29,7 @@ describe("a decision on a checkpoint", () => {
     const then = given(and(waitingWorld(), suspended())).when(votes(ANN, { note: "fine" }));
     assert.deepEqual(
       then.appended.map(({ type }) => type),
-      ["approval.voted", "checkpoint.decided", "approval.consumed"],
+      ["approval.voted", "approval.approved", "approval.consumed", "checkpoint.decided"],
     );
     assert.partialDeepStrictEqual(then.state(flow), {
       status: "executing",
@@ -157,7 +157,7 @@ describe("an answer to a question", () => {
     ["cancelled", (draft: Draft) => cancel(draft, { approval: APPROVAL, by: BOB, reason: "x" }), NOON],
   ] as const)
     test(`that is ${status} says so`, () => {
-      const then = given(asked, { now }).when(rule);
+      const then = given(asked, { now }).when((draft): unknown => rule(draft));
       const answered = then.appended.find(({ type }) => type === "question.answered");
       assert.partialDeepStrictEqual(answered?.body, { status, answer: null });
     });
