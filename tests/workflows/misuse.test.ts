@@ -59,6 +59,7 @@ const MISUSES: readonly (readonly [string, (ctx: WorkflowContext, parts: Parts) 
     (ctx) => ctx.ask("q", "Well?", { approvers: { quorum: 0 } }),
     /question "q"/,
   ],
+  ["a question with no time for it", (ctx) => ctx.ask("q", "Well?", { withinMs: 0 }), /withinMs that is not/],
   ["a question without a text", (ctx) => ctx.ask("q", " "), /question has a text/],
   ["captured state that is none", (ctx) => ctx.checkpoint("c", { confidence: 7 }), /from 0 to 1, not 7/],
   [

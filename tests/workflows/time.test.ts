@@ -1,6 +1,7 @@
 /** Waiting: a millisecond or a year, over restarts, and under a clock that is put back. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
 import { settled } from "../fixtures/runtime.ts";
 import { ANN, atRest, DAY, type Desk, type Office, office, question, reopen } from "./office.ts";
 
@@ -102,6 +103,42 @@ describe("a clock that is put back during a sleep", () => {
       await place.finish(handle.result());
       assert.ok((woke[0] ?? 0) >= begun + ms);
       await desk.close();
+    });
+});
+
+describe("beside a step that runs on", () => {
+  const beside = (desk: Desk, wait: (ctx: WorkflowContext) => Promise<unknown>, gate: Promise<unknown>) =>
+    desk.workflow("w", {}, async (ctx, _: object) => {
+      const long = ctx.step("long", () => gate).then(() => "step");
+      const first = await Promise.race([long, wait(ctx).then(() => "time")]);
+      return first;
+    });
+
+  for (const [what, wait] of [
+    ["a sleep", (ctx) => ctx.sleep(60_000)],
+    [
+      "the next attempt of another step",
+      (ctx) => {
+        const retries = { attempts: 2, backOffMs: 60_000, jitter: 0 };
+        const work = ({ attempt }: { attempt: number }) =>
+          attempt === 1 ? Promise.reject(new Error("not yet")) : Promise.resolve(1);
+        return ctx.step("other", { retries }, work);
+      },
+    ],
+  ] as const satisfies readonly (readonly [string, (ctx: WorkflowContext) => Promise<unknown>])[])
+    test(`${what} comes in its time`, async () => {
+      const place = office();
+      const desk = place.open();
+      const gate = Promise.withResolvers<null>();
+      const begun = place.clock.now();
+      const handle = await beside(desk, wait, gate.promise).start({});
+      assert.partialDeepStrictEqual(await place.finish(handle.result()), {
+        status: "completed",
+        result: "time",
+      });
+      assert.ok(place.clock.now() - begun >= 60_000);
+      gate.resolve(null);
+      await place.finish(desk.close());
     });
 });
 

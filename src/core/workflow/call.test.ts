@@ -93,11 +93,11 @@ describe("a call that a workflow makes", () => {
     ]);
     const resolved = given(left.world).when((draft) =>
       resolveByPerson(draft, {
-        effect: effectOf(ACTION),
+        action: ACTION,
         by: ANN,
         status: "applied",
         reason: "found",
-      } as never),
+      }),
     );
     assert.partialDeepStrictEqual(onFlow(resolved), [
       { type: "call.settled", body: { answer: { executed: true } } },

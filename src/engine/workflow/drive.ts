@@ -105,7 +105,7 @@ function startOp(run: Run, op: AskedOp): void {
     })
     .finally(() => {
       // Turned away while a checkpoint waits: it is asked for again afterwards.
-      if (!run.table.ops.has(op.key)) op.isStarted = false;
+      if (!run.table.ops.has(op.key) && !run.runtime.closing.aborted) op.isStarted = false;
       run.active--;
       run.bell.ring();
     });

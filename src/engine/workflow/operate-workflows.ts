@@ -21,8 +21,9 @@ import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { termsOf } from "./create.ts";
 import { entriesOf } from "./entries.ts";
+import { loadFork, openIn } from "./open-run.ts";
 import { applyEntry, emptyTable } from "./recorded.ts";
-import { withdrawQuestions } from "./withdraw.ts";
+import { withdrawQuestions, withdrawUndos } from "./withdraw.ts";
 import { LISTED, workflowState } from "./workflows.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
@@ -114,6 +115,7 @@ export async function withdrawOpen(runtime: Runtime, id: string, said: Said): Pr
   const table = emptyTable();
   for await (const entry of entriesOf(runtime, id)) applyEntry(table, entry);
   await withdrawQuestions(runtime, table.ops.values(), said);
+  await withdrawUndos(runtime, table.undos, said);
   for (const { kind, body, settled } of table.ops.values())
     if (kind === "child" && settled === null)
       await cancelById(runtime, String(body["child"]), said).catch(() => undefined);
@@ -154,6 +156,23 @@ export async function rollBackById(
   return checkAnswer(id, "be rolled back", answer);
 }
 
+/** What its origin waits for would never come to an end in a fork. */
+async function checkSettled(
+  runtime: Runtime,
+  fork: { readonly workflow: string; readonly seq: number; readonly checkpoint: string },
+): Promise<void> {
+  const table = emptyTable();
+  await loadFork(runtime, table, fork);
+  const [open] = openIn(table);
+  if (open === undefined) return;
+  const { workflow, checkpoint } = fork;
+  throw new HoldpointError(
+    "wrong_state",
+    `The workflow ${workflow} cannot be forked at "${checkpoint}": the ${open.kind} ${open.op} was begun before it and has not ended.`,
+    { next: "Fork it when that has ended, or at a checkpoint before it." },
+  );
+}
+
 /** A new workflow whose beginning is another's, up to a checkpoint. What was done until there is not done again. */
 export async function forkById(
   runtime: Runtime,
@@ -185,6 +204,7 @@ export async function forkById(
     checkpoints,
   };
   const fork = { workflow: id, seq: found.seq, checkpoint: found.name };
+  await checkSettled(runtime, fork);
   const creation = {
     workflow: freshId(runtime, "wf"),
     requestId: null,

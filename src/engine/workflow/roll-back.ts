@@ -222,6 +222,13 @@ async function sort(run: Run, records: readonly RecordedOp[]): Promise<Sorted> {
 
 type Swept = { readonly report: RollbackReport } | { readonly waits: readonly OpenWait[] };
 
+/** Another process may know it: nothing older is undone before it. */
+function unknownHere(run: Run, { op, id, tool }: Done): OpenWait {
+  const difference = `how "${tool}" is undone, which ${id} needs, is not known here`;
+  run.runtime.notify({ kind: "definition_changed", workflow: run.id, name: run.definition.name, difference });
+  return { op, kind: "definition", on: difference, until: null };
+}
+
 async function undoEach(run: Run, applied: readonly Done[]): Promise<Swept> {
   const undone: string[] = [];
   const notUndone: { action: string; reason: string }[] = [];
@@ -229,8 +236,8 @@ async function undoEach(run: Run, applied: readonly Done[]): Promise<Swept> {
   for (const done of applied) {
     const { op, id: action, tool, undo } = done;
     if (undo === "nothing") continue;
-    if (undo === undefined) notUndone.push({ action, reason: `the tool "${tool}" is not known here` });
-    else if (undo === null) irreversible.push({ op, action, tool });
+    if (undo === undefined) return { waits: [unknownHere(run, done)] };
+    if (undo === null) irreversible.push({ op, action, tool });
     else {
       const answer = await undoFully(run, done, undo);
       if (answer === "undone") undone.push(action);

@@ -24,6 +24,7 @@ import {
   type Settlement,
   type Table,
 } from "./recorded.ts";
+import { logsWithoutSecrets } from "./redact.ts";
 
 /** An operation that the definition has asked for and not been answered. */
 export type AskedOp = {
@@ -169,9 +170,10 @@ export function commit(run: Run, rules: Rules): Promise<Recorded> {
   const done = inLane<Recorded>(run, async () => {
     if (run.turned) return { kind: "turned" };
     const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
+    const values = await logsWithoutSecrets(run, before);
     await run.runtime.reach("before_fact");
     const answer = await runCommand(run.runtime, { write: [workflowStream(run.id)] }, (draft) =>
-      rules(draft, runner, before),
+      rules(draft, runner, values),
     );
     await run.runtime.reach("after_fact");
     if (answer.kind === "recorded") {
@@ -197,9 +199,10 @@ export function conclude<Answer extends { readonly kind: string }>(
   const before = run.values;
   return inLane(run, async () => {
     const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
+    const values = await logsWithoutSecrets(run, before);
     await run.runtime.reach(`before_${what}`);
     const answer = await runCommand(run.runtime, { write: [workflowStream(run.id)] }, (draft) =>
-      rules(draft, runner, before),
+      rules(draft, runner, values),
     );
     await run.runtime.reach(`after_${what}`);
     if (answer.kind === "turned" || answer.kind === "moved") await catchUp(run);

@@ -15,6 +15,7 @@ import { creationOf, termsOf, validInput } from "./create.ts";
 import type { Asked, Definition, QuestionOptions } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp } from "./recorded.ts";
+import { textWithoutSecrets, withoutSecrets } from "./redact.ts";
 import { commit, type OpenWait, type Run } from "./run.ts";
 
 /** A sleep of this length is slept here; a longer one lets go of the workflow. */
@@ -72,7 +73,10 @@ export function checkSleep(ms: unknown): number {
 type Question = { readonly name: string; readonly text: string; readonly options: QuestionOptions<unknown> };
 
 function questionOf(run: Run, op: string, { name, text, options }: Question) {
-  const { schemaText } = schemaRules(options.answer, undefined);
+  const { answer, withinMs } = options;
+  if (withinMs !== undefined && !(Number.isSafeInteger(withinMs) && withinMs > 0))
+    return wrong(`The question "${name}" has withinMs that is not a whole number of at least 1.`);
+  const { schemaText } = schemaRules(answer, undefined);
   const schema =
     schemaText === null ? null : { hash: sha256(Buffer.from(schemaText)), bytes: Buffer.from(schemaText) };
   const question = {
@@ -86,12 +90,15 @@ function questionOf(run: Run, op: string, { name, text, options }: Question) {
     says: null,
     reason: text,
     approvers: approversOf(run, name, options.approvers),
-    decideWithinMs: options.withinMs ?? null,
+    decideWithinMs: withinMs ?? null,
   } as const;
   return { question, schema };
 }
 
-async function askPeople(run: Run, op: string, asked: Question): Promise<void> {
+async function askPeople(run: Run, op: string, given: Question): Promise<void> {
+  const text = await textWithoutSecrets(run, given.text);
+  const suggestion = await withoutSecrets(run, plainJson(given.options.suggestion ?? {}));
+  const asked = { ...given, text, options: { ...given.options, suggestion } };
   const { question, schema } = questionOf(run, op, asked);
   const { approval, name: tool, decideWithinMs } = question;
   const answer = await commit(run, (draft, runner, before) =>

@@ -2,11 +2,8 @@
  * Planted bugs: textual changes to the production code that the simulator has to find. They are applied when a worker
  * loads the files, never on the disk.
  */
-export type Patch = { readonly file: string; readonly find: string; readonly replace: string };
-export type Planted = {
-  readonly name: string;
-  readonly patches: readonly Patch[];
-};
+import { at, type Patch, type Planted } from "./planted-bug.ts";
+import { PLANTED_IN_FLOWS } from "./planted-flows.ts";
 
 /** Found by `npm run sim -- --planted`, but after more seeds than a test should take. */
 export const RARE: readonly string[] = [
@@ -17,11 +14,7 @@ export const RARE: readonly string[] = [
   "a second attempt's refusal hides the first",
 ];
 
-const bug = (name: string, ...patches: readonly Patch[]): Planted => ({
-  name,
-  patches,
-});
-const at = (file: string, find: string, replace: string): Patch => ({ file, find, replace });
+const bug = (name: string, ...patches: readonly Patch[]): Planted => ({ name, patches, inFlows: false });
 
 const ADVANCE = "src/core/action/advance.ts";
 const OUTCOME = "src/core/action/outcome.ts";
@@ -33,7 +26,7 @@ const VOTE = "src/core/approval/vote.ts";
 const ATTEMPT = "src/engine/attempt.ts";
 const PERFORM = "src/engine/perform.ts";
 
-export const PLANTED: readonly Planted[] = [
+const IN_CALLS: readonly Planted[] = [
   bug(
     "no compare-and-set on a decision",
     at(VOTE, 'if (approval.status !== "pending")', "if (false)"),
@@ -260,11 +253,7 @@ function groundOf(`,
       'if (approval.status === "approved" ||',
       'if (approval.status === "revoked" || approval.status === "approved" ||',
     ),
-    at(
-      "src/core/approval/end.ts",
-      'refuse(draft, actionStream(state.action), { code: "revoked", by, reason });',
-      "",
-    ),
+    at("src/core/approval/end.ts", 'refuseSubject(draft, state, { code: "revoked", by, reason });', ""),
     at(
       APPROVAL,
       '"approval.consumed": ["approved", "modified"]',
@@ -330,16 +319,4 @@ function groundOf(`,
   ),
 ];
 
-/** The source as a planted bug has it. Text that is no longer there is an error: the bug would not be planted. */
-export function patched(planted: Planted, file: string, source: string): string {
-  let text = source;
-  for (const patch of planted.patches.filter((one) => one.file === file)) {
-    const parts = text.split(patch.find);
-    if (parts.length !== 2)
-      throw new Error(
-        `"${planted.name}": the text occurs ${parts.length - 1} times in ${file}: ${patch.find}`,
-      );
-    text = parts.join(patch.replace);
-  }
-  return text;
-}
+export const PLANTED: readonly Planted[] = [...IN_CALLS, ...PLANTED_IN_FLOWS];

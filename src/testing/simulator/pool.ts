@@ -1,6 +1,8 @@
 /** Spreads seeds over threads. What comes back is added up, so the order in which threads finish does not matter. */
 import { Worker } from "node:worker_threads";
+import { PLANTED } from "./planted.ts";
 import type { Chunk, ChunkResult, Failure, WorkerInput } from "./worker.ts";
+import { FLOWS_EVERY } from "./workflow-spec.ts";
 
 export type Totals = {
   seeds: number;
@@ -54,7 +56,7 @@ export async function runSeeds(
       const first = next;
       const count = Math.min(CHUNK, seeds - first);
       next += count;
-      add(totals, await ask(worker, { from: from + BigInt(first), count, stopAtFirst: false }));
+      add(totals, await ask(worker, { from: from + BigInt(first), count, step: 1, stopAtFirst: false }));
       progress(totals.seeds);
     }
     await worker.terminate();
@@ -66,11 +68,12 @@ export async function runSeeds(
 
 export type Hunt = { readonly name: string; readonly seeds: number; readonly found: Failure | undefined };
 
-/** Seeds from 1 on, until one of them shows the planted bug. */
+/** Seeds from 1 on (those with workflows, for a bug in workflows), until one of them shows the planted bug. */
 export async function hunt(name: string, most: number): Promise<Hunt> {
   const worker = start(name);
   try {
-    const { seeds, failures } = await ask(worker, { from: 1n, count: most, stopAtFirst: true });
+    const step = PLANTED.find((bug) => bug.name === name)?.inFlows === true ? FLOWS_EVERY : 1;
+    const { seeds, failures } = await ask(worker, { from: 1n, count: most, step, stopAtFirst: true });
     return { name, seeds, found: failures[0] };
   } finally {
     await worker.terminate();

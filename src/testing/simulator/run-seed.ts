@@ -17,7 +17,7 @@ import { drawScenario } from "./scenario.ts";
 import { createScheduler } from "./scheduler.ts";
 import { aliveIn, count, databaseTime, fail, type Life, type Sim, type Violation } from "./sim.ts";
 import { bringStart, drawStart } from "./starters.ts";
-import { withWorkflows } from "./workflow-spec.ts";
+import { hasFlows, withWorkflows } from "./workflow-spec.ts";
 import { createWorld } from "./world.ts";
 
 export type SeedResult = {
@@ -38,7 +38,7 @@ const MOST_REST_MS = 60_000;
 function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   const random = createRandom(seed);
   const plain = drawScenario(random);
-  const scenario = seed % 3n === 1n ? withWorkflows(plain, createRandom(~seed)) : plain;
+  const scenario = hasFlows(seed) ? withWorkflows(plain, createRandom(~seed)) : plain;
   const counters: Counters = new Map();
   const scheduler = createScheduler(() => answerNotices(sim));
   const sim: Sim = {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { tooRare } from "./counters.ts";
-import { PLANTED, patched, RARE } from "./planted.ts";
+import { PLANTED, RARE } from "./planted.ts";
+import { patched } from "./planted-bug.ts";
 import { hunt, runSeeds } from "./pool.ts";
 import { runSeed } from "./run-seed.ts";
 

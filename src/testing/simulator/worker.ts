@@ -2,10 +2,17 @@
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { PLANTED, patched } from "./planted.ts";
+import { PLANTED } from "./planted.ts";
+import { patched } from "./planted-bug.ts";
 
 export type WorkerInput = { readonly planted: string | null };
-export type Chunk = { readonly from: bigint; readonly count: number; readonly stopAtFirst: boolean };
+export type Chunk = {
+  readonly from: bigint;
+  readonly count: number;
+  /** From one seed to the next. */
+  readonly step: number;
+  readonly stopAtFirst: boolean;
+};
 export type Failure = { readonly seed: bigint; readonly invariant: string; readonly what: string };
 export type ChunkResult = {
   readonly seeds: number;
@@ -63,11 +70,11 @@ async function runOne(
   return { seed, invariant: "unhandled rejection", what: String((rejected as Error).stack) };
 }
 
-parentPort?.on("message", async ({ from, count, stopAtFirst }: Chunk) => {
+parentPort?.on("message", async ({ from, count, step, stopAtFirst }: Chunk) => {
   const totals = { entries: 0, steps: 0, counters: new Map<string, number>() };
   const failures: Failure[] = [];
   let seeds = 0;
-  for (let seed = from; seed < from + BigInt(count); seed++) {
+  for (let seed = from; seeds < count; seed += BigInt(step)) {
     seeds++;
     const failure = await runOne(seed, totals);
     if (failure === undefined) continue;

@@ -120,18 +120,18 @@ function drawGated(drawing: Drawing): OpSpec {
 function drawOp(drawing: Drawing): OpSpec {
   const { random, children } = drawing;
   const roll = random.float();
-  if (roll < 0.45) return drawCall(drawing);
-  if (roll < 0.58) return drawStep(drawing);
-  if (roll < 0.7) return drawGated(drawing);
-  if (roll < 0.78) return { kind: "value", what: random.pick(["now", "random", "random", "log"]) };
-  if (roll < 0.86) return { kind: "sleep", ms: random.pick([0, 30, 900, 4_000]) };
-  if (roll < 0.91)
+  if (roll < 0.4) return drawCall(drawing);
+  if (roll < 0.52) return drawStep(drawing);
+  if (roll < 0.64) return drawGated(drawing);
+  if (roll < 0.71) return { kind: "value", what: random.pick(["now", "random", "random", "log"]) };
+  if (roll < 0.78) return { kind: "sleep", ms: random.pick([0, 30, 900, 4_000]) };
+  if (roll < 0.84)
     return {
       kind: "question",
       name: `question ${++drawing.count}`,
       withinMs: random.chance(0.7) ? random.between(500, 10_000) : null,
     };
-  if (roll < 0.96 && children.length > 0) return { kind: "child", workflow: random.pick(children) };
+  if (roll < 0.92 && children.length > 0) return { kind: "child", workflow: random.pick(children) };
   return drawCheckpoint(drawing);
 }
 
@@ -242,7 +242,11 @@ export function toolsOf(ops: readonly OpSpec[]): readonly string[] {
   });
 }
 
-/** Every third seed has workflows, fewer nodes and calls, and policies that let more through. */
+/** From seed 1 on. */
+export const FLOWS_EVERY = 3;
+export const hasFlows = (seed: bigint): boolean => seed % BigInt(FLOWS_EVERY) === 1n;
+
+/** A seed with workflows has fewer nodes and calls, and policies that let more through. */
 export function withWorkflows(scenario: Scenario, random: Random): Scenario {
   const children = Array.from({ length: random.int(3) }, (_, index) => `child-${index}`);
   const parents = Array.from({ length: random.between(1, 3) }, (_, index) => `flow-${index}`);

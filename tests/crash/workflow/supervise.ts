@@ -164,6 +164,6 @@ export async function superviseWorkflows(
   const received = tail<Received>(effects)();
   if (run.wrong.length === 0 || options.plant !== undefined) await checkAll(run, hp, received);
   const summary = summaryOf(run, received, begun);
-  isClean = faultsOfWorkflows(summary).length === 0;
+  isClean = faultsOfWorkflows(summary).length === 0 || options.plant !== undefined;
   return summary;
 }

@@ -228,6 +228,10 @@ const HANDLERS: { readonly [type: string]: (commit: Commit, event: Event, flow: 
   "question.answered": (_commit, _event, flow) => wake(flow),
   "call.settled": (_commit, _event, flow) => wake(flow),
   "call.made": makeCall,
+  "sleep.ended": (commit, event, flow) => {
+    const until = flow.opened.get(keyOf(text(event.body["op"])))?.body["until"];
+    expect(commit, event.at >= Number(until), "W", `${text(event.body["op"])} ended before its time`);
+  },
   "question.asked": (_commit, event, flow) => void flow.asked.add(text(event.body["approval"])),
   "checkpoint.reached": reach,
   "checkpoint.decided": decide,
