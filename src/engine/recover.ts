@@ -1,6 +1,7 @@
 /**
  * Recovery of effects whose owner died. Only processes that execute do this; a command that merely decides never does.
  */
+import { recordOutcome } from "../core/action/outcome.ts";
 import { takeOver } from "../core/action/recover.ts";
 import type { ActionIn, LiveAction } from "../core/action/state.ts";
 import { isHoldpointError } from "../core/errors.ts";
@@ -33,11 +34,26 @@ async function isOrphan(runtime: Runtime, { tool, within }: LiveAction): Promise
 type Found = { readonly kind: "retry"; readonly tool: Tool } | { readonly kind: "in_doubt" | "left" };
 
 /** An effect of our own that nobody performs and that was never sent: its start had been answered with an error. */
-function findOwn(runtime: Runtime, action: string, state: ActionIn<"running">, given?: Tool): Found {
+async function findOwn(
+  runtime: Runtime,
+  action: string,
+  state: ActionIn<"running">,
+  given?: Tool,
+): Promise<Found> {
   const known = toolFor(runtime, state, given);
-  if (known === null || known === "changed") return { kind: "left" };
   if (runtime.sent.has(`${action}#${state.effect.attempt}`)) return { kind: "left" };
+  if (known === null && (await isOrphan(runtime, state))) return giveUp(runtime, action, state);
+  if (known === null || known === "changed") return { kind: "left" };
   return { kind: "retry", tool: known };
+}
+
+async function giveUp(runtime: Runtime, action: string, state: ActionIn<"running">): Promise<Found> {
+  const { epoch, attempt } = state.effect;
+  const report = { status: "not_applied", reason: "its workflow was over before it was sent" } as const;
+  await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+    recordOutcome(draft, { action, epoch, attempt, report }),
+  );
+  return { kind: "left" };
 }
 
 /** Takes over one action's effect if its owner is dead. What is to be sent again is its caller's to perform. */

@@ -1,16 +1,25 @@
-/** Processes that die at a commit of their own: just before it, or just after it and before they hear of it. */
+/** Processes in trouble at a commit of their own: they die before or after it, do not hear of it, or cannot make it. */
+import { HoldpointError } from "../../src/core/errors.ts";
 import type { Desk } from "./office.ts";
 
-export type Death = { readonly commit: number; readonly when: "before" | "after" };
+export type Death = { readonly commit: number; readonly when: "before" | "after" | "unheard" | "failed" };
 
-/** Every death that a process with so many commits can die. */
+/** What can befall a process with so many commits. */
 export const deaths = (commits: number): readonly Death[] =>
-  Array.from({ length: commits }, (_, index) => index + 1).flatMap((commit) => [
-    { commit, when: "before" } as const,
-    { commit, when: "after" } as const,
-  ]);
+  Array.from({ length: commits }, (_, index) => index + 1).flatMap((commit) =>
+    (["before", "after", "unheard", "failed"] as const).map((when) => ({ commit, when })),
+  );
 
-/** Dies at its n-th commit; never at 0. */
+/** In words, for a title. */
+export const told = ({ commit, when }: Death): string =>
+  ({
+    before: `dies before commit ${commit}`,
+    after: `dies after commit ${commit}`,
+    unheard: `does not hear what became of commit ${commit}`,
+    failed: `cannot make commit ${commit} at first`,
+  })[when];
+
+/** In trouble at its n-th commit; never at 0. */
 export function dieAt(desk: Desk, { commit, when }: Death): { count: () => number; isDead: () => boolean } {
   const { transact } = desk.store;
   let count = 0;
@@ -18,9 +27,11 @@ export function dieAt(desk: Desk, { commit, when }: Death): { count: () => numbe
   const store = desk.store as { transact: unknown };
   store.transact = async (...args: Parameters<typeof transact>) => {
     count++;
-    const dies = count === commit;
-    if (!dies && !isDead) return transact(...args);
-    if (dies && when === "after") await transact(...args);
+    const isNow = count === commit;
+    if (!isNow && !isDead) return transact(...args);
+    if (when === "failed") throw new HoldpointError("store_busy", "Somebody else is writing.");
+    if (isNow && when !== "before") await transact(...args);
+    if (when === "unheard") throw new HoldpointError("commit_unknown", "The answer was lost.");
     desk.crash();
     isDead = true;
     return new Promise(() => undefined);

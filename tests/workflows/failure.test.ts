@@ -98,6 +98,29 @@ describe("a definition that fails", () => {
     await desk.close();
   });
 
+  test("since a checkpoint that cannot go back was rejected leaves nobody with another question", async () => {
+    const { place, desk, done, id, end } = await opened(
+      async (ctx, { asked }) => {
+        await ctx.parallel([
+          (own) => own.ask("colour", "Which?"),
+          (own) => own.call(asked, { n: 1 }),
+          async (own) => {
+            await own.sleep(500);
+            await own.checkpoint("Last");
+          },
+        ]);
+      },
+      { checkpoints: [{ name: "Last", canRollback: false }] },
+    );
+    const { approval } = await place.until(async () => (await desk.workflows.get(id)).pending ?? undefined);
+    await reject(desk, approval);
+    assert.partialDeepStrictEqual(await end(), { status: "failed", code: "rejected" });
+    await place.pass(2_000);
+    assert.equal(await desk.approvals.count(), 0);
+    assert.deepEqual(done, []);
+    await place.finish(desk.close());
+  });
+
   test("undoes an effect that still runs when it fails, after it has ended", async () => {
     const gate = Promise.withResolvers<void>();
     const place = office();

@@ -187,6 +187,37 @@ describe("what is awaited beside the context", () => {
     assert.equal(waits, 2);
     await desk.close();
   });
+
+  test("a real timer in one branch, beside a step of another that had not ended, is waited for too", async () => {
+    const place = office();
+    let hangs = true;
+    const setUp = (desk: Desk) =>
+      desk.workflow("w", {}, (ctx, _: object) =>
+        ctx.parallel([
+          async (own) => {
+            await own.step("one", () => 1);
+            await realTime(100);
+            return own.step("two", () => 2);
+          },
+          (own) => own.step("long", () => (hangs ? new Promise<number>(() => undefined) : 3)),
+        ]),
+      );
+    const first = place.open();
+    const { id } = await setUp(first).start({});
+    const hasBoth = async () =>
+      types(await first.entries(id)).filter((type) => type === "step.completed").length === 2;
+    while (!(await hasBoth())) await realTime(5);
+    hangs = false;
+    const second = await reopen(place, first, setUp);
+    // Ten times what an operation of the same branch would be waited for passes on the test's own clock.
+    await place.pass(10_000);
+    await realTime(120);
+    assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), {
+      ...done,
+      result: [2, 3],
+    });
+    await second.close();
+  });
 });
 
 describe("values", () => {

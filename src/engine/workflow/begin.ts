@@ -5,7 +5,7 @@ import { openSnapshot } from "../capture.ts";
 import { loadValue } from "../read-state.ts";
 import { type Attempt, makeContext } from "./context.ts";
 import type { SentBack } from "./definition.ts";
-import { deliver } from "./drive.ts";
+import { awaitRecorded, deliver } from "./drive.ts";
 import { makeBranch } from "./operation.ts";
 import { keyOf, type RecordedRollback } from "./recorded.ts";
 import { makeBell, type Run } from "./run.ts";
@@ -62,6 +62,6 @@ export async function rehearse(run: Run): Promise<void> {
     bell: makeBell(),
   };
   await beginDefinition(dry);
-  await deliver(dry);
+  if ((await deliver(dry)) === undefined) await awaitRecorded(dry);
   dry.turned = true;
 }

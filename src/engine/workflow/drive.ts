@@ -21,6 +21,16 @@ const turn = ({ runtime }: Run): Promise<void> =>
 
 /** A definition may await something else between two operations; so long it is given. */
 const PATIENCE_MS = 1_000;
+/** What another branch asks for says little of this one, which may await something that takes its time. */
+const PATIENCE_BESIDE_MS = 60_000;
+
+const branchOf = (key: string): string => key.slice(0, key.lastIndexOf("/", key.lastIndexOf("#")));
+
+/** How long the one is waited for while the other is asked for. */
+function patienceFor(expected: string, other: AskedOp): number {
+  const [own, beside] = [`${branchOf(expected)}.`, branchOf(other.key)];
+  return beside === "" || own.startsWith(`${beside}.`) ? PATIENCE_MS : PATIENCE_BESIDE_MS;
+}
 
 const describeOp = (key: string): string => {
   const slash = key.lastIndexOf("/", key.lastIndexOf("#"));
@@ -57,13 +67,24 @@ async function awaitAsked(run: Run, key: string): Promise<string | undefined> {
     else if (other === undefined) {
       await run.bell.wait();
       await turn(run);
-    } else if (waited >= PATIENCE_MS) return difference(run, key, other);
+    } else if (waited >= patienceFor(key, other)) return difference(run, key, other);
     else {
       await run.runtime.clock.sleep(20, run.runtime.closing);
       waited += 20;
     }
   }
   return undefined;
+}
+
+/** Waits until the definition has asked for everything that is recorded, as long as it may take. */
+export async function awaitRecorded(run: Run): Promise<void> {
+  const { clock, closing } = run.runtime;
+  const isMissing = () => [...run.table.ops.keys()].some((key) => !run.claimed.has(key));
+  await turn(run);
+  for (let waited = 0; waited < PATIENCE_MS && isMissing() && !closing.aborted; waited += 20) {
+    if (run.ending !== null || run.changed !== null) return;
+    await clock.sleep(20, closing);
+  }
 }
 
 /** Something recorded that the definition never asked for. */

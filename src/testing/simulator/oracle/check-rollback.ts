@@ -20,14 +20,11 @@ function rangeOf({ seen }: Commit, flow: SeenFlow): readonly SeenCall[] {
 const AT_REST: readonly (string | undefined)[] = ["applied", "not_applied", "refused"];
 
 /** How the author of the tool meant it to be undone. */
-function undoOf(commit: Commit, flow: SeenFlow, tool: string): "tool" | "nothing" | "none" {
+function undoOf(commit: Commit, tool: string): "tool" | "nothing" | "none" {
   const { undos, steps } = commit.sim.scenario.flows;
   const known = undos.get(tool)?.kind;
   if (known !== undefined) return known;
-  // How a child's own steps are undone stands in the child's definition.
-  return tool.startsWith(`${flow.name}.`) && steps.some(({ spec }) => spec.name === `${tool}.undo`)
-    ? "tool"
-    : "none";
+  return steps.some(({ spec }) => spec.name === `${tool}.undo`) ? "tool" : "none";
 }
 
 /** A compensation begins. */
@@ -47,8 +44,7 @@ export function checkUndo(commit: Commit, event: Event, flow: SeenFlow): void {
   }
   for (const newer of range.slice(at + 1)) {
     const isApplied = seen.actions.get(newer.action)?.phase === "applied";
-    const isOpen =
-      isApplied && undoOf(commit, flow, newer.tool) === "tool" && !isDealtWith(seen, newer.action);
+    const isOpen = isApplied && undoOf(commit, newer.tool) === "tool" && !isDealtWith(seen, newer.action);
     if (isOpen) fails(`before ${newer.action}, which came after it`);
   }
   const tries = seen.undos.get(undoes) ?? [];
@@ -74,7 +70,7 @@ function checkReport(commit: Commit, flow: SeenFlow, report: RollbackReport): vo
   for (const { action, tool } of rangeOf(commit, flow)) {
     const phase = seen.actions.get(action)?.phase;
     expect(commit, AT_REST.includes(phase), "I11", `${flow.id} was rolled back while ${action} is ${phase}`);
-    if (phase !== "applied" || undoOf(commit, flow, tool) === "nothing") continue;
+    if (phase !== "applied" || undoOf(commit, tool) === "nothing") continue;
     expect(
       commit,
       undone.has(action) !== left.has(action),
