@@ -210,6 +210,8 @@ export function bear(sim: Sim, node: number): Life {
   return life;
 }
 
+const FLOW_POINTS = /_(take|checkpoint|compensation|fact|rest)$/;
+
 function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
   if (!life.alive) return never();
   if (point === "before_recover") {
@@ -218,6 +220,7 @@ function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
     sim.recovering.add(life);
   } else if (point === "after_recover") sim.recovering.delete(life);
   if (strikes(sim, "crash at a named point")) {
+    if (FLOW_POINTS.test(point)) count(sim, "crash at a point of a workflow");
     crash(sim, life, point);
     return never();
   }

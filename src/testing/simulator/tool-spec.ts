@@ -39,6 +39,8 @@ export type ToolSpec = {
   readonly attempts: number;
   readonly costs: readonly { readonly budget: string; readonly perUnit: number }[];
   readonly dedupeWindowMs: number | null;
+  /** How often it refuses whatever else happens; never unless set. */
+  readonly refuses?: number;
 };
 
 export type Args = {

@@ -208,6 +208,7 @@ function drawUndo(random: Random, scenario: Scenario, tool: ToolSpec): UndoSpec 
     keyRetentionMs,
     remembersMs,
     timeoutMs: random.chance(0.5) ? random.between(100, 3_000) : null,
+    refuses: random.pick([0, 0, 0, 0.3, 0.9]),
   };
   const isGated = random.chance(0.25);
   const ask = { ...drawAsk(random, scenario.people), quorum: 1, executeWithinMs: null };

@@ -87,7 +87,8 @@ function reply(sim: Sim, spec: ToolSpec, { args, context }: Called): Json {
   };
 }
 
-function refusal(sim: Sim, args: Args | null): Error | undefined {
+function refusal(sim: Sim, { refuses = 0 }: ToolSpec, args: Args | null): Error | undefined {
+  if (refuses > 0 && sim.random.chance(refuses)) return new NotApplied("not any more");
   const said = args?.token === undefined ? "" : ` with ${String(args.token)}`;
   if (strikes(sim, "effect refused, definite"))
     return sim.random.chance(0.5) ? new NotApplied(`refused${said}`) : new Definite(`HTTP 400${said}`);
@@ -144,7 +145,7 @@ export function runTool(
   sim.oracle.sent(life, spec, send);
   freezeMaybe(sim, life, "node frozen while an effect is under way");
   return new Promise((resolve, reject) => {
-    const refused = refusal(sim, args);
+    const refused = refusal(sim, spec, args);
     if (refused !== undefined || spec.effect === "read") {
       sim.scheduler.after(sim.random.float() * 20, life, () =>
         refused === undefined ? resolve(reply(sim, spec, called)) : reject(refused),

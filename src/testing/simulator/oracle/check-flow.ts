@@ -182,6 +182,7 @@ function suspend(commit: Commit, event: Event, flow: SeenFlow): void {
   flow.isReady = false;
   flow.waits = event.body["waits"] as unknown as readonly Wait[];
   flow.wakeAt = event.body["wakeAt"] as number | null;
+  for (const { kind } of flow.waits) count(commit.sim, `${flow.status} waits for ${kind}`);
   checkWaits(commit, flow);
 }
 
