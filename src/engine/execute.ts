@@ -31,6 +31,8 @@ export type Call = {
   /** Where a workflow makes it, and which of its agents. */
   readonly placement?: Placement;
   readonly agent?: string;
+  /** Whoever the workflow acts for, beside those of this process: none of them may decide. */
+  readonly requester?: readonly string[];
   /** Nobody is told again that it waits. */
   readonly isKnown?: boolean;
 };
@@ -196,7 +198,7 @@ function conflict(requestId: string | null, action: string): HoldpointError {
 }
 
 export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise<Answer<Json>> {
-  const { requester } = runtime;
+  const requester = [...new Set([...runtime.requester, ...(call.requester ?? [])])];
   const { requestId, args, says, agent = runtime.agent, placement } = call;
   const digest = digestOf(args);
   const givenDigest = call.givenDigest ?? digest;

@@ -99,7 +99,7 @@ async function callTool(
 }
 
 /** What a workflow adds to a call of its own. */
-export type CallPlace = Pick<Call, "placement" | "agent" | "isKnown">;
+export type CallPlace = Pick<Call, "placement" | "agent" | "requester" | "isKnown">;
 
 /** `plain` is a copy that nobody else holds. */
 export async function proposeCall(

@@ -45,7 +45,10 @@ export const workflowsView = {
   isSame: (before: StateOf<"workflow">, after: StateOf<"workflow">) => agree(before, after, SHOWN),
 } as const;
 
-/** Where a run stands: `ready` to be taken, `running` in a process, `asleep` until something moves, `stuck` on a definition. */
+/**
+ * Where a run stands: `ready` to be taken, `running` in a process, `asleep` until something moves, `stuck` on a definition.
+ * All but the second with the definition's name: whoever does not have it never comes across it.
+ */
 function runOf(state: LiveWorkflow): {
   readonly bucket: string;
   readonly due: number | null;
@@ -53,18 +56,18 @@ function runOf(state: LiveWorkflow): {
 } {
   const { name, runner } = state;
   if (runner !== null) return { bucket: "running", due: null, data: { name, epoch: runner } };
-  if (state.isReady) return { bucket: "ready", due: null, data: { name } };
+  if (state.isReady) return { bucket: `ready ${name}`, due: null, data: { name } };
   if (state.waits.some(({ kind }) => kind === "definition"))
-    return { bucket: "stuck", due: null, data: { name } };
+    return { bucket: `stuck ${name}`, due: null, data: { name } };
   // A sleep that ends while a checkpoint waits is looked at afterwards.
   const due = state.status === "awaiting_approval" ? null : state.wakeAt;
-  return { bucket: "asleep", due, data: { name } };
+  return { bucket: `asleep ${name}`, due, data: { name } };
 }
 
 export const runsView = {
   view: "runs",
   kind: "workflow",
-  version: 1,
+  version: 2,
   row(_id: string, state: StateOf<"workflow">) {
     if (state.status === "none" || state.end !== null) return undefined;
     return { ...runOf(state), at: state.createdAt };

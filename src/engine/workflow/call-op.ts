@@ -113,6 +113,7 @@ export async function placeAndRun(
       waitMs: 0,
       placement: place,
       isKnown: record !== null,
+      requester: run.state.requester,
       ...(options.agent === undefined ? {} : { agent: options.agent }),
     });
     await look(run);

@@ -56,6 +56,8 @@ export type Origin = {
   readonly requestId: string | null;
   readonly epoch: string | null;
   readonly parent?: Lineage;
+  /** Whoever its parent acts for. */
+  readonly requester?: readonly string[];
   readonly fork?: NonNullable<CreatedBody["fork"]>;
   readonly parties?: RunOptions["parties"];
   readonly terms?: Terms;
@@ -83,7 +85,13 @@ export function creationOf(runtime: Runtime, definition: Definition, input: Json
     version: options.version ?? null,
     input,
     agent: runtime.agent,
-    requester: runtime.requester,
+    requester: [
+      ...new Set([
+        ...runtime.requester,
+        ...(origin.requester ?? []),
+        ...(executor === null ? [] : [executor]),
+      ]),
+    ],
     parties: { poster, executor, supervisor },
     escrow: escrow === undefined ? null : moneyToJson(escrow),
     complexity,

@@ -33,6 +33,10 @@ type Desk = {
   readonly runs: Map<string, Run | null>;
   readonly under: Map<string, Promise<void>>;
   readonly listeners: Map<string, Listener>;
+  /** Taken by this process, and waiting for room: nobody else would run them. */
+  readonly queue: Map<string, Queued>;
+  /** Runs here whose streams have moved: they may have been sent back, or cancelled. */
+  readonly moved: Set<string>;
   /** There was more than could be run at once. */
   isBehind: boolean;
 };
@@ -50,7 +54,14 @@ function heard(desk: Desk, id: string): Runtime {
   return { ...runtime, notify };
 }
 
-type Offered = { readonly definition: Definition; readonly id: string; readonly dead: string | null };
+type Offered = {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly dead: string | null;
+  /** This process has taken it already. */
+  readonly isOurs?: boolean;
+};
+type Queued = { readonly offered: Offered; readonly failures: number };
 
 /** One that failed stays this process's own: nobody else would take it, so it is begun again, later each time. */
 function startHere(desk: Desk, offered: Offered, failures = 0): void {
@@ -58,8 +69,10 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
   if (desk.runs.has(id) || desk.runtime.closing.aborted) return;
   if (desk.runs.size >= MOST_AT_ONCE) {
     desk.isBehind = true;
+    if (offered.isOurs === true) desk.queue.set(id, { offered, failures });
     return;
   }
+  desk.queue.delete(id);
   const name = `workflow ${id}`;
   desk.runs.set(id, null);
   desk.runtime.performing.add(name);
@@ -78,11 +91,19 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
       desk.under.delete(id);
       desk.runtime.performing.delete(name);
       if (desk.runtime.closing.aborted) return;
-      if (hasFailed) startHere(desk, offered, failures + 1);
+      startQueued(desk);
+      if (hasFailed) startHere(desk, { ...offered, isOurs: true }, failures + 1);
       // Something may have moved between its letting go and this.
       else lookOnce(desk, id);
     });
   desk.under.set(id, done);
+}
+
+function startQueued(desk: Desk): void {
+  for (const { offered, failures } of desk.queue.values()) {
+    if (desk.runs.size >= MOST_AT_ONCE) return;
+    startHere(desk, offered, failures);
+  }
 }
 
 function lookOnce(desk: Desk, id: string): void {
@@ -99,6 +120,7 @@ async function offer(desk: Desk, id: string): Promise<void> {
   if (desk.runs.has(id)) {
     const run = desk.runs.get(id);
     if (run != null && run.waits.size > 0) await look(run);
+    else desk.moved.add(id);
     return;
   }
   const state = await readState(desk.runtime, workflowStream(id));
@@ -117,10 +139,30 @@ function offerRow(desk: Desk, row: ViewRow, dead: string | null): void {
   if (definition !== undefined) startHere(desk, { definition, id: row.stream.id, dead });
 }
 
-async function rowsOf(desk: Desk, bucket: string, dueBy?: number): Promise<readonly ViewRow[]> {
+/** Of the definitions that are known here, and of no others. */
+async function rowsOf(
+  desk: Desk,
+  where: "ready" | "asleep" | "stuck",
+  dueBy?: number,
+): Promise<readonly ViewRow[]> {
   const { store, tenant } = desk.runtime;
   const due = dueBy === undefined ? {} : { dueBy };
-  return store.query(tenant, { view: RUNS, bucket, order: "oldest", limit: PAGE, ...due });
+  const pages: ViewRow[] = [];
+  for (const name of desk.definitions.keys()) {
+    const query = { view: RUNS, bucket: `${where} ${name}`, order: "oldest", limit: PAGE, ...due } as const;
+    pages.push(...(await store.query(tenant, query)));
+  }
+  return pages;
+}
+
+/** What has moved may have been sent back or cancelled, while the definition is busy with something else. */
+async function lookAtMoved(desk: Desk): Promise<void> {
+  const ids = [...desk.moved];
+  desk.moved.clear();
+  for (const id of ids) {
+    const run = desk.runs.get(id);
+    if (run != null) await look(run);
+  }
 }
 
 /** Everything that is ready, a page at a time as there is room for it. */
@@ -203,6 +245,7 @@ async function watchTime(desk: Desk): Promise<void> {
   let isFirst = true;
   let waited = RECOVER_MS;
   await keepOn(desk, async () => {
+    await lookAtMoved(desk);
     await offerDue(desk);
     if (desk.isBehind || isFirst) await offerReady(desk);
     if (waited >= RECOVER_MS) {
@@ -227,6 +270,8 @@ export function createDispatcher(
     runs: new Map(),
     under: new Map(),
     listeners: new Map(),
+    queue: new Map(),
+    moved: new Set(),
     isBehind: false,
   };
   let isWorking = false;
@@ -239,7 +284,7 @@ export function createDispatcher(
   return {
     run(id, definition, listener) {
       if (listener !== undefined) desk.listeners.set(id, listener);
-      startHere(desk, { definition, id, dead: null });
+      startHere(desk, { definition, id, dead: null, isOurs: true });
     },
     running: (id) => desk.under.get(id),
     offer: (id) => void offer(desk, id).catch(fail),

@@ -36,6 +36,13 @@ async function withdrawLeft(run: Run): Promise<void> {
   await withdrawQuestions(run.runtime, open, said);
 }
 
+/** A definition that ended although people are still asked at a checkpoint: it is over when they have decided. */
+async function awaitCheckpoint(run: Run): Promise<void> {
+  const { pending, status, runner } = run.state;
+  if (status !== "awaiting_approval" || pending === null || runner !== run.epoch) return;
+  await letGo(run, [{ op: pending.op, kind: "checkpoint", on: pending.approval, until: null }]);
+}
+
 async function endRun(run: Run): Promise<void> {
   const { ending } = run;
   if (ending === null) return;
@@ -43,7 +50,7 @@ async function endRun(run: Run): Promise<void> {
     await withdrawLeft(run);
     const result = await withoutSecrets(run, resultJson(ending.value));
     await conclude(run, (draft, runner, before) => completeWorkflow(draft, runner, { result, before }));
-    return;
+    return awaitCheckpoint(run);
   }
   const reason = await textWithoutSecrets(run, errorText(ending.error));
   if (isUndone(run)) {
@@ -65,7 +72,8 @@ async function refuseChanged(run: Run, difference: string): Promise<void> {
     on: difference,
     until: null,
   } as const;
-  await letGo(run, [wait]);
+  // Somebody may write at the same time: what they wrote is looked at, and it is let go of all the same.
+  while (!(await letGo(run, [wait])) && !run.turned);
 }
 
 /** One stretch: until it ends, is let go of, or is sent back. */

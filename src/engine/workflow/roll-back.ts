@@ -139,6 +139,7 @@ async function undoOnce(run: Run, done: Done, undo: Tool, tries: number): Promis
   const answer = await proposeCall(run.runtime, undo, await args(), {
     requestId,
     waitMs: 0,
+    requester: run.state.requester,
     placement: { ...within, epoch: run.epoch, rollback: false },
   });
   await run.runtime.reach("after_compensation");

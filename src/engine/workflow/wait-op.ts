@@ -137,8 +137,15 @@ export class ChildFailed extends Error {
 
 async function spawn(run: Run, op: string, child: Definition, input: Json): Promise<void> {
   const parent = { workflow: run.id, op };
-  const { rollbackEnabled } = run.state;
-  const origin = { requestId: op, parent, epoch: null, rollbackEnabled, terms: termsOf(run.state) };
+  const { rollbackEnabled, requester } = run.state;
+  const origin = {
+    requestId: op,
+    parent,
+    requester,
+    epoch: null,
+    rollbackEnabled,
+    terms: termsOf(run.state),
+  };
   const creation = creationOf(run.runtime, child, validInput(child, input), origin);
   const answer = await commit(run, (draft, runner, before) =>
     spawnChild(draft, runner, { op, before, creation }),

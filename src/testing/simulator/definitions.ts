@@ -79,7 +79,7 @@ async function call(line: Line, op: Extract<OpSpec, { kind: "call" }>): Promise<
 async function step(line: Line, op: Extract<OpSpec, { kind: "step" }>): Promise<void> {
   const { sim, life } = line.telling;
   const key = keyOf(line, op.name);
-  const retries = { attempts: op.attempts, backOffMs: sim.scenario.latencyMs * 40 };
+  const retries = { attempts: op.attempts, backOffMs: op.backOffMs };
   const work = async ({ attempt }: StepContext): Promise<number> => {
     await life.runtime.clock.sleep(sim.random.float() * 30);
     if (attempt <= op.fails) throw new Error("not yet");

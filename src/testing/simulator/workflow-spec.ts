@@ -15,7 +15,13 @@ export type OpSpec =
       readonly must: boolean;
     }
   /** Fails so often before it succeeds. */
-  | { readonly kind: "step"; readonly name: string; readonly fails: number; readonly attempts: number }
+  | {
+      readonly kind: "step";
+      readonly name: string;
+      readonly fails: number;
+      readonly attempts: number;
+      readonly backOffMs: number;
+    }
   | {
       readonly kind: "gated";
       readonly name: string;
@@ -103,7 +109,8 @@ function drawStep(drawing: Drawing): OpSpec {
   const { random } = drawing;
   const attempts = random.between(1, 4);
   const fails = random.chance(0.4) ? random.between(1, 4) : 0;
-  return { kind: "step", name: `step ${++drawing.count}`, attempts, fails };
+  const backOffMs = random.pick([50, 400, 2_500]);
+  return { kind: "step", name: `step ${++drawing.count}`, attempts, fails, backOffMs };
 }
 
 function drawGated(drawing: Drawing): OpSpec {
@@ -201,14 +208,14 @@ function drawUndo(random: Random, scenario: Scenario, tool: ToolSpec): UndoSpec 
   const roll = random.float();
   if (roll < 0.15) return { kind: "none" };
   if (roll < 0.2) return { kind: "nothing" };
-  const effect = random.pick(["once", "keyed", "idempotent"] as const);
+  const effect = random.pick(["once", "once", "keyed", "idempotent"] as const);
   const { keyRetentionMs, remembersMs } = tool;
   const spec = {
     ...innerTool(`${tool.name}.undo`, effect, scenario.flightMs),
     keyRetentionMs,
     remembersMs,
     timeoutMs: random.chance(0.5) ? random.between(100, 3_000) : null,
-    refuses: random.pick([0, 0, 0, 0.3, 0.9]),
+    refuses: random.pick([0, 0, 0.3, 1]),
   };
   const isGated = random.chance(0.25);
   const ask = { ...drawAsk(random, scenario.people), quorum: 1, executeWithinMs: null };
