@@ -87,10 +87,28 @@ export async function awaitRecorded(run: Run): Promise<void> {
   }
 }
 
-/** Something recorded that the definition never asked for. */
+/** Something recorded that the definition has not asked for. */
+function firstMissing(run: Run): string | undefined {
+  for (const { key, kind } of run.table.ops.values()) if (kind !== "log" && !run.claimed.has(key)) return key;
+  return undefined;
+}
+
 function leftOver(run: Run): string | undefined {
-  for (const { key, kind } of run.table.ops.values())
-    if (kind !== "log" && !run.claimed.has(key)) return difference(run, key, undefined);
+  const key = firstMissing(run);
+  return key === undefined ? undefined : difference(run, key, undefined);
+}
+
+/** What is recorded and still open is asked for again before anything new begins; otherwise the definition has changed. */
+async function awaitOpen(run: Run): Promise<string | undefined> {
+  const { clock, closing } = run.runtime;
+  for (let waited = 0; !run.isCaughtUp; waited += 20) {
+    const missing = firstMissing(run);
+    const fresh = [...run.asked.values()].find(({ key }) => !run.table.ops.has(key));
+    if (missing === undefined) run.isCaughtUp = true;
+    else if (fresh === undefined || hasNews(run) || closing.aborted) return undefined;
+    else if (waited >= patienceFor(missing, fresh)) return difference(run, missing, fresh);
+    else await clock.sleep(20, closing);
+  }
   return undefined;
 }
 
@@ -137,7 +155,8 @@ function startAsked(run: Run): boolean {
   for (const op of run.asked.values()) {
     // While a checkpoint waits a call is turned away, made or not: it is looked at again afterwards.
     const mayStart = run.state.status === "executing" || (op.kind !== "call" && run.table.ops.has(op.key));
-    if (op.isStarted || !mayStart) continue;
+    const isTimely = run.isCaughtUp || run.table.ops.has(op.key);
+    if (op.isStarted || !mayStart || !isTimely) continue;
     startOp(run, op);
     some = true;
   }
@@ -195,7 +214,7 @@ function verdict(run: Run): Driven | undefined {
 
 export async function drive(run: Run): Promise<Driven> {
   for (;;) {
-    const changed = await deliver(run);
+    const changed = (await deliver(run)) ?? (await awaitOpen(run));
     if (changed !== undefined) return { kind: "changed", difference: changed };
     if (run.next < run.table.deliveries.length && !run.turned) continue;
     const decided = verdict(run);

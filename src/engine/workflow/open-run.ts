@@ -83,6 +83,7 @@ export async function openRun(
     handles: new Set(),
     active: 0,
     ending: null,
+    isCaughtUp: false,
     turned: false,
     failure: undefined,
     changed: null,

@@ -72,6 +72,8 @@ export type Run = {
   readonly handles: Set<string>;
   active: number;
   ending: Ending | null;
+  /** The definition has asked for everything that was recorded before this run. */
+  isCaughtUp: boolean;
   /** The workflow stands elsewhere: this run is over. */
   turned: boolean;
   failure: unknown;
