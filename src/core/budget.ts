@@ -81,7 +81,7 @@ export function reserve(state: BudgetState, effect: string, amount: Money): Rese
     reason,
     events: [{ type: "budget.refused", tv: 1, body: { effect, ...moneyToJson(amount), reason } }],
   });
-  if (state.limit === null) return no("the budget was never opened");
+  if (state.limit === null) return no("the budget was never opened: hp.budgets.limit() opens it");
   if (state.limit.currency !== amount.currency) {
     return no(`the budget is in ${state.limit.currency}, the cost in ${amount.currency}`);
   }

@@ -170,20 +170,20 @@ function verdictOf(name: string, said: unknown): Verdict {
 }
 
 /** A fixed rule that can never be met is refused when it is written. */
-function checkPolicy(name: string, policy: Policy<never>): void {
+export function checkPolicy(whose: string, policy: Policy<never>): void {
   if (typeof policy === "function") return;
-  const verdict = verdictOf(name, policy);
+  const verdict = verdictOf(whose, policy);
   const known = ["approve", "revise", "block", "escalate"].includes(verdict?.verdict);
-  if (!known) wrong(`The tool "${name}" has a policy that is not a verdict or a function.`);
+  if (!known) wrong(`The ${whose} has a policy that is not a verdict or a function.`);
   if (verdict.verdict === "revise" && !isJsonObject(verdict.set))
-    wrong(`The policy of "${name}" revises without saying what to set.`);
+    wrong(`The policy of the ${whose} revises without saying what to set.`);
   if (verdict.verdict !== "escalate") return;
   const rule = approverRule(verdict.approvers);
   if (typeof rule === "string")
-    throw new HoldpointError("invalid_input", `The policy of "${name}": ${rule}.`);
+    throw new HoldpointError("invalid_input", `The policy of the ${whose}: ${rule}.`);
   const fault = unsatisfiable(rule, []);
   if (fault !== undefined)
-    throw new HoldpointError("unsatisfiable_quorum", `The policy of "${name}" cannot be met: ${fault}.`);
+    throw new HoldpointError("unsatisfiable_quorum", `The policy of the ${whose} cannot be met: ${fault}.`);
 }
 
 function policyDigest(policy: Policy<never>, version: string | undefined): string {
@@ -246,7 +246,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
   // The user's functions are typed by Args; the rules hand them JSON that the schema has let through.
   const definition = given as unknown as ToolDefinition<Json, unknown>;
   const { name, effect = "once", policy = "escalate" } = definition;
-  checkPolicy(name, policy as unknown as Policy<never>);
+  checkPolicy(`tool "${name}"`, policy as unknown as Policy<never>);
   const { cost, dedupe, verify } = definition;
   const windowMs = definition.dedupeWindowMs ?? HOUR_MS;
   return {

@@ -8,7 +8,7 @@ import {
   type CheckpointSet,
   COMPLEXITIES,
 } from "./checkpoint-rules.ts";
-import type { Checkpoints } from "./checkpoint-sets.ts";
+import { type Checkpoints, checkpointId } from "./checkpoint-sets.ts";
 
 const NAME_LENGTH = 100;
 /** As operations are named. */
@@ -147,7 +147,11 @@ function checkUnique(list: readonly CheckpointDefinition[], field: "name" | "id"
 function checkList(given: readonly unknown[], requester: readonly string[]): readonly CheckpointDefinition[] {
   const list = given.map((one, index) => checkOne(one, index, requester));
   checkUnique(list, "name");
-  checkUnique(list, "id");
+  // One that is not given is made of the name.
+  checkUnique(
+    list.map((one) => ({ ...one, id: checkpointId(one) })),
+    "id",
+  );
   return list;
 }
 

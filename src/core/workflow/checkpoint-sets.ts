@@ -76,3 +76,8 @@ export function adaptiveCheckpoints(all: readonly CheckpointDefinition[]): Requi
   };
   return { simple: cut("simple"), medium: cut("medium"), complex: cut("complex") };
 }
+
+/** The id that a checkpoint has, or that is made of its name. */
+export function checkpointId({ id, name }: Pick<CheckpointDefinition, "id" | "name">): string {
+  return id ?? `cp_${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")}`;
+}

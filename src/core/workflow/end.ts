@@ -1,66 +1,13 @@
-/**
- * The end of a workflow: completed, failed, or cancelled by somebody.
- *
- * E1. It ends once; its parent is told in the same commit. A move that the states do not allow is refused and recorded.
- * E2. Nobody is left with a question about a workflow that is over.
- */
-import { withdrawApproval } from "../approval/withdraw.ts";
+/** The end of a workflow: completed, failed, or cancelled by somebody. A move that the states do not allow is recorded. */
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
-import { approvalStream, workflowStream } from "../stream.ts";
+import { workflowStream } from "../stream.ts";
 import type { Turned } from "./call.ts";
-import type { FailureCode, RollbackReport } from "./events.ts";
+import type { RollbackReport } from "./events.ts";
+import { type Failure, failWorkflow, lockParent, tellParent } from "./fail.ts";
 import { heldBy, lockWorkflow, type Runner } from "./run.ts";
 import { type LiveWorkflow, mayMove, type WorkflowStatus } from "./state.ts";
-
-export type Failure = {
-  readonly code: FailureCode;
-  readonly reason: string;
-  readonly by: string;
-  readonly report: RollbackReport | null;
-};
-
-function tellParent(
-  draft: Draft,
-  id: string,
-  end: { status: "completed" | "failed"; result: Json; reason: string },
-) {
-  const state = draft.state(workflowStream(id)) as LiveWorkflow;
-  if (state.parent === null) return;
-  const { workflow, op } = state.parent;
-  draft.append(workflowStream(workflow), [{ type: "child.ended", tv: 1, body: { op, child: id, ...end } }]);
-}
-
-function lockParent(draft: Draft, state: LiveWorkflow): Need | undefined {
-  return state.parent === null ? undefined : draft.need({ write: [workflowStream(state.parent.workflow)] });
-}
-
-/** Takes back the question that a checkpoint asked. */
-export function withdrawQuestion(
-  draft: Draft,
-  state: LiveWorkflow,
-  by: string,
-  reason: string,
-): Need | undefined {
-  if (state.pending === null) return undefined;
-  const ref = approvalStream(state.pending.approval);
-  const more = draft.need({ write: [ref] });
-  if (more !== undefined) return more;
-  withdrawApproval(draft, state.pending.approval, { by, reason });
-  return undefined;
-}
-
-/** The caller has made sure that the workflow may fail now. */
-export function failWorkflow(draft: Draft, id: string, failure: Failure): Need | undefined {
-  const ref = workflowStream(id);
-  const state = draft.state(ref) as LiveWorkflow;
-  const more = lockParent(draft, state) ?? withdrawQuestion(draft, state, failure.by, failure.reason);
-  if (more !== undefined) return more;
-  draft.append(ref, [{ type: "workflow.failed", tv: 1, body: failure }]);
-  tellParent(draft, id, { status: "failed", result: null, reason: failure.reason });
-  return undefined;
-}
 
 export type Ended = { readonly kind: "ended" } | Turned;
 
@@ -115,8 +62,14 @@ export function refuseMove(
   return { kind: "refused", status, reason };
 }
 
-/** What was done stays done. Whoever wants it undone rolls back first. */
-export function cancelWorkflow(draft: Draft, command: Command): Need | Asked {
+/** What a rollback had come to that is broken off; only where `seq` is still the last entry. */
+export type BrokenOff = { readonly seq: number; readonly report: RollbackReport };
+
+/** What was done stays done. Whoever wants it undone rolls back first. `back` is said of one that rolls back. */
+export function cancelWorkflow(
+  draft: Draft,
+  command: Command & { readonly back?: BrokenOff },
+): Need | Asked | { readonly kind: "moved" } {
   const state = lockWorkflow(draft, command.workflow);
   if (state === undefined) return { kind: "unknown" };
   if ("kind" in state) return state;
@@ -124,7 +77,18 @@ export function cancelWorkflow(draft: Draft, command: Command): Need | Asked {
     return { kind: "done", status: "failed" };
   if (!mayMove(state.status, "failed"))
     return refuseMove(draft, { ...command, status: state.status }, "cancel", `it is ${state.status} already`);
-  const { by, reason, workflow } = command;
-  const more = failWorkflow(draft, workflow, { code: "cancelled", reason, by, report: null });
+  const { by, reason, workflow, back } = command;
+  if (back !== undefined && back.seq !== state.seq) return { kind: "moved" };
+  const report = back?.report ?? null;
+  const more = failWorkflow(draft, workflow, { code: "cancelled", reason, by, report });
   return more ?? { kind: "done", status: "failed" };
+}
+
+/** What it had begun was withdrawn: nothing of it is open any more but what ends by itself. */
+export function closeWorkflow(draft: Draft, workflow: string): Need | { readonly kind: "closed" } {
+  const state = lockWorkflow(draft, workflow);
+  if (state !== undefined && "kind" in state) return state;
+  if (state?.closing === true)
+    draft.append(workflowStream(workflow), [{ type: "workflow.closed", tv: 1, body: {} }]);
+  return { kind: "closed" };
 }

@@ -23,6 +23,14 @@ export type Declared = {
 
 export type Lineage = { readonly workflow: string; readonly op: string };
 
+export type Fork = {
+  readonly workflow: string;
+  readonly seq: number;
+  readonly checkpoint: string;
+  /** The last entry of the origin at that time: what was under way at the checkpoint and had ended by then, has ended here. */
+  readonly upTo?: number;
+};
+
 export type CreatedBody = {
   readonly name: string;
   readonly description: string;
@@ -45,7 +53,7 @@ export type CreatedBody = {
   readonly budget?: string;
   readonly parent: Lineage | null;
   /** The history up to this entry of another workflow is its own beginning. */
-  readonly fork: { readonly workflow: string; readonly seq: number; readonly checkpoint: string } | null;
+  readonly fork: Fork | null;
 };
 
 export type WaitKind =
@@ -215,6 +223,10 @@ export type WorkflowEvent =
         readonly report: RollbackReport | null;
       }
     >
+  /** Nothing that it had begun waits for anybody any more. */
+  | Fact<"workflow.closed", Record<string, never>>
+  /** Another workflow begins with what this one had done up to a checkpoint. */
+  | Fact<"workflow.forked", { readonly fork: string; readonly seq: number; readonly checkpoint: string }>
   | Fact<
       "workflow.refused",
       { readonly asked: string; readonly by: string; readonly status: string; readonly reason: string }
@@ -254,5 +266,7 @@ export const WORKFLOW_EVENTS: readonly string[] = [
   "workflow.settling",
   "workflow.completed",
   "workflow.failed",
+  "workflow.closed",
+  "workflow.forked",
   "workflow.refused",
 ] satisfies readonly WorkflowEvent["type"][];

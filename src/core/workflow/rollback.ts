@@ -9,8 +9,9 @@ import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import { workflowStream } from "../stream.ts";
 import type { Turned } from "./call.ts";
-import { type Asked, type Command, type Ended, failWorkflow, refuseMove, withdrawQuestion } from "./end.ts";
+import { type Asked, type Command, type Ended, refuseMove } from "./end.ts";
 import type { FailureCode, RollbackReport } from "./events.ts";
+import { failWorkflow, withdrawQuestion } from "./fail.ts";
 import { heldBy, lockWorkflow, type Runner, wasRecorded } from "./run.ts";
 import { type LiveWorkflow, mayMove, type PassedCheckpoint } from "./state.ts";
 

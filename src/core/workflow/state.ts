@@ -107,6 +107,14 @@ export type LiveWorkflow = CreatedBody & {
   readonly rollback: Rollback | null;
   /** The last one that ended, with what it left behind. */
   readonly rolledBack: (Rollback & RollbackReport) | null;
+  /** What its rollbacks could not undo, all of them together. */
+  readonly irreversible: readonly Irreversible[];
+  /** Actions, questions and children that it has begun and that have not ended. */
+  readonly open: readonly string[];
+  /** It has failed, and what it had begun is still to be withdrawn. */
+  readonly closing: boolean;
+  /** Workflows that begin with what this one had done up to an entry. */
+  readonly forks: readonly { readonly workflow: string; readonly seq: number }[];
   readonly end: WorkflowEnd | null;
 };
 export type WorkflowState = { readonly status: "none" } | LiveWorkflow;
@@ -130,6 +138,10 @@ function created(body: CreatedBody, { at, seq }: RecordedEvent): LiveWorkflow {
     lastDecision: null,
     rollback: null,
     rolledBack: null,
+    irreversible: [],
+    open: [],
+    closing: false,
+    forks: [],
     end: null,
   };
 }
@@ -165,6 +177,36 @@ function said(state: LiveWorkflow, facts: number, operations: number): LiveWorkf
   return { ...state, written: state.written + facts, operations: state.operations + operations };
 }
 
+const opened = (state: LiveWorkflow, id: string): LiveWorkflow => ({ ...state, open: [...state.open, id] });
+
+/** What it has begun and what has ended of it. */
+function tracked(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow {
+  switch (event.type) {
+    case "call.made":
+    case "compensation.made":
+      return opened(state, event.body.action);
+    case "child.spawned":
+      return opened(state, event.body.child);
+    case "question.asked":
+      return opened(state, event.body.approval);
+    case "call.settled":
+    case "compensation.settled":
+      return ended(state, event.body.action);
+    case "child.ended":
+      return ended(state, event.body.child);
+    case "question.answered":
+      return ended(state, event.body.approval);
+    default:
+      return state;
+  }
+}
+
+function ended(state: LiveWorkflow, id: string): LiveWorkflow {
+  if (!state.open.includes(id)) return state;
+  const open = state.open.filter((one) => one !== id);
+  return { ...state, open, closing: state.closing && open.length > 0 };
+}
+
 function evolveRun(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | undefined {
   switch (event.type) {
     case "workflow.started":
@@ -182,6 +224,12 @@ function evolveRun(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | un
       return woken(state);
     case "workflow.refused":
       return state;
+    case "workflow.closed":
+      return { ...state, open: [], closing: false };
+    case "workflow.forked": {
+      const { fork, seq } = event.body;
+      return { ...state, forks: [...state.forks, { workflow: fork, seq }] };
+    }
     default:
       return undefined;
   }
@@ -247,7 +295,10 @@ function rolledBack(state: LiveWorkflow, body: WorkflowEventOf<"rollback.ended">
   const { undone, notUndone, irreversible, generation, toSeq, after } = body;
   const passed = state.passed.filter(({ seq }) => seq <= toSeq);
   const past = { ...rollback, undone, notUndone, irreversible };
-  const back = { ...state, generation, passed, rollback: null, rolledBack: past, pending: null };
+  const known = new Set(state.irreversible.map(({ action }) => action));
+  const left = [...state.irreversible, ...irreversible.filter(({ action }) => !known.has(action))];
+  const stands = { generation, passed, rollback: null, rolledBack: past, pending: null, irreversible: left };
+  const back = { ...state, ...stands };
   return after === "again" ? moved(back, "executing") : back;
 }
 
@@ -266,7 +317,8 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
     case "workflow.failed": {
       const end = { status: "failed", at, ...event.body } as const;
       const failed = { ...moved(state, "failed"), runner: null, pending: null, rollback: null, end };
-      return { ...failed, isReady: false, wakeAt: null, waits: [] };
+      const closing = state.open.length > 0;
+      return { ...failed, isReady: false, wakeAt: null, waits: [], closing };
     }
     default:
       return undefined;
@@ -274,7 +326,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
 }
 
 export const workflowFold: Fold<WorkflowState> = {
-  version: 1,
+  version: 2,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {
@@ -284,11 +336,12 @@ export const workflowFold: Fold<WorkflowState> = {
       if (event.type === "workflow.created") return created(event.body, recorded);
       throw new HoldpointError("broken_rule", `"${event.type}" came before the workflow was created.`);
     }
+    const now = tracked(state, event);
     const next =
-      evolveRun(state, event) ??
-      evolveOperation(state, event) ??
-      evolveCheckpoint(state, event, recorded) ??
-      evolveEnd(state, event, recorded);
+      evolveRun(now, event) ??
+      evolveOperation(now, event) ??
+      evolveCheckpoint(now, event, recorded) ??
+      evolveEnd(now, event, recorded);
     if (next === undefined)
       throw new HoldpointError("broken_rule", `"${event.type}" cannot happen to a workflow twice.`);
     return { ...next, seq: recorded.seq, changedAt: recorded.at };

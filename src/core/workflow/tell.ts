@@ -7,8 +7,8 @@
 import type { LiveApproval } from "../approval/state.ts";
 import type { Draft, Need } from "../draft.ts";
 import { actionStream, approvalStream, workflowStream } from "../stream.ts";
-import { failWorkflow } from "./end.ts";
 import type { CheckpointDecision } from "./events.ts";
+import { failWorkflow } from "./fail.ts";
 import { beginRollback, codeOf, nextAttempt, targetOf } from "./rollback.ts";
 import type { LiveWorkflow } from "./state.ts";
 

@@ -4,7 +4,7 @@ import type { Money } from "../../core/money.ts";
 import { type Reach, reachCheckpoint } from "../../core/workflow/ask.ts";
 import { checkCaptured } from "../../core/workflow/check-captured.ts";
 import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
-import { checkpointNamed, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
+import { checkpointId, checkpointNamed, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
 import type { Irreversible, ReachedBody } from "../../core/workflow/events.ts";
 import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
 import { captureSnapshot } from "../capture.ts";
@@ -81,7 +81,7 @@ async function capture(run: Run, op: string, reached: Reached, why: string): Pro
   const { runtime } = run;
   const id = freshId(runtime, "snap");
   const declared = run.state.checkpoints.find((one) => one.name === name);
-  const checkpoint = declared?.id ?? `cp_${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")}`;
+  const checkpoint = declared?.id ?? checkpointId({ name });
   const place = { snapshot: id, workflow: run.id, checkpoint, name, at: runtime.clock.now() };
   const { artifact, ref, snapshot } = await captureSnapshot(
     runtime,

@@ -4,7 +4,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { moneyToJson } from "../../core/money.ts";
 import type { CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
-import { chosenSet } from "../../core/workflow/checkpoint-sets.ts";
+import { checkpointId, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
 import type { Creation } from "../../core/workflow/create.ts";
 import type { CreatedBody, Declared, Lineage } from "../../core/workflow/events.ts";
 import { wrong } from "../check-call.ts";
@@ -24,7 +24,7 @@ function declared({
   timeoutSeconds,
 }: CheckpointDefinition): Declared {
   return {
-    id: id ?? `cp_${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")}`,
+    id: checkpointId({ name, ...(id === undefined ? {} : { id }) }),
     name,
     description: description ?? "",
     requiresApproval: requiresApproval ?? true,

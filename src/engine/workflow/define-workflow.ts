@@ -1,8 +1,8 @@
 /** From what a workflow's author writes to what the engine keeps. */
 import { isPrincipal } from "../../core/principal.ts";
 import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
-import { wrong } from "../check-call.ts";
-import { isMoney } from "../define-tool.ts";
+import { checkFields as checkGiven, wrong } from "../check-call.ts";
+import { checkPolicy, isMoney } from "../define-tool.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./definition.ts";
 import { checkName } from "./operation.ts";
 
@@ -34,7 +34,10 @@ function checkFields(name: string, options: Readonly<Record<string, unknown>>): 
   }
 }
 
-function checkParties(name: string, parties: WorkflowOptions<never>["parties"] = {}): void {
+const ROLES = ["poster", "executor", "supervisor"];
+
+export function checkParties(name: string, parties: WorkflowOptions<never>["parties"] = {}): void {
+  checkGiven(`The parties of "${name}"`, parties, ROLES);
   for (const [role, who] of Object.entries(parties))
     if (who !== undefined && !isPrincipal(who))
       wrong(`The ${role} of "${name}" is person:, agent: or service:<name>.`);
@@ -63,6 +66,7 @@ function checkOptions(name: string, options: WorkflowOptions<never>): void {
   }
   if (options.checkpoints !== undefined) checkCheckpoints(options.checkpoints);
   checkParties(name, options.parties);
+  if (options.policy !== undefined) checkPolicy(`workflow "${name}"`, options.policy);
 }
 
 export function defineWorkflow(name: unknown, options: WorkflowOptions<never>, body: unknown): Definition {

@@ -15,7 +15,7 @@ import {
   workflowFold,
 } from "../../core/workflow/state.ts";
 import { openSnapshot } from "../capture.ts";
-import { wrong } from "../check-call.ts";
+import { checkFields, wrong } from "../check-call.ts";
 import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
@@ -46,7 +46,16 @@ async function detailed(place: Place, id: string, state: LiveWorkflow): Promise<
 /** As it stood after an entry, or at a time. */
 export type Moment = { readonly seq: number } | { readonly time: number };
 
-export async function workflowAt(place: Place, id: string, moment: Moment): Promise<WorkflowDetails> {
+function checkMoment(given: Moment): Moment {
+  const moment = checkFields("A moment", given, ["seq", "time"]);
+  const values = Object.values(moment);
+  if (values.length !== 1 || !Number.isFinite(values[0]))
+    wrong("A moment is { seq }, the number of an entry, or { time } in milliseconds.");
+  return moment;
+}
+
+export async function workflowAt(place: Place, id: string, given: Moment): Promise<WorkflowDetails> {
+  const moment = checkMoment(given);
   await workflowState(place, id);
   let state = workflowFold.initial;
   for await (const entry of entriesOf(place, id)) {
@@ -73,7 +82,9 @@ export async function listWorkflows(
   { store, tenant }: Place,
   page: WorkflowPage = {},
 ): Promise<WorkflowList> {
-  const { status = "any", limit = 100, order = "newest", after } = page;
+  const fields = ["status", "limit", "after", "order"];
+  const { status = "any", limit = 100, order = "newest", after } = checkFields("A page", page, fields);
+  if (order !== "newest" && order !== "oldest") wrong("An order is newest or oldest.");
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
     wrong(`A limit is a whole number from 1 to ${MOST}.`);
   if (status !== "any" && !WORKFLOW_STATUSES.includes(status))

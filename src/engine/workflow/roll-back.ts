@@ -269,9 +269,11 @@ async function sweep(run: Run): Promise<Swept> {
 export async function rollBackAll(run: Run): Promise<"again" | "failed" | "waits" | "left"> {
   try {
     for (;;) {
+      const { seen } = run;
       const swept = await sweep(run);
       if ("waits" in swept) {
-        if (await letGo(run, swept.waits)) return "waits";
+        // What came meanwhile may be what it would wait for.
+        if (run.seen === seen && (await letGo(run, swept.waits))) return "waits";
         if (run.state.runner !== run.epoch || run.state.status !== "rolling_back") return "left";
         continue;
       }

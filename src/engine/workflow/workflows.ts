@@ -5,14 +5,14 @@ import { isId } from "../../core/ids.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
-import { wrong } from "../check-call.ts";
+import { isPlainObject, wrong } from "../check-call.ts";
 import { isBudgetName } from "../operate.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { creationOf, termsOf, validInput } from "./create.ts";
-import { bindDefinition, defineWorkflow } from "./define-workflow.ts";
+import { bindDefinition, checkParties, defineWorkflow } from "./define-workflow.ts";
 import type {
   Definition,
   RunOptions,
@@ -78,26 +78,45 @@ export async function awaitEnd(
 }
 
 const RUN_OPTIONS = new Set(["requestId", "parties", "approvalRequired", "budget", "notify"]);
-const LATER = new Set(["sandbox", "trace", "maxCostUsd"]);
+const LATER: { readonly [field: string]: string } = {
+  sandbox: "run untrusted code in a process of its own for now",
+  trace: "the journal has every step; `holdpoint show` prints it",
+  maxCostUsd: "give tools a cost, and run it with a budget",
+};
 
-function checkRunOptions(options: RunOptions): void {
+function checkRunFields(options: RunOptions): void {
+  if (!isPlainObject(options)) wrong(`A workflow is run with an object: { ${[...RUN_OPTIONS].join(", ")} }.`);
   for (const field of Object.keys(options)) {
-    if (LATER.has(field)) wrong(`A workflow cannot be run with "${field}" yet.`);
+    const instead = LATER[field];
+    if (instead !== undefined) wrong(`A workflow cannot be run with "${field}" yet: ${instead}.`);
     if (!RUN_OPTIONS.has(field))
       wrong(`A workflow is not run with "${field}"; there are ${[...RUN_OPTIONS].join(", ")}.`);
   }
-  const { requestId } = options;
-  if (
-    requestId !== undefined &&
-    (typeof requestId !== "string" || requestId === "" || requestId.length > 500)
-  )
-    wrong("A request id is a text of 1 to 500 characters.");
-  if (options.approvalRequired !== undefined && typeof options.approvalRequired !== "boolean")
-    wrong("approvalRequired is true or false.");
-  if (options.budget !== undefined && !isBudgetName(options.budget))
-    wrong("A workflow is run with the name of a budget, one that hp.budgets.limit() has opened.");
-  if (options.notify !== undefined && typeof options.notify !== "function")
-    wrong("notify is a function; addresses such as slack:// are not there yet.");
+}
+
+const isRequestId = (value: unknown): boolean =>
+  typeof value === "string" && value !== "" && value.length <= 500 && value.isWellFormed();
+
+const RUN_CHECKS: readonly (readonly [keyof RunOptions, (value: unknown) => boolean, string])[] = [
+  ["requestId", isRequestId, "A request id is a text of 1 to 500 characters."],
+  ["approvalRequired", (value) => typeof value === "boolean", "approvalRequired is true or false."],
+  [
+    "budget",
+    isBudgetName,
+    "A workflow is run with the name of a budget, one that hp.budgets.limit() has opened.",
+  ],
+  [
+    "notify",
+    (value) => typeof value === "function",
+    "notify is a function; addresses such as slack:// are not there yet.",
+  ],
+];
+
+function checkRunOptions(options: RunOptions): void {
+  checkRunFields(options);
+  for (const [field, fits, text] of RUN_CHECKS)
+    if (options[field] !== undefined && !fits(options[field])) wrong(text);
+  checkParties("this run", options.parties);
 }
 
 async function startWorkflow(

@@ -81,7 +81,6 @@ export const RACES = [
   "executing waits for retry",
   "executing waits for sleep",
   "rolling_back waits for approval",
-  "rolling_back waits for doubt",
   "rolled back by itself",
   "rolled back to a checkpoint",
   "several effects undone",

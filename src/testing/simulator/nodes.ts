@@ -210,7 +210,11 @@ export function bear(sim: Sim, node: number): Life {
   return life;
 }
 
-const FLOW_POINTS = /_(take|checkpoint|compensation|fact|rest)$/;
+function crashAt(sim: Sim, life: Life, point: string): Promise<void> {
+  if (/_(take|checkpoint|compensation|fact|rest)$/.test(point)) count(sim, "crash at a point of a workflow");
+  crash(sim, life, point);
+  return never();
+}
 
 function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
   if (!life.alive) return never();
@@ -219,11 +223,7 @@ function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
     if (other) count(sim, "two nodes recover at once");
     sim.recovering.add(life);
   } else if (point === "after_recover") sim.recovering.delete(life);
-  if (strikes(sim, "crash at a named point")) {
-    if (FLOW_POINTS.test(point)) count(sim, "crash at a point of a workflow");
-    crash(sim, life, point);
-    return never();
-  }
+  if (strikes(sim, "crash at a named point")) return crashAt(sim, life, point);
   if (point === "before_send" && sim.random.chance(0.5))
     freezeMaybe(sim, life, "node frozen while an effect is under way");
   const begun = point === "after_propose" || point === "after_start";

@@ -4,7 +4,7 @@ import { at, type Patch, type Planted } from "./planted-bug.ts";
 const bug = (name: string, ...patches: readonly Patch[]): Planted => ({ name, patches, inFlows: true });
 
 const CALL = "src/core/workflow/call.ts";
-const END = "src/core/workflow/end.ts";
+const END = "src/core/workflow/fail.ts";
 const RULES = "src/core/workflow/run.ts";
 const ROLLBACK = "src/core/workflow/rollback.ts";
 const TELL = "src/core/workflow/tell.ts";

@@ -268,8 +268,13 @@ export function withWorkflows(scenario: Scenario, random: Random): Scenario {
     ([name, version]) =>
       [name, random.chance(0.6) ? { ...version, policy: { kind: "approve" } as const } : version] as const,
   );
+  // Plain seeds have the more honest receivers.
+  const tools = scenario.tools.map((tool) =>
+    tool.effect === "keyed" && random.chance(0.4) ? { ...tool, receiver: "ignores" as const } : tool,
+  );
   return {
     ...scenario,
+    tools,
     nodes: scenario.nodes.slice(0, Math.max(scenario.tenants.length, random.between(1, 3))),
     requests: random.between(1, 6),
     firstVersions: new Map(free),
