@@ -7,6 +7,7 @@ import { startRecovery } from "./recover.ts";
 import type { Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";
 import { sweepExpired } from "./sweep.ts";
+import { closeFailed } from "./workflow/withdraw.ts";
 
 export type Rhythm = {
   readonly recoverMs: number;
@@ -49,6 +50,7 @@ export async function maintain(
     repeat(runtime, idle, rhythm.recoverMs, () => startRecovery(runtime)),
     repeat(runtime, idle, rhythm.probeMs, () => startProbing(runtime, idle)),
     repeat(runtime, idle, rhythm.sweepMs, () => sweepExpired(runtime)),
+    repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
   if (epoch.leaseMs !== null) rounds.push(repeat(runtime, idle, epoch.leaseMs / 3, () => epoch.renew()));
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));

@@ -5,7 +5,7 @@ import type { LiveWorkflow } from "../core/workflow/state.ts";
 
 /** What the rows are made of, beside what never changes. Most facts of a workflow touch none of it. */
 const SHOWN = ["status", "generation", "pending", "lastDecision", "passed", "end"] as const;
-const RUN = ["status", "runner", "isReady", "wakeAt", "waits", "end"] as const;
+const RUN = ["status", "runner", "isReady", "wakeAt", "waits", "end", "closing"] as const;
 
 function agree(
   before: StateOf<"workflow">,
@@ -47,7 +47,8 @@ export const workflowsView = {
 
 /**
  * Where a run stands: `ready` to be taken, `running` in a process, `asleep` until something moves, `stuck` on a definition.
- * All but the second with the definition's name: whoever does not have it never comes across it.
+ * All but the second with the definition's name: whoever does not have it never comes across it. One that has failed is
+ * `closing` until what it had begun is withdrawn, for which nobody needs its definition.
  */
 function runOf(state: LiveWorkflow): {
   readonly bucket: string;
@@ -67,9 +68,11 @@ function runOf(state: LiveWorkflow): {
 export const runsView = {
   view: "runs",
   kind: "workflow",
-  version: 2,
+  version: 3,
   row(_id: string, state: StateOf<"workflow">) {
-    if (state.status === "none" || state.end !== null) return undefined;
+    if (state.status === "none") return undefined;
+    if (state.closing) return { bucket: "closing", due: null, data: { name: state.name }, at: state.createdAt };
+    if (state.end !== null) return undefined;
     return { ...runOf(state), at: state.createdAt };
   },
   isSame: (before: StateOf<"workflow">, after: StateOf<"workflow">) => agree(before, after, RUN),

@@ -3,12 +3,14 @@
  *
  * V1. Every fact names the epoch that took the workflow; one that lost it writes nothing more.
  * V2. A process lets go only of a workflow of which it has seen everything: what came in between is looked at first.
+ * V3. Nobody takes up a workflow whose parent has failed: it fails there and then.
  */
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import { workflowStream } from "../stream.ts";
 import type { Turned } from "./call.ts";
 import type { Wait } from "./events.ts";
+import { failWorkflow } from "./fail.ts";
 import type { LiveWorkflow } from "./state.ts";
 
 /** A process that runs a workflow, and how many facts it has recorded since it took it. */
@@ -28,6 +30,21 @@ export function lockWorkflow(draft: Draft, id: string): Need | LiveWorkflow | un
 
 const RUNNABLE: readonly string[] = ["initialized", "executing", "rolling_back"];
 
+/** Whoever finds it first ends a workflow that its parent's failure has left behind. */
+function failWithParent(draft: Draft, id: string, state: LiveWorkflow): Need | LiveWorkflow | undefined {
+  const { parent, status } = state;
+  // One that goes back finishes that, and one that asks is withdrawn with all that its parent had begun.
+  if (parent === null || status === "rolling_back" || status === "awaiting_approval") return undefined;
+  const ref = workflowStream(parent.workflow);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  const above = draft.state(ref);
+  if (above.status === "none" || above.end?.status !== "failed") return undefined;
+  const reason = `its parent ${parent.workflow} has failed: ${above.end.reason}`;
+  const failure = { code: "cancelled", reason, by: above.end.by, report: null } as const;
+  return failWorkflow(draft, id, failure) ?? (draft.state(workflowStream(id)) as LiveWorkflow);
+}
+
 /** `dead`: a runner that was found dead, whose workflow may be taken over. */
 export function takeRun(
   draft: Draft,
@@ -43,6 +60,8 @@ export function takeRun(
   const isDue =
     RUNNABLE.includes(state.status) || (state.runner !== null && state.status === "awaiting_approval");
   if (!isFree || !isDue) return { kind: "left", state };
+  const over = failWithParent(draft, command.workflow, state);
+  if (over !== undefined) return "kind" in over ? over : { kind: "left", state: over };
   const type = state.status === "initialized" ? "workflow.started" : "workflow.resumed";
   const ref = workflowStream(command.workflow);
   draft.append(ref, [{ type, tv: 1, body: { epoch } }]);

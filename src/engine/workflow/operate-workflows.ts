@@ -23,8 +23,10 @@ import { termsOf } from "./create.ts";
 import { entriesOf } from "./entries.ts";
 import { loadFork, openIn } from "./open-run.ts";
 import { applyEntry, emptyTable } from "./recorded.ts";
-import { withdrawQuestions, withdrawUndos } from "./withdraw.ts";
+import { withdrawOpen } from "./withdraw.ts";
 import { LISTED, workflowState } from "./workflows.ts";
+
+export { withdrawOpen } from "./withdraw.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 type Said = { readonly by: string; readonly reason: string };
@@ -119,17 +121,6 @@ function checkAnswer(id: string, what: string, answer: Asked): WorkflowStatus {
     details: { status: answer.status },
     data: "The refused request was recorded; the workflow did not change.",
   });
-}
-
-/** Questions and actions of a workflow that is over are withdrawn, its children cancelled. */
-export async function withdrawOpen(runtime: Runtime, id: string, said: Said): Promise<void> {
-  const table = emptyTable();
-  for await (const entry of entriesOf(runtime, id)) applyEntry(table, entry);
-  await withdrawQuestions(runtime, table.ops.values(), said);
-  await withdrawUndos(runtime, table.undos, said);
-  for (const { kind, body, settled } of table.ops.values())
-    if (kind === "child" && settled === null)
-      await cancelById(runtime, String(body["child"]), said).catch(() => undefined);
 }
 
 export async function cancelById(runtime: Runtime, id: string, said: Said): Promise<WorkflowStatus> {

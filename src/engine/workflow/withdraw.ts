@@ -1,10 +1,17 @@
-/** Takes back what people are still asked on behalf of a workflow, where nobody waits for the answer any more. */
+/**
+ * Takes back what people are still asked on behalf of a workflow, where nobody waits for the answer any more.
+ *
+ * Q1. A workflow that has failed is looked for until everything that it had begun was withdrawn, by any process.
+ */
 import { cancelAction } from "../../core/action/cancel.ts";
 import { cancel as cancelApproval } from "../../core/approval/end.ts";
-import { actionStream, approvalStream } from "../../core/stream.ts";
+import { actionStream, approvalStream, workflowStream } from "../../core/stream.ts";
+import { cancelWorkflow, closeWorkflow } from "../../core/workflow/end.ts";
+import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
-import type { RecordedOp, RecordedUndo } from "./recorded.ts";
+import { entriesOf } from "./entries.ts";
+import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./recorded.ts";
 
 type Said = { readonly by: string; readonly reason: string };
 
@@ -38,5 +45,39 @@ export async function withdrawQuestions(
       await runCommand(runtime, { write: [approvalStream(approval)] }, (draft) =>
         cancelApproval(draft, { approval, by, reason }),
       );
+  }
+}
+
+/** Ends a child, and what it had begun in turn. */
+async function cancelChild(runtime: Runtime, workflow: string, said: Said): Promise<void> {
+  await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+    cancelWorkflow(draft, { workflow, ...said }),
+  );
+  await withdrawOpen(runtime, workflow, said);
+}
+
+/** Questions and actions of a workflow that has failed are withdrawn, its children cancelled; then it is closed. */
+export async function withdrawOpen(runtime: Runtime, id: string, { by, reason }: Said): Promise<void> {
+  const state = await readState(runtime, workflowStream(id));
+  if (state.status === "none" || !state.closing) return;
+  const said = { by, reason };
+  const table = emptyTable();
+  for await (const entry of entriesOf(runtime, id)) applyEntry(table, entry);
+  await withdrawQuestions(runtime, table.ops.values(), said);
+  await withdrawUndos(runtime, table.undos, said);
+  for (const { kind, body, settled } of table.ops.values())
+    if (kind === "child" && settled === null) await cancelChild(runtime, String(body["child"]), said);
+  await runCommand(runtime, { write: [workflowStream(id)] }, (draft) => closeWorkflow(draft, id));
+}
+
+const PAGE = 100;
+
+/** Workflows that failed while no process was there to withdraw what they had begun. */
+export async function closeFailed(runtime: Runtime): Promise<void> {
+  const query = { view: "runs", bucket: "closing", order: "oldest", limit: PAGE } as const;
+  for (const { stream } of await runtime.store.query(runtime.tenant, query)) {
+    const state = await readState(runtime, workflowStream(stream.id));
+    if (state.status !== "none" && state.end?.status === "failed")
+      await withdrawOpen(runtime, stream.id, state.end);
   }
 }
