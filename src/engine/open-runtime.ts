@@ -139,6 +139,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     knownKeys: async () => [(parts.knownKeyring ?? parts.keyring)()?.signing.publicJwk ?? []].flat(),
     performing: new Set(),
     sent: new Set(),
+    recovered: new Set(),
     overdue: new Map(),
     recovering: lanes(RECOVERED_AT_ONCE),
     probing: lanes(PROBED_AT_ONCE),

@@ -248,27 +248,29 @@ export type Fresh = { readonly state: ActionIn<"running">; readonly now: number;
 /** So long after the start was decided, nothing of what was checked there is checked again before the send. */
 const FRESH_MS = 250;
 
-/** undefined: not fresh any more, or with arguments that have to be loaded first. */
-function readyAtOnce(action: string, fresh: Fresh | null, tries: number): Ready | undefined {
-  if (fresh === null || tries > 1) return undefined;
+type Performed = { readonly action: string; readonly fresh: Fresh | null };
+
+/** undefined: not fresh any more, looked at by recovery meanwhile, or with arguments that have to be loaded first. */
+function readyAtOnce({ recovered }: Runtime, { action, fresh }: Performed, tries: number): Ready | undefined {
+  if (fresh === null || tries > 1 || recovered.has(attemptName({ action, state: fresh.state })))
+    return undefined;
   if (fresh.age() >= FRESH_MS || isArtifactRef(fresh.state.args)) return undefined;
   const { state, now, age } = fresh;
   return { kind: "send", call: { action, state, args: state.args }, now: () => now + age() };
 }
 
-type Performed = { readonly action: string; readonly fresh: Fresh | null };
-
 async function attempts(
   runtime: Runtime,
   tool: Tool,
-  { action, fresh }: Performed,
+  performed: Performed,
   epoch: Epoch,
 ): Promise<LiveAction> {
+  const { action } = performed;
   const isLeft = (state: ActionIn<"running">) =>
     !epoch.mayRun() || runtime.sent.has(attemptName({ action, state }));
   for (let tries = 1; ; tries++) {
     const ready =
-      readyAtOnce(action, fresh, tries) ?? (await readied(runtime, { action, epoch: epoch.id, isLeft }));
+      readyAtOnce(runtime, performed, tries) ?? (await readied(runtime, { action, epoch: epoch.id, isLeft }));
     if (ready.kind === "left") return ready.state;
     const { call, now } = ready;
     const { state } = call;

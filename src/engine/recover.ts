@@ -4,6 +4,7 @@
 import { recordOutcome } from "../core/action/outcome.ts";
 import { takeOver } from "../core/action/recover.ts";
 import type { ActionIn, LiveAction } from "../core/action/state.ts";
+import { isStep } from "../core/action/within.ts";
 import { isHoldpointError } from "../core/errors.ts";
 import { actionStream, workflowStream } from "../core/stream.ts";
 import { actionRows } from "./action-rows.ts";
@@ -18,7 +19,8 @@ export type Recovered = { readonly retried: number; readonly inDoubt: number; re
 
 /** The tool, if this process has the very one that the action was proposed for. */
 function toolFor(runtime: Runtime, state: LiveAction, given?: Tool): Tool | "changed" | null {
-  const tool = given ?? runtime.tools.get(state.tool);
+  const isOwn = state.within !== undefined && isStep(state.within.op, state.tool);
+  const tool = given ?? (isOwn ? undefined : runtime.tools.get(state.tool));
   if (tool === undefined) return null;
   const isSame = tool.rules.schemaDigest === state.schema && tool.rules.effectClass === state.effectClass;
   return isSame ? tool : "changed";
@@ -26,7 +28,7 @@ function toolFor(runtime: Runtime, state: LiveAction, given?: Tool): Tool | "cha
 
 /** The effect of a step whose workflow is over: no process will ever have its function again. */
 async function isOrphan(runtime: Runtime, { tool, within }: LiveAction): Promise<boolean> {
-  if (within === undefined || within.op.includes(`/${tool.replace(/\.undo$/, "")}#`)) return false;
+  if (within === undefined || !isStep(within.op, tool)) return false;
   const workflow = await readState(runtime, workflowStream(within.workflow));
   return workflow.status !== "none" && workflow.end !== null;
 }
@@ -41,8 +43,12 @@ async function findOwn(
   given?: Tool,
 ): Promise<Found> {
   const known = toolFor(runtime, state, given);
-  if (runtime.sent.has(`${action}#${state.effect.attempt}`)) return { kind: "left" };
-  if (known === null && (await isOrphan(runtime, state))) return giveUp(runtime, action, state);
+  const isLost = known === null && (await isOrphan(runtime, state));
+  const name = `${action}#${state.effect.attempt}`;
+  // Before anything else: whoever started it may hear of that only now.
+  runtime.recovered.add(name);
+  if (runtime.sent.has(name) || runtime.performing.has(action)) return { kind: "left" };
+  if (isLost) return giveUp(runtime, action, state);
   if (known === null || known === "changed") return { kind: "left" };
   return { kind: "retry", tool: known };
 }

@@ -91,6 +91,8 @@ export type Runtime = {
   readonly performing: Set<string>;
   /** Attempts (`action#attempt`) that this process may have sent and not yet written down. */
   readonly sent: Set<string>;
+  /** Attempts of its own that recovery has looked at: whoever started them asks the store again before a send. */
+  readonly recovered: Set<string>;
   /** Attempts that were given up at their time-out: null while they are out, then how long ago they came back. */
   readonly overdue: Map<string, (() => number) | null>;
   readonly recovering: Lanes;

@@ -71,7 +71,8 @@ export const runsView = {
   version: 3,
   row(_id: string, state: StateOf<"workflow">) {
     if (state.status === "none") return undefined;
-    if (state.closing) return { bucket: "closing", due: null, data: { name: state.name }, at: state.createdAt };
+    if (state.closing)
+      return { bucket: "closing", due: null, data: { name: state.name }, at: state.createdAt };
     if (state.end !== null) return undefined;
     return { ...runOf(state), at: state.createdAt };
   },

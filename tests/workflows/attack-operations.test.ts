@@ -41,10 +41,13 @@ describe("a gated step runs with the arguments in force", () => {
   });
 
   test("after a revision by the workflow's policy", async () => {
-    const policy = { verdict: "revise", set: { amount: 20 }, reason: "at most 20" } as const;
+    const policy = ({ args }: { readonly args: { readonly amount: number } }) =>
+      args.amount > 20
+        ? ({ verdict: "revise", set: { amount: 20 }, reason: "at most 20" } as const)
+        : "approve";
     const { desk, end } = await opened(
       (ctx) => ctx.step("pay", { args: { amount: 1_000 } }, ({ args }) => args.amount),
-      { policy },
+      { policy: policy as never },
     );
     assert.partialDeepStrictEqual(await end(), completed(20));
     await desk.close();
@@ -111,10 +114,7 @@ test("a child whose schema fills in a default is the same child when its parent 
   const { id } = await setUp(first).start({});
   await atRest(place, first, id);
   const second = await reopen(place, first, setUp);
-  assert.partialDeepStrictEqual(
-    await place.finish(second.workflows.result(id)),
-    completed({ a: 1, b: 1 }),
-  );
+  assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), completed({ a: 1, b: 1 }));
   await second.close();
 });
 
@@ -142,10 +142,7 @@ describe("what a definition logs or is given", () => {
       const { id } = await setUp(first).start({});
       await atRest(place, first, id);
       const second = await reopen(place, first, setUp);
-      assert.partialDeepStrictEqual(
-        await place.finish(second.workflows.result(id)),
-        completed(given[0]),
-      );
+      assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), completed(given[0]));
       assert.equal(new Set(given).size, 1);
       await second.close();
     });
@@ -221,7 +218,7 @@ describe("a checkpoint that asks when a tool was used", () => {
       const { id } = await flow.start({});
       await question(place, desk);
       assert.equal((await desk.workflows.get(id)).status, "awaiting_approval");
-      await desk.close();
+      await place.finish(desk.close());
     });
 });
 
@@ -260,8 +257,7 @@ describe("the policy of a workflow holds in its children and theirs", () => {
         await ctx.sleep(5_000);
         return (await ctx.call(pay, {})).executed;
       });
-      if (policy)
-        return desk.workflow("w", { policy: "approve" }, (ctx, _: object) => ctx.spawn(child, {}));
+      if (policy) return desk.workflow("w", { policy: "approve" }, (ctx, _: object) => ctx.spawn(child, {}));
       return child;
     };
     const { id } = await slow(first, true).start({});
@@ -269,7 +265,7 @@ describe("the policy of a workflow holds in its children and theirs", () => {
     const second = await reopen(place, first, (desk) => slow(desk, false));
     const asked = await question(place, second);
     assert.match((await second.approvals.get(asked)).reason, /policy of the workflow "w"/);
-    await second.close();
+    await place.finish(second.close());
   });
 });
 
@@ -297,9 +293,7 @@ describe("an answer that the question's own schema does not let through", () => 
       });
       const wrong = await question(place, desk);
       await desk.approvals.approve(wrong, { ...ANN, edit: { n: 3 } });
-      const again = await place.until(async () =>
-        (await waiting(place, desk)).find((id) => id !== wrong),
-      );
+      const again = await place.until(async () => (await waiting(place, desk)).find((id) => id !== wrong));
       await desk.approvals.approve(again, { ...ANN, edit: { n: 4 } });
       const result = await end();
       assert.partialDeepStrictEqual(result, completed([{ answered: false, why: "invalid" }, expected]));
@@ -424,7 +418,7 @@ test("a request id under stricter terms does not answer the workflow that was st
   for (const terms of [{ approvalRequired: true }, { budget: "trip" }])
     await assert.rejects(flow.start({}, { requestId: "r", ...terms }), { code: "request_conflict" });
   assert.equal((await flow.start({}, { requestId: "r", approvalRequired: false })).id, id);
-  await desk.close();
+  await place.finish(desk.close());
 });
 
 describe("refused with a text", () => {
@@ -435,21 +429,73 @@ describe("refused with a text", () => {
         throw new Error("x");
       },
     });
-  type Case = readonly [string, (ctx: WorkflowContext, tools: Parameters<Parameters<typeof opened>[0]>[1]) => unknown, RegExp];
+  type Case = readonly [
+    string,
+    (ctx: WorkflowContext, tools: Parameters<Parameters<typeof opened>[0]>[1]) => unknown,
+    RegExp,
+  ];
   const CASES: readonly Case[] = [
-    ["retries: null", (ctx) => ctx.step("x", { retries: null } as never, () => 1), /has retries that are not/],
+    [
+      "retries: null",
+      (ctx) => ctx.step("x", { retries: null } as never, () => 1),
+      /has retries that are not/,
+    ],
     ["undo: 5", (ctx) => ctx.step("x", { undo: 5 } as never, () => 1), /has an undo that is not a function/],
-    ["a step's approvalRequired: 1", (ctx) => ctx.step("x", { approvalRequired: 1 } as never, () => 1), /approvalRequired that is not true or false/],
-    ["options of a step that are a number", (ctx) => ctx.step("x", 5 as never, () => 1), /options of the step \\"x\\" are an object/],
-    ["says: 5", (ctx, { book }) => ctx.call(book, { n: 1 }, { says: 5 } as never), /at most 10000 characters/],
-    ["options of a call that are null", (ctx, { book }) => ctx.call(book, { n: 1 }, null as never), /options of a call are an object/],
-    ["agent person:ann", (ctx, { book }) => ctx.call(book, { n: 1 }, { agent: "person:ann" }), /An agent is agent:<name>/],
-    ["continueInDoubt: yes", (ctx, { book }) => ctx.call(book, { n: 1 }, { continueInDoubt: "yes" } as never), /continueInDoubt that is not true or false/],
-    ["withinMs: text", (ctx) => ctx.ask("q", "?", { withinMs: "5" } as never), /withinMs that is not a whole number/],
-    ["an unknown option of a question", (ctx) => ctx.ask("q", "?", { within: 5 } as never), /has no option \\"within\\"/],
-    ["a schema that throws", (ctx) => ctx.ask("q", "?", { answer: getter("~standard") } as never), /could not be read: x/],
-    ["approvers that throw", (ctx) => ctx.ask("q", "?", { approvers: getter("quorum") }), /could not be read: x/],
-    ["a branch that is no function", (ctx) => ctx.parallel([1 as never]), /parallel takes a list of functions/],
+    [
+      "a step's approvalRequired: 1",
+      (ctx) => ctx.step("x", { approvalRequired: 1 } as never, () => 1),
+      /approvalRequired that is not true or false/,
+    ],
+    [
+      "options of a step that are a number",
+      (ctx) => ctx.step("x", 5 as never, () => 1),
+      /options of the step \\"x\\" are an object/,
+    ],
+    [
+      "says: 5",
+      (ctx, { book }) => ctx.call(book, { n: 1 }, { says: 5 } as never),
+      /at most 10000 characters/,
+    ],
+    [
+      "options of a call that are null",
+      (ctx, { book }) => ctx.call(book, { n: 1 }, null as never),
+      /options of a call are an object/,
+    ],
+    [
+      "agent person:ann",
+      (ctx, { book }) => ctx.call(book, { n: 1 }, { agent: "person:ann" }),
+      /An agent is agent:<name>/,
+    ],
+    [
+      "continueInDoubt: yes",
+      (ctx, { book }) => ctx.call(book, { n: 1 }, { continueInDoubt: "yes" } as never),
+      /continueInDoubt that is not true or false/,
+    ],
+    [
+      "withinMs: text",
+      (ctx) => ctx.ask("q", "?", { withinMs: "5" } as never),
+      /withinMs that is not a whole number/,
+    ],
+    [
+      "an unknown option of a question",
+      (ctx) => ctx.ask("q", "?", { within: 5 } as never),
+      /has no field \\"within\\"/,
+    ],
+    [
+      "a schema that throws",
+      (ctx) => ctx.ask("q", "?", { answer: getter("~standard") } as never),
+      /could not be read: x/,
+    ],
+    [
+      "approvers that throw",
+      (ctx) => ctx.ask("q", "?", { approvers: getter("quorum") }),
+      /could not be read: x/,
+    ],
+    [
+      "a branch that is no function",
+      (ctx) => ctx.parallel([1 as never]),
+      /parallel takes a list of functions/,
+    ],
     ["a checkpoint named start", (ctx) => ctx.checkpoint("start"), /is not named \\"start\\"/],
   ];
   for (const [what, misuse, expected] of CASES)

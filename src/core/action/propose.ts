@@ -8,7 +8,7 @@ import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { actionStream, type StreamRef } from "../stream.ts";
-import { checkPlace, type Placement, placeCall, type Turned } from "../workflow/call.ts";
+import { checkNewPlace, type Placement, placeCall, type Turned } from "../workflow/call.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Executor, Load } from "./start.ts";
@@ -101,7 +101,7 @@ export function propose(draft: Draft, proposal: Proposal): Need | Load | Propose
   const known = proposal.requestId === null ? undefined : draft.lookUp(requestName(proposal.requestId));
   if (known !== undefined) return existing(draft, known, proposal);
   const place = proposal.placement;
-  const elsewhere = place === undefined ? undefined : checkPlace(draft, place, place.epoch);
+  const elsewhere = place === undefined ? undefined : checkNewPlace(draft, place, place.epoch);
   if (elsewhere !== undefined)
     return elsewhere.kind === "need" ? elsewhere : { ...elsewhere, action: proposal.action };
   record(draft, proposal);

@@ -8,3 +8,11 @@ export type Within = {
   /** The workflow goes on while the effect is in doubt. */
   readonly goesOn: boolean;
 };
+
+/**
+ * A call is named by its tool; a step has a name of its own, and a tool of that workflow's alone. What is registered under
+ * the same name is another.
+ */
+export function isStep(op: string, tool: string): boolean {
+  return !op.includes(`/${tool.replace(/\.undo$/, "")}#`);
+}

@@ -36,6 +36,14 @@ export function checkPlace(draft: Draft, within: Within, epoch: string): Need | 
   return state.status !== "none" && isHere(state, within, epoch) ? undefined : { kind: "turned" };
 }
 
+/** A new one also has to be of the attempt that is under way: a run that was sent back may still be at it. */
+export function checkNewPlace(draft: Draft, within: Within, epoch: string): Need | Turned | undefined {
+  const elsewhere = checkPlace(draft, within, epoch);
+  if (elsewhere !== undefined || within.undoes !== null) return elsewhere;
+  const state = draft.state(workflowStream(within.workflow)) as LiveWorkflow;
+  return within.op.startsWith(`${within.workflow}/${state.generation}/`) ? undefined : { kind: "turned" };
+}
+
 export function placeCall(
   draft: Draft,
   { workflow, op, undoes, rollback }: Placement,

@@ -43,13 +43,18 @@ const NAME: Rule = {
   isRight: (value) => isText(value, 1, NAME_LENGTH) && NAME_FORM.test(value),
   what: `is a text of 1 to ${NAME_LENGTH} characters without / and #, and does not begin with a space`,
 };
+/** `start` is where a workflow begins, for whoever sends it back there. */
+const OWN_NAME: Rule = {
+  isRight: (value) => NAME.isRight(value) && value !== "start",
+  what: `${NAME.what}; it is not named "start", which is where a workflow begins`,
+};
 const MONEY: Rule = {
   isRight: isAmount,
   what: "is { currency, micros } with micros as a bigint of at least 0",
 };
 
 const DEFINITION: RulesOf<CheckpointDefinition> = {
-  name: NAME,
+  name: OWN_NAME,
   id: NAME,
   description: {
     isRight: (value) => isText(value, 0, DESCRIPTION_LENGTH),

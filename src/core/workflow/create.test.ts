@@ -56,6 +56,8 @@ describe("creating a workflow", () => {
   for (const [what, body] of [
     ["another input", { input: { n: 2 } }],
     ["another definition", { name: "other" }],
+    ["no approvals of its calls", { approvalRequired: true }],
+    ["another budget", { budget: "trip" }],
   ] as const)
     test(`under a request id that names one with ${what} is a conflict, and writes nothing`, () => {
       const { world } = given([]).when(creates());
@@ -87,7 +89,8 @@ describe("spawning a child", () => {
   const spawns = (written = 0) => {
     const parent = { workflow: WORKFLOW, op };
     const made = creationWith({ workflow: CHILD, requestId: op }, { name: "part", parent });
-    return (draft: Draft) => spawnChild(draft, runner(written), { op, before: [], creation: made });
+    const spawn = { op, before: [], creation: made, inputDigest: digestOf({ given: 1 }) };
+    return (draft: Draft) => spawnChild(draft, runner(written), spawn);
   };
   const running = [epochOpen, created(), started];
 
@@ -96,7 +99,7 @@ describe("spawning a child", () => {
       .when(spawns())
       .then([
         fact(child, "workflow.created", { name: "part", parent: { workflow: WORKFLOW, op } }),
-        fact(flow, "child.spawned", { op, child: CHILD, name: "part", inputDigest: digestOf({ n: 1 }) }),
+        fact(flow, "child.spawned", { op, child: CHILD, name: "part", inputDigest: digestOf({ given: 1 }) }),
       ]);
   });
 

@@ -26,8 +26,10 @@ export type Created =
 
 export const workflowName = (requestId: string): string => `workflow:${requestId}`;
 
+/** A workflow that people are not asked about, or that spends elsewhere, is not the one that was meant. */
 function isSame(state: LiveWorkflow, body: Creation["body"], draft: Draft): boolean {
-  return state.name === body.name && digestOf(state.input) === digestOf(draft.keep(body.input));
+  const isNamed = state.name === body.name && digestOf(state.input) === digestOf(draft.keep(body.input));
+  return isNamed && state.approvalRequired === body.approvalRequired && state.budget === body.budget;
 }
 
 export function createWorkflow(draft: Draft, creation: Creation): Need | Created {
@@ -56,7 +58,13 @@ export function createWorkflow(draft: Draft, creation: Creation): Need | Created
 export function spawnChild(
   draft: Draft,
   runner: Runner,
-  spawn: { readonly op: string; readonly before: readonly NewEvent[]; readonly creation: Creation },
+  spawn: {
+    readonly op: string;
+    readonly before: readonly NewEvent[];
+    readonly creation: Creation;
+    /** Of the input as the parent gave it: the child's schema may have changed it since. */
+    readonly inputDigest: string;
+  },
 ): Need | Recorded {
   const parent = heldBy(draft, runner, "run");
   if ("kind" in parent) return parent;
@@ -64,9 +72,8 @@ export function spawnChild(
   if (parent.status !== "executing") return { kind: "turned" };
   const made = createWorkflow(draft, spawn.creation);
   if (made.kind === "need") return made;
-  const { op, creation } = spawn;
-  const { name, input } = creation.body;
-  const body = { op, child: made.workflow, name, inputDigest: digestOf(input) };
+  const { op, creation, inputDigest } = spawn;
+  const body = { op, child: made.workflow, name: creation.body.name, inputDigest };
   const events = [...spawn.before, { type: "child.spawned", tv: 1, body }];
   draft.append(workflowStream(runner.workflow), events);
   return written(draft, parent, runner.workflow, events);

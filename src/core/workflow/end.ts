@@ -7,7 +7,7 @@ import type { Turned } from "./call.ts";
 import type { RollbackReport } from "./events.ts";
 import { type Failure, failWorkflow, lockParent, tellParent } from "./fail.ts";
 import { heldBy, lockWorkflow, type Runner } from "./run.ts";
-import { type LiveWorkflow, mayMove, type WorkflowStatus } from "./state.ts";
+import { mayMove, type WorkflowStatus } from "./state.ts";
 
 export type Ended = { readonly kind: "ended" } | Turned;
 

@@ -51,6 +51,8 @@ export type CreatedBody = {
   readonly approvalRequired?: true;
   /** What its tools declare to cost is counted on this budget too. */
   readonly budget?: string;
+  /** Names of the workflows above it whose policies hold for its calls too. */
+  readonly policies?: readonly string[];
   readonly parent: Lineage | null;
   /** The history up to this entry of another workflow is its own beginning. */
   readonly fork: Fork | null;

@@ -12,6 +12,7 @@ import type { Turned } from "./call.ts";
 import { type Asked, type Command, type Ended, refuseMove } from "./end.ts";
 import type { FailureCode, RollbackReport } from "./events.ts";
 import { failWorkflow, withdrawQuestion } from "./fail.ts";
+import { borrowerOf } from "./fork.ts";
 import { heldBy, lockWorkflow, type Runner, wasRecorded } from "./run.ts";
 import { type LiveWorkflow, mayMove, type PassedCheckpoint } from "./state.ts";
 
@@ -72,6 +73,10 @@ export function rollBack(
   if (!mayMove(state.status, "rolling_back")) return refused(`it is ${state.status}`);
   const target = targetOf(state, command.to);
   if (target === undefined) return refused(`no checkpoint "${command.to}" was passed`);
+  const borrower = borrowerOf(draft, state, target.seq);
+  if (borrower !== undefined && "kind" in borrower) return borrower;
+  if (borrower !== undefined)
+    return refused(`the fork ${borrower.fork} goes on from what would be undone: cancel it first`);
   const { by, reason, to, after } = command;
   const plan = { to, by, reason, after, scope: "all", rejected: null } as const;
   return beginRollback(draft, command.workflow, plan, target) ?? { kind: "done", status: "rolling_back" };

@@ -316,7 +316,9 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
     }
     case "workflow.failed": {
       const end = { status: "failed", at, ...event.body } as const;
-      const failed = { ...moved(state, "failed"), runner: null, pending: null, rollback: null, end };
+      // Of a rollback that was broken off nobody knows how far it came: nothing begins again in its range.
+      const passed = state.passed.filter(({ seq }) => seq <= (state.rollback?.toSeq ?? seq));
+      const failed = { ...moved(state, "failed"), runner: null, pending: null, rollback: null, passed, end };
       const closing = state.open.length > 0;
       return { ...failed, isReady: false, wakeAt: null, waits: [], closing };
     }

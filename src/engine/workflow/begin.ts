@@ -8,6 +8,7 @@ import type { SentBack } from "./definition.ts";
 import { awaitRecorded, deliver } from "./drive.ts";
 import { makeBranch } from "./operation.ts";
 import { keyOf, type RecordedRollback } from "./recorded.ts";
+import { noteSecrets } from "./redact.ts";
 import { makeBell, type Run } from "./run.ts";
 
 async function sentBackBy(run: Run, rollback: RecordedRollback): Promise<SentBack> {
@@ -34,6 +35,7 @@ async function attemptsOf(run: Run): Promise<readonly Attempt[]> {
 export async function beginDefinition(run: Run): Promise<void> {
   const context = makeContext({ run, branch: makeBranch(""), attempts: await attemptsOf(run) });
   const input = structuredClone(await loadValue(run.runtime, run.state.input));
+  noteSecrets(run, input);
   const end = (ending: Run["ending"]) => {
     run.ending = ending;
     run.bell.ring();

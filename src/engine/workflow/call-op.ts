@@ -8,7 +8,7 @@ import { isPrincipal } from "../../core/principal.ts";
 import type { Cost } from "../../core/tool-rules.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import type { Answer } from "../answer.ts";
-import { wrong } from "../check-call.ts";
+import { isPlainObject, wrong } from "../check-call.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
 import { plainJson } from "../prepare-args.ts";
@@ -16,18 +16,33 @@ import { loadValue } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
 import type { WorkflowCallOptions } from "./definition.ts";
+import { governedFromAbove } from "./govern.ts";
 import { ask, type Branch } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
-import { noteSecrets } from "./redact.ts";
-import { commit, look, type Run } from "./run.ts";
+import { noteSecrets, textWithoutSecrets } from "./redact.ts";
+import { commit, keepValues, look, type Run } from "./run.ts";
 
 const OPTIONS = new Set(["says", "agent", "approvalRequired", "rollbackEnabled", "continueInDoubt"]);
 
+export function checkFlags(what: string, options: object, flags: readonly string[]): void {
+  for (const flag of flags) {
+    const value = (options as Readonly<Record<string, unknown>>)[flag];
+    if (value !== undefined && typeof value !== "boolean")
+      wrong(`${what} has ${flag} that is not true or false.`);
+  }
+}
+
 export function checkCallOptions(options: WorkflowCallOptions): void {
+  if (!isPlainObject(options)) wrong("The options of a call are an object.");
   const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
   if (extra !== undefined)
     wrong(`A call in a workflow has no option "${extra}"; it has ${[...OPTIONS].join(", ")}.`);
-  if (options.agent !== undefined && !isPrincipal(options.agent)) wrong("An agent is agent:<name>.");
+  checkFlags("A call in a workflow", options, ["approvalRequired", "rollbackEnabled", "continueInDoubt"]);
+  const { agent, says } = options;
+  if (agent !== undefined && !(isPrincipal(agent) && agent.startsWith("agent:")))
+    wrong("An agent is agent:<name>.");
+  if (says !== undefined && (typeof says !== "string" || says.length > 10_000 || !says.isWellFormed()))
+    wrong("What the agent says is a text of at most 10000 characters.");
 }
 
 /** The same tool, but a person is asked where the policy would have let it through. */
@@ -97,19 +112,16 @@ export async function placeAndRun(
   record: RecordedOp | null,
 ): Promise<void> {
   const { args, options } = call;
-  const tool = underTerms(call.tool, run.state);
+  const tool = underTerms(governedFromAbove(call.tool, run), run.state);
   if (run.values.length === 0) await run.given;
-  else
-    await commit(run, (draft, runner, before) =>
-      recordFacts(draft, runner, { phase: "run", events: () => before }),
-    );
+  else await keepValues(run);
   const within = { workflow: run.id, op, undoes: null, goesOn: options.continueInDoubt === true };
   const rollback = options.rollbackEnabled ?? run.state.rollbackEnabled;
   const place = { ...within, epoch: run.epoch, rollback };
   try {
     const answer = await proposeCall(run.runtime, tool, args, {
       requestId: op,
-      says: options.says ?? null,
+      says: options.says === undefined ? null : await textWithoutSecrets(run, options.says),
       waitMs: 0,
       placement: place,
       isKnown: record !== null,

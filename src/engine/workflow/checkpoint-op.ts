@@ -1,4 +1,5 @@
 /** `ctx.checkpoint`: captures the state, and asks people where the checkpoint says so. */
+import { isStep } from "../../core/action/within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Money } from "../../core/money.ts";
 import { type Reach, reachCheckpoint } from "../../core/workflow/ask.ts";
@@ -8,6 +9,7 @@ import { checkpointId, checkpointNamed, chosenSet } from "../../core/workflow/ch
 import type { Irreversible, ReachedBody } from "../../core/workflow/events.ts";
 import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
 import { captureSnapshot } from "../capture.ts";
+import { wrong } from "../check-call.ts";
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
 import { approversOf } from "./approvers-of.ts";
@@ -25,20 +27,36 @@ function callsSince(run: Run): readonly RecordedOp[] {
   );
 }
 
-async function childCallsSince(run: Run): Promise<readonly RecordedOp[]> {
-  const last = run.state.passed.at(-1)?.seq ?? 0;
+const childrenOf = (run: Run): readonly RecordedOp[] =>
+  [...run.table.ops.values()].filter(({ kind, settled }) => kind === "child" && settled?.kind !== "refused");
+
+async function callsOf(run: Run, children: readonly RecordedOp[]): Promise<readonly RecordedOp[]> {
   const calls: RecordedOp[] = [];
-  for (const { kind, seq, body, settled } of run.table.ops.values())
-    if (kind === "child" && seq > last && settled?.kind !== "refused")
-      calls.push(...(await callsOfChild(run.runtime, String(body["child"]))));
+  for (const { body } of children) calls.push(...(await callsOfChild(run.runtime, String(body["child"]))));
   return calls;
+}
+
+function childCallsSince(run: Run): Promise<readonly RecordedOp[]> {
+  const last = run.state.passed.at(-1)?.seq ?? 0;
+  return callsOf(
+    run,
+    childrenOf(run).filter(({ seq }) => seq > last),
+  );
+}
+
+/** One that was there before the last checkpoint, and not over by then, may have used them since. */
+async function toolsSince(run: Run): Promise<readonly string[]> {
+  const last = run.state.passed.at(-1)?.seq ?? 0;
+  const over = new Set(run.table.deliveries.flatMap(({ key, seq }) => (seq <= last ? [key] : [])));
+  const children = childrenOf(run).filter(({ key }) => !over.has(key));
+  return [...callsSince(run), ...(await callsOf(run, children))].map(({ body }) => String(body["tool"]));
 }
 
 /** Effects that a rejection could not take back. */
 export function irreversibleIn(run: Run, calls: readonly RecordedOp[]): readonly Irreversible[] {
   return calls.flatMap(({ op, body, settled }) => {
     const tool = String(body["tool"]);
-    const known = run.undos.get(op) ?? run.tools.get(tool);
+    const known = run.undos.get(op) ?? (isStep(op, tool) ? undefined : run.tools.get(tool));
     const happened = settled?.kind === "answer" && settled.answer.executed === true;
     return happened && known?.undo === null ? [{ op, action: String(body["action"]), tool }] : [];
   });
@@ -51,8 +69,8 @@ function costOf({ resources }: Captured): Money | null {
 
 type Reached = { readonly name: string; readonly captured: Captured };
 
-function factsOf(run: Run, { name, captured }: Reached) {
-  const tools = callsSince(run).map(({ body }) => String(body["tool"]));
+async function factsOf(run: Run, { name, captured }: Reached) {
+  const tools = await toolsSince(run);
   const confidence = captured.confidence ?? null;
   return { name, confidence, cost: costOf(captured), tools, captured, attempt: run.state.generation };
 }
@@ -121,7 +139,8 @@ async function questionFor(
     approvers: approversOf(run, body.name, definition?.approvers),
     decideWithinMs: seconds === null ? null : seconds * 1_000,
     canRollback: definition?.canRollback ?? true,
-    irreversible: irreversibleIn(run, calls),
+    // With what earlier attempts could not take back either.
+    irreversible: [...run.state.irreversible, ...irreversibleIn(run, calls)],
   };
 }
 
@@ -133,7 +152,7 @@ function askAgain(run: Run, op: string): void {
 
 async function reach(run: Run, op: string, reached: Reached): Promise<void> {
   const declared = declaredAs(run, reached.name);
-  const { asks, why } = whetherToAsk(declared, factsOf(run, reached));
+  const { asks, why } = whetherToAsk(declared, await factsOf(run, reached));
   const captures = await capture(run, op, reached, why);
   const definition = declared === "left_out" ? undefined : declared;
   const question = asks ? await questionFor(run, captures, definition) : null;
@@ -170,6 +189,7 @@ export function passCheckpoint(
   given: unknown,
 ): Promise<Passed<Json>> {
   checkName("checkpoint", name);
+  if (name === "start") wrong('A checkpoint is not named "start": that is where a workflow begins.');
   const captured = checkCaptured(given);
   return ask(run, branch, {
     kind: "checkpoint",

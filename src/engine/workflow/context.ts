@@ -1,17 +1,20 @@
 /** What a definition works with: every operation is journaled, and answered from the journal when it is asked again. */
+import { canonicalJson } from "../../core/canonical-json.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { resultJson } from "../attempt.ts";
 import { wrong } from "../check-call.ts";
 import type { GatedTool } from "../gate.ts";
+import { quiet } from "../thenable.ts";
 import { callTool } from "./call-op.ts";
 import { passCheckpoint } from "./checkpoint-op.ts";
 import { definitionOf } from "./define-workflow.ts";
 import type { SentBack, Workflow, WorkflowContext } from "./definition.ts";
 import { governed } from "./govern.ts";
-import { type Branch, giveValue, makeBranch, nextKey, opId } from "./operation.ts";
+import { type Branch, checkName, giveValue, makeBranch, nextKey, opId } from "./operation.ts";
+import { isPast } from "./past.ts";
 import type { Run } from "./run.ts";
-import { runAsStep, type Step } from "./step-op.ts";
+import { runAsStep, stepOf } from "./step-op.ts";
 import { askQuestionOf, checkSleep, sleepFor, spawnOf } from "./wait-op.ts";
 
 /** An attempt after the first, in force once the entry was answered that it went back to. */
@@ -40,18 +43,13 @@ function toolOf(run: Run, tool: GatedTool<unknown, unknown>) {
   return governed(known, run.definition.options.policy);
 }
 
-/** `(name, run)` or `(name, options, run)`. */
-function stepOf(name: string, first: unknown, second: unknown): Step {
-  const [options, run] = second === undefined ? [{}, first] : [first, second];
-  return { name, options: (options ?? {}) as Step["options"], run: run as Step["run"] };
-}
-
 /** All end before any error is thrown: no branch is left behind to go on by itself. */
 async function runBranches(
   { run, branch, attempts }: Given,
   branches: readonly unknown[],
 ): Promise<unknown[]> {
-  if (!Array.isArray(branches)) wrong("parallel takes a list of functions.");
+  if (!Array.isArray(branches) || !branches.every((one) => typeof one === "function"))
+    wrong("parallel takes a list of functions.");
   const name = nextKey(branch, "parallel").slice(branch.path.length + 1);
   const path = branch.path === "" ? name : `${branch.path}.${name}`;
   const ended = await Promise.allSettled(
@@ -66,24 +64,45 @@ async function runBranches(
   });
 }
 
+const LARGEST_DATA_BYTES = 65_536;
+
+/** A line in the journal is not worth a failure: what cannot be kept is said in its place. */
+function logData(data: unknown): Json {
+  const kept = resultJson(data);
+  const bytes = Buffer.byteLength(canonicalJson(kept));
+  return bytes <= LARGEST_DATA_BYTES
+    ? kept
+    : `[${bytes} bytes of data; a log takes at most ${LARGEST_DATA_BYTES}]`;
+}
+
 function writeLog({ run, branch }: Given, text: string, data: unknown): void {
   const key = nextKey(branch, "log");
   if (run.table.ops.has(key)) return;
-  const body = { op: opId(run, key), text: String(text).slice(0, 10_000), data: resultJson(data) };
+  const body = { op: opId(run, key), text: String(text).toWellFormed(), data: logData(data) };
   run.values.push({ type: "log.written", tv: 1, body });
 }
 
 /** Decided once, when a workflow first comes by; one that was past it before the change was there has the old way. */
 function versionAt({ run, branch }: Given, change: string, version: number): number {
+  checkName("change", change);
+  if (!(Number.isSafeInteger(version) && version >= 1))
+    wrong(`The version of "${change}" is a whole number of at least 1.`);
   const name = `version ${change}`;
-  const isPast =
-    run.next < run.table.deliveries.length || [...run.table.ops.keys()].some((key) => !run.claimed.has(key));
   const key = `${branch.path}/${name}#${(branch.counts.get(name) ?? 0) + 1}`;
-  if (!run.table.ops.has(key) && isPast) {
+  if (!run.table.ops.has(key) && isPast(run, branch)) {
     nextKey(branch, name);
     return 0;
   }
   return Number(giveValue(run, branch, name, () => version));
+}
+
+async function sleep(
+  { run, branch }: Given,
+  ms: number,
+  end: (now: number, checked: number) => number,
+): Promise<void> {
+  const checked = checkSleep(ms);
+  await sleepFor(run, branch, (now) => end(now, checked));
 }
 
 function randomOf(run: Run): number {
@@ -106,18 +125,12 @@ export function makeContext(given: Given): WorkflowContext {
     step: (name: string, first: unknown, second?: unknown) =>
       runAsStep(run, branch, stepOf(name, first, second)),
     checkpoint: (name: string, captured?: unknown) => passCheckpoint(run, branch, name, captured),
-    sleep: async (ms: number) => {
-      const length = checkSleep(ms);
-      await sleepFor(run, branch, (now) => now + length);
-    },
-    sleepUntil: async (time: number | Date) => {
-      const until = checkSleep(Number(time));
-      await sleepFor(run, branch, () => until);
-    },
+    sleep: (ms: number) => quiet(sleep(given, ms, (now, length) => now + length)),
+    sleepUntil: (time: number | Date) => quiet(sleep(given, Number(time), (_now, until) => until)),
     ask: (name: string, text: string, options = {}) => askQuestionOf(run, branch, { name, text, options }),
     spawn: (child: Workflow<unknown, unknown>, input: unknown) =>
       spawnOf(run, branch, definitionOf(child), input),
-    parallel: (branches: readonly unknown[]) => runBranches(given, branches),
+    parallel: (branches: readonly unknown[]) => quiet(runBranches(given, branches)),
     now: () => Number(giveValue(run, branch, "now", () => run.runtime.clock.now())),
     random: () => Number(giveValue(run, branch, "random", (): Json => randomOf(run))),
     log: (text: string, data: unknown = null) => writeLog(given, text, data),

@@ -66,12 +66,21 @@ export type Origin = {
 };
 
 /** What a workflow is started under, beside what its definition says. Its children and forks are under the same. */
-export type Terms = Pick<CreatedBody, "approvalRequired" | "budget">;
+export type Terms = Pick<CreatedBody, "approvalRequired" | "budget" | "policies">;
 
-export const termsOf = ({ approvalRequired, budget }: RunOptions | Terms): Terms => ({
+type Given = Pick<RunOptions, "approvalRequired" | "budget"> & Pick<Terms, "policies">;
+
+export const termsOf = ({ approvalRequired, budget, policies }: Given): Terms => ({
   ...(approvalRequired === true ? { approvalRequired } : {}),
   ...(budget === undefined ? {} : { budget }),
+  ...(policies === undefined ? {} : { policies }),
 });
+
+/** A child is under its parent's terms, and under its policy. */
+export function termsOfChild({ name, options }: Definition, terms: Terms): Terms {
+  if (options.policy === undefined) return termsOf(terms);
+  return { ...termsOf(terms), policies: [...(terms.policies ?? []), name] };
+}
 
 export function creationOf(runtime: Runtime, definition: Definition, input: Json, origin: Origin): Creation {
   const { options, name } = definition;

@@ -69,13 +69,18 @@ function checkOptions(name: string, options: WorkflowOptions<never>): void {
   if (options.policy !== undefined) checkPolicy(`workflow "${name}"`, options.policy);
 }
 
-export function defineWorkflow(name: unknown, options: WorkflowOptions<never>, body: unknown): Definition {
+export function defineWorkflow(
+  name: unknown,
+  options: WorkflowOptions<never>,
+  body: unknown,
+  beside: Definition["beside"] = new Map(),
+): Definition {
   const named = checkName("workflow", name);
   if (typeof options !== "object" || options === null)
     wrong(`The options of the workflow "${named}" are an object.`);
   checkOptions(named, options);
   if (typeof body !== "function") wrong(`The workflow "${named}" has no function to run.`);
-  return { name: named, options, body: body as WorkflowBody<unknown, unknown> };
+  return { name: named, options, body: body as WorkflowBody<unknown, unknown>, beside };
 }
 
 /** Which definition a handle stands for. */

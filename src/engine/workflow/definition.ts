@@ -21,13 +21,15 @@ export type Retries = {
   readonly jitter?: number;
 };
 
-export type StepContext = {
+export type StepContext<Args = unknown> = {
   readonly attempt: number;
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
+  /** The step's `args` as they are in force: with what policy or a person changed, and with secrets in place. */
+  readonly args: Args;
 };
 
-export type StepOptions<Result> = {
+export type StepOptions<Result, Args = unknown> = {
   readonly retries?: Retries;
   readonly timeoutMs?: number;
   /** A person has to agree before it runs. It is then a gated action, with `args` on its card. */
@@ -35,9 +37,9 @@ export type StepOptions<Result> = {
   /** Undone by itself when the workflow fails, although the workflow does not say so of everything. */
   readonly rollbackEnabled?: boolean;
   /** Undoes it when the workflow goes back past it. It is then a gated action. */
-  readonly undo?: (result: Result, context: StepContext) => unknown;
-  /** What an approver sees. */
-  readonly args?: unknown;
+  readonly undo?: (result: Result, context: StepContext<Args>) => unknown;
+  /** What an approver sees and may change: the step works with those of its context. It is then a gated action. */
+  readonly args?: Args;
   /** For a step that is gated: what it promises about repeating it. `once` unless set. */
   readonly effect?: Exclude<EffectClass, "transactional" | "probed">;
 };
@@ -62,7 +64,12 @@ export type Passed<Outputs> = {
 
 export type Asked<Value> =
   | { readonly answered: true; readonly answer: Value; readonly by: readonly string[]; readonly note: string }
-  | { readonly answered: false; readonly why: "rejected" | "expired" | "cancelled"; readonly reason: string };
+  | {
+      readonly answered: false;
+      /** `invalid`: people answered, with something that the question's schema does not let through. */
+      readonly why: "rejected" | "expired" | "cancelled" | "invalid";
+      readonly reason: string;
+    };
 
 export type QuestionOptions<Value> = {
   /** What an answer has to be. */
@@ -96,10 +103,10 @@ export type WorkflowContext = {
     options?: WorkflowCallOptions,
   ): Promise<Answer<Result>>;
   step<Result>(name: string, run: (context: StepContext) => Result | Promise<Result>): Promise<Result>;
-  step<Result>(
+  step<Result, Args>(
     name: string,
-    options: StepOptions<Result>,
-    run: (context: StepContext) => Result | Promise<Result>,
+    options: StepOptions<Result, Args>,
+    run: (context: StepContext<Args>) => Result | Promise<Result>,
   ): Promise<Result>;
   checkpoint<Outputs>(
     name: string,
@@ -135,7 +142,7 @@ export type WorkflowOptions<Input> = {
   readonly attempts?: number;
   /** When it fails, undo what was done since the last approved checkpoint. */
   readonly rollbackEnabled?: boolean;
-  /** Asked for every call that it makes, beside the tool's own policy; the stricter of the two holds. */
+  /** Asked for every call that it and its children make, beside the tool's own policy; the strictest holds. */
   readonly policy?: Policy<never>;
   /** What a rollback does that meets an effect without an undo: `fail` unless set. */
   readonly onIrreversible?: "fail" | "continue";
@@ -192,4 +199,6 @@ export type Definition = {
   readonly name: string;
   readonly options: WorkflowOptions<never>;
   readonly body: WorkflowBody<unknown, unknown>;
+  /** Those that the same program has defined, by name. */
+  readonly beside: ReadonlyMap<string, Definition>;
 };

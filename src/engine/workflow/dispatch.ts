@@ -13,9 +13,9 @@ import { readState } from "../read-state.ts";
 import type { Notice, Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
 import type { Dispatcher, Listener } from "./dispatcher.ts";
-import { withdrawOpen } from "./operate-workflows.ts";
 import { performRun } from "./perform-run.ts";
 import { look, type Run } from "./run.ts";
+import { withdrawOpen } from "./withdraw.ts";
 
 const RUNS = "runs";
 const PAGE = 200;

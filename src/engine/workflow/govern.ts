@@ -4,6 +4,7 @@ import type { Verdict } from "../../core/verdict.ts";
 import type { Policy } from "../define-tool.ts";
 import { quiet } from "../thenable.ts";
 import type { Tool } from "../tool.ts";
+import type { Run } from "./run.ts";
 
 const STRICTNESS = ["approve", "escalate", "revise", "block"];
 
@@ -36,4 +37,17 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
       },
     },
   };
+}
+
+/** Under the policies of the workflows above it too. One that is not known here might have said no: people are asked. */
+export function governedFromAbove(
+  tool: Tool,
+  { state, definition }: Pick<Run, "state" | "definition">,
+): Tool {
+  return (state.policies ?? []).reduce((under, name) => {
+    const above = definition.beside.get(name);
+    if (above !== undefined) return governed(under, above.options.policy);
+    const reason = `the policy of the workflow "${name}" holds here too, and is not known to this process`;
+    return governed(under, { verdict: "escalate", reason });
+  }, tool);
 }

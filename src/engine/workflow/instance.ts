@@ -6,10 +6,10 @@ import { findWorkflows } from "../find-ids.ts";
 import type { Said } from "../operate.ts";
 import type { WorkflowResult } from "./definition.ts";
 import { followWorkflow } from "./follow.ts";
+import { forkById } from "./fork.ts";
 import { type Job, jobsOf } from "./jobs.ts";
 import {
   cancelById,
-  forkById,
   getWorkflow,
   listWorkflows,
   type Moment,

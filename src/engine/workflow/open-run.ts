@@ -1,10 +1,11 @@
 /** A run of a workflow with everything that its entries say, before its definition has begun. */
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { isJsonObject } from "../../core/json.ts";
+import type { Fork } from "../../core/workflow/events.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
 import { entriesOf } from "./entries.ts";
-import { applyEntry, emptyTable, keyOf, type RecordedOp, type Table } from "./recorded.ts";
+import { applyEntry, type Entry, emptyTable, keyOf, type RecordedOp, type Table } from "./recorded.ts";
 import { makeBell, type Run } from "./run.ts";
 
 /** A fork begins with what its origin had done up to a checkpoint. */
@@ -13,38 +14,50 @@ async function loadInto(runtime: Runtime, table: Table, id: string, upTo: number
   for await (const entry of entriesOf(runtime, id)) {
     if (entry.seq > upTo) break;
     const fork = entry.type === "workflow.created" ? entry.body["fork"] : null;
-    if (isJsonObject(fork)) await loadFork(runtime, table, fork);
+    if (isJsonObject(fork)) await loadFork(runtime, table, fork as unknown as Fork);
     applyEntry(table, entry);
     seen = entry.seq;
   }
   return seen;
 }
 
-/** What only its origin can hear the end of. */
+/** What only its origin hears the end of. */
 export const openIn = (table: Table): readonly RecordedOp[] =>
   [...table.ops.values()].filter(
     ({ kind, settled }) => settled === null && (kind === "call" || kind === "child" || kind === "question"),
   );
 
-const ENDS: readonly string[] = ["call.settled", "child.ended", "question.answered"];
+/** Whether it says how something ended; what was withdrawn has not come to an end of its own. */
+function isEnd({ type, body }: Entry): boolean {
+  if (type === "question.answered") return body["status"] !== "cancelled";
+  if (type === "call.settled") return isJsonObject(body["answer"]) && body["answer"]["code"] !== "cancelled";
+  return type === "child.ended";
+}
 
-/** How that ended which was under way at the checkpoint. */
-async function settleOpen(runtime: Runtime, table: Table, origin: string, after: number): Promise<void> {
+/** How that ended which was under way at the checkpoint, as far as it had ended when the fork was made. */
+async function settleOpen(runtime: Runtime, table: Table, fork: Fork): Promise<void> {
   if (openIn(table).length === 0) return;
-  for await (const entry of entriesOf(runtime, origin, after + 1)) {
+  for await (const entry of entriesOf(runtime, fork.workflow, fork.seq + 1)) {
+    if (entry.seq > (fork.upTo ?? entry.seq)) return;
     const op = String(entry.body["op"]);
-    if (!ENDS.includes(entry.type) || table.ops.get(keyOf(op))?.op !== op) continue;
+    if (!isEnd(entry) || table.ops.get(keyOf(op))?.op !== op) continue;
     applyEntry(table, entry);
     if (openIn(table).length === 0) return;
   }
 }
 
+/** What the origin had done up to the checkpoint, as its own entries say. */
+export async function loadBorrowed(runtime: Runtime, table: Table, fork: Fork): Promise<void> {
+  await loadInto(runtime, table, fork.workflow, fork.seq);
+  await settleOpen(runtime, table, fork);
+}
+
 /** No rollback of its own reaches into what is another's: that ends with entry 0. */
-export async function loadFork(runtime: Runtime, table: Table, fork: JsonObject): Promise<void> {
-  const upTo = Number(fork["seq"]);
-  const origin = String(fork["workflow"]);
-  await loadInto(runtime, table, origin, upTo);
-  await settleOpen(runtime, table, origin, upTo);
+async function loadFork(runtime: Runtime, table: Table, fork: Fork): Promise<void> {
+  const { seq: upTo } = fork;
+  await loadBorrowed(runtime, table, fork);
+  // Nobody would hear the end of it here: it is as if it had never been asked for.
+  for (const { key } of openIn(table)) table.ops.delete(key);
   const borrowed = [...table.ops.values()].map((record) => ({ ...record, seq: record.seq - upTo }));
   table.ops = new Map(borrowed.map((record) => [record.key, record]));
   table.deliveries = table.deliveries.map((one) => ({ ...one, seq: Math.min(one.seq - upTo, 0) }));

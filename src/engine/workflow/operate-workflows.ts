@@ -4,7 +4,6 @@ import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import { workflowStream } from "../../core/stream.ts";
-import { createWorkflow } from "../../core/workflow/create.ts";
 import { type Asked, type Command, cancelWorkflow } from "../../core/workflow/end.ts";
 import type { ReachedBody, Snapshot } from "../../core/workflow/events.ts";
 import { rollBack } from "../../core/workflow/rollback.ts";
@@ -18,15 +17,13 @@ import { openSnapshot } from "../capture.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
-import { termsOf } from "./create.ts";
+import type { Runtime } from "../runtime.ts";
+import { brokenOff } from "./broken-off.ts";
 import { entriesOf } from "./entries.ts";
-import { loadFork, openIn } from "./open-run.ts";
-import { applyEntry, emptyTable } from "./recorded.ts";
 import { withdrawOpen } from "./withdraw.ts";
 import { LISTED, workflowState } from "./workflows.ts";
 
-export { withdrawOpen } from "./withdraw.ts";
+/** Under this name for whoever dispatches. */
 
 type Place = Pick<Runtime, "store" | "tenant">;
 type Said = { readonly by: string; readonly reason: string };
@@ -123,13 +120,22 @@ function checkAnswer(id: string, what: string, answer: Asked): WorkflowStatus {
   });
 }
 
+/** One that rolls back says how far it had come. */
+async function cancelNow(runtime: Runtime, command: Command): Promise<Asked> {
+  for (;;) {
+    const state = await workflowState(runtime, command.workflow);
+    const back = state.status === "rolling_back" ? await brokenOff(runtime, command.workflow, state) : null;
+    const answer = await runCommand(runtime, { write: [workflowStream(command.workflow)] }, (draft) =>
+      cancelWorkflow(draft, back === null ? command : { ...command, back }),
+    );
+    if (answer.kind !== "moved") return answer;
+  }
+}
+
 export async function cancelById(runtime: Runtime, id: string, said: Said): Promise<WorkflowStatus> {
   checkSaid(said);
-  await workflowState(runtime, id);
-  const command: Command = { workflow: id, by: said.by, reason: said.reason };
-  const answer = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
-    cancelWorkflow(draft, command),
-  );
+  const { by, reason } = said;
+  const answer = await cancelNow(runtime, { workflow: id, by, reason });
   const status = checkAnswer(id, "be cancelled", answer);
   await withdrawOpen(runtime, id, { by: said.by, reason: said.reason });
   return status;
@@ -156,67 +162,6 @@ export async function rollBackById(
     rollBack(draft, command),
   );
   return checkAnswer(id, "be rolled back", answer);
-}
-
-/** What its origin waits for would never come to an end in a fork. */
-async function checkSettled(
-  runtime: Runtime,
-  fork: { readonly workflow: string; readonly seq: number; readonly checkpoint: string },
-): Promise<void> {
-  const table = emptyTable();
-  await loadFork(runtime, table, fork);
-  const [open] = openIn(table);
-  if (open === undefined) return;
-  const { workflow, checkpoint } = fork;
-  throw new HoldpointError(
-    "wrong_state",
-    `The workflow ${workflow} cannot be forked at "${checkpoint}": the ${open.kind} ${open.op} was begun before it and has not ended.`,
-    { next: "Fork it when that has ended, or at a checkpoint before it." },
-  );
-}
-
-/** A new workflow whose beginning is another's, up to a checkpoint. What was done until there is not done again. */
-export async function forkById(
-  runtime: Runtime,
-  id: string,
-  { at }: { readonly at: string },
-): Promise<string> {
-  const state = await workflowState(runtime, id);
-  const found = state.passed.findLast(({ name, op }) => name === at || op === at);
-  if (found === undefined) {
-    const names = state.passed.map(({ name }) => `"${name}"`).join(", ");
-    throw new HoldpointError("wrong_state", `The workflow ${id} has passed no checkpoint "${at}".`, {
-      next: names === "" ? "It has passed none yet." : `It has passed ${names}.`,
-    });
-  }
-  const { name, description, version, input, agent, requester, parties, escrow, complexity, checkpoints } =
-    state;
-  const { attempts, rollbackEnabled, onIrreversible } = state;
-  const terms = { attempts, rollbackEnabled, onIrreversible, ...termsOf(state), parent: null };
-  const facts = {
-    name,
-    description,
-    version,
-    input,
-    agent,
-    requester,
-    parties,
-    escrow,
-    complexity,
-    checkpoints,
-  };
-  const fork = { workflow: id, seq: found.seq, checkpoint: found.name };
-  await checkSettled(runtime, fork);
-  const creation = {
-    workflow: freshId(runtime, "wf"),
-    requestId: null,
-    epoch: null,
-    body: { ...facts, ...terms, fork },
-  };
-  const made = await runCommand(runtime, { write: [workflowStream(creation.workflow)] }, (draft) =>
-    createWorkflow(draft, creation),
-  );
-  return made.workflow;
 }
 
 /** Of a checkpoint that was turned down, only the entries know. */

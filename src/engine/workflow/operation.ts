@@ -1,6 +1,7 @@
 /** The asking for an operation: known from the journal, or new. */
 import { type ErrorCode, HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import { quiet } from "../thenable.ts";
 import type { OpKind, RecordedOp, Settlement } from "./recorded.ts";
 import type { Run } from "./run.ts";
 
@@ -58,12 +59,15 @@ async function settledValue<Value>({ read }: Operation<Value>, settlement: Settl
   throw new HoldpointError(settlement.code as ErrorCode, settlement.error);
 }
 
-/** Answers when the operation has settled; never, once the run has turned. */
+/**
+ * Answers when the operation has settled; never, once the run has turned. The definition may await something else while it
+ * fails: that is no error yet.
+ */
 export function ask<Value>(run: Run, branch: Branch, operation: Operation<Value>): Promise<Value> {
   const key = nextKey(branch, operation.name);
   const record = run.table.ops.get(key);
   run.claimed.add(key);
-  return new Promise<Value>((resolve, reject) => {
+  const answer = new Promise<Value>((resolve, reject) => {
     if (run.turned || run.changed !== null) return;
     try {
       if (record !== undefined) checkSame(record, key, operation as unknown as Operation<never>);
@@ -85,6 +89,7 @@ export function ask<Value>(run: Run, branch: Branch, operation: Operation<Value>
     });
     run.bell.ring();
   });
+  return quiet(answer);
 }
 
 /** A value that is given out at once, and recorded with whatever is recorded next. */

@@ -9,6 +9,7 @@ import { resultJson } from "../attempt.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { beginDefinition } from "./begin.ts";
+import { hasDeclared } from "./children.ts";
 import type { Definition } from "./definition.ts";
 import { type Driven, drive } from "./drive.ts";
 import { openRun } from "./open-run.ts";
@@ -20,13 +21,14 @@ import { withdrawQuestions } from "./withdraw.ts";
 /** How a run left its workflow. */
 export type Left = { readonly kind: "over" | "suspended" | "changed" | "left" | "busy" };
 
-/** Whether anything is to be undone after a failure: what was declared so, by the workflow or by itself. */
-function isUndone(run: Run): boolean {
+/** Whether anything is to be undone after a failure: what was declared so, by the workflow, by itself or in a child. */
+async function isUndone(run: Run): Promise<boolean> {
   if (run.state.rollbackEnabled) return true;
   const since = run.state.passed.at(-1)?.seq ?? 0;
-  return [...run.table.ops.values()].some(
+  const isDeclared = [...run.table.ops.values()].some(
     ({ kind, seq, body }) => kind === "call" && seq > since && body["rollback"] === true,
   );
+  return isDeclared || hasDeclared(run, since);
 }
 
 /** What the definition has asked and not waited for, before it is over: afterwards nobody would know of it. */
@@ -53,7 +55,7 @@ async function endRun(run: Run): Promise<void> {
     return awaitCheckpoint(run);
   }
   const reason = await textWithoutSecrets(run, errorText(ending.error));
-  if (isUndone(run)) {
+  if (await isUndone(run)) {
     const plan = { reason, scope: "declared" } as const;
     await conclude(run, (draft, runner, before) => rollBackRun(draft, runner, { ...plan, before }));
     return;

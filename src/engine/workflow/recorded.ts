@@ -30,6 +30,7 @@ export type RecordedOp = {
   readonly op: string;
   readonly kind: OpKind;
   readonly seq: number;
+  readonly at: number;
   readonly body: JsonObject;
   /** Attempts of a step that failed and are to be followed by another. */
   retries: number;
@@ -95,11 +96,11 @@ export function keyOf(op: string): string {
 function open(table: Table, kind: OpKind, entry: Entry): RecordedOp {
   const op = String(entry.body["op"]);
   const key = keyOf(op);
-  const { seq, body } = entry;
+  const { seq, at, body } = entry;
   const known = table.ops.get(key);
   // A step that failed before is known by its retries.
   if (known !== undefined && known.kind === "step" && kind === "step") return known;
-  const record = { key, op, kind, seq, body, retries: 0, retryAt: 0, settled: null };
+  const record = { key, op, kind, seq, at, body, retries: 0, retryAt: 0, settled: null };
   table.ops.set(key, record);
   return record;
 }

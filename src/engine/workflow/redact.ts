@@ -1,9 +1,11 @@
 /** What a definition says, without the values of the secrets that it has handed to its calls. */
+import { errorText } from "../../core/error-text.ts";
+import { HoldpointError } from "../../core/errors.ts";
 import type { NewEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { valuesOf } from "../capture.ts";
 import type { Runtime } from "../runtime.ts";
-import { handlesIn, redactJson, redactText } from "../secrets.ts";
+import { handlesIn, holdsNone, redactJson, redactText } from "../secrets.ts";
 
 /** A run: the secrets that its definition has handed over so far. */
 type Speaker = { readonly runtime: Pick<Runtime, "secrets">; readonly handles: Set<string> };
@@ -22,21 +24,39 @@ export async function textWithoutSecrets(run: Speaker, text: string): Promise<st
   return redactText(text, await valuesOf(run.runtime.secrets, run.handles));
 }
 
-/** Logs are written at once, as they are; what is known to be a secret by the time they are recorded is taken out then. */
+/** Cut after the secrets were taken out, or it could leave half of one. */
+export async function errorWithoutSecrets(run: Speaker, error: unknown): Promise<string> {
+  if (run.handles.size === 0) return errorText(error);
+  const known = await valuesOf(run.runtime.secrets, run.handles);
+  return errorText(error, (text) => redactText(text, known));
+}
+
+/** Where the text would be something else than what it stands for, it is not taken at all. */
+export async function refuseSecrets(run: Speaker, what: string, value: Json): Promise<void> {
+  if (run.handles.size === 0) return;
+  if (holdsNone(value, await valuesOf(run.runtime.secrets, run.handles))) return;
+  throw new HoldpointError("secret_transformed", `A secret's value stands in ${what} in clear.`);
+}
+
+const MOST_CHARACTERS = 10_000;
+
+type Log = { readonly op: string; readonly text: string; readonly data: Json };
+
+/**
+ * Logs are written at once, as they are; what is known to be a secret by the time they are recorded is taken out then, and
+ * only then they are cut: half a secret would stay.
+ */
 export async function logsWithoutSecrets(
   run: Speaker,
   events: readonly NewEvent[],
 ): Promise<readonly NewEvent[]> {
-  if (run.handles.size === 0 || !events.some(({ type }) => type === "log.written")) return events;
+  if (!events.some(({ type }) => type === "log.written")) return events;
   const known = await valuesOf(run.runtime.secrets, run.handles);
   return events.map((event) => {
     if (event.type !== "log.written") return event;
-    const { op, text, data } = event.body as {
-      readonly op: string;
-      readonly text: string;
-      readonly data: Json;
-    };
-    const body: JsonObject = { op, text: redactText(text, known), data: redactJson(data, known) };
+    const { op, text, data } = event.body as Log;
+    const cut = redactText(text, known).slice(0, MOST_CHARACTERS).toWellFormed();
+    const body: JsonObject = { op, text: cut, data: redactJson(data, known) };
     return { ...event, body };
   });
 }

@@ -1,7 +1,8 @@
-/** The definitions of children at rehearsal: how they would undo their steps is known to nobody else. */
+/** The definitions of children at rehearsal: how they would undo their steps and checkpoints is known to nobody else. */
 import { workflowStream } from "../../core/stream.ts";
 import { readState } from "../read-state.ts";
 import { rehearse } from "./begin.ts";
+import { toolOfCheckpoint } from "./checkpoint-undo.ts";
 import { openRun } from "./open-run.ts";
 import { keyOf } from "./recorded.ts";
 import type { Run } from "./run.ts";
@@ -18,5 +19,7 @@ export async function rehearseChildren(run: Run): Promise<void> {
     await rehearse(child);
     await rehearseChildren(child);
     for (const [step, tool] of child.undos) run.undos.set(step, tool);
+    for (const { kind, op: own, body } of child.table.ops.values())
+      if (kind === "checkpoint") run.undos.set(own, toolOfCheckpoint(child, String(body["name"])));
   }
 }

@@ -1,20 +1,21 @@
 /**
- * Rolls a workflow back: takes applied effects back, newest first, each once.
+ * Rolls a workflow back: takes applied effects back, the one that began last first, each once.
  *
  * K1. An effect in doubt is never undone: the rollback waits until somebody has found out.
  * K2. What waits for people is withdrawn, what is under way is waited for; only then is anything undone.
+ *     So it is with what a child was undoing by itself; what that was, the child's parent does not undo again.
  * K3. A compensation that fails is tried again with back-off; then the workflow has failed and says so.
  */
 import { cancelAction } from "../../core/action/cancel.ts";
 import type { ActionIn, LiveAction } from "../../core/action/state.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import { isStep } from "../../core/action/within.ts";
+import type { Json } from "../../core/json.ts";
 import { actionStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow } from "../../core/workflow/end.ts";
 import type { Irreversible, RollbackReport } from "../../core/workflow/events.ts";
 import { endRollback } from "../../core/workflow/rollback.ts";
 import type { Answer } from "../answer.ts";
 import { openSnapshot } from "../capture.ts";
-import { defineTool } from "../define-tool.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
 import { loadArgs, loadValue, readState } from "../read-state.ts";
@@ -22,8 +23,8 @@ import { recoverAction } from "../recover.ts";
 import { runCommand } from "../run-command.ts";
 import type { Tool } from "../tool.ts";
 import { rehearse } from "./begin.ts";
-import { declaredAs } from "./checkpoint-op.ts";
-import { callsOfChild } from "./children.ts";
+import { toolOfCheckpoint } from "./checkpoint-undo.ts";
+import { type DoneByChild, doneByChild } from "./children.ts";
 import type { RecordedOp, RecordedUndo } from "./recorded.ts";
 import { rehearseChildren } from "./rehearse-children.ts";
 import { conclude, letGo, look, type OpenWait, type Run } from "./run.ts";
@@ -40,7 +41,11 @@ type Done = {
   readonly op: string;
   readonly id: string;
   readonly tool: string;
+  /** When it began. */
+  readonly at: number;
   readonly undo: Tool["undo"] | undefined;
+  /** What was tried already, by this workflow or by the child whose effect it is. */
+  readonly past: readonly RecordedUndo[];
   readonly args: () => Promise<Json>;
 };
 
@@ -48,40 +53,43 @@ type Done = {
 const isMeant = (run: Run, { body }: RecordedOp): boolean =>
   run.state.rollback?.scope !== "declared" || body["rollback"] === true;
 
-/** Calls in the range, newest first; those of its children stand where the child was spawned. */
-async function callsIn(run: Run): Promise<readonly RecordedOp[]> {
+/** What was done in the range, oldest first: what its children did stands where the child was spawned. */
+async function doneIn(run: Run): Promise<DoneByChild> {
   const { rollback } = run.state;
-  if (rollback === null) return [];
+  if (rollback === null) return { records: [], undos: [] };
   const inRange = [...run.table.ops.values()].filter(
     ({ seq, settled }) => seq > rollback.toSeq && settled?.kind !== "refused",
   );
   const reason = `${run.id} was rolled back`;
   const questions = inRange.filter(({ kind }) => kind === "question");
   await withdrawQuestions(run.runtime, questions, { by: run.runtime.agent, reason });
-  const calls: RecordedOp[] = [];
+  const records: RecordedOp[] = [];
+  const undos: RecordedUndo[] = [];
   for (const record of inRange) {
-    if (record.kind === "call" && isMeant(run, record)) calls.push(record);
-    if (record.kind === "checkpoint" && checkpointUndo(run, record) !== null) calls.push(record);
-    if (record.kind === "child") calls.push(...(await childCalls(run, record)));
+    if (record.kind === "call" && isMeant(run, record)) records.push(record);
+    if (record.kind === "checkpoint") records.push(record);
+    if (record.kind !== "child") continue;
+    const below = await childDid(run, record);
+    records.push(...below.records);
+    undos.push(...below.undos);
   }
-  return calls.reverse();
+  return { records, undos };
 }
 
 /** A child that still runs is cancelled first: what it did is known only then. */
-async function childCalls(run: Run, { body }: RecordedOp): Promise<readonly RecordedOp[]> {
+async function childDid(run: Run, { body }: RecordedOp): Promise<DoneByChild> {
   const { runtime } = run;
   const said = { by: runtime.agent, reason: `its parent ${run.id} was rolled back` };
-  const calls = await callsOfChild(runtime, String(body["child"]), async (workflow) => {
+  const { records, undos } = await doneByChild(runtime, String(body["child"]), async (workflow) => {
     await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
       cancelWorkflow(draft, { workflow, ...said }),
     );
   });
-  return calls.filter((call) => isMeant(run, call));
+  return { records: records.filter((one) => one.kind === "checkpoint" || isMeant(run, one)), undos };
 }
 
 /** The action at rest: withdrawn if people were asked, waited for if it is under way. */
-async function atRest(run: Run, { body }: RecordedOp): Promise<LiveAction> {
-  const action = String(body["action"]);
+async function atRest(run: Run, action: string, tool: Tool | undefined): Promise<LiveAction> {
   const { runtime } = run;
   for (;;) {
     const state = (await readState(runtime, actionStream(action))) as LiveAction;
@@ -90,31 +98,20 @@ async function atRest(run: Run, { body }: RecordedOp): Promise<LiveAction> {
         cancelAction(draft, { action, by: "rollback", reason: `${run.id} was rolled back` }),
       );
     else if (state.phase === "running") {
-      await recoverAction(runtime, action, run.undos.get(String(body["op"])));
+      await recoverAction(runtime, action, tool);
       await runtime.clock.sleep(LOOK_MS, runtime.closing);
     } else return state;
     if (runtime.closing.aborted) throw new TurnedAway("closing");
   }
 }
 
-/** How a checkpoint itself undoes what led to it, where it says so. */
-function checkpointUndo(run: Run, { body }: RecordedOp): Tool | null {
-  const definition = declaredAs(run, String(body["name"]));
-  const undo = typeof definition === "object" ? definition.undo : undefined;
-  if (undo === undefined) return null;
-  const name = String(body["name"]).replaceAll(/[^A-Za-z0-9_.:-]/g, "_");
-  return defineTool<{ readonly result: Json }, unknown>({
-    name: `checkpoint.${name}.undo`,
-    effect: undo.effect ?? "once",
-    policy: "approve",
-    undo: "nothing",
-    run: ({ result }, { attempt, signal, idempotencyKey }) =>
-      undo.run(result as JsonObject, { attempt, signal, idempotencyKey }),
-  });
-}
-
-function undoOf(run: Run, op: string, tool: string): Tool["undo"] | undefined {
-  return (run.undos.get(op) ?? run.tools.get(tool))?.undo;
+/** How it is undone; undefined where that is not known here. */
+function undoOf(run: Run, { kind, op, body }: RecordedOp): Tool["undo"] | undefined {
+  const isOwn = op.startsWith(`${run.id}/`);
+  if (kind === "checkpoint" && isOwn) return toolOfCheckpoint(run, String(body["name"])).undo;
+  if (kind === "checkpoint") return run.undos.get(op)?.undo;
+  const tool = String(body["tool"]);
+  return (run.undos.get(op) ?? (isStep(op, tool) ? undefined : run.tools.get(tool)))?.undo;
 }
 
 /** `isRefused`: it was not tried, since policy or a person does not want it. */
@@ -133,7 +130,9 @@ function cameMeanwhile(run: Run, answer: Answer<Json>): boolean {
 /** One attempt at a compensation: an action of its own, under an id of its own. */
 async function undoOnce(run: Run, done: Done, undo: Tool, tries: number): Promise<Undone> {
   const { op, id, args } = done;
-  const requestId = `${op}/undo#${tries}`;
+  // A child may have tried under the id of its own.
+  const by = op.startsWith(`${run.id}/`) ? "" : `-by-${run.id}`;
+  const requestId = `${op}/undo${by}#${tries}`;
   const within = { workflow: run.id, op: requestId, undoes: id, goesOn: false };
   await run.runtime.reach("before_compensation");
   const answer = await proposeCall(run.runtime, undo, await args(), {
@@ -159,21 +158,24 @@ async function undoOnce(run: Run, done: Done, undo: Tool, tries: number): Promis
 }
 
 /** Why an undo of an earlier run was refused; one that was tried and failed is not. */
-async function refusedBefore(run: Run, past: readonly RecordedUndo[]): Promise<string | undefined> {
+async function refusedBefore(run: Run, { past }: Done): Promise<string | undefined> {
   for (const { action, status } of past) {
     if (status !== "not_undone") continue;
     const state = await readState(run.runtime, actionStream(action));
-    if (state.phase === "refused") return state.refusal.reason;
+    if (state.phase !== "refused") continue;
+    // A child's question that was withdrawn when its parent took over was never answered.
+    const isOwn = state.within?.workflow === run.id;
+    if (isOwn || state.refusal.code !== "cancelled") return state.refusal.reason;
   }
   return undefined;
 }
 
 async function undoFully(run: Run, done: Done, undo: Tool): Promise<Undone> {
-  const past = run.table.undos.filter(({ undoes }) => undoes === done.id);
-  if (past.some(({ status }) => status === "undone")) return "undone";
-  const refused = await refusedBefore(run, past);
+  if (done.past.some(({ status }) => status === "undone")) return "undone";
+  const refused = await refusedBefore(run, done);
   if (refused !== undefined) return { reason: refused, isRefused: true };
-  let tries = past.filter(({ status }) => status === "not_undone").length + 1;
+  const failed = run.table.undos.filter((one) => one.undoes === done.id && one.status === "not_undone");
+  let tries = failed.length + 1;
   for (; ; tries++) {
     const answer = await undoOnce(run, done, undo, tries);
     if (answer === "undone" || "wait" in answer) return answer;
@@ -186,39 +188,67 @@ async function undoFully(run: Run, done: Done, undo: Tool): Promise<Undone> {
 
 type Sorted = { readonly applied: readonly Done[]; readonly doubts: readonly OpenWait[] };
 
-function doneBy(run: Run, { op, body }: RecordedOp, state: ActionIn<"applied">): Done {
-  const tool = String(body["tool"]);
+function doneBy(run: Run, record: RecordedOp, state: ActionIn<"applied">): Done {
+  const { op, body } = record;
   const args = async () => ({
     args: await loadArgs(run.runtime, state),
     result: await loadValue(run.runtime, state.outcome.result),
   });
-  return { op, id: String(body["action"]), tool, undo: undoOf(run, op, tool), args };
+  const [id, tool] = [String(body["action"]), String(body["tool"])];
+  return { op, id, tool, at: state.effect.startedAt, undo: undoOf(run, record), past: [], args };
 }
 
 function passedAt(run: Run, record: RecordedOp): Done {
-  const { op, body } = record;
-  const undo = checkpointUndo(run, record);
+  const { op, at, body } = record;
   const args = async () => ({
     args: { checkpoint: String(body["name"]) },
     result: await loadValue(run.runtime, body["outputs"] ?? null),
   });
-  return { op, id: op, tool: String(body["name"]), undo, args };
+  return { op, id: op, tool: String(body["name"]), at, undo: undoOf(run, record), past: [], args };
 }
 
-async function sort(run: Run, records: readonly RecordedOp[]): Promise<Sorted> {
-  const applied: Done[] = [];
+/** How far children had come with undoing what they did. */
+async function settleUndos(
+  run: Run,
+  { records, undos }: DoneByChild,
+): Promise<Omit<Sorted, "applied"> & Past> {
+  const past: RecordedUndo[] = [...run.table.undos];
   const doubts: OpenWait[] = [];
-  for (const record of records) {
+  for (const undo of undos) {
+    const of = records.find(({ op, body }) => (body["action"] ?? op) === undo.undoes);
+    const tool = of === undefined ? undefined : undoOf(run, of);
+    const state = await atRest(run, undo.action, typeof tool === "object" ? (tool ?? undefined) : undefined);
+    if (state.phase === "in_doubt")
+      doubts.push({ op: of?.op ?? undo.undoes, kind: "doubt", on: state.effect.id, until: null });
+    past.push({ ...undo, status: state.phase === "applied" ? "undone" : "not_undone" });
+  }
+  return { past, doubts };
+}
+
+type Past = { readonly past: readonly RecordedUndo[] };
+
+/** In the order in which they are undone. Those that began in the same moment were proposed in this order. */
+function newestFirst(calls: Done[]): readonly Done[] {
+  calls.sort((one, other) => one.at - other.at);
+  return calls.reverse();
+}
+
+async function sort(run: Run, did: DoneByChild): Promise<Sorted> {
+  const applied: Done[] = [];
+  const { past, doubts } = await settleUndos(run, did);
+  const waits = [...doubts];
+  for (const record of did.records) {
     if (record.kind === "checkpoint") {
       applied.push(passedAt(run, record));
       continue;
     }
-    const state = await atRest(run, record);
+    const state = await atRest(run, String(record.body["action"]), run.undos.get(record.op));
     if (state.phase === "applied") applied.push(doneBy(run, record, state));
     if (state.phase === "in_doubt")
-      doubts.push({ op: record.op, kind: "doubt", on: state.effect.id, until: null });
+      waits.push({ op: record.op, kind: "doubt", on: state.effect.id, until: null });
   }
-  return { applied, doubts };
+  const known = applied.map((done) => ({ ...done, past: past.filter(({ undoes }) => undoes === done.id) }));
+  return { applied: newestFirst(known), doubts: waits };
 }
 
 type Swept = { readonly report: RollbackReport } | { readonly waits: readonly OpenWait[] };
@@ -256,34 +286,44 @@ async function checkSnapshot(run: Run): Promise<void> {
 }
 
 async function sweep(run: Run): Promise<Swept> {
-  const calls = await callsIn(run);
+  const did = await doneIn(run);
   // Steps that are undone by functions of the definition's own: it has to say which.
-  const isKnown = ({ kind, op, body }: RecordedOp) =>
-    kind !== "call" || undoOf(run, op, String(body["tool"])) !== undefined;
-  if (!calls.every(isKnown)) await rehearse(run);
-  if (!calls.every(isKnown)) await rehearseChildren(run);
-  const { applied, doubts } = await sort(run, calls);
+  const isKnown = (record: RecordedOp) => undoOf(run, record) !== undefined;
+  if (!did.records.every(isKnown)) await rehearse(run);
+  if (!did.records.every(isKnown)) await rehearseChildren(run);
+  // A rehearsal that was broken off says nothing.
+  if (run.runtime.closing.aborted) throw new TurnedAway("closing");
+  const { applied, doubts } = await sort(run, did);
   return doubts.length > 0 ? { waits: doubts } : undoEach(run, applied);
+}
+
+const isOurs = ({ state, epoch }: Run): boolean => state.runner === epoch && state.status === "rolling_back";
+
+async function goBack(run: Run): Promise<"again" | "failed" | "waits" | "left"> {
+  for (;;) {
+    const { seen } = run;
+    const swept = await sweep(run);
+    if ("waits" in swept) {
+      // What came meanwhile may be what it would wait for.
+      if (run.seen === seen && (await letGo(run, swept.waits))) return "waits";
+      if (!isOurs(run)) return "left";
+      continue;
+    }
+    await checkSnapshot(run);
+    const { report } = swept;
+    const answer = await conclude(run, (draft, runner) => endRollback(draft, runner, report));
+    return answer.kind === "turned" ? "left" : answer.kind;
+  }
 }
 
 export async function rollBackAll(run: Run): Promise<"again" | "failed" | "waits" | "left"> {
   try {
-    for (;;) {
-      const { seen } = run;
-      const swept = await sweep(run);
-      if ("waits" in swept) {
-        // What came meanwhile may be what it would wait for.
-        if (run.seen === seen && (await letGo(run, swept.waits))) return "waits";
-        if (run.state.runner !== run.epoch || run.state.status !== "rolling_back") return "left";
-        continue;
-      }
-      await checkSnapshot(run);
-      const { report } = swept;
-      const answer = await conclude(run, (draft, runner) => endRollback(draft, runner, report));
-      return answer.kind === "turned" ? "left" : answer.kind;
-    }
+    return await goBack(run);
   } catch (error) {
-    if (error instanceof TurnedAway) return "left";
-    throw error;
+    if (!(error instanceof TurnedAway)) throw error;
+    await look(run);
+    // Turned away while it is ours still: begun again later, and told about.
+    if (isOurs(run) && !run.runtime.closing.aborted) throw error;
+    return "left";
   }
 }

@@ -9,10 +9,11 @@ import type { Draft, Need } from "../../core/draft.ts";
 import type { NewEvent } from "../../core/event.ts";
 import { workflowStream } from "../../core/stream.ts";
 import type { Wait } from "../../core/workflow/events.ts";
-import { type Recorded, type Runner, suspend } from "../../core/workflow/run.ts";
+import { type Recorded, type Runner, recordFacts, suspend } from "../../core/workflow/run.ts";
 import { type LiveWorkflow, workflowFold } from "../../core/workflow/state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
+import { quiet } from "../thenable.ts";
 import type { Tool } from "../tool.ts";
 import type { Definition } from "./definition.ts";
 import { entriesOf } from "./entries.ts";
@@ -165,31 +166,50 @@ export function look(run: Run): Promise<void> {
 
 export type Rules = (draft: Draft, runner: Runner, before: readonly NewEvent[]) => Need | Recorded;
 
+/** Only in the lane. */
+async function write(run: Run, rules: Rules, given: readonly NewEvent[]): Promise<Recorded> {
+  const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
+  const values = await logsWithoutSecrets(run, given);
+  await run.runtime.reach("before_fact");
+  const answer = await runCommand(run.runtime, { write: [workflowStream(run.id)] }, (draft) =>
+    rules(draft, runner, values),
+  );
+  await run.runtime.reach("after_fact");
+  if (answer.kind === "recorded") {
+    run.written = answer.written;
+    await applyOwn(run, answer);
+  }
+  if (answer.kind === "turned") await catchUp(run);
+  return answer;
+}
+
 /** Writes facts down, and those values with them that were given out before. */
 export function commit(run: Run, rules: Rules): Promise<Recorded> {
-  const before = run.values;
-  run.values = [];
   const done = inLane<Recorded>(run, async () => {
     if (run.turned) return { kind: "turned" };
-    const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
-    const values = await logsWithoutSecrets(run, before);
-    await run.runtime.reach("before_fact");
-    const answer = await runCommand(run.runtime, { write: [workflowStream(run.id)] }, (draft) =>
-      rules(draft, runner, values),
-    );
-    await run.runtime.reach("after_fact");
-    if (answer.kind === "recorded") {
-      run.written = answer.written;
-      await applyOwn(run, answer);
+    const taken = run.values;
+    run.values = [];
+    const keep = () => keepValues(run);
+    if (taken.length > 0)
+      run.given = quiet(done.then(({ kind }) => (kind === "early" ? keep() : undefined), keep));
+    let isWritten = false;
+    try {
+      const answer = await write(run, rules, taken);
+      isWritten = answer.kind === "recorded";
       return answer;
+    } finally {
+      // Nothing was written: the next commit takes along what was given out, before anything that is made of it.
+      if (!isWritten) run.values = [...taken, ...run.values];
     }
-    // Nothing was written: the next commit takes along what was given out.
-    run.values = [...before, ...run.values];
-    if (answer.kind === "turned") await catchUp(run);
-    return answer;
   });
-  if (before.length > 0) run.given = done;
   return done;
+}
+
+/** Writes down what was given out, before something that is made of it is done. */
+export function keepValues(run: Run): Promise<Recorded> {
+  return commit(run, (draft, runner, before) =>
+    recordFacts(draft, runner, { phase: "run", events: () => before }),
+  );
 }
 
 /** Whatever ends the run or lets go of it; what came in between is looked at first. */
@@ -198,10 +218,9 @@ export function conclude<Answer extends { readonly kind: string }>(
   rules: (draft: Draft, runner: Runner, before: readonly NewEvent[]) => Need | Answer,
   what: "fact" | "rest" = "fact",
 ): Promise<Exclude<Answer, Need>> {
-  const before = run.values;
   return inLane(run, async () => {
     const runner = { workflow: run.id, epoch: run.epoch, written: run.written };
-    const values = await logsWithoutSecrets(run, before);
+    const values = await logsWithoutSecrets(run, run.values);
     await run.runtime.reach(`before_${what}`);
     const answer = await runCommand(run.runtime, { write: [workflowStream(run.id)] }, (draft) =>
       rules(draft, runner, values),

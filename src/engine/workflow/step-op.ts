@@ -5,22 +5,22 @@
  *     is a gated action, and runs like one.
  */
 import { digestOf } from "../../core/digest.ts";
-import { errorText } from "../../core/error-text.ts";
+import { shown } from "../../core/error-text.ts";
 import type { Json } from "../../core/json.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import { resultJson } from "../attempt.ts";
-import { wrong } from "../check-call.ts";
+import { isPlainObject, wrong } from "../check-call.ts";
 import { sleepThrough } from "../clock.ts";
 import { defineTool } from "../define-tool.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
-import type { Tool } from "../tool.ts";
-import { answerOf, loadAnswer, placeAndRun } from "./call-op.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import { answerOf, checkFlags, loadAnswer, placeAndRun } from "./call-op.ts";
 import type { Retries, StepContext, StepOptions } from "./definition.ts";
 import { governed } from "./govern.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
-import { noteSecrets, textWithoutSecrets, withoutSecrets } from "./redact.ts";
+import { errorWithoutSecrets, noteSecrets, withoutSecrets } from "./redact.ts";
 import { commit, type Run } from "./run.ts";
 
 /** Thrown to the definition when a step has failed for good. */
@@ -50,6 +50,15 @@ const FIELDS = new Set([
 ]);
 const LATER = new Set(["sandbox", "trace", "budget"]);
 
+const isWhole = (value: number, least: number) => Number.isSafeInteger(value) && value >= least;
+
+function areRetries(retries: Retries): boolean {
+  if (!isPlainObject(retries)) return false;
+  const { attempts = 1, backOffMs = 0, longestBackOffMs = 0, jitter = 0 } = retries;
+  const isShare = typeof jitter === "number" && jitter >= 0 && jitter <= 1;
+  return isWhole(attempts, 1) && isWhole(backOffMs, 0) && isWhole(longestBackOffMs, 0) && isShare;
+}
+
 function checkStep({ name, options, run }: Step): void {
   checkName("step", name);
   if (typeof run !== "function") wrong(`The step "${name}" has no function to run.`);
@@ -57,31 +66,37 @@ function checkStep({ name, options, run }: Step): void {
     if (LATER.has(field)) wrong(`The step "${name}" asks for "${field}", which is not there yet.`);
     if (!FIELDS.has(field)) wrong(`The step "${name}" has an unknown option "${field}".`);
   }
-  const { attempts = 1, backOffMs = 0, longestBackOffMs = 0, jitter = 0 } = options.retries ?? {};
-  const isWhole = (value: number, least: number) => Number.isSafeInteger(value) && value >= least;
-  if (
-    !isWhole(attempts, 1) ||
-    !isWhole(backOffMs, 0) ||
-    !isWhole(longestBackOffMs, 0) ||
-    !(jitter >= 0 && jitter <= 1)
-  )
+  checkFlags(`The step "${name}"`, options, ["approvalRequired", "rollbackEnabled"]);
+  const { retries, timeoutMs, undo } = options;
+  if (retries !== undefined && !areRetries(retries))
     wrong(
       `The step "${name}" has retries that are not { attempts ≥ 1, backOffMs ≥ 0, longestBackOffMs, jitter 0…1 }.`,
     );
-  if (options.timeoutMs !== undefined && !isWhole(options.timeoutMs, 1))
+  if (timeoutMs !== undefined && !isWhole(timeoutMs, 1))
     wrong(`The step "${name}" has timeoutMs that is not a whole number of at least 1.`);
+  if (undo !== undefined && typeof undo !== "function")
+    wrong(`The step "${name}" has an undo that is not a function.`);
+}
+
+/** `(name, run)` or `(name, options, run)`. What the options say is read once, here. */
+export function stepOf(name: string, first: unknown, second: unknown): Step {
+  const [given, run] = second === undefined ? [{}, first] : [first ?? {}, second];
+  if (!isPlainObject(given)) wrong(`The options of the step "${shown(name)}" are an object.`);
+  return { name, options: { ...given }, run: run as Step["run"] };
 }
 
 async function attemptStep(run: Run, op: string, step: Step, attempt: number): Promise<unknown> {
   const over = new AbortController();
-  const context = { attempt, signal: over.signal, idempotencyKey: op };
+  const context = { attempt, signal: over.signal, idempotencyKey: op, args: {} };
   const { timeoutMs } = step.options;
   if (timeoutMs === undefined) return step.run(context);
   const late = sleepThrough(run.runtime.clock, timeoutMs, over.signal).then(() => {
     if (over.signal.aborted) return undefined;
     throw new Error(`no answer within ${timeoutMs} ms`);
   });
-  return Promise.race([Promise.resolve(step.run(context)), late]).finally(() => over.abort());
+  // What throws at once has ended too: nothing may be left that comes to its time-out.
+  const ended = Promise.resolve().then(() => step.run(context));
+  return Promise.race([ended, late]).finally(() => over.abort());
 }
 
 function waitBefore(run: Run, retries: Retries, attempt: number): number {
@@ -136,7 +151,7 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
   try {
     result = await withoutSecrets(run, resultJson(await attemptStep(run, op, step, attempt)));
   } catch (error) {
-    return failed(run, op, step, { attempt, error: await textWithoutSecrets(run, errorText(error)) });
+    return failed(run, op, step, { attempt, error: await errorWithoutSecrets(run, error) });
   }
   await commit(run, (draft, runner, before) => {
     const events = () => [
@@ -156,6 +171,10 @@ async function stepValue(run: Run, name: string, settlement: Settlement): Promis
   throw new TypeError("a step settled as something else");
 }
 
+function stepContext(args: Json, { attempt, signal, idempotencyKey }: ToolContext): StepContext {
+  return { attempt, signal, idempotencyKey, args };
+}
+
 /** The tool that stands for a gated step: of this run alone, since its function closes over the run's own values. */
 function toolOf(run: Run, { name, options, run: work }: Step): Tool {
   const plain = `${run.definition.name}.${name}`.replaceAll(/[^A-Za-z0-9_.:-]/g, "_").slice(0, 120);
@@ -169,10 +188,10 @@ function toolOf(run: Run, { name, options, run: work }: Step): Tool {
     ...(undo === undefined
       ? {}
       : {
-          undo: (_args: Json, result: unknown, { attempt, signal, idempotencyKey }: StepContext) =>
-            undo(result, { attempt, signal, idempotencyKey }),
+          undo: (args: Json, result: unknown, context: ToolContext) =>
+            undo(result, stepContext(args, context)),
         }),
-    run: (_args, { attempt, signal, idempotencyKey }) => work({ attempt, signal, idempotencyKey }),
+    run: (args, context) => work(stepContext(args, context)),
   });
   return governed(tool, run.definition.options.policy);
 }

@@ -1,21 +1,25 @@
 /** `ctx.sleep`, `ctx.ask` and `ctx.spawn`: operations that wait for time, for people, or for another workflow. */
 import { canonicalJson } from "../../core/canonical-json.ts";
 import { digestOf, sha256 } from "../../core/digest.ts";
+import { errorText } from "../../core/error-text.ts";
+import { isHoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import type { Validation } from "../../core/tool-rules.ts";
 import { askQuestion } from "../../core/workflow/ask.ts";
 import { spawnChild } from "../../core/workflow/create.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
-import { wrong } from "../check-call.ts";
-import { schemaRules } from "../input-schema.ts";
+import { checkFields, wrong } from "../check-call.ts";
+import { type InputSchema, schemaRules } from "../input-schema.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
+import { knownSecrets, validateHidden } from "../secrets.ts";
 import { approversOf } from "./approvers-of.ts";
-import { creationOf, termsOf, validInput } from "./create.ts";
+import { creationOf, termsOfChild, validInput } from "./create.ts";
 import type { Asked, Definition, QuestionOptions } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp } from "./recorded.ts";
-import { textWithoutSecrets, withoutSecrets } from "./redact.ts";
+import { noteSecrets, refuseSecrets, textWithoutSecrets, withoutSecrets } from "./redact.ts";
 import { commit, type OpenWait, type Run } from "./run.ts";
 
 /** A sleep of this length is slept here; a longer one lets go of the workflow. */
@@ -95,11 +99,21 @@ function questionOf(run: Run, op: string, { name, text, options }: Question) {
   return { question, schema };
 }
 
+/** What its author hands in may throw wherever it is looked at: that is no fault of the store. */
+function readQuestion(run: Run, op: string, asked: Question): ReturnType<typeof questionOf> {
+  try {
+    return questionOf(run, op, asked);
+  } catch (error) {
+    if (isHoldpointError(error)) throw error;
+    return wrong(`The question "${asked.name}" could not be read: ${errorText(error)}.`);
+  }
+}
+
 async function askPeople(run: Run, op: string, given: Question): Promise<void> {
   const text = await textWithoutSecrets(run, given.text);
   const suggestion = await withoutSecrets(run, plainJson(given.options.suggestion ?? {}));
   const asked = { ...given, text, options: { ...given.options, suggestion } };
-  const { question, schema } = questionOf(run, op, asked);
+  const { question, schema } = readQuestion(run, op, asked);
   const { approval, name: tool, decideWithinMs } = question;
   const answer = await commit(run, (draft, runner, before) =>
     askQuestion(draft, runner, { question, before, schema }),
@@ -110,8 +124,24 @@ async function askPeople(run: Run, op: string, given: Question): Promise<void> {
   run.runtime.notify({ kind: "waiting", action: run.id, approval, tool, decideBy });
 }
 
+const OPTIONS = ["answer", "suggestion", "approvers", "withinMs"];
+
+/** People's processes know the schema only as far as JSON Schema can say it: its own word is asked for here. */
+async function checkedAnswer(
+  run: Run,
+  schema: InputSchema<unknown> | undefined,
+  answer: Json,
+): Promise<Validation> {
+  const value = await loadValue(run.runtime, answer);
+  if (schema === undefined) return { ok: true, value };
+  const known = knownSecrets(run.runtime.secrets);
+  await known.load(value);
+  return validateHidden(schemaRules(schema, undefined).validate, value, known);
+}
+
 export function askQuestionOf(run: Run, branch: Branch, asked: Question): Promise<Asked<Json>> {
   checkName("question", asked.name);
+  checkFields(`The question "${asked.name}"`, asked.options, OPTIONS);
   if (typeof asked.text !== "string" || asked.text.trim() === "") wrong("A question has a text.");
   return ask(run, branch, {
     kind: "question",
@@ -124,8 +154,10 @@ export function askQuestionOf(run: Run, branch: Branch, asked: Question): Promis
       if (settlement.kind !== "question") throw new TypeError("a question settled as something else");
       const { status, answer, by, reason } = settlement.end;
       if (status !== "answered") return { answered: false, why: status, reason };
-      const value = structuredClone(await loadValue(run.runtime, answer));
-      return { answered: true, answer: value, by: [...by], note: reason };
+      const checked = await checkedAnswer(run, asked.options.answer, answer);
+      if (!checked.ok)
+        return { answered: false, why: "invalid", reason: `the answer does not fit: ${checked.issues}` };
+      return { answered: true, answer: structuredClone(checked.value), by: [...by], note: reason };
     },
   });
 }
@@ -136,6 +168,7 @@ export class ChildFailed extends Error {
 }
 
 async function spawn(run: Run, op: string, child: Definition, input: Json): Promise<void> {
+  await refuseSecrets(run, `the input of "${child.name}"`, input);
   const parent = { workflow: run.id, op };
   const { rollbackEnabled, requester } = run.state;
   const origin = {
@@ -144,17 +177,18 @@ async function spawn(run: Run, op: string, child: Definition, input: Json): Prom
     requester,
     epoch: null,
     rollbackEnabled,
-    terms: termsOf(run.state),
+    terms: termsOfChild(run.definition, run.state),
   };
   const creation = creationOf(run.runtime, child, validInput(child, input), origin);
   const answer = await commit(run, (draft, runner, before) =>
-    spawnChild(draft, runner, { op, before, creation }),
+    spawnChild(draft, runner, { op, before, creation, inputDigest: digestOf(input) }),
   );
   if (answer.kind === "recorded") waitAt(run, op, { kind: "child", on: creation.workflow, until: null });
 }
 
 export function spawnOf(run: Run, branch: Branch, child: Definition, given: unknown): Promise<Json> {
   const input = plainJson(given);
+  noteSecrets(run, input);
   return ask(run, branch, {
     kind: "child",
     name: child.name,

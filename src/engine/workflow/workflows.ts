@@ -163,7 +163,7 @@ export function workflow<Input, Result>(
   second?: WorkflowBody<Input, Result>,
 ): Workflow<Input, Result> {
   const [options, body] = second === undefined ? [{}, first] : [first, second];
-  const definition = defineWorkflow(name, options as WorkflowOptions<never>, body);
+  const definition = defineWorkflow(name, options as WorkflowOptions<never>, body, definitions.known);
   if (definitions.known.has(definition.name))
     throw new HoldpointError("tool_conflict", `There is a workflow "${definition.name}" already.`, {
       next: "Give each workflow its own name.",

@@ -12,6 +12,9 @@ export const RARE: readonly string[] = [
   "the key's retention is not checked before the send",
   "a changed tool leaves an effect running for ever",
   "a second attempt's refusal hides the first",
+  "a call goes ahead of another branch's values",
+  "a child begins while a checkpoint waits",
+  "an answer is lost when its workflow is sent back past it",
 ];
 
 const bug = (name: string, ...patches: readonly Patch[]): Planted => ({ name, patches, inFlows: false });
@@ -299,8 +302,21 @@ function groundOf(`,
     "an attempt is sent by two calls at once",
     at(PERFORM, "|| runtime.sent.has(attemptName({ action, state }))", ""),
     at(PERFORM, "if (runtime.performing.has(action))", "if (false)"),
-    at("src/engine/recover.ts", "|| runtime.performing.has(action)", ""),
-    at("src/engine/recover.ts", "if (runtime.sent.has(", "if (false && runtime.sent.has("),
+    at(
+      "src/engine/recover.ts",
+      'state.phase !== "running" || runtime.performing',
+      'state.phase !== "running" || new Set()',
+    ),
+    at(
+      "src/engine/recover.ts",
+      "if (runtime.sent.has(name) || runtime.performing.has(action))",
+      "if (false)",
+    ),
+    at(PERFORM, "|| recovered.has(attemptName({ action, state: fresh.state }))", ""),
+  ),
+  bug(
+    "a start that is heard of late is sent a second time",
+    at(PERFORM, "|| recovered.has(attemptName({ action, state: fresh.state }))", ""),
   ),
   bug("a second attempt's refusal hides the first", at(OUTCOME, "attempt === 1 ||", "true ||")),
   bug("a start ignores execute_by", at(ADVANCE, "draft.now >= approval.executeBy", "false")),

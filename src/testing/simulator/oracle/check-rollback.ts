@@ -2,7 +2,7 @@
 import type { RollbackReport } from "../../../core/workflow/events.ts";
 import { count } from "../sim.ts";
 import { type Commit, type Event, expect, has, text } from "./seen.ts";
-import { callsAfter, isDealtWith, type SeenCall, type SeenFlow } from "./seen-flow.ts";
+import { callsAfter, isDealtWith, type SeenCall, type SeenFlow, type SeenUndo } from "./seen-flow.ts";
 
 export function rollBackBegan({ sim }: Commit, event: Event, flow: SeenFlow): void {
   const { toSeq, scope, after, by, to } = event.body;
@@ -12,9 +12,12 @@ export function rollBackBegan({ sim }: Commit, event: Event, flow: SeenFlow): vo
   if (to !== null) count(sim, "rolled back to a checkpoint");
 }
 
+/** In the order in which their effects began. */
 function rangeOf({ seen }: Commit, flow: SeenFlow): readonly SeenCall[] {
   const { rollback } = flow;
-  return rollback === null ? [] : callsAfter(seen, flow, rollback.toSeq, rollback.scope);
+  if (rollback === null) return [];
+  const began = ({ action }: SeenCall) => seen.actions.get(action)?.startedAt ?? 0;
+  return [...callsAfter(seen, flow, rollback.toSeq, rollback.scope)].sort((a, b) => began(a) - began(b));
 }
 
 const AT_REST: readonly (string | undefined)[] = ["applied", "not_applied", "refused"];
@@ -42,13 +45,18 @@ export function checkUndo(commit: Commit, event: Event, flow: SeenFlow): void {
     const other = seen.actions.get(call.action)?.phase;
     if (!AT_REST.includes(other)) fails(`while ${call.action} is ${other}`);
   }
-  for (const newer of range.slice(at + 1)) {
-    const isApplied = seen.actions.get(newer.action)?.phase === "applied";
-    const isOpen = isApplied && undoOf(commit, newer.tool) === "tool" && !isDealtWith(seen, newer.action);
-    if (isOpen) fails(`before ${newer.action}, which came after it`);
-  }
+  const own = seen.actions.get(undoes)?.startedAt ?? 0;
+  range.forEach((call, index) => {
+    const other = seen.actions.get(call.action);
+    const began = other?.startedAt ?? 0;
+    const isNewer = other?.phase === "applied" && (began > own || (began === own && index > at));
+    if (isNewer && undoOf(commit, call.tool) === "tool" && !isDealtWith(seen, call.action))
+      fails(`before ${call.action}, which began after it`);
+  });
   const tries = seen.undos.get(undoes) ?? [];
-  if (tries.some(({ status }) => status !== "not_undone")) fails("a second time");
+  // A child's question about it was withdrawn when its parent went back.
+  const isWithdrawn = (one: SeenUndo) => seen.actions.get(one.action)?.phase === "refused";
+  if (tries.some((one) => one.status !== "not_undone" && !isWithdrawn(one))) fails("a second time");
   seen.undos.set(undoes, [...tries, { action, status: "open" }]);
   if (tries.length > 0) count(commit.sim, "compensation tried again");
 }
