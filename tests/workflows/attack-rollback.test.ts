@@ -425,6 +425,25 @@ test("23: what could not be undone is on the next card and in the last report", 
   await desk.close();
 });
 
+test("23: what a child declares to be undone is undone when its parent fails, though the parent declares nothing", async () => {
+  const place = office();
+  const desk = place.open();
+  const done: string[] = [];
+  const { book } = kit(desk, done);
+  const child = desk.workflow("child", { rollbackEnabled: true }, async (ctx, _: object) => {
+    await ctx.call(book, { n: 1 });
+  });
+  const flow = desk.workflow("w", {}, async (ctx, _: object) => {
+    await ctx.spawn(child, {});
+    await ctx.call(book, { n: 2 });
+    throw new Error("no visa");
+  });
+  const end = await place.finish(flow.run({}));
+  assert.partialDeepStrictEqual(end, { code: "error", reason: "no visa", report: { notUndone: [] } });
+  assert.deepEqual(done, ["book 1", "book 2", "undo 1 of 10"]);
+  await desk.close();
+});
+
 test("16: a child's checkpoint is undone as it says when its parent goes back, and reported", async () => {
   const place = office();
   const done: string[] = [];

@@ -23,8 +23,6 @@ import { entriesOf } from "./entries.ts";
 import { withdrawOpen } from "./withdraw.ts";
 import { LISTED, workflowState } from "./workflows.ts";
 
-/** Under this name for whoever dispatches. */
-
 type Place = Pick<Runtime, "store" | "tenant">;
 type Said = { readonly by: string; readonly reason: string };
 
