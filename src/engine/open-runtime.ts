@@ -117,6 +117,14 @@ async function beginChecked(runtime: Runtime, parts: RuntimeParts): Promise<OwnE
   return { ...own, mayRun: () => history.broken() === undefined && own.mayRun() };
 }
 
+/** What only this process knows, and forgets with it. */
+const memory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue"> => ({
+  performing: new Set(),
+  sent: new Set(),
+  recovered: new Set(),
+  overdue: new Map(),
+});
+
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { store, tenant, clock, random, environment } = parts;
   const closing = new AbortController();
@@ -137,10 +145,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     waker: createWaker(store, tenant, clock),
     signingKey: async () => parts.keyring().signing,
     knownKeys: async () => [(parts.knownKeyring ?? parts.keyring)()?.signing.publicJwk ?? []].flat(),
-    performing: new Set(),
-    sent: new Set(),
-    recovered: new Set(),
-    overdue: new Map(),
+    ...memory(),
     recovering: lanes(RECOVERED_AT_ONCE),
     probing: lanes(PROBED_AT_ONCE),
     closing: closing.signal,

@@ -183,25 +183,33 @@ async function write(run: Run, rules: Rules, given: readonly NewEvent[]): Promis
   return answer;
 }
 
+/** Whatever is made of values waits until they are recorded: if not by this commit, then by one of their own. */
+function awaitGiven(run: Run, done: Promise<Recorded>): void {
+  const keep = () => keepValues(run);
+  run.given = quiet(done.then(({ kind }) => (kind === "early" ? keep() : undefined), keep));
+}
+
 /** Writes facts down, and those values with them that were given out before. */
 export function commit(run: Run, rules: Rules): Promise<Recorded> {
+  const before = run.values;
+  run.values = [];
   const done = inLane<Recorded>(run, async () => {
     if (run.turned) return { kind: "turned" };
-    const taken = run.values;
+    // A commit before this one may have failed, and left those behind that it should have taken along.
+    if (run.values.length > 0) awaitGiven(run, done);
+    const taken = [...run.values, ...before];
     run.values = [];
-    const keep = () => keepValues(run);
-    if (taken.length > 0)
-      run.given = quiet(done.then(({ kind }) => (kind === "early" ? keep() : undefined), keep));
     let isWritten = false;
     try {
       const answer = await write(run, rules, taken);
       isWritten = answer.kind === "recorded";
       return answer;
     } finally {
-      // Nothing was written: the next commit takes along what was given out, before anything that is made of it.
+      // Nothing was written: the next commit takes along what was given out.
       if (!isWritten) run.values = [...taken, ...run.values];
     }
   });
+  if (before.length > 0) awaitGiven(run, done);
   return done;
 }
 

@@ -7,14 +7,14 @@ import { isHoldpointError } from "../../core/errors.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Answer } from "../../engine/answer.ts";
 import type { GatedTool } from "../../engine/gate.ts";
-import type { StepContext, Workflow, WorkflowContext } from "../../engine/workflow/definition.ts";
+import type { StepContext, WorkflowContext } from "../../engine/workflow/definition.ts";
 import { type Definitions, workflow } from "../../engine/workflow/workflows.ts";
+import type { OpSpec, WorkflowSpec } from "./flow-spec.ts";
 import { count, type Life, type Sim } from "./sim.ts";
+import type { SimWorkflow } from "./sim-workflow.ts";
 import { type Args, MOST } from "./tool-spec.ts";
-import { type OpSpec, specOf, stepTool, toolsOf, type WorkflowSpec } from "./workflow-spec.ts";
+import { specOf, stepTool, toolsOf } from "./workflow-spec.ts";
 import { runTool } from "./world.ts";
-
-export type SimWorkflow = Workflow<{ readonly n: number }, number>;
 
 /** One run of a definition, from its first line on. */
 type Telling = {

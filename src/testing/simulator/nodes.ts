@@ -11,6 +11,7 @@ import type { Tool, ToolContext } from "../../engine/tool.ts";
 import { createDispatcher } from "../../engine/workflow/dispatch.ts";
 import type { Definitions } from "../../engine/workflow/workflows.ts";
 import { defineAll } from "./definitions.ts";
+import type { GatedClass } from "./flow-spec.ts";
 import { crash, freezeMaybe, shutDown } from "./life.ts";
 import { SIGNING_KEY } from "./signing-key.ts";
 import {
@@ -26,7 +27,6 @@ import {
 } from "./sim.ts";
 import { openSimStore } from "./sim-store.ts";
 import { type Args, CURRENCY, MOST, type ToolSpec, type ToolVersion, verdictFor } from "./tool-spec.ts";
-import type { GatedClass } from "./workflow-spec.ts";
 import { Definite, probeTool, runTool } from "./world.ts";
 
 function schemaOf(version: number): InputSchema<Args> {

@@ -1,8 +1,8 @@
 /** What one seed is about: drawn first, so that seeds differ in kind and not only in luck ("swarm testing"). */
 import type { Fault } from "./counters.ts";
+import { type Flows, NO_FLOWS } from "./flow-spec.ts";
 import type { Random } from "./random.ts";
 import { drawPolicy, drawTool, type ToolSpec, type ToolVersion } from "./tool-spec.ts";
-import { type Flows, NO_FLOWS } from "./workflow-spec.ts";
 
 export type Rates = ReadonlyMap<Fault, number>;
 

@@ -8,10 +8,10 @@ import type { WorkflowResult } from "../../engine/workflow/definition.ts";
 import type { MemoryDatabase } from "../../stores/memory/database.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import type { Counters, Fault, Race } from "./counters.ts";
-import type { SimWorkflow } from "./definitions.ts";
 import type { Random } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
+import type { SimWorkflow } from "./sim-workflow.ts";
 import type { ToolSpec, ToolVersion } from "./tool-spec.ts";
 
 export type DeployedTool = ToolVersion & { readonly policyDigest: string; readonly schemaDigest: string };

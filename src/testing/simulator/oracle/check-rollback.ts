@@ -1,8 +1,9 @@
 /** Invariant 11 of workflows: only what was applied is undone, newest first, each once, and the report says what is left. */
 import type { RollbackReport } from "../../../core/workflow/events.ts";
 import { count } from "../sim.ts";
+import { callsAfter, isDealtWith } from "./rollback-range.ts";
 import { type Commit, type Event, expect, has, text } from "./seen.ts";
-import { callsAfter, isDealtWith, type SeenCall, type SeenFlow, type SeenUndo } from "./seen-flow.ts";
+import type { SeenCall, SeenFlow, SeenUndo } from "./seen-flow.ts";
 
 export function rollBackBegan({ sim }: Commit, event: Event, flow: SeenFlow): void {
   const { toSeq, scope, after, by, to } = event.body;
