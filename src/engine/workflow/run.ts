@@ -186,7 +186,8 @@ async function write(run: Run, rules: Rules, given: readonly NewEvent[]): Promis
 /** Whatever is made of values waits until they are recorded: if not by this commit, then by one of their own. */
 function awaitGiven(run: Run, done: Promise<Recorded>): void {
   const keep = () => keepValues(run);
-  run.given = quiet(done.then(({ kind }) => (kind === "early" ? keep() : undefined), keep));
+  const recorded = done.then(({ kind }) => (kind === "early" ? keep() : undefined), keep);
+  run.given = quiet(Promise.all([run.given, recorded]));
 }
 
 /** Writes facts down, and those values with them that were given out before. */
