@@ -1,5 +1,4 @@
 /** Takes a workflow and runs its definition as far as it goes in this process. */
-import { errorText } from "../../core/error-text.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { completeWorkflow, failRun } from "../../core/workflow/end.ts";
 import { rollBackRun } from "../../core/workflow/rollback.ts";
@@ -13,7 +12,7 @@ import { hasDeclared } from "./children.ts";
 import type { Definition } from "./definition.ts";
 import { type Driven, drive } from "./drive.ts";
 import { openRun } from "./open-run.ts";
-import { textWithoutSecrets, withoutSecrets } from "./redact.ts";
+import { errorWithoutSecrets, withoutSecrets } from "./redact.ts";
 import { rollBackAll } from "./roll-back.ts";
 import { conclude, letGo, type Run } from "./run.ts";
 import { withdrawQuestions } from "./withdraw.ts";
@@ -54,7 +53,7 @@ async function endRun(run: Run): Promise<void> {
     await conclude(run, (draft, runner, before) => completeWorkflow(draft, runner, { result, before }));
     return awaitCheckpoint(run);
   }
-  const reason = await textWithoutSecrets(run, errorText(ending.error));
+  const reason = await errorWithoutSecrets(run, ending.error);
   if (await isUndone(run)) {
     const plan = { reason, scope: "declared" } as const;
     await conclude(run, (draft, runner, before) => rollBackRun(draft, runner, { ...plan, before }));
