@@ -37,8 +37,9 @@ async function untilOver(hp: Holdpoint, id: string) {
 /** Until nobody runs it and nothing is to be done. */
 async function rest(hp: Holdpoint, id: string): Promise<void> {
   for (let look = 0; look < 1_000; look++) {
-    const { runner, isReady } = await hp.workflows.get(id);
-    if (runner === null && !isReady) return;
+    const { runner, isReady, wakeAt } = await hp.workflows.get(id);
+    const isDue = isReady || (wakeAt !== null && wakeAt <= Date.now());
+    if (runner === null && !isDue) return;
     await new Promise<void>((resolve) => setTimeout(resolve, 5));
   }
   assert.fail("it never rests");

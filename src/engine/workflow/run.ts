@@ -185,7 +185,8 @@ async function write(run: Run, rules: Rules, given: readonly NewEvent[]): Promis
 
 /** Whatever is made of values waits until they are recorded: if not by this commit, then by one of their own. */
 function awaitGiven(run: Run, done: Promise<Recorded>): void {
-  const keep = () => keepValues(run);
+  // Not ahead of what is in the lane already, which takes them along and may be made of them.
+  const keep = () => run.lane.then(() => (run.values.length > 0 ? keepValues(run) : undefined));
   const recorded = done.then(({ kind }) => (kind === "early" ? keep() : undefined), keep);
   run.given = quiet(Promise.all([run.given, recorded]));
 }

@@ -89,8 +89,12 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
     at(CALL_OP, "if (run.values.length === 0) await run.given;", "if (true) await run.given;"),
   ),
   bug(
-    "a call goes ahead of another branch's values",
-    at(CALL_OP, "if (run.values.length === 0) await run.given;", "if (run.values.length === 0);"),
+    "a child goes ahead of the values that it is made of",
+    at(
+      "src/engine/workflow/run.ts",
+      "run.lane.then(() => (run.values.length > 0 ? keepValues(run) : undefined))",
+      "keepValues(run)",
+    ),
   ),
   bug(
     "a call begins while a checkpoint waits",

@@ -12,7 +12,8 @@ export const RARE: readonly string[] = [
   "the key's retention is not checked before the send",
   "a changed tool leaves an effect running for ever",
   "a second attempt's refusal hides the first",
-  "a call goes ahead of another branch's values",
+  "a start that is heard of late is sent a second time",
+  "a child goes ahead of the values that it is made of",
   "a child begins while a checkpoint waits",
   "an answer is lost when its workflow is sent back past it",
 ];
@@ -317,6 +318,7 @@ function groundOf(`,
   bug(
     "a start that is heard of late is sent a second time",
     at(PERFORM, "|| recovered.has(attemptName({ action, state: fresh.state }))", ""),
+    at(PERFORM, "const FRESH_MS = 250;", "const FRESH_MS = 5_000;"),
   ),
   bug("a second attempt's refusal hides the first", at(OUTCOME, "attempt === 1 ||", "true ||")),
   bug("a start ignores execute_by", at(ADVANCE, "draft.now >= approval.executeBy", "false")),
