@@ -128,8 +128,10 @@ async function begin(hp: Holdpoint, { workflow }: Loaded, asked: Asked): Promise
     await checkTerms(hp, id, asked);
     return id;
   } catch (error) {
-    if (!isHoldpointError(error) || error.code !== "invalid_args") throw error;
-    throw unfit(error);
+    if (isHoldpointError(error, "invalid_args")) throw unfit(error);
+    const known = isHoldpointError(error, "request_conflict") ? error.details["workflow"] : undefined;
+    if (typeof known === "string") await checkTerms(hp, known, asked);
+    throw error;
   }
 }
 

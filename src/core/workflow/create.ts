@@ -29,7 +29,10 @@ export const workflowName = (requestId: string): string => `workflow:${requestId
 /** A workflow that people are not asked about, or that spends elsewhere, is not the one that was meant. */
 function isSame(state: LiveWorkflow, body: Creation["body"], draft: Draft): boolean {
   const isNamed = state.name === body.name && digestOf(state.input) === digestOf(draft.keep(body.input));
-  return isNamed && state.approvalRequired === body.approvalRequired && state.budget === body.budget;
+  // What is not said stands as it was; other terms would be another workflow.
+  const keeps = (term: "approvalRequired" | "budget") =>
+    body[term] === undefined || body[term] === state[term];
+  return isNamed && keeps("approvalRequired") && keeps("budget");
 }
 
 export function createWorkflow(draft: Draft, creation: Creation): Need | Created {

@@ -89,7 +89,7 @@ function drawBody(drawing: Drawing, stretches: number): readonly OpSpec[] {
   const { random } = drawing;
   const ops: OpSpec[] = [];
   for (let stretch = 0; stretch < stretches; stretch++) {
-    ops.push({ kind: "value", what: "random" }, ...drawOps(drawing, random.between(1, 3)));
+    ops.push({ kind: "value", what: "random" }, ...drawOps(drawing, random.between(2, 4)));
     if (random.chance(0.3)) ops.push(drawParallel(drawing));
     ops.push(drawCheckpoint(drawing));
   }
@@ -139,8 +139,8 @@ function innerTool(name: string, effect: GatedClass, flightMs: number): ToolSpec
 function drawUndo(random: Random, scenario: Scenario, tool: ToolSpec): UndoSpec {
   if (tool.effect === "read") return { kind: "nothing" };
   const roll = random.float();
-  if (roll < 0.15) return { kind: "none" };
-  if (roll < 0.2) return { kind: "nothing" };
+  if (roll < 0.12) return { kind: "none" };
+  if (roll < 0.15) return { kind: "nothing" };
   const effect = random.pick(["once", "once", "keyed", "idempotent"] as const);
   const { keyRetentionMs, remembersMs } = tool;
   const spec = {
@@ -148,7 +148,7 @@ function drawUndo(random: Random, scenario: Scenario, tool: ToolSpec): UndoSpec 
     keyRetentionMs,
     remembersMs,
     timeoutMs: random.chance(0.5) ? random.between(100, 3_000) : null,
-    refuses: random.pick([0, 0, 0.3, 1]),
+    refuses: random.pick([0, 0, 0, 0.3, 1]),
   };
   const isGated = random.chance(0.25);
   const ask = { ...drawAsk(random, scenario.people), quorum: 1, executeWithinMs: null };
