@@ -135,7 +135,12 @@ describe("budgets", () => {
   test("that were never opened let nothing through", () => {
     given([epochOpen])
       .when(proposes(costs(cost(1n))))
-      .answers({ answer: { kind: "held", refusal: { reason: "the budget was never opened: hp.budgets.limit() opens it" } } });
+      .answers({
+        answer: {
+          kind: "held",
+          refusal: { reason: "the budget was never opened: hp.budgets.limit() opens it" },
+        },
+      });
   });
 
   test("of another currency let nothing through", () => {

@@ -148,6 +148,7 @@ export const FACTS = [
   "workflow.completed",
   "workflow.failed",
   "workflow.refused",
+  "workflow.closed",
   "step.completed",
   "step.failed",
   "step.retried",

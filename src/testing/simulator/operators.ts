@@ -142,7 +142,7 @@ const FLOW_DEEDS: readonly (readonly [Deed, number])[] = [
   [sendBack, 3],
   [callOff, 2],
   [lookThrough, 4],
-  [withdraw, 2],
+  [withdraw, 4],
   [resolveDoubts, 4],
 ];
 const bagOf = (deeds: typeof DEEDS): readonly Deed[] =>

@@ -15,6 +15,7 @@ export const RARE: readonly string[] = [
   "a child goes ahead of the values that it is made of",
   "a child begins while a checkpoint waits",
   "an answer is lost when its workflow is sent back past it",
+  "a start that is heard of late is sent a second time",
 ];
 
 const bug = (name: string, ...patches: readonly Patch[]): Planted => ({ name, patches, inFlows: false });
