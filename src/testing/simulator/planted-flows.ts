@@ -89,14 +89,6 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
     at(CALL_OP, "if (run.values.length === 0) await run.given;", "if (true) await run.given;"),
   ),
   bug(
-    "a child goes ahead of the values that it is made of",
-    at(
-      "src/engine/workflow/run.ts",
-      "run.lane.then(() => (run.values.length > 0 ? keepValues(run) : undefined))",
-      "keepValues(run)",
-    ),
-  ),
-  bug(
     "a call begins while a checkpoint waits",
     at(
       CALL,
@@ -116,6 +108,7 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
   bug(
     "a child begins while a checkpoint waits",
     at("src/core/workflow/create.ts", 'if (parent.status !== "executing") return { kind: "turned" };', ""),
+    at(DRIVE, 'op.kind !== "call" && run.table.ops.has(op.key)', 'op.kind === "child"'),
   ),
   bug("a parent is not told of its child's end", at(END, "if (state.parent === null) return;", "return;")),
   bug(

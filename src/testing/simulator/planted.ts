@@ -12,9 +12,10 @@ export const RARE: readonly string[] = [
   "the key's retention is not checked before the send",
   "a changed tool leaves an effect running for ever",
   "a second attempt's refusal hides the first",
-  "a child goes ahead of the values that it is made of",
+  "a doubt about a child's effect keeps its parent for ever",
   "a child begins while a checkpoint waits",
   "an answer is lost when its workflow is sent back past it",
+  "a child begins while a checkpoint waits",
   "a start that is heard of late is sent a second time",
 ];
 
