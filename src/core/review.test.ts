@@ -21,6 +21,9 @@ const input: PolicyInput = {
   args: ARGS,
   agent: AGENT,
   requester: [AGENT],
+  effectClass: "once",
+  workflow: null,
+  history: [],
   requestId: "r-1",
   now: 1,
 };

@@ -9,7 +9,16 @@ import { canonicalJson, copyJson } from "./canonical-json.ts";
 import { errorText } from "./error-text.ts";
 import { isJsonObject, type Json } from "./json.ts";
 import type { ToolRules } from "./tool-rules.ts";
-import { type ApproverRule, approverRule, type PolicyInput, unsatisfiable, type Verdict } from "./verdict.ts";
+import {
+  type ApproverRule,
+  approverRule,
+  type PolicyInput,
+  RISK_LEVELS,
+  type Risk,
+  type ShadowVerdict,
+  unsatisfiable,
+  type Verdict,
+} from "./verdict.ts";
 
 const MAX_ROUNDS = 5;
 /** Some three hundred years: a later moment is a mistake, and beyond what dates can say. */
@@ -23,6 +32,9 @@ export type Review = {
   readonly revisions: readonly Revision[];
   readonly rule: string;
   readonly reason: string;
+  /** null where the policy does not score. */
+  readonly risk: Risk | null;
+  readonly shadow: readonly ShadowVerdict[];
 } & (
   | { readonly verdict: "approve" }
   | { readonly verdict: "block"; readonly invalidRevision: boolean }
@@ -59,6 +71,11 @@ function escalationFault(
 const isText = (value: unknown): boolean =>
   value === undefined || (typeof value === "string" && value.isWellFormed());
 
+function areRemarks({ risk, shadow = [] }: Verdict): boolean {
+  const isRisk = risk === undefined || (Number.isFinite(risk.score) && RISK_LEVELS.includes(risk.level));
+  return isRisk && Array.isArray(shadow) && shadow.every(isJsonObject);
+}
+
 function ask(rules: ToolRules, input: PolicyInput): Verdict {
   try {
     const said: unknown = rules.policy(input);
@@ -70,6 +87,7 @@ function ask(rules: ToolRules, input: PolicyInput): Verdict {
     const answer = verdict as unknown as Verdict;
     if (!isText(answer.reason) || !isText(answer.rule))
       return block("the policy's reason or rule is not text");
+    if (!areRemarks(answer)) return block("the policy's risk or shadow verdicts are not what they should be");
     if (answer.verdict === "revise") {
       if (!isJsonObject(answer.set)) return block("the policy's revision is not an object");
       return answer;
@@ -87,7 +105,8 @@ function conclude(
   args: Json,
   revisions: readonly Revision[],
 ): Review {
-  const said = { args, revisions, rule: verdict.rule ?? "policy", reason: verdict.reason ?? "" };
+  const { rule = "policy", reason = "", risk = null, shadow = [] } = verdict;
+  const said = { args, revisions, rule, reason, risk, shadow };
   switch (verdict.verdict) {
     case "approve":
       return { ...said, verdict: "approve" };
@@ -120,6 +139,8 @@ export function reviewAction(rules: ToolRules, input: PolicyInput): Review {
         revisions,
         rule,
         reason: `the policy's revision does not fit the tool: ${valid.issues}`,
+        risk: verdict.risk ?? null,
+        shadow: verdict.shadow ?? [],
         verdict: "block",
         invalidRevision: true,
       };

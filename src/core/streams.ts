@@ -4,6 +4,7 @@ import { type ApprovalState, approvalFold } from "./approval/state.ts";
 import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
+import { type PolicyState, policyFold } from "./policy-record.ts";
 import { type StoreState, storeFold } from "./restore.ts";
 import { type RosterState, rosterFold } from "./roster.ts";
 import type { StreamKind } from "./stream.ts";
@@ -15,6 +16,7 @@ export type StateMap = {
   approval: ApprovalState;
   budget: BudgetState;
   epoch: EpochState;
+  policy: PolicyState;
   roster: RosterState;
   store: StoreState;
   switch: SwitchState;
@@ -28,6 +30,7 @@ export const FOLDS: Folds = {
   approval: approvalFold,
   budget: budgetFold,
   epoch: epochFold,
+  policy: policyFold,
   roster: rosterFold,
   store: storeFold,
   switch: switchFold,

@@ -10,28 +10,73 @@ export type ApproverRule = {
 
 export const ANY_ONE_PERSON: ApproverRule = { quorum: 1, from: null, veto: true };
 
+export const RISK_LEVELS = ["low", "medium", "high", "critical"] as const;
+export type RiskLevel = (typeof RISK_LEVELS)[number];
+
+/** How dangerous a policy thinks an action is: the sum of the weights of the conditions that hold. */
+export type Risk = {
+  readonly score: number;
+  readonly level: RiskLevel;
+  readonly conditions: readonly string[];
+};
+
+/** What a rule on trial would have said. */
+export type ShadowVerdict = { readonly rule: string; readonly verdict: string; readonly reason: string };
+
+/** What a policy adds to whatever it says. */
+type Remarks = {
+  readonly rule?: string;
+  readonly risk?: Risk;
+  readonly shadow?: readonly ShadowVerdict[];
+};
+
 /** What a policy says of an action. */
 export type Verdict =
-  | { readonly verdict: "approve"; readonly reason?: string; readonly rule?: string }
-  | { readonly verdict: "block"; readonly reason: string; readonly rule?: string }
-  | { readonly verdict: "revise"; readonly set: JsonObject; readonly reason: string; readonly rule?: string }
-  | {
+  | (Remarks & { readonly verdict: "approve"; readonly reason?: string })
+  | (Remarks & { readonly verdict: "block"; readonly reason: string })
+  | (Remarks & { readonly verdict: "revise"; readonly set: JsonObject; readonly reason: string })
+  | (Remarks & {
       readonly verdict: "escalate";
       readonly reason?: string;
-      readonly rule?: string;
       readonly approvers?: Partial<ApproverRule>;
       /** Milliseconds people have to decide; absent: it never expires. */
       readonly decideWithinMs?: number;
       /** Milliseconds after that in which it may still start. */
       readonly executeWithinMs?: number;
-    };
+    });
+
+/** A call that the same workflow made before, as a policy sees it. */
+export type PastCall = {
+  readonly action: string;
+  readonly tool: string;
+  /** As they ran, or would run. Over 64 KiB they stand here as a reference. */
+  readonly args: Json;
+  /** `running` and `in_doubt` may have happened: whoever counts has to count them. */
+  readonly status: "waiting" | "running" | "applied" | "in_doubt" | "not_applied" | "refused";
+  /** What the tool returned; null unless it was applied. */
+  readonly result: Json;
+  /** The attempt of the workflow that made it; a rollback begins another. */
+  readonly generation: number;
+  /** Its effect was taken back. */
+  readonly undone: boolean;
+  readonly at: number;
+};
 
 export type PolicyInput = {
   readonly tool: string;
+  readonly effectClass: string;
   readonly args: Json;
   readonly agent: string;
   readonly requester: readonly string[];
   readonly requestId: string | null;
+  /** The workflow that makes the call; null outside of one. */
+  readonly workflow: {
+    readonly id: string;
+    readonly name: string;
+    readonly generation: number;
+  } | null;
+  /** Oldest first. Empty unless the tool's rules ask for it. */
+  readonly history: readonly PastCall[];
   readonly now: number;
 };
 

@@ -7,6 +7,7 @@ import type { Json } from "../core/json.ts";
 import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../core/stream.ts";
 import type { ToolRules } from "../core/tool-rules.ts";
 import type { Needs } from "../core/transaction.ts";
+import { loaderOf } from "./load.ts";
 import { runLoading } from "./run-command.ts";
 import { freshId, type Runtime } from "./runtime.ts";
 import { knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
@@ -84,8 +85,11 @@ export async function move(
   const executor = await executorOf(runtime, tool);
   const isNew = "proposal" in source;
   await runtime.reach(isNew ? "before_propose" : "before_start");
-  const moved = await runLoading(runtime, foreseen(runtime, source, executor.epoch), (draft, loaded) =>
-    moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) }),
+  const moved = await runLoading(
+    runtime,
+    foreseen(runtime, source, executor.epoch),
+    (draft, loaded) => moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) }),
+    loaderOf(runtime),
   );
   await runtime.reach(isNew ? "after_propose" : "after_start");
   return moved;

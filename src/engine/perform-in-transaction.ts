@@ -13,8 +13,8 @@ import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import { contextOf, resultJson } from "./attempt.ts";
+import { loaderOf } from "./load.ts";
 import { actionIn, executorOf, moveRules, type Source, withOwnArgs } from "./move.ts";
-import { loadArtifact } from "./read-state.ts";
 import { runDecide, runWithSql } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { type KnownSecrets, knownSecrets, redactJson, redactText } from "./secrets.ts";
@@ -111,6 +111,6 @@ export async function performInTransaction(
       return runDecide(runtime, needs, (sight) => settle(openDraft(sight), move, argsOf, () => report));
     });
     if (answer.kind !== "load") return answer;
-    loaded.set(answer.hash, await loadArtifact(runtime, answer.hash));
+    loaded.set(answer.key, await loaderOf(runtime)(answer.key));
   }
 }

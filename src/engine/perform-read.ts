@@ -11,8 +11,8 @@ import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";
 import { attempt } from "./attempt.ts";
+import { loaderOf } from "./load.ts";
 import { actionIn, executorOf, move, moveRules, type Source, withOwnArgs } from "./move.ts";
-import { loadArtifact } from "./read-state.ts";
 import { runCommand, runDecide } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Tool } from "./tool.ts";
@@ -95,7 +95,7 @@ export async function performRead(
   for (;;) {
     const seen = await runDecide(runtime, needs, lookAhead(rules, argsNow));
     if (seen.kind === "load") {
-      loaded.set(seen.hash, await loadArtifact(runtime, seen.hash));
+      loaded.set(seen.key, await loaderOf(runtime)(seen.key));
       continue;
     }
     if (seen.kind !== "started") return seen;

@@ -10,7 +10,6 @@ import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
 import type { SqlTransaction } from "../stores/store.ts";
-import { loadArtifact } from "./read-state.ts";
 import type { Runtime } from "./runtime.ts";
 import { SecretsNeeded } from "./secrets.ts";
 
@@ -59,17 +58,18 @@ export function runCommand<Result>(
   return runDecide(place, needs, decideWith(rules));
 }
 
-/** The same for rules that may ask for artifacts. */
+/** The same for rules that may ask for what is not in the states. */
 export async function runLoading<Result extends { readonly kind: string }>(
   place: Place,
   needs: Needs,
   rules: (draft: Draft, loaded: ReadonlyMap<string, Json>) => Need | Result,
+  load: (key: string) => Promise<Json>,
 ): Promise<Exclude<Result, Need | Load>> {
   const loaded = new Map<string, Json>();
   for (;;) {
     const answer = await runCommand(place, needs, (draft) => rules(draft, loaded));
     if (!isLoad(answer)) return answer as Exclude<Result, Need | Load>;
-    loaded.set(answer.hash, await loadArtifact(place, answer.hash));
+    loaded.set(answer.key, await load(answer.key));
   }
 }
 

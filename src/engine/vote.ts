@@ -3,6 +3,7 @@ import { type VoteAnswer, type VoteCommand, vote } from "../core/approval/vote.t
 import { HoldpointError } from "../core/errors.ts";
 import { approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
 import type { Needs } from "../core/transaction.ts";
+import { loaderOf } from "./load.ts";
 import { executorOf } from "./move.ts";
 import { readState } from "./read-state.ts";
 import { runLoading } from "./run-command.ts";
@@ -40,8 +41,12 @@ function refusedVote(ballot: Ballot, answer: Extract<VoteAnswer, { kind: "vote_r
 export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamRef): Promise<Decided> {
   const executor = await executorFor(runtime, ballot);
   await runtime.reach("before_vote");
-  const answer: VoteAnswer = await runLoading(runtime, foreseen(ballot, about), (draft, loaded) =>
-    vote(draft, { ...ballot, executor: executor === null ? null : { ...executor, loaded } }),
+  const answer: VoteAnswer = await runLoading(
+    runtime,
+    foreseen(ballot, about),
+    (draft, loaded) =>
+      vote(draft, { ...ballot, executor: executor === null ? null : { ...executor, loaded } }),
+    loaderOf(runtime),
   );
   await runtime.reach("after_vote");
   if (answer.kind === "unknown")

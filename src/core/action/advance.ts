@@ -18,6 +18,8 @@ import type { Json } from "../json.ts";
 import { type Review, reviewAction } from "../review.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
 import { checkPlace, type Turned } from "../workflow/call.ts";
+import type { ReviewFacts } from "./events.ts";
+import { policyInput } from "./policy-input.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import {
   argsOf,
@@ -45,16 +47,9 @@ export type Advanced = Moved | Started | Waiting | Held | Refused | EpochEnded |
 type Executor = Bringer & { readonly args: Json };
 type Undecided = ActionIn<"open"> | ActionIn<"waiting">;
 
-function review(draft: Draft, state: LiveAction, executor: Executor): Review {
-  const { tool, agent, requester, requestId } = state;
-  return reviewAction(executor.rules, {
-    tool,
-    args: executor.args,
-    agent,
-    requester,
-    requestId,
-    now: draft.now,
-  });
+function review(draft: Draft, id: string, executor: Executor): Need | Load | Review {
+  const asked = policyInput(draft, id, executor.args, executor);
+  return asked.kind === "input" ? reviewAction(executor.rules, asked.input) : asked;
 }
 
 function recordReview(draft: Draft, id: string, answer: Review, executor: Executor): void {
@@ -63,23 +58,22 @@ function recordReview(draft: Draft, id: string, answer: Review, executor: Execut
     const body = { by: "policy", args: draft.keep(args), argsDigest: digestOf(args), reason, rule };
     draft.append(ref, [{ type: "action.revised", tv: 1, body }]);
   }
-  const { verdict, rule, reason } = answer;
-  const approval = verdict === "escalate" ? executor.ids.approval : null;
-  if (answer.revisions.length === 0 && isNoNews(draft.state(ref), answer, executor)) return;
-  draft.append(ref, [
-    {
-      type: "action.reviewed",
-      tv: 1,
-      body: { verdict, rule, reason, policy: executor.rules.policyDigest, approval },
-    },
-  ]);
+  const approval = answer.verdict === "escalate" ? executor.ids.approval : null;
+  const body = reviewFacts(answer, executor);
+  if (answer.revisions.length === 0 && isNoNews(draft.state(ref), answer, body)) return;
+  draft.append(ref, [{ type: "action.reviewed", tv: 1, body: { ...body, approval } }]);
+}
+
+function reviewFacts(answer: Review, { rules }: Executor): ReviewFacts {
+  const { verdict, rule, reason, risk, shadow } = answer;
+  const said = { verdict, rule, reason, policy: rules.policyDigest };
+  return { ...said, ...(risk === null ? {} : { risk }), ...(shadow.length === 0 ? {} : { shadow }) };
 }
 
 /** Approved again for the same reason while it is held: calling in a loop does not grow the journal. */
-function isNoNews(state: ActionState, answer: Review, executor: Executor): boolean {
+function isNoNews(state: ActionState, answer: Review, facts: ReviewFacts): boolean {
   if (state.phase !== "open" || state.review === null || answer.verdict !== "approve") return false;
-  const { verdict, rule, reason } = answer;
-  return digestOf(state.review) === digestOf({ verdict, rule, reason, policy: executor.rules.policyDigest });
+  return digestOf(state.review) === digestOf(facts);
 }
 
 function live(draft: Draft, id: string): LiveAction {
@@ -200,7 +194,8 @@ function useDecision(
     lapse(draft, approvalId, fault.reason);
     return refuse(draft, actionStream(id), { code: fault.code, by: "dispatch check", reason: fault.reason });
   }
-  const answer = review(draft, state, executor);
+  const answer = review(draft, id, executor);
+  if ("kind" in answer) return answer;
   if (fault !== undefined || !standsBehind(draft, answer, approval)) {
     const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
     if (more !== undefined) return more;
@@ -297,5 +292,6 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
       reason: "the tool changed after the proposal",
     });
   }
-  return followReview(draft, id, review(draft, state, executor), executor);
+  const answer = review(draft, id, executor);
+  return "kind" in answer ? answer : followReview(draft, id, answer, executor);
 }

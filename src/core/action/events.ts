@@ -3,6 +3,7 @@ import type { Json } from "../json.ts";
 import type { MoneyJson } from "../money.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
+import type { Risk, ShadowVerdict } from "../verdict.ts";
 import type { Within } from "./within.ts";
 
 /** Where the arguments that ran came from. */
@@ -19,6 +20,18 @@ export type Grant =
     };
 
 export type ReservedCost = MoneyJson & { readonly budget: string };
+
+/** What the policy of a digest said. */
+export type ReviewFacts = {
+  readonly verdict: "approve" | "block" | "escalate";
+  readonly rule: string;
+  readonly reason: string;
+  readonly policy: string;
+  /** Absent where the policy does not score. */
+  readonly risk?: Risk;
+  /** What rules on trial would have said; absent where none matched. */
+  readonly shadow?: readonly ShadowVerdict[];
+};
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 
@@ -49,16 +62,7 @@ export type ActionEvent =
         readonly rule: string;
       }
     >
-  | Fact<
-      "action.reviewed",
-      {
-        readonly verdict: "approve" | "block" | "escalate";
-        readonly rule: string;
-        readonly reason: string;
-        readonly policy: string;
-        readonly approval: string | null;
-      }
-    >
+  | Fact<"action.reviewed", ReviewFacts & { readonly approval: string | null }>
   | Fact<"action.held", Refusal>
   | Fact<"action.refused", Refusal>
   | Fact<"action.conflicted", { readonly tool: string; readonly argsDigest: string; readonly by: string }>

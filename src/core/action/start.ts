@@ -22,14 +22,14 @@ import type { ActionIn } from "./state.ts";
 /** What whoever executes brings along: the tool, large arguments that it loaded, fresh ids and its own epoch. */
 export type Executor = {
   readonly rules: ToolRules;
-  /** Values kept as artifacts, by the digest of their canonical JSON. */
+  /** By key: values kept as artifacts, by the digest of their canonical JSON; a workflow's history. */
   readonly loaded: ReadonlyMap<string, Json>;
   readonly epoch: string;
   readonly ids: { readonly approval: string; readonly nonce: string };
 };
 
-/** The arguments are an artifact that has to be loaded first. */
-export type Load = { readonly kind: "load"; readonly hash: string };
+/** Something that is not in the states has to be loaded first: large arguments, by their digest, or a workflow's history. */
+export type Load = { readonly kind: "load"; readonly key: string };
 
 export function argsOf(
   kept: { readonly args: Json; readonly argsDigest: string },
@@ -37,7 +37,7 @@ export function argsOf(
 ): Load | { readonly kind: "args"; readonly value: Json } {
   if (!isArtifactRef(kept.args)) return { kind: "args", value: kept.args };
   const value = loaded.get(kept.argsDigest);
-  return value === undefined ? { kind: "load", hash: kept.argsDigest } : { kind: "args", value };
+  return value === undefined ? { kind: "load", key: kept.argsDigest } : { kind: "args", value };
 }
 
 /** With the action as it then stands, and the time at which it was so. */

@@ -4,7 +4,7 @@ import type { Fold, RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
-import type { ActionEvent, ActionEventOf, ExecutedFrom, Grant, ReservedCost } from "./events.ts";
+import type { ActionEvent, ActionEventOf, ExecutedFrom, Grant, ReservedCost, ReviewFacts } from "./events.ts";
 import type { Within } from "./within.ts";
 
 export type ActionFacts = {
@@ -26,12 +26,7 @@ export type ActionFacts = {
   readonly argsDigest: string;
   readonly from: ExecutedFrom;
   readonly proposedAt: number;
-  readonly review: {
-    readonly verdict: string;
-    readonly rule: string;
-    readonly reason: string;
-    readonly policy: string;
-  } | null;
+  readonly review: ReviewFacts | null;
 };
 
 export type Effect = {

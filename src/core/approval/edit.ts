@@ -5,6 +5,8 @@
  * D2. A stricter or other rule opens a new approval. An edit that policy forbids is refused and the question stays open.
  * D3. An edit that changes nothing is a plain approval.
  */
+
+import { policyInput } from "../action/policy-input.ts";
 import { argsOf, type Executor, type Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
 import { digestOf } from "../digest.ts";
@@ -175,16 +177,9 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
     return refuseEdit(draft, id, edit, { rule: "standing", reason: "the editor may not decide this" });
   const valid = rules.validate(JSON.parse(JSON.stringify(args.value)) as Json);
   if (!valid.ok) return refuseEdit(draft, id, edit, { rule: "schema", reason: valid.issues });
-  const { tool, agent, requester } = approval;
-  const { requestId } = draft.state(actionStream(approval.action)) as LiveAction;
-  const review = reviewAction(rules, {
-    tool,
-    args: valid.value,
-    agent,
-    requester,
-    requestId,
-    now: draft.now,
-  });
+  const asked = policyInput(draft, approval.action, valid.value, executor);
+  if (asked.kind !== "input") return asked;
+  const review = reviewAction(rules, asked.input);
   if (review.verdict === "block")
     return refuseEdit(draft, id, edit, { rule: review.rule, reason: review.reason });
   return accept(draft, id, { edit, args: valid.value, review }, executor);

@@ -111,6 +111,8 @@ export type LiveWorkflow = CreatedBody & {
   readonly irreversible: readonly Irreversible[];
   /** Actions, questions and children that it has begun and that have not ended. */
   readonly open: readonly string[];
+  /** The entry after which nothing that it called has settled or was undone. */
+  readonly settledSeq: number;
   /** It has failed, and what it had begun is still to be withdrawn. */
   readonly closing: boolean;
   /** Workflows that begin with what this one had done up to an entry. */
@@ -140,6 +142,7 @@ function created(body: CreatedBody, { at, seq }: RecordedEvent): LiveWorkflow {
     rolledBack: null,
     irreversible: [],
     open: [],
+    settledSeq: 0,
     closing: false,
     forks: [],
     end: null,
@@ -327,8 +330,11 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
   }
 }
 
+/** What a policy sees of its past is another after these. */
+const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
+
 export const workflowFold: Fold<WorkflowState> = {
-  version: 2,
+  version: 3,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {
@@ -346,6 +352,7 @@ export const workflowFold: Fold<WorkflowState> = {
       evolveEnd(now, event, recorded);
     if (next === undefined)
       throw new HoldpointError("broken_rule", `"${event.type}" cannot happen to a workflow twice.`);
-    return { ...next, seq: recorded.seq, changedAt: recorded.at };
+    const settledSeq = SETTLING.has(event.type) ? recorded.seq : next.settledSeq;
+    return { ...next, seq: recorded.seq, changedAt: recorded.at, settledSeq };
   },
 };

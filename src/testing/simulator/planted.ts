@@ -164,11 +164,7 @@ const IN_CALLS: readonly Planted[] = [
         });
       const answer: VoteAnswer = await sure(runLoading(`,
     ),
-    at(
-      "src/engine/vote.ts",
-      "executor: executor === null ? null : { ...executor, loaded } }),\n  );",
-      "executor: executor === null ? null : { ...executor, loaded } }),\n  ));",
-    ),
+    at("src/engine/vote.ts", "loaderOf(runtime),\n  );", "loaderOf(runtime),\n  ));"),
   ),
   bug("the requester may vote", at(APPROVAL, "approval.requester.includes(person) ||", "")),
   bug(

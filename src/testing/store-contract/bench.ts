@@ -4,6 +4,7 @@ import { budgetFold } from "../../core/budget.ts";
 import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { policyFold } from "../../core/policy-record.ts";
 import { storeFold } from "../../core/restore.ts";
 import { rosterFold } from "../../core/roster.ts";
 import { actionStream, type StreamRef } from "../../core/stream.ts";
@@ -93,6 +94,7 @@ export const FOLDS: Folds = {
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
   budget: budgetFold,
   epoch: epochFold,
+  policy: policyFold,
   roster: rosterFold,
   store: storeFold,
   switch: switchFold,

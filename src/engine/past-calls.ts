@@ -1,0 +1,122 @@
+/**
+ * The calls of a workflow that have settled, as a policy sees them. What has come to rest is kept at hand and the stream
+ * is read on from where it was left; what is in doubt is looked at again each time.
+ */
+import { type PastCalls, pastCall } from "../core/action/policy-input.ts";
+import type { LiveAction } from "../core/action/state.ts";
+import { actionStream } from "../core/stream.ts";
+import type { PastCall } from "../core/verdict.ts";
+import type { Fork } from "../core/workflow/events.ts";
+import type { Store } from "../stores/store.ts";
+import { entriesOf } from "./workflow/entries.ts";
+import type { Entry } from "./workflow/recorded.ts";
+
+type Place = { readonly store: Store; readonly tenant: string };
+
+type Known = {
+  readSeq: number;
+  settledSeq: number;
+  readonly settled: string[];
+  readonly undone: Set<string>;
+  readonly resting: Map<string, PastCall>;
+};
+
+const KEPT_WORKFLOWS = 200;
+const AT_ONCE = 100;
+const kept = new WeakMap<Store, Map<string, Known>>();
+
+function knownOf({ store, tenant }: Place, workflow: string): Known {
+  const all = kept.get(store) ?? new Map<string, Known>();
+  kept.set(store, all);
+  const name = `${tenant}/${workflow}`;
+  const known = all.get(name) ?? {
+    readSeq: 0,
+    settledSeq: 0,
+    settled: [],
+    undone: new Set(),
+    resting: new Map(),
+  };
+  all.delete(name);
+  all.set(name, known);
+  const oldest = all.keys().next();
+  if (all.size > KEPT_WORKFLOWS && oldest.done !== true) all.delete(oldest.value);
+  return known;
+}
+
+function note(known: Known, { type, seq, body }: Entry): void {
+  if (type === "call.settled") known.settled.push(String(body["action"]));
+  if (type === "compensation.settled" && body["status"] === "undone")
+    known.undone.add(String(body["undoes"]));
+  if (type === "call.settled" || type === "compensation.settled" || type === "rollback.ended")
+    known.settledSeq = seq;
+}
+
+/** A fork begins with what its origin had called up to then. */
+async function noteOrigin(place: Place, known: Known, { workflow, seq, upTo = seq }: Fork): Promise<void> {
+  for await (const entry of entriesOf(place, workflow)) {
+    if (entry.seq > upTo) return;
+    if (entry.type === "workflow.created") await noteFork(place, known, entry);
+    note(known, entry);
+  }
+}
+
+async function noteFork(place: Place, known: Known, { body }: Entry): Promise<void> {
+  const fork = body["fork"] as unknown as Fork | null;
+  if (fork === null) return;
+  await noteOrigin(place, known, fork);
+  known.settledSeq = 0;
+}
+
+async function readOn(place: Place, workflow: string, known: Known): Promise<void> {
+  for await (const entry of entriesOf(place, workflow, known.readSeq + 1)) {
+    if (entry.type === "workflow.created") await noteFork(place, known, entry);
+    note(known, entry);
+    known.readSeq = entry.seq;
+  }
+}
+
+function statesOf({ store, tenant }: Place, ids: readonly string[]): Promise<readonly LiveAction[]> {
+  const read = ids.map(actionStream);
+  return store.transact(tenant, { read }, (sight) => ({
+    kind: "commit",
+    append: [],
+    result: read.map((ref) => sight.state(ref) as LiveAction),
+  }));
+}
+
+async function lookAtRest(place: Place, known: Known): Promise<ReadonlyMap<string, PastCall>> {
+  const restless = new Map<string, PastCall>();
+  const missing = known.settled.filter((id) => !known.resting.has(id));
+  for (let at = 0; at < missing.length; at += AT_ONCE) {
+    const ids = missing.slice(at, at + AT_ONCE);
+    const states = await statesOf(place, ids);
+    for (const [index, state] of states.entries()) {
+      const id = ids[index] ?? "";
+      const call = pastCall(id, state, false);
+      (call.status === "in_doubt" ? restless : known.resting).set(id, call);
+    }
+  }
+  return restless;
+}
+
+const queues = new WeakMap<Known, Promise<unknown>>();
+
+/** One reader at a time: two would both read on from the same entry. */
+function inTurn<Value>(known: Known, work: () => Promise<Value>): Promise<Value> {
+  const turn = (queues.get(known) ?? Promise.resolve()).then(work, work);
+  queues.set(known, turn);
+  return turn;
+}
+
+export function pastCallsOf(place: Place, workflow: string): Promise<PastCalls> {
+  const known = knownOf(place, workflow);
+  return inTurn(known, async () => {
+    await readOn(place, workflow, known);
+    const restless = await lookAtRest(place, known);
+    const calls = known.settled.flatMap((id) => {
+      const call = known.resting.get(id) ?? restless.get(id);
+      return call === undefined ? [] : [{ ...call, undone: known.undone.has(id) }];
+    });
+    return { settledSeq: known.settledSeq, calls };
+  });
+}
