@@ -56,7 +56,7 @@ export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
-export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
+export type { ApproverRule, OnTimeout, PolicyInput, Verdict } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
 export type { SavedSeal } from "./core/verify-seals.ts";
 export type {
@@ -91,6 +91,7 @@ export type {
 } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
+export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type {
   Actions,

@@ -7,6 +7,7 @@
 import type { Draft } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import { approvalStream } from "../stream.ts";
+import type { OnTimeout } from "../verdict.ts";
 import type { LiveApproval } from "./state.ts";
 
 export function isOverdue(approval: LiveApproval, now: number): boolean {
@@ -28,9 +29,15 @@ function lengthOf({ stages, stage, asked }: LiveApproval): number {
 }
 
 /** By itself, a stage is given more time once. */
-function mayExtend({ onTimeout, extensions, ...approval }: LiveApproval): boolean {
-  const before = extensions.some(({ by, stage = 1 }) => by === "deadline" && stage === approval.stage);
-  return onTimeout === "extend" && !before;
+function wasExtended({ extensions, stage: now }: LiveApproval): boolean {
+  return extensions.some(({ by, stage = 1 }) => by === "deadline" && stage === now);
+}
+
+/** What the present deadline brings about, if nobody decides. */
+export function nextAtDeadline(approval: LiveApproval): OnTimeout {
+  const { onTimeout, stage, stages } = approval;
+  if (onTimeout === "extend") return wasExtended(approval) ? "expire" : "extend";
+  return onTimeout === "escalate" && stage < (stages?.length ?? 1) ? "escalate" : "expire";
 }
 
 function handOver(approval: LiveApproval, overdue: number): readonly NewEvent[] {
@@ -46,14 +53,17 @@ function handOver(approval: LiveApproval, overdue: number): readonly NewEvent[] 
 }
 
 function atDeadline(approval: LiveApproval, overdue: number): readonly NewEvent[] {
-  if (mayExtend(approval)) {
-    const more = { from: overdue, decideBy: overdue + lengthOf(approval) };
-    const body = { by: "deadline", ...more, via: "policy", ...stageField(approval) };
-    return [{ type: "approval.extended", tv: 1, body }];
+  switch (nextAtDeadline(approval)) {
+    case "extend": {
+      const more = { from: overdue, decideBy: overdue + lengthOf(approval) };
+      const body = { by: "deadline", ...more, via: "policy", ...stageField(approval) };
+      return [{ type: "approval.extended", tv: 1, body }];
+    }
+    case "escalate":
+      return handOver(approval, overdue);
+    case "expire":
+      return [{ type: "approval.expired", tv: 1, body: { decideBy: overdue } }];
   }
-  const isLast = approval.stage >= (approval.stages?.length ?? 1);
-  if (approval.onTimeout === "escalate" && !isLast) return handOver(approval, overdue);
-  return [{ type: "approval.expired", tv: 1, body: { decideBy: overdue } }];
 }
 
 /** Brings an approval up to the present time. The caller has locked it, and tells what it was about if it is over. */

@@ -81,6 +81,10 @@ export function agreedIn(approval: LiveApproval, roster: RosterState, stage: num
   );
 }
 
+/** Those that were cast in the present stage. */
+export const votesNow = ({ votes, stage }: LiveApproval): readonly Vote[] =>
+  votes.filter((vote) => (vote.stage ?? 1) === stage);
+
 const countingStages = (approval: LiveApproval): readonly number[] =>
   stageRules(approval).flatMap((_, index) => (approval.handedOver.includes(index + 1) ? [] : [index + 1]));
 
