@@ -1,15 +1,14 @@
 /** What a workflow waits for has a name and is still to come; when all is calm it has ended or waits for that. */
 import type { Wait } from "../../../core/workflow/events.ts";
 import { databaseTime, type Sim } from "../sim.ts";
-import { standing } from "./check-approval.ts";
 import { type Commit, expect, type SeenTenant } from "./seen.ts";
 import type { SeenFlow } from "./seen-flow.ts";
+import { isOpen as isAsked } from "./stages-seen.ts";
 
 type Place = Pick<Commit, "sim" | "seen">;
 
 function isUndecided({ seen }: Place, id: string): boolean {
-  const approval = seen.approvals.get(id);
-  return approval?.status === "pending" && standing(approval, seen).size < approval.question.approvers.quorum;
+  return isAsked(seen.approvals.get(id), seen);
 }
 
 function isOpen(place: Place, flow: SeenFlow, { kind, on }: Wait): boolean {
