@@ -56,7 +56,7 @@ export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
-export type { ApproverRule, OnTimeout, PolicyInput, Verdict } from "./core/verdict.ts";
+export type { ApproverRule, OnTimeout, PolicyInput, StageRule, Verdict } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
 export type { SavedSeal } from "./core/verify-seals.ts";
 export type {

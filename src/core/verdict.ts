@@ -33,6 +33,9 @@ type Remarks = {
 /** What happens to a stage that nobody decided in time. */
 export type OnTimeout = "expire" | "escalate" | "extend";
 
+/** One of several stages, as a policy writes it. */
+export type StageRule = Partial<ApproverRule> & { readonly decideWithinMs?: number };
+
 /** What a policy says of an action. */
 export type Verdict =
   | (Remarks & { readonly verdict: "approve"; readonly reason?: string })
@@ -43,7 +46,7 @@ export type Verdict =
       readonly reason?: string;
       readonly approvers?: Partial<ApproverRule>;
       /** Instead of `approvers`: each is asked once the one before has agreed. */
-      readonly stages?: readonly (Partial<ApproverRule> & { readonly decideWithinMs?: number })[];
+      readonly stages?: readonly StageRule[];
       /** Milliseconds people have to decide; absent: it never expires. */
       readonly decideWithinMs?: number;
       /** At a deadline: it expires unless set; or the next stage is asked; or there is as much time again, once. */
