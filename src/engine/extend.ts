@@ -65,6 +65,7 @@ function decideByOf(id: string, answer: ExtendAnswer): number {
     case "extend_refused":
       throw new HoldpointError("not_eligible", `${id} was not given more time: ${answer.reason}.`, {
         details: { approval: id },
+        data: "The refused request was recorded; the approval did not change.",
       });
     case "not_possible":
       throw notPossible(id, answer.reason, answer.status);
