@@ -185,6 +185,31 @@ describe("stages", () => {
   });
 });
 
+describe("an approval without stages", () => {
+  test("has the events that it had before there were any", () => {
+    const then = given(asked({ decideWithinMs: SECOND, onTimeout: "expire" })).when(votes(ANN));
+    assert.deepEqual(types(then), ["approval.voted", "approval.approved"]);
+    assert.deepEqual(Object.keys(then.appended[0]?.body ?? {}).toSorted(), [
+      "binding",
+      "by",
+      "decision",
+      "note",
+      "via",
+    ]);
+    const question = then.world.facts.find(({ type }) => type === "approval.requested")?.body ?? {};
+    assert.equal("stages" in question || "onTimeout" in question, false);
+  });
+
+  test("keeps its deadline when it is edited", () => {
+    const policy = escalate({ decideWithinMs: SECOND });
+    const world = asked({ decideWithinMs: SECOND });
+    const then = given(world, { now: NOON + 500 }).when(edits(ANN, { order: "A-1", amount: 80 }, { policy }));
+    const revised = then.appended.find(({ type }) => type === "approval.revised")?.body ?? {};
+    assert.equal("again" in revised, false);
+    assert.equal((then.state(approval) as LiveApproval).decideBy, NOON + SECOND);
+  });
+});
+
 describe("a voter who lost their standing", () => {
   const world = asked(TWO);
   test("in an earlier stage keeps the last one from approving", () => {
