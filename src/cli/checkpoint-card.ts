@@ -134,7 +134,7 @@ function exampleEdit(outputs: Json): string {
 function printNext(
   terminal: Terminal,
   sections: Sections,
-  { approval, workflow, rows }: CheckpointCard,
+  { approval, workflow, rows, where }: CheckpointCard,
 ): void {
   const snapshot = rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id;
   const captured =
@@ -151,7 +151,7 @@ function printNext(
       : [];
   sections.heading("Next");
   for (const line of [...decide, ...captured, `show ${workflow.id}`])
-    terminal.line(`  npx holdpoint ${line}`);
+    terminal.line(`  npx holdpoint ${line}${where}`);
 }
 
 export function printCheckpoint(terminal: Terminal, card: CheckpointCard): void {

@@ -11,6 +11,7 @@ import { type Sections, sectionsOn } from "./sections.ts";
 import { printSnapshot } from "./snapshot-layers.ts";
 import { printTimeline, toolOf } from "./timeline.ts";
 import { ago } from "./times.ts";
+import { whereFlags } from "./where-flags.ts";
 import { passedWords, quotedName, STATUS_STYLES, statusWords, typedCheckpoint } from "./workflow-words.ts";
 
 type Shown = {
@@ -180,7 +181,8 @@ function print(context: Context, shown: Shown): void {
   printEnd(sections, shown);
   if (past !== undefined) return;
   sections.heading("Next");
-  for (const command of nextCommands(shown)) terminal.line(`  npx holdpoint ${visible(command)}`);
+  const where = whereFlags(context);
+  for (const command of nextCommands(shown)) terminal.line(`  npx holdpoint ${visible(command)}${where}`);
 }
 
 async function load({ hp, now }: Context, id: string, given: string | undefined): Promise<Shown> {
