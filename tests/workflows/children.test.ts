@@ -59,6 +59,8 @@ describe("a child", () => {
     const flow = desk.workflow("parent", {}, async (ctx, _: object) => {
       const error = await ctx.spawn(bad, {}).catch((thrown: unknown) => thrown);
       assert.ok(error instanceof ChildFailed);
+      assert.equal(error.code, "child_failed");
+      assert.match(error.workflow, /^wf_/);
       return error.message;
     });
     const result = await place.finish(flow.run({}));

@@ -7,6 +7,7 @@
 import { digestOf } from "../../core/digest.ts";
 import { shown } from "../../core/error-text.ts";
 import type { Json } from "../../core/json.ts";
+import type { RefusalCode } from "../../core/refusal.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import { resultJson } from "../attempt.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
@@ -26,11 +27,26 @@ import { commit, type Run } from "./run.ts";
 /** Thrown to the definition when a step has failed for good. */
 export class StepFailed extends Error {
   override readonly name = "StepFailed";
+  readonly code = "step_failed";
+  readonly attempts: number;
+
+  constructor(message: string, attempts: number) {
+    super(message);
+    this.attempts = attempts;
+  }
 }
 
 /** Thrown to the definition when a gated step was not run. */
 export class StepRefused extends Error {
   override readonly name = "StepRefused";
+  readonly code = "step_refused";
+  /** What the refusal says: `blocked`, `rejected`, `not_applied` and so on. */
+  readonly refusal: RefusalCode;
+
+  constructor(message: string, refusal: RefusalCode) {
+    super(message);
+    this.refusal = refusal;
+  }
 }
 
 export type Step = {
@@ -167,6 +183,7 @@ async function stepValue(run: Run, name: string, settlement: Settlement): Promis
   if (settlement.kind === "failed")
     throw new StepFailed(
       `The step "${name}" failed after ${settlement.attempts} attempts: ${settlement.error}`,
+      settlement.attempts,
     );
   throw new TypeError("a step settled as something else");
 }
@@ -219,7 +236,8 @@ function gatedStep(run: Run, branch: Branch, step: Step): Promise<unknown> {
     read: async (settlement) => {
       const answer = await loadAnswer(run.runtime, answerOf(settlement));
       if (answer.executed === true) return answer.result;
-      throw new StepRefused(`The step "${name}" was not run: ${answer.reason}`);
+      if (answer.executed === "in_doubt") throw new TypeError("a step in doubt settled as something else");
+      throw new StepRefused(`The step "${name}" was not run: ${answer.reason}`, answer.code);
     },
   });
 }
