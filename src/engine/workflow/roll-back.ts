@@ -13,7 +13,7 @@ import type { Json } from "../../core/json.ts";
 import { actionStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow } from "../../core/workflow/end.ts";
 import type { Irreversible, RollbackReport } from "../../core/workflow/events.ts";
-import { endRollback } from "../../core/workflow/rollback.ts";
+import { endRollback, settleRefused } from "../../core/workflow/rollback.ts";
 import type { Answer } from "../answer.ts";
 import { openSnapshot } from "../capture.ts";
 import { TurnedAway } from "../execute.ts";
@@ -154,6 +154,8 @@ async function undoOnce(run: Run, done: Done, undo: Tool, tries: number): Promis
     const until = run.runtime.clock.now() + HELD_MS;
     return { wait: { op: requestId, kind: "retry", on: answer.reason, until } };
   }
+  await conclude(run, (draft, runner) => settleRefused(draft, runner, answer.action));
+  await look(run);
   return { reason: answer.reason, isRefused: answer.code !== "not_applied" };
 }
 
