@@ -161,7 +161,7 @@ export function printCheckpoint(terminal: Terminal, card: CheckpointCard): void 
   const irreversible = new Set(range.row?.checkpoint?.irreversible.map(({ action }) => action) ?? []);
   printStatus(terminal, approval);
   sections.heading(`Checkpoint ${quotedName(approval.tool)} of the workflow ${quotedName(workflow.name)}`);
-  sections.field("attempt", `${range.row?.attempt ?? workflow.generation} of ${workflow.attempts}`);
+  sections.field("attempt", `${range.row?.attempt ?? workflow.attempt} of ${workflow.attempts}`);
   sections.field("asked for", approval.reason === "" ? "-" : approval.reason);
   sections.heading("What you decide on: its outputs");
   printArgs(terminal, approval.args, full);

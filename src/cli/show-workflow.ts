@@ -84,7 +84,7 @@ function since({ state, rows }: Shown): number | undefined {
 
 function printStanding(sections: Sections, shown: Shown): void {
   const { state, rows, now } = shown;
-  const { status, generation, attempts, passed, checkpoints } = state;
+  const { status, attempt, attempts, passed, checkpoints } = state;
   const from = since(shown);
   sections.heading("Where it stands");
   sections.field("status", `${statusWords(status)}${from === undefined ? "" : `, since ${ago(from, now)}`}`);
@@ -98,7 +98,7 @@ function printStanding(sections: Sections, shown: Shown): void {
       ),
     );
   const names = passed.map(({ name }) => quotedName(name)).join(", ");
-  sections.field("attempt", `${generation} of ${attempts}`);
+  sections.field("attempt", `${attempt} of ${attempts}`);
   sections.field("passed", `${passedWords(passed.length, checkpoints.length)}${names && `: ${names}`}`);
   const by = runWords(state);
   if (by !== undefined) sections.field("run by", by);

@@ -52,11 +52,11 @@ export function rejectionWords(
   const undone = `What it did since ${place} is undone, newest first.`;
   if (irreversible.length > 0 && state.onIrreversible === "fail")
     return [undone, "Then it fails, because not everything can be undone."];
-  const { generation, attempts } = state;
-  if (generation >= attempts) return [undone, `Then it fails: this is attempt ${generation} of ${attempts}.`];
+  const { attempt, attempts } = state;
+  if (attempt >= attempts) return [undone, `Then it fails: this is attempt ${attempt} of ${attempts}.`];
   return [
     undone,
-    `Then it is tried again from there, and told your reason: attempt ${generation + 1} of ${attempts}.`,
+    `Then it is tried again from there, and told your reason: attempt ${attempt + 1} of ${attempts}.`,
     "With --final it fails instead.",
   ];
 }

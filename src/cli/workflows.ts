@@ -52,7 +52,7 @@ function cellsForPeople(item: WorkflowSummary, now: number): readonly string[] {
     span(now - Number(item["createdAt"])),
     statusWords(String(item["status"])),
     passedCell(item),
-    String(item["generation"]),
+    String(item["attempt"]),
     fit(visible(String(item["name"])), MOST_NAME),
     fit(whereCell(item), MOST_WHERE),
   ];
@@ -64,7 +64,7 @@ function cellsForPipe(item: WorkflowSummary): readonly string[] {
     item.id,
     String(item["status"]),
     passedCell(item),
-    String(item["generation"]),
+    String(item["attempt"]),
     moment(Number(item["createdAt"])),
     visible(String(item["name"])),
     whereCell(item) || "-",

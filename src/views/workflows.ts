@@ -22,7 +22,7 @@ function summary(state: LiveWorkflow): JsonObject {
     name,
     status,
     agent,
-    generation,
+    attempt: generation,
     checkpoint: pending?.name ?? null,
     approval: pending?.approval ?? null,
     passed: passed.length,
@@ -37,7 +37,7 @@ function summary(state: LiveWorkflow): JsonObject {
 export const workflowsView = {
   view: "workflows",
   kind: "workflow",
-  version: 1,
+  version: 2,
   row(_id: string, state: StateOf<"workflow">) {
     if (state.status === "none") return undefined;
     return { bucket: state.status, at: state.createdAt, due: null, data: summary(state) };

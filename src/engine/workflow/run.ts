@@ -77,6 +77,8 @@ export type Run = {
   isCaughtUp: boolean;
   /** The workflow stands elsewhere: this run is over. */
   turned: boolean;
+  /** Aborted with that: whatever a step still does is of no use to anybody. */
+  readonly over: AbortController;
   failure: unknown;
   /** How the definition differs from the one that the journal was written by. */
   changed: string | null;
@@ -114,6 +116,11 @@ function hasTurned(run: Run): boolean {
   return run.state.runner !== run.epoch || OVER.includes(run.state.status);
 }
 
+export function turnAway(run: Run): void {
+  run.turned = true;
+  run.over.abort();
+}
+
 /** What was approved or edited is to be looked at again. */
 function lookAgain(run: Run, by: string): void {
   run.woken.add(by);
@@ -131,7 +138,7 @@ function apply(run: Run, entry: Entry): void {
   applyEntry(run.table, entry);
   run.seen = entry.seq;
   if (entry.type === "workflow.woken") lookAgain(run, String(entry.body["by"]));
-  if (hasTurned(run)) run.turned = true;
+  if (hasTurned(run)) turnAway(run);
 }
 
 /** Reads what others have written since. Only in the lane. */

@@ -19,6 +19,7 @@ import type { Tool, ToolContext } from "../tool.ts";
 import { answerOf, checkFlags, loadAnswer, placeAndRun } from "./call-op.ts";
 import type { Retries, StepContext, StepOptions } from "./definition.ts";
 import { governed } from "./govern.ts";
+import { insideStep } from "./inside-step.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
 import { errorWithoutSecrets, noteSecrets, withoutSecrets } from "./redact.ts";
@@ -103,21 +104,33 @@ export function stepOf(name: string, first: unknown, second: unknown): Step {
 
 async function attemptStep(run: Run, op: string, step: Step, attempt: number): Promise<unknown> {
   const over = new AbortController();
+  const stop = () => over.abort();
+  run.over.signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await withinTime(run, op, step, { attempt, over });
+  } finally {
+    run.over.signal.removeEventListener("abort", stop);
+  }
+}
+
+type Attempt = { readonly attempt: number; readonly over: AbortController };
+
+async function withinTime(run: Run, op: string, step: Step, { attempt, over }: Attempt): Promise<unknown> {
   const context = { attempt, signal: over.signal, idempotencyKey: op, args: {} };
   const { timeoutMs } = step.options;
-  if (timeoutMs === undefined) return step.run(context);
+  if (timeoutMs === undefined) return insideStep(run.id, step.name, () => step.run(context));
   const late = sleepThrough(run.runtime.clock, timeoutMs, over.signal).then(() => {
     if (over.signal.aborted) return undefined;
     throw new Error(`no answer within ${timeoutMs} ms`);
   });
   // What throws at once has ended too: nothing may be left that comes to its time-out.
-  const ended = Promise.resolve().then(() => step.run(context));
+  const ended = Promise.resolve().then(() => insideStep(run.id, step.name, () => step.run(context)));
   return Promise.race([ended, late]).finally(() => over.abort());
 }
 
-function waitBefore(run: Run, retries: Retries, attempt: number): number {
+/** After so many attempts. `chance` is 0 to 1. */
+function pauseAfter(retries: Retries, attempt: number, chance: number): number {
   const { backOffMs = 1_000, longestBackOffMs = 60_000, jitter = 0.2 } = retries;
-  const chance = (run.runtime.random(1)[0] ?? 0) / 255;
   const full = Math.min(backOffMs * 2 ** Math.min(attempt - 1, 30), longestBackOffMs);
   return Math.round(full * (1 - jitter * chance));
 }
@@ -139,7 +152,7 @@ async function failed(
     );
     return;
   }
-  const waitMs = waitBefore(run, retries, attempt);
+  const waitMs = pauseAfter(retries, attempt, (run.runtime.random(1)[0] ?? 0) / 255);
   await commit(run, (draft, runner, before) =>
     recordFacts(draft, runner, {
       phase: "run",
@@ -208,9 +221,13 @@ function toolOf(run: Run, { name, options, run: work }: Step): Tool {
           undo: (args: Json, result: unknown, context: ToolContext) =>
             undo(result, stepContext(args, context)),
         }),
-    run: (args, context) => work(stepContext(args, context)),
+    run: (args, context) => insideStep(run.id, name, () => work(stepContext(args, context))),
   });
-  return governed(tool, run.definition.options.policy);
+  const paced =
+    retries === undefined
+      ? tool
+      : { ...tool, pauseMs: (tries: number, chance: number) => pauseAfter(retries, tries, chance) };
+  return governed(paced, run.definition.options.policy);
 }
 
 const isGated = ({ approvalRequired, undo, effect, args }: StepOptions<unknown>): boolean =>
