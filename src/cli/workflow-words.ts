@@ -1,7 +1,9 @@
 /** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
 
+import { TENANT_SCOPE } from "../core/switch.ts";
 import { visible } from "../core/visible.ts";
 import type { Irreversible } from "../core/workflow/events.ts";
+import { obstacleOf } from "../core/workflow/held.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import type { Style } from "./terminal.ts";
 
@@ -33,6 +35,14 @@ export function placeWords(state: WorkflowDetails, op: string | null): string {
   if (op === null) return startWords(state);
   const found = state.passed.findLast((one) => one.op === op);
   return found === undefined ? visible(op) : quotedName(found.name);
+}
+
+/** What a workflow is held by, as it is recorded: `switch/tenant`, `budget/trip`. */
+export function heldWords(on: string): string {
+  const ref = obstacleOf(on);
+  if (ref === undefined) return visible(on);
+  if (ref.kind === "budget") return `room in the budget "${visible(ref.id)}"`;
+  return `the kill switch of ${ref.id === TENANT_SCOPE ? "every agent" : visible(ref.id)} to be released`;
 }
 
 /** No command runs a definition: it only decides. */

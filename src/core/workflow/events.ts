@@ -73,6 +73,8 @@ export type WaitKind =
   | "retry"
   | "child"
   | "doubt"
+  /** The kill switch or a budget, by the name of its stream. */
+  | "held"
   | "definition";
 export type Wait = { readonly op: string; readonly kind: WaitKind; readonly on: string };
 

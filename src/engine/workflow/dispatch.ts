@@ -13,8 +13,9 @@ import { readState } from "../read-state.ts";
 import type { Notice, Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
 import type { Dispatcher, Listener } from "./dispatcher.ts";
+import { firstLook, type HeldLook, isObstacle, isTimeToLook, judge } from "./held.ts";
 import { performRun } from "./perform-run.ts";
-import { look, type Run } from "./run.ts";
+import { look, type Run, wakeHeld } from "./run.ts";
 import { withdrawOpen } from "./withdraw.ts";
 
 const RUNS = "runs";
@@ -37,6 +38,7 @@ type Desk = {
   readonly queue: Map<string, Queued>;
   /** Runs here whose streams have moved: they may have been sent back, or cancelled. */
   readonly moved: Set<string>;
+  readonly held: HeldLook;
   /** There was more than could be run at once. */
   isBehind: boolean;
 };
@@ -142,7 +144,7 @@ function offerRow(desk: Desk, row: ViewRow, dead: string | null): void {
 /** Of the definitions that are known here, and of no others. */
 async function rowsOf(
   desk: Desk,
-  where: "ready" | "asleep" | "stuck",
+  where: "ready" | "asleep" | "held" | "stuck",
   dueBy?: number,
 ): Promise<readonly ViewRow[]> {
   const { store, tenant } = desk.runtime;
@@ -175,18 +177,19 @@ async function offerReady(desk: Desk): Promise<void> {
 async function offerDue(desk: Desk): Promise<void> {
   const { clock, closing } = desk.runtime;
   const now = clock.now();
-  for (const row of await rowsOf(desk, "asleep", now + LOOK_AHEAD_MS)) {
+  const dueBy = now + LOOK_AHEAD_MS;
+  for (const row of [...(await rowsOf(desk, "asleep", dueBy)), ...(await rowsOf(desk, "held", dueBy))]) {
     const wait = (row.due ?? now) - now;
     if (wait <= 0) offerRow(desk, row, null);
     else void desk.idle.sleep(wait, closing).then(() => offerRow(desk, row, null));
   }
 }
 
-async function* rowsRunning(desk: Desk): AsyncGenerator<ViewRow> {
+async function* rowsIn(desk: Desk, bucket: string): AsyncGenerator<ViewRow> {
   const { store, tenant } = desk.runtime;
   let after: { at: number; stream: string } | undefined;
   do {
-    const query = { view: RUNS, bucket: "running", order: "oldest", limit: PAGE } as const;
+    const query = { view: RUNS, bucket, order: "oldest", limit: PAGE } as const;
     const page = await store.query(tenant, after === undefined ? query : { ...query, after });
     yield* page;
     const last = page.length < PAGE ? undefined : page.at(-1);
@@ -194,11 +197,25 @@ async function* rowsRunning(desk: Desk): AsyncGenerator<ViewRow> {
   } while (after !== undefined);
 }
 
+/** A switch or a budget has moved, or might have. */
+async function lookAtHeld(desk: Desk): Promise<void> {
+  for (const run of desk.runs.values()) if (run !== null) wakeHeld(run);
+  const judging = judge(desk.runtime, desk.held);
+  for (const name of desk.definitions.keys())
+    for await (const row of rowsIn(desk, `held ${name}`)) {
+      const on = row.data["held"] as readonly string[];
+      if (await judging.mayGo({ id: row.stream.id, on })) offerRow(desk, row, null);
+    }
+  desk.held.tried = judging.tried;
+  // There was no room for some of them here.
+  desk.held.isDue ||= desk.isBehind;
+}
+
 /** Workflows of processes that died; one that nobody could run as it was is tried once in each life of a process. */
 async function offerAbandoned(desk: Desk, isFirst: boolean): Promise<void> {
   const own = await desk.runtime.epoch();
   const alive = new Set<string>([own.id]);
-  for await (const row of rowsRunning(desk)) {
+  for await (const row of rowsIn(desk, "running")) {
     const epoch = String(row.data["epoch"]);
     if (alive.has(epoch)) continue;
     if (await endIfDead(desk.runtime, epoch, own.id)) offerRow(desk, row, epoch);
@@ -232,6 +249,8 @@ async function followMoves(desk: Desk): Promise<void> {
       position = from;
     }
     const moved = await store.follow(position, closing);
+    if (moved.streams.some((move) => move.tenant === tenant && isObstacle(move.stream)))
+      desk.held.isDue = true;
     const ids = moved.streams.flatMap((move) =>
       move.tenant === tenant && isWorkflow(move.stream) ? move.stream.id : [],
     );
@@ -247,6 +266,7 @@ async function watchTime(desk: Desk): Promise<void> {
   await keepOn(desk, async () => {
     await lookAtMoved(desk);
     await offerDue(desk);
+    if (isTimeToLook(desk.held, LOOK_AHEAD_MS)) await lookAtHeld(desk);
     if (desk.isBehind || isFirst) await offerReady(desk);
     if (waited >= RECOVER_MS) {
       await offerAbandoned(desk, isFirst);
@@ -272,6 +292,7 @@ export function createDispatcher(
     listeners: new Map(),
     queue: new Map(),
     moved: new Set(),
+    held: firstLook(),
     isBehind: false,
   };
   let isWorking = false;

@@ -133,6 +133,17 @@ function lookAgain(run: Run, by: string): void {
   }
 }
 
+/** What holds it may be gone: it is tried again. */
+export function wakeHeld(run: Run): void {
+  for (const [key, { kind }] of run.waits) {
+    if (kind !== "held") continue;
+    run.waits.delete(key);
+    const op = run.asked.get(key);
+    if (op !== undefined) op.isStarted = false;
+  }
+  run.bell.ring();
+}
+
 function apply(run: Run, entry: Entry): void {
   run.state = workflowFold.evolve(run.state, { ...entry, tv: 1 }) as LiveWorkflow;
   applyEntry(run.table, entry);
@@ -250,7 +261,8 @@ export function conclude<Answer extends { readonly kind: string }>(
 
 /** Lets go of a workflow that waits. Answers false when something has moved. */
 export async function letGo(run: Run, waits: readonly OpenWait[]): Promise<boolean> {
-  const times = waits.flatMap(({ until }) => until ?? []);
+  // What is held is found by what holds it: only as long as it is here, it is looked at by the clock.
+  const times = waits.flatMap(({ kind, until }) => (kind === "held" ? [] : (until ?? [])));
   const wakeAt = times.length === 0 ? null : Math.min(...times);
   const listed = waits.map(({ op, kind, on }) => ({ op, kind, on }));
   // As it was when the caller found it waiting: what the lane sees before this comes to its turn is news.
@@ -260,5 +272,6 @@ export async function letGo(run: Run, waits: readonly OpenWait[]): Promise<boole
     (draft, runner, before) => suspend(draft, runner, { seen, waits: listed, wakeAt, before }),
     "rest",
   );
+  if (answer.kind === "moved") wakeHeld(run);
   return answer.kind === "suspended";
 }

@@ -19,6 +19,7 @@ import type { Tool, ToolContext } from "../tool.ts";
 import { answerOf, checkFlags, loadAnswer, placeAndRun } from "./call-op.ts";
 import type { Retries, StepContext, StepOptions } from "./definition.ts";
 import { governed } from "./govern.ts";
+import { HELD_MS, stoppedBy } from "./held.ts";
 import { insideStep } from "./inside-step.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
@@ -175,7 +176,13 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
     return;
   }
   if (left > 0) await run.runtime.clock.sleep(left, run.runtime.closing);
+  const held = await stoppedBy(run.runtime);
   if (run.turned || run.runtime.closing.aborted) return;
+  if (held !== undefined && record !== undefined) {
+    const until = run.runtime.clock.now() + HELD_MS;
+    run.waits.set(record.key, { op, kind: "held", on: held, until });
+    return;
+  }
   let result: Json;
   try {
     result = await withoutSecrets(run, resultJson(await attemptStep(run, op, step, attempt)));
