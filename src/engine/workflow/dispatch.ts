@@ -10,10 +10,11 @@ import type { ViewRow } from "../../stores/store.ts";
 import type { Clock } from "../clock.ts";
 import { endIfDead } from "../epoch.ts";
 import { readState } from "../read-state.ts";
-import type { Notice, Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
-import type { Dispatcher, Listener } from "./dispatcher.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 import { firstLook, type HeldLook, isObstacle, isTimeToLook, judge } from "./held.ts";
+import { heard, type Listeners, noListeners, tellAgain } from "./listeners.ts";
 import { performRun } from "./perform-run.ts";
 import { look, type Run, wakeHeld } from "./run.ts";
 import { withdrawOpen } from "./withdraw.ts";
@@ -33,7 +34,7 @@ type Desk = {
   /** What runs here at this moment. */
   readonly runs: Map<string, Run | null>;
   readonly under: Map<string, Promise<void>>;
-  readonly listeners: Map<string, Listener>;
+  readonly listeners: Listeners;
   /** Taken by this process, and waiting for room: nobody else would run them. */
   readonly queue: Map<string, Queued>;
   /** Runs here whose streams have moved: they may have been sent back, or cancelled. */
@@ -42,19 +43,6 @@ type Desk = {
   /** There was more than could be run at once. */
   isBehind: boolean;
 };
-
-function heard(desk: Desk, id: string): Runtime {
-  const { runtime } = desk;
-  const listener = desk.listeners.get(id);
-  if (listener === undefined) return runtime;
-  const notify = (notice: Notice) => {
-    runtime.notify(notice);
-    Promise.resolve()
-      .then(() => listener(notice))
-      .catch(() => undefined);
-  };
-  return { ...runtime, notify };
-}
 
 type Offered = {
   readonly definition: Definition;
@@ -78,9 +66,16 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
   const name = `workflow ${id}`;
   desk.runs.set(id, null);
   desk.runtime.performing.add(name);
-  const done = performRun(heard(desk, id), offered, (run) => void desk.runs.set(id, run))
-    .then(({ kind }) => {
-      if (kind === "over") desk.listeners.delete(id);
+  const done = performRun(
+    heard(desk.runtime, desk.listeners, id),
+    offered,
+    (run) => void desk.runs.set(id, run),
+  )
+    .then(async ({ kind }) => {
+      if (kind === "over") desk.listeners.own.delete(id);
+      await tellAgain(desk.runtime, desk.listeners, id).catch((error: unknown) =>
+        desk.runtime.notify({ kind: "maintenance_failed", error }),
+      );
       return false;
     })
     .catch(async (error: unknown) => {
@@ -289,7 +284,7 @@ export function createDispatcher(
     definitions,
     runs: new Map(),
     under: new Map(),
-    listeners: new Map(),
+    listeners: noListeners(),
     queue: new Map(),
     moved: new Set(),
     held: firstLook(),
@@ -303,8 +298,9 @@ export function createDispatcher(
     if (!runtime.closing.aborted) runtime.notify({ kind: "maintenance_failed", error });
   };
   return {
-    run(id, definition, listener) {
-      if (listener !== undefined) desk.listeners.set(id, listener);
+    run(id, definition, { listener, isFoundAgain }) {
+      if (listener !== undefined) desk.listeners.own.set(id, listener);
+      if (isFoundAgain && !desk.runs.has(id)) desk.listeners.again.set(id, new Set());
       startHere(desk, { definition, id, dead: null, isOurs: true });
     },
     running: (id) => desk.under.get(id),
