@@ -103,14 +103,22 @@ function closing(server: Server): () => Promise<void> {
     });
 }
 
-/** Plays one line for each request; after the last one, the last one again. */
-export async function openWire(...lines: readonly Line[]): Promise<Wire> {
+/** One line for each request; after the last one, the last one again. */
+const inTurn =
+  (lines: readonly Line[]) =>
+  (_: Heard, count: number): Line | undefined =>
+    lines[count - 1] ?? lines.at(-1);
+
+export const openWire = (...lines: readonly Line[]): Promise<Wire> => playWire(inTurn(lines));
+
+/** What it says may depend on what it is asked. */
+export async function playWire(say: (heard: Heard, count: number) => Line | undefined): Promise<Wire> {
   const heard: Heard[] = [];
   const server = createServer((request, response) => {
     void textOf(request).then((text) => {
       const one = { path: request.url ?? "", headers: request.headers, body: JSON.parse(text) };
       heard.push(one);
-      const line = lines[heard.length - 1] ?? lines.at(-1);
+      const line = say(one, heard.length);
       if (line !== undefined) play(line, one, response);
     });
   });
