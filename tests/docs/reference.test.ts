@@ -74,7 +74,9 @@ test("docs/reference/library.md has every refusal code, and whether it may be tr
 });
 
 test("docs/reference/events.md has every event type that the rules know, and no other", () => {
-  const sources = readTree("src/core").filter(({ path }) => !path.endsWith(".test.ts"));
+  // Expressions of policies name facts like "workflow.name".
+  const isRule = (file: string) => !file.endsWith(".test.ts") && !file.startsWith("src/core/policy/");
+  const sources = readTree("src/core").filter(({ path }) => isRule(path));
   const KINDS = [
     ...[
       "action",

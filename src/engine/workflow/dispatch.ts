@@ -35,6 +35,8 @@ type Desk = {
   readonly runs: Map<string, Run | null>;
   readonly under: Map<string, Promise<void>>;
   readonly listeners: Listeners;
+  /** Of workflows that were started here with a definition of their own. */
+  readonly chosen: Map<string, Definition>;
   /** Taken by this process, and waiting for room: nobody else would run them. */
   readonly queue: Map<string, Queued>;
   /** Runs here whose streams have moved: they may have been sent back, or cancelled. */
@@ -73,6 +75,7 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
   )
     .then(async ({ kind }) => {
       if (kind === "over") desk.listeners.own.delete(id);
+      if (kind === "over") desk.chosen.delete(id);
       await tellAgain(desk.runtime, desk.listeners, id).catch((error: unknown) =>
         desk.runtime.notify({ kind: "maintenance_failed", error }),
       );
@@ -127,12 +130,12 @@ async function offer(desk: Desk, id: string): Promise<void> {
     await withdrawOpen(desk.runtime, id, { by, reason });
   }
   if (!state.isReady) return;
-  const definition = desk.definitions.get(state.name);
+  const definition = desk.chosen.get(id) ?? desk.definitions.get(state.name);
   if (definition !== undefined) startHere(desk, { definition, id, dead: null });
 }
 
 function offerRow(desk: Desk, row: ViewRow, dead: string | null): void {
-  const definition = desk.definitions.get(String(row.data["name"]));
+  const definition = desk.chosen.get(row.stream.id) ?? desk.definitions.get(String(row.data["name"]));
   if (definition !== undefined) startHere(desk, { definition, id: row.stream.id, dead });
 }
 
@@ -285,6 +288,7 @@ export function createDispatcher(
     runs: new Map(),
     under: new Map(),
     listeners: noListeners(),
+    chosen: new Map(),
     queue: new Map(),
     moved: new Set(),
     held: firstLook(),
@@ -301,6 +305,7 @@ export function createDispatcher(
     run(id, definition, { listener, isFoundAgain }) {
       if (listener !== undefined) desk.listeners.own.set(id, listener);
       if (isFoundAgain && !desk.runs.has(id)) desk.listeners.again.set(id, new Set());
+      if (definition.isOfOneRun === true) desk.chosen.set(id, definition);
       startHere(desk, { definition, id, dead: null, isOurs: true });
     },
     running: (id) => desk.under.get(id),
