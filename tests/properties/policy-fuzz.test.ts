@@ -11,16 +11,8 @@ import { STEPS_PER_VERDICT } from "../../src/core/policy/expression/meter.ts";
 import { ExpressionError, jsonOf, TooCostly, type Value } from "../../src/core/policy/expression/values.ts";
 import { checkExpression, runnable } from "../../src/core/policy/expression.ts";
 import { readPolicy } from "../../src/engine/policy/read-policy.ts";
-import {
-  type Draw,
-  documentOf,
-  drawAction,
-  drawFrom,
-  drawPolicy,
-  drawTruth,
-  OVER_RULES,
-  textOf,
-} from "./policy-draw.ts";
+import { documentOf, drawAction, drawPolicy } from "./policy-draw.ts";
+import { type Draw, drawFrom, drawTruth, OVER_RULES, textOf } from "./policy-draw-expression.ts";
 import { runs } from "./runs.ts";
 
 /** Whoever reads an inherited property reads one of these. */

@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { compilePolicy } from "../../src/core/policy/compile.ts";
 import type { Verdict } from "../../src/core/verdict.ts";
-import { documentOf, drawAction, drawFrom, drawPolicy } from "./policy-draw.ts";
+import { documentOf, drawAction, drawPolicy } from "./policy-draw.ts";
+import { drawFrom } from "./policy-draw-expression.ts";
 import { type Reference, referenceVerdict } from "./policy-reference.ts";
 import { runs } from "./runs.ts";
 
