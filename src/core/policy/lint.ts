@@ -3,7 +3,7 @@ import { unsatisfiable } from "../verdict.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
-import { didYouMean } from "./nearest.ts";
+import { nearest } from "./nearest.ts";
 import { approversOf } from "./terms.ts";
 import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
 
@@ -121,13 +121,25 @@ function checkReach({ document, report }: Workshop): void {
   }
 }
 
+/** A name that is nearly one of the tools is a slip; `pay_v1` beside `pay_v2` is not. */
+function slipOf(name: string, known: readonly string[]): string | undefined {
+  const meant = nearest(name, known);
+  const withoutDigits = (text: string) => text.replace(/\d+/g, "");
+  return meant !== undefined && withoutDigits(meant) !== withoutDigits(name) ? meant : undefined;
+}
+
+/** Several programs may share a policy, so a tool that this one does not have is only worth a look. */
 function checkNames({ tools, report }: Workshop, names: readonly string[], path: Path): void {
-  if (tools === null) return;
-  const known = tools.map(({ name }) => name);
-  for (const name of names) {
+  const known = tools?.map(({ name }) => name) ?? [];
+  for (const name of tools === null ? [] : names) {
     if (name === FINAL || known.some((tool) => matchesGlob(name, tool))) continue;
-    if (isPattern(name)) report.warnings.push({ path, message: `no tool fits ${name}` });
-    else report.faults.push({ path, message: `there is no tool ${name}${didYouMean(name, known)}` });
+    const slip = isPattern(name) ? undefined : slipOf(name, known);
+    if (slip === undefined)
+      report.warnings.push({
+        path,
+        message: isPattern(name) ? `no tool fits ${name}` : `there is no tool ${name} here`,
+      });
+    else report.faults.push({ path, message: `there is no tool ${name} (did you mean ${slip}?)` });
   }
 }
 
