@@ -255,7 +255,7 @@ describe("a run ends", () => {
       const result = await place.finish(
         desk.supervise({ ...given(desk, scripted(refund(5)), done), onRefusal }),
       );
-      check(result, "stopped", "worker");
+      check(result, "stopped", "execution");
       assert.deepEqual(done, []);
       await desk.close();
     });

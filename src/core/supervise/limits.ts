@@ -13,8 +13,10 @@ export type RunLimits = {
 export const LIMITS: RunLimits = { steps: 8, toolCalls: 5, seconds: 30 };
 
 /** What was refused was not called. What is under way or in doubt may have been: it counts. */
-export function toolCallLimit(most: number): (input: PolicyInput) => Verdict {
-  return ({ tool, history, workflow }: PolicyInput): Verdict => {
+export function toolCallLimit(
+  most: number,
+): ((input: PolicyInput) => Verdict) & { readonly usesHistory: true } {
+  const judge = ({ tool, history, workflow }: PolicyInput): Verdict => {
     if (tool === FINAL_TOOL) return { verdict: "approve" };
     const counted = history.filter(
       (call) =>
@@ -24,4 +26,5 @@ export function toolCallLimit(most: number): (input: PolicyInput) => Verdict {
       ? { verdict: "approve" }
       : { verdict: "block", rule: "limit:tool_calls", reason: `this run may call ${most} tools, and has` };
   };
+  return Object.assign(judge, { usesHistory: true } as const);
 }

@@ -27,9 +27,7 @@ export type Turn =
       readonly retryAfterMs: number | null;
       readonly ms: number;
     }
-  | { readonly kind: "out_of_time"; readonly spentMs: number }
-  /** The kill switch was on: the model was not asked. */
-  | { readonly kind: "stopped"; readonly by: string };
+  | { readonly kind: "out_of_time"; readonly spentMs: number };
 
 const FAILURES = {
   overloaded: "llm_overloaded",

@@ -25,7 +25,6 @@ import type { Model } from "../../models/model.ts";
 import type { Answer } from "../answer.ts";
 import type { Runtime } from "../runtime.ts";
 import type { WorkflowContext } from "../workflow/definition.ts";
-import { stoppedBy } from "../workflow/held.ts";
 import { askModel, type Question } from "./ask-model.ts";
 import type { SuperviseInput } from "./options.ts";
 import { readRun } from "./read-run.ts";
@@ -57,8 +56,6 @@ const stopped = (stop_reason: StopReason, phase: Phase): RunEnd => ({
 const stoppedAt = ({ stop_reason, phase }: Stop): RunEnd => stopped(stop_reason, phase);
 
 async function questionOf({ worker, ctx, input }: Run, asked: Asked): Promise<Question | Turn> {
-  const by = await stoppedBy(worker.runtime);
-  if (by !== undefined) return { kind: "stopped", by };
   const { spentMs, history } = await readRun(worker.runtime, ctx.workflow);
   const { maxOutputTokens } = worker;
   const most = maxOutputTokens === undefined ? {} : { maxOutputTokens };
@@ -77,7 +74,7 @@ async function questionOf({ worker, ctx, input }: Run, asked: Asked): Promise<Qu
 function ask(run: Run, asked: Asked): Promise<Turn> {
   const { runtime, model, tools } = run.worker;
   // What the model does not do comes back as a turn; only a store in trouble throws.
-  return run.ctx.step(asked, { retries: { attempts: 5 }, whenHeld: "run" }, async () => {
+  return run.ctx.step(asked, { retries: { attempts: 5 } }, async () => {
     const question = await questionOf(run, asked);
     return "kind" in question ? question : askModel(runtime, model, question, tools.catalogue);
   });
@@ -107,8 +104,6 @@ function proposalOf(turn: Turn, phase: Phase): Proposal | RunEnd {
       return stopped(turn.stop_reason, phase);
     case "failed":
       return stopped(failureStop(turn.failure), phase);
-    case "stopped":
-      return stopped("stopped", phase);
     case "out_of_time":
       return { status: "stopped", stop_reason: "max_seconds" };
   }
@@ -121,7 +116,6 @@ async function call(
 ): Promise<Answer<unknown> | Stop> {
   const { agent } = worker;
   const options = {
-    whenHeld: "refuse" as const,
     continueInDoubt: input.onDoubt === "stop",
     ...(agent === undefined ? {} : { agent }),
   };

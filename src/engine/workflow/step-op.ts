@@ -58,7 +58,6 @@ export type Step = {
 };
 
 const FIELDS = new Set([
-  "whenHeld",
   "retries",
   "timeoutMs",
   "approvalRequired",
@@ -177,7 +176,7 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
     return;
   }
   if (left > 0) await run.runtime.clock.sleep(left, run.runtime.closing);
-  const held = step.options.whenHeld === "run" ? undefined : await stoppedBy(run.runtime);
+  const held = await stoppedBy(run.runtime);
   if (run.turned || run.runtime.closing.aborted) return;
   if (held !== undefined && record !== undefined) {
     const until = run.runtime.clock.now() + HELD_MS;
