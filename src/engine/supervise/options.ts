@@ -48,6 +48,8 @@ export type SuperviseOptions = {
   readonly onRefusal?: "stop" | "continue";
   /** An effect in doubt holds the run up until somebody has found out (`wait`, unless set), or ends it. */
   readonly onDoubt?: "wait" | "stop";
+  /** While the kill switch is on or a budget has no room: that is a refusal (`stop`, unless set), or the run waits. */
+  readonly onHeld?: "stop" | "wait";
   /** In place of the prompts that come with it. */
   readonly system?: string;
   readonly finalSystem?: string;
@@ -64,6 +66,7 @@ export type SuperviseInput = {
   readonly limits: RunLimits;
   readonly onRefusal: "stop" | "continue";
   readonly onDoubt: "wait" | "stop";
+  readonly onHeld: "stop" | "wait";
 };
 
 const FIELDS = new Set([
@@ -76,6 +79,7 @@ const FIELDS = new Set([
   "limits",
   "onRefusal",
   "onDoubt",
+  "onHeld",
   "system",
   "finalSystem",
   "maxOutputTokens",
@@ -103,6 +107,7 @@ const CHECKS: readonly (readonly [keyof SuperviseOptions, (value: unknown) => bo
   ],
   ["onRefusal", isOptional(isOneOf("stop", "continue")), "stop or continue"],
   ["onDoubt", isOptional(isOneOf("wait", "stop")), "wait or stop"],
+  ["onHeld", isOptional(isOneOf("stop", "wait")), "stop or wait"],
   ["system", isOptional(isText), "a text that is not empty"],
   ["finalSystem", isOptional(isText), "a text that is not empty"],
   ["maxOutputTokens", isOptional(isWhole), "a whole number of at least 1"],
@@ -124,6 +129,6 @@ export function inputOf(options: SuperviseOptions): SuperviseInput {
   for (const [field, fits, is] of CHECKS)
     if (!fits(options[field])) wrong(`hp.supervise takes ${is} as ${field}.`);
   if (options.policy !== undefined) checkPolicy("supervised run", options.policy);
-  const { goal, limits = {}, onRefusal = "stop", onDoubt = "wait" } = options;
-  return { goal, limits: checkLimits(limits), onRefusal, onDoubt };
+  const { goal, limits = {}, onRefusal = "stop", onDoubt = "wait", onHeld = "stop" } = options;
+  return { goal, limits: checkLimits(limits), onRefusal, onDoubt, onHeld };
 }

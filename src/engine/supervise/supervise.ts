@@ -33,7 +33,7 @@ function define(desk: Desk, worker: Worker, options: SuperviseOptions, input: Su
     superviseLoop({ worker, ctx, input: given as SuperviseInput });
   const made = defineWorkflow(name, policy === undefined ? {} : { policy }, body, known);
   const limits = toolCallLimit(input.limits.toolCalls) as unknown as Policy<never>;
-  const definition: Definition = { ...made, limits, isOfOneRun: true };
+  const definition: Definition = { ...made, limits, givesUpHeld: input.onHeld === "stop", isOfOneRun: true };
   const before = known.get(definition.name);
   if (before !== undefined && !ours.has(before))
     throw new HoldpointError("tool_conflict", `There is a workflow "${definition.name}" already.`, {

@@ -201,6 +201,8 @@ export type Definition = {
   readonly body: WorkflowBody<unknown, unknown>;
   /** Limits of the engine's own, asked beside the author's policy; the strictest holds. */
   readonly limits?: Policy<never>;
+  /** What the kill switch or a budget holds up is refused, instead of waited with. */
+  readonly givesUpHeld?: boolean;
   /** Made for one run: another of the same name may have other parts. */
   readonly isOfOneRun?: true;
   /** Those that the same program has defined, by name. */
