@@ -41,7 +41,7 @@ export type Worker = {
   readonly agent: string | undefined;
 };
 
-type Run = { readonly worker: Worker; readonly ctx: WorkflowContext; readonly input: SuperviseInput };
+export type Run = { readonly worker: Worker; readonly ctx: WorkflowContext; readonly input: SuperviseInput };
 type Asked = typeof PROPOSE | typeof FINALIZE;
 
 const ATTEMPTS = 4;
