@@ -1,8 +1,10 @@
 /** What a document says that cannot be meant. Faults are certain; warnings are worth a look. */
+import { isJsonObject } from "../json.ts";
 import { unsatisfiable } from "../verdict.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
+import type { KnownTool } from "./known-tool.ts";
 import { nearest } from "./nearest.ts";
 import { approversOf } from "./terms.ts";
 import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
@@ -151,6 +153,12 @@ function checkTool(shop: Workshop, name: string, effect: string | undefined): vo
   shop.report.faults.push({ path: ["tools", name, "effect"], message });
 }
 
+/** What answers go through is a tool as well: one that reads, and takes nothing but the answer. */
+function isAnswer({ effectClass, schema }: KnownTool): boolean {
+  const properties = schema?.["properties"];
+  return effectClass === "read" && isJsonObject(properties) && Object.keys(properties).join() === "answer";
+}
+
 function checkTools(shop: Workshop): void {
   const { document, tools, report } = shop;
   for (const [index, { tool }] of (document.rules ?? []).entries())
@@ -160,7 +168,7 @@ function checkTools(shop: Workshop): void {
   for (const [name, { tool }] of Object.entries(document.totals ?? {}))
     checkNames(shop, patternsOf(tool), ["totals", name, "tool"]);
   for (const [name, terms] of Object.entries(document.tools ?? {})) checkTool(shop, name, terms?.effect);
-  if (tools?.some(({ name }) => name === FINAL))
+  if (tools?.some((tool) => tool.name === FINAL && !isAnswer(tool)))
     report.faults.push({
       path: [],
       message: "a tool is named final, which is what a worker's answer is called; rename the tool",
