@@ -30,7 +30,7 @@ const duration = z
 const json = z.custom<Json>((value) => value !== undefined, "is not a value");
 const toolName = z.string().min(1, "is empty").max(200);
 const toolPattern = z.union(
-  [toolName, z.array(toolName).min(1, "names no tool").readonly()],
+  [toolName, z.array(toolName).min(1, "names no tool").max(200).readonly()],
   "is not a tool's name, a pattern or a list of those",
 );
 
