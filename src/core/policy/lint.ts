@@ -5,6 +5,7 @@ import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
 import type { KnownTool } from "./known-tool.ts";
+import { checkSet } from "./lint-set.ts";
 import { nearest } from "./nearest.ts";
 import { approversOf } from "./terms.ts";
 import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
@@ -63,6 +64,7 @@ function checkRule(shop: Workshop, rule: PolicyRule, index: number): void {
     report.faults.push({ path, message: `${rule.id} revises, and has no set to say what` });
   if (rule.verdict !== "revise" && rule.set !== undefined)
     report.faults.push({ path: [...path, "set"], message: `set belongs to revise, not to ${rule.verdict}` });
+  checkSet(shop, rule, index);
   if (rule.when === false || (typeof rule.when === "string" && rule.when.trim() === "false"))
     report.warnings.push({
       path: [...path, "when"],
@@ -159,10 +161,26 @@ function isAnswer({ effectClass, schema }: KnownTool): boolean {
   return effectClass === "read" && isJsonObject(properties) && Object.keys(properties).join() === "answer";
 }
 
+/** A rule for a tool that the list leaves out is never the answer. */
+function checkListed({ document, report }: Workshop, rule: PolicyRule, index: number): void {
+  if (document.tools === undefined || rule.tool === undefined || rule.verdict === "block") return;
+  const listed = Object.keys(document.tools);
+  for (const name of patternsOf(rule.tool)) {
+    const isThere = name === FINAL || isPattern(name) || listed.some((one) => matchesGlob(one, name));
+    if (!isThere)
+      report.warnings.push({
+        path: ["rules", index, "tool"],
+        message: `${rule.id} speaks of ${name}, which is not among the tools that this policy allows`,
+      });
+  }
+}
+
 function checkTools(shop: Workshop): void {
   const { document, tools, report } = shop;
-  for (const [index, { tool }] of (document.rules ?? []).entries())
-    checkNames(shop, patternsOf(tool ?? FINAL), ["rules", index, "tool"]);
+  for (const [index, rule] of (document.rules ?? []).entries()) {
+    checkNames(shop, patternsOf(rule.tool ?? FINAL), ["rules", index, "tool"]);
+    checkListed(shop, rule, index);
+  }
   for (const [index, { tool }] of (document.risk?.conditions ?? []).entries())
     checkNames(shop, patternsOf(tool ?? FINAL), ["risk", "conditions", index, "tool"]);
   for (const [name, { tool }] of Object.entries(document.totals ?? {}))

@@ -87,7 +87,7 @@ function referred(whole: Whole, ref: string, level: number): Type {
   return type;
 }
 
-function typeOfValue(value: Json): Type {
+export function typeOfValue(value: Json): Type {
   if (value === null) return NULL;
   return SIMPLE[typeof value] ?? ANY;
 }
