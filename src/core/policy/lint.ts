@@ -1,5 +1,6 @@
 /** What a document says that cannot be meant. Faults are certain; warnings are worth a look. */
 import { isJsonObject } from "../json.ts";
+import { canBeSeated } from "../stages.ts";
 import { unsatisfiable } from "../verdict.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
@@ -27,6 +28,14 @@ function checkApprovers({ report }: Workshop, given: PolicyApprovers, path: Path
   if (fault !== undefined) report.faults.push({ path, message: `the quorum can never be met: ${fault}` });
 }
 
+/** Each stage alone could be met; together they need the same person twice. */
+function checkSeats({ report }: Workshop, stages: readonly PolicyApprovers[], path: Path): void {
+  const rules = stages.map((stage) => ({ quorum: 1, from: null, veto: true, ...approversOf(stage) }));
+  if (rules.some((rule) => unsatisfiable(rule, []) !== undefined) || canBeSeated(rules, () => false)) return;
+  const message = "each person decides once, and the stages together need more people than they name";
+  report.faults.push({ path, message });
+}
+
 function checkEscalation(shop: Workshop, terms: Escalation, verdict: string, path: Path): void {
   const { report } = shop;
   for (const key of ESCALATION_KEYS) {
@@ -42,6 +51,7 @@ function checkEscalation(shop: Workshop, terms: Escalation, verdict: string, pat
   if (approvers !== undefined) checkApprovers(shop, approvers, [...path, "approvers"]);
   for (const [index, stage] of (stages ?? []).entries())
     checkApprovers(shop, stage, [...path, "stages", index]);
+  checkSeats(shop, stages ?? [], [...path, "stages"]);
   const hasDeadline =
     decide_by !== undefined || (stages ?? []).some((stage) => stage.decide_by !== undefined);
   if (on_timeout !== undefined && !hasDeadline)
