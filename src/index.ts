@@ -69,11 +69,13 @@ export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type {
   ApproverRule,
+  OnTimeout,
   PastCall,
   PolicyInput,
   Risk,
   RiskLevel,
   ShadowVerdict,
+  StageRule,
   Verdict,
 } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
@@ -110,6 +112,7 @@ export type {
 } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
+export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type {
   Actions,
