@@ -24,6 +24,9 @@ const MAX_ROUNDS = 5;
 /** Some three hundred years: a later moment is a mistake, and beyond what dates can say. */
 const LONGEST_MS = 1e13;
 
+/** What a review needs of a tool. */
+export type Reviewer = Pick<ToolRules, "policy" | "validate">;
+
 export type Revision = { readonly args: Json; readonly reason: string; readonly rule: string };
 
 export type Review = {
@@ -76,7 +79,7 @@ function areRemarks({ risk, shadow = [] }: Verdict): boolean {
   return isRisk && Array.isArray(shadow) && shadow.every(isJsonObject);
 }
 
-function ask(rules: ToolRules, input: PolicyInput): Verdict {
+function ask(rules: Reviewer, input: PolicyInput): Verdict {
   try {
     const said: unknown = rules.policy(input);
     if (!isJsonObject(said)) return block("the policy did not answer a verdict");
@@ -123,7 +126,7 @@ function conclude(
   }
 }
 
-export function reviewAction(rules: ToolRules, input: PolicyInput): Review {
+export function reviewAction(rules: Reviewer, input: PolicyInput): Review {
   const revisions: Revision[] = [];
   let args = input.args;
   for (let round = 0; round <= MAX_ROUNDS; round++) {
