@@ -30,6 +30,8 @@ export type Heard =
   | { readonly kind: "lost"; readonly at: number; readonly what: "proposal" | "review" | "decision" }
   | { readonly kind: "forked"; readonly workflow: string; readonly fork: Fork; readonly position: number }
   | (About & { readonly kind: "reviewed"; readonly review: RecordedReview; readonly now: number })
+  /** People were asked, about these arguments. */
+  | (About & { readonly kind: "asked"; readonly args: Json; readonly rule: string })
   | (About & { readonly kind: "edited"; readonly args: Json; readonly by: string; readonly now: number })
   | (About & {
       readonly kind: "decided";

@@ -19,9 +19,10 @@ function ask(deck: Deck, entry: TapeEntry): Heard | undefined {
   const body = bodyIn(entry);
   if (body === null) return { kind: "lost", at: entry.at, what: "decision" };
   const one = deck.open.get(String(body["action"]));
-  if (one !== undefined && body["subject"] === undefined)
-    deck.questions.set(entry.id, { action: one.action, editedDigest: null });
-  return undefined;
+  if (one === undefined || body["subject"] !== undefined) return undefined;
+  const { action } = one;
+  deck.questions.set(entry.id, { action, editedDigest: null });
+  return { kind: "asked", action, args: body["args"] ?? null, rule: String(body["rule"]) };
 }
 
 function decide(entry: TapeEntry, question: Question, decision: PersonDecision): Heard {
