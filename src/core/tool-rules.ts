@@ -31,8 +31,6 @@ export type ToolRules = {
   readonly finalityMs: number;
   validate(args: Json): Validation;
   policy(input: PolicyInput): Verdict;
-  /** The policy looks at what its workflow did before. */
-  readonly usesHistory: boolean;
   costs(args: Json): readonly Cost[];
   dedupe(args: Json): Dedupe | undefined;
 };

@@ -1,7 +1,7 @@
 /**
  * What each workflow had called, as it stood at any place of the tape.
  *
- * H1. The same calls in the same order as `action/policy-input.ts` hands to a policy: settled ones in the order in which
+ * H1. The same calls in the same order as `action/review.ts` hands to a policy: settled ones in the order in which
  *     they settled, then open ones, and all of that by the time of their proposal.
  * H2. Only workflows that have not come to their end are kept.
  * H3. What was erased makes a history incomplete, and it says so.

@@ -13,9 +13,9 @@ import { takeAction } from "./replay-action.ts";
 import { takeApproval } from "./replay-approval.ts";
 import type { TapeEntry } from "./tape.ts";
 
-type Told = { readonly args: Json; readonly now: number; readonly usesHistory: boolean };
-/** `isWhole` is false if some of its history was erased. */
-type Asked = { readonly input: PolicyInput; readonly isWhole: boolean };
+type Told = { readonly args: Json; readonly now: number };
+/** `isWhole` answers false if its history was looked at and some of that was erased. */
+type Asked = { readonly input: PolicyInput; readonly isWhole: () => boolean };
 
 export type Replay = {
   take(entry: TapeEntry): Heard | undefined;
@@ -36,14 +36,22 @@ function ofWorkflow(deck: Deck, entry: TapeEntry): Heard | undefined {
   return { kind: "forked", workflow: entry.id, fork, position: entry.position };
 }
 
-function inputOf(deck: Deck, action: RecordedAction, { args, now, usesHistory }: Told): Asked {
+/** Its history is put together when a policy looks at it, at this place of the tape. */
+function inputOf(deck: Deck, action: RecordedAction, { args, now }: Told): Asked {
   const { id, tool, effectClass, agent, requester, requestId, within } = action;
   const known = { tool, effectClass, args, agent, requester, requestId, now };
-  if (within === null) return { input: { ...known, workflow: null, history: [] }, isWhole: true };
+  if (within === null) return { input: { ...known, workflow: null, history: [] }, isWhole: () => true };
   const flow = flowFacts(deck.flows, within.workflow);
-  const history = usesHistory ? historyOf(deck.flows, within.workflow, id) : [];
-  const input = { ...known, workflow: placeOf(within, flow), history };
-  return { input, isWhole: !usesHistory || flow?.whole === true };
+  let history: readonly PastCall[] | undefined;
+  const input = {
+    ...known,
+    workflow: placeOf(within, flow),
+    get history() {
+      history ??= historyOf(deck.flows, within.workflow, id);
+      return history;
+    },
+  };
+  return { input, isWhole: () => history === undefined || flow?.whole === true };
 }
 
 export function startReplay(): Replay {

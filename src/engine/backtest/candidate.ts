@@ -1,6 +1,5 @@
 /** A policy on trial: asked about recorded actions, with the schemas that the journal kept. */
 import type { Json, JsonObject } from "../../core/json.ts";
-import { type Review, reviewAction } from "../../core/review.ts";
 import { parseJson } from "../../core/strict-json.ts";
 import type { Validation } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
@@ -13,10 +12,9 @@ export type Candidate = {
   readonly name: string;
   readonly digest: string;
   judge(input: PolicyInput): Verdict;
-  usesHistory(tool: string): boolean;
 };
 
-type Validate = (args: Json) => Validation;
+export type Validate = (args: Json) => Validation;
 const anything: Validate = (value) => ({ ok: true, value });
 
 /** The JSON Schema under a digest; undefined where the journal has kept none: it does so when it asks people. */
@@ -57,8 +55,4 @@ export function validatorsOf(place: Place): Validators {
       return made;
     });
   };
-}
-
-export function askCandidate({ judge }: Candidate, validate: Validate, input: PolicyInput): Review {
-  return reviewAction({ policy: judge, validate }, input);
 }

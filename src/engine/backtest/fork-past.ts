@@ -1,5 +1,5 @@
 /** What a forked workflow begins with: the calls that its origin had settled by then, as they stood then. */
-import { pastCall } from "../../core/action/policy-input.ts";
+import { pastCall } from "../../core/action/review.ts";
 import { type ActionState, actionFold } from "../../core/action/state.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";

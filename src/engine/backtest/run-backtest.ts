@@ -14,11 +14,11 @@ import {
 import { digestOf } from "../../core/digest.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Review } from "../../core/review.ts";
+import { type Review, reviewAction } from "../../core/review.ts";
 import { isArtifactRef } from "../../core/stored-value.ts";
 import type { Store } from "../../stores/store.ts";
 import { loadValue } from "../read-state.ts";
-import { askCandidate, type Candidate, type Validators, validatorsOf } from "./candidate.ts";
+import { type Candidate, type Validate, type Validators, validatorsOf } from "./candidate.ts";
 import { type Progress, playJournal } from "./play.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
@@ -60,17 +60,13 @@ function judge(
   action: RecordedAction,
   told: { readonly args: Json; readonly now: number },
 ): Judged | Promise<Judged> {
-  const usesHistory = candidate.usesHistory(action.tool);
-  // Taken before anything is awaited: it is as it stands at this place of the tape.
-  const { input, isWhole } = replay.input(action, { ...told, usesHistory });
+  const { input, isWhole } = replay.input(action, told);
+  const ask = (validate: Validate): Judged => {
+    const review = reviewAction({ policy: candidate.judge, validate }, input);
+    return { review, isWhole: isWhole(), args: told.args };
+  };
   const validate = validators(action.schema);
-  if (typeof validate === "function")
-    return { review: askCandidate(candidate, validate, input), isWhole, args: told.args };
-  return validate.then((made) => ({
-    review: askCandidate(candidate, made, input),
-    isWhole,
-    args: told.args,
-  }));
+  return typeof validate === "function" ? ask(validate) : validate.then(ask);
 }
 
 function compare(trial: Trial, heard: Extract<Heard, { kind: "reviewed" }>, judged: Judged): void {
