@@ -5,6 +5,7 @@
  * Q2. It rests on at least `min` approvals, given on two days or by two people.
  * Q3. It is as narrow as what was approved: every number is bounded by the highest that was.
  */
+import { visible } from "../visible.ts";
 import { allHold, type Condition, expressionOf, narrowest, sharedFields } from "./conditions.ts";
 import type { Group, Sample, Samples } from "./samples.ts";
 
@@ -148,9 +149,13 @@ function suggestionOf({ tool, agent, samples }: Group, { yes, conditions }: Foun
 
 const nameOf = ({ tool, agent, when }: Suggestion): string => JSON.stringify([tool, agent, when]);
 
+/** Nothing is suggested about a name that cannot be seen as it is. */
+const isSaid = ({ tool, agent }: Group): boolean => visible(tool + agent) === tool + agent;
+
 /** The best supported first; the same journal gives the same list. */
 export function suggestionsFrom({ groups }: Samples, min: number): readonly Suggestion[] {
-  const all = [...groups.values()].flatMap((group) =>
+  const named = [...groups.values()].filter(isSaid);
+  const all = named.flatMap((group) =>
     foundIn(group, min).map((found) => suggestionOf(group, found)),
   );
   const unique = new Map(all.map((one) => [nameOf(one), one]));
