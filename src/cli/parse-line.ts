@@ -136,7 +136,9 @@ function noneOf(name: string, second: string, family: readonly Command[]): strin
   const known = family.map((command) => command.name.slice(name.length + 1));
   const close = second === "" ? undefined : nearest(second, known);
   const hint = close === undefined ? ` There are: ${known.join(", ")}.` : ` Did you mean "${name} ${close}"?`;
-  return second === "" ? `"${name}" needs another word.${hint}` : `There is no command ${quote(`${name} ${second}`)}.${hint}`;
+  return second === ""
+    ? `"${name}" needs another word.${hint}`
+    : `There is no command ${quote(`${name} ${second}`)}.${hint}`;
 }
 
 export function parseLine(argv: readonly string[], commands: readonly Command[]): Line {

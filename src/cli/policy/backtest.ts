@@ -21,7 +21,10 @@ export const policyBacktest: Command = {
   ],
   flags: {
     since: SINCE,
-    limit: { value: "<n>", summary: `how many changes are listed; ${DEFAULT_LIMIT} unless set; all are counted` },
+    limit: {
+      value: "<n>",
+      summary: `how many changes are listed; ${DEFAULT_LIMIT} unless set; all are counted`,
+    },
     "fail-over": { value: "<n>", summary: "exit with 1 if more than so many would change" },
     amount: { value: "<argument>", summary: "a number among the arguments, such as amount_usd, to sum up" },
   },
@@ -33,7 +36,8 @@ export const policyBacktest: Command = {
     const policy = await loadPolicy(context, word(context));
     const report = await hp.policies.backtest(policy, {
       ...options,
-      progress: (done, total) => terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
+      progress: (done, total) =>
+        terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
     });
     terminal.progress(null);
     if (context.json) terminal.json(report);

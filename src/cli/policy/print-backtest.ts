@@ -24,9 +24,7 @@ function say(terminal: Terminal, style: Style, line: string): void {
 function dangerLines({ decision, total, approve, alike, editBlocked }: PeopleRow): readonly string[] {
   const through = approve - alike;
   if (decision === "rejected" && through > 0)
-    return [
-      `People rejected ${total}; this policy would let ${through} of them through without asking.`,
-    ];
+    return [`People rejected ${total}; this policy would let ${through} of them through without asking.`];
   if (decision !== "edited") return [];
   const lines: string[] = [];
   if (through > 0)
@@ -66,7 +64,8 @@ function personLine({ person }: Change): readonly string[] {
 function changeLines(change: Change, amount: string | undefined): readonly string[] {
   const { action, at, tool, agent, from, to, costs, edit } = change;
   const money = costs === null || costs.length === 0 ? "" : `  ${costs.map(text).join(", ")}`;
-  const sum = change.amount === null || amount === undefined ? "" : `  ${visible(amount)} ${plain(change.amount)}`;
+  const sum =
+    change.amount === null || amount === undefined ? "" : `  ${visible(amount)} ${plain(change.amount)}`;
   return [
     `${action}  ${moment(at)}  ${visible(tool)} by ${visible(agent)}${money}${sum}`,
     sideLine("was", from),
@@ -92,9 +91,15 @@ function printChanges(
 function moneyWords({ money, withoutCost, count, amount }: Transition, field: string | undefined): string {
   const known = money.length === 0 ? [] : [money.map(text).join(", ")];
   const unknown =
-    withoutCost === 0 ? [] : [`${withoutCost === count ? "none" : `${withoutCost} not`} started, so no cost of theirs is recorded`];
+    withoutCost === 0
+      ? []
+      : [
+          `${withoutCost === count ? "none" : `${withoutCost} not`} started, so no cost of theirs is recorded`,
+        ];
   const sum =
-    field === undefined ? [] : [`${visible(field)} ${plain(amount.micros)} in ${counted(amount.count, "action")}`];
+    field === undefined
+      ? []
+      : [`${visible(field)} ${plain(amount.micros)} in ${counted(amount.count, "action")}`];
   const words = [...known, ...sum, ...unknown];
   return words.length === 0 ? "" : `  (${words.join("; ")})`;
 }

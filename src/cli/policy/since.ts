@@ -31,7 +31,11 @@ export function countOf(context: Pick<Context, "values">, name: string, least: n
   if (given === undefined) return undefined;
   const count = /^\d{1,9}$/.test(given) ? Number(given) : -1;
   if (count >= least) return count;
-  throw new CommandError("usage", `"${given}" is not a number for --${name}.`, `Give a whole number from ${least} on.`);
+  throw new CommandError(
+    "usage",
+    `"${given}" is not a number for --${name}.`,
+    `Give a whole number from ${least} on.`,
+  );
 }
 
 export const SINCE = {

@@ -66,7 +66,8 @@ export const policySuggest: Command = {
     const found = await hp.policies.suggest({
       ...sinceOf(context),
       min,
-      progress: (done, total) => terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
+      progress: (done, total) =>
+        terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
     });
     terminal.progress(null);
     if (context.json) terminal.json(found);

@@ -26,7 +26,15 @@ const reasonOf = ({ approved, people, first, last }: Suggestion): string =>
 export function grantLine(suggestion: Suggestion): string {
   const { tool, agent, when, letThrough } = suggestion;
   return [
-    ...["holdpoint", "grants", "give", "--tool", shellWord(visible(tool)), "--agent", shellWord(visible(agent))],
+    ...[
+      "holdpoint",
+      "grants",
+      "give",
+      "--tool",
+      shellWord(visible(tool)),
+      "--agent",
+      shellWord(visible(agent)),
+    ],
     ...(when === "" ? [] : ["--when", shellWord(when)]),
     ...["--uses", String(letThrough.weekly), ...totalOf(suggestion)],
     ...["--for", "7d", "--reason", shellWord(reasonOf(suggestion))],

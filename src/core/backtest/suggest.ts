@@ -39,6 +39,7 @@ export type Suggestion = {
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 const MOST_VALUES = 20;
+const MOST_ROUNDS = 20;
 
 const isYes = ({ decision }: Sample): boolean => decision === "approved";
 const isNo = ({ decision }: Sample): boolean => decision === "rejected" || decision === "edited";
@@ -79,17 +80,18 @@ function below(field: string, yes: readonly Sample[], no: readonly Sample[]): re
   return yes.filter((sample) => number(sample) < lowest);
 }
 
-function find(yes: readonly Sample[], noes: readonly Sample[], min: number): Found | undefined {
-  if (!isEnough(yes, min)) return undefined;
-  const conditions = narrowest(yes);
-  const met = noes.filter((sample) => sample.isUnread || allHold(conditions, sample));
-  if (met.length === 0) return { yes, conditions };
-  const bounded = conditions.filter(({ kind }) => kind === "most").map(({ field }) => field);
-  const smaller = bounded
-    .map((field) => below(field, yes, met))
-    .toSorted((a, b) => b.length - a.length)
-    .find((some) => some.length < yes.length && isEnough(some, min));
-  return smaller === undefined ? undefined : find(smaller, noes, min);
+/** Closer and closer, until nobody's no is met any more. */
+function find(given: readonly Sample[], noes: readonly Sample[], min: number): Found | undefined {
+  let yes = given;
+  for (let round = 0; round < MOST_ROUNDS && isEnough(yes, min); round++) {
+    const conditions = narrowest(yes);
+    const met = noes.filter((sample) => sample.isUnread || allHold(conditions, sample));
+    if (met.length === 0) return { yes, conditions };
+    const bounded = conditions.filter(({ kind }) => kind === "most").map(({ field }) => field);
+    const smaller = bounded.map((field) => below(field, yes, met)).toSorted((a, b) => b.length - a.length);
+    yes = smaller[0] ?? [];
+  }
+  return undefined;
 }
 
 /** Apart by the values of one text, where together they would not do. */
@@ -109,9 +111,9 @@ function foundIn({ samples }: Group, min: number): readonly Found[] {
   const whole = find(yes, noes, min);
   if (whole !== undefined && whole.yes.length === yes.length) return [whole];
   const parts = [...split(yes)].flatMap((part) => find(part, noes, min) ?? []);
-  return whole === undefined
-    ? parts
-    : [whole, ...parts.filter((part) => part.yes.some((one) => !whole.yes.includes(one)))];
+  const covered = new Set(whole?.yes);
+  const others = parts.filter((part) => part.yes.some((one) => !covered.has(one)));
+  return whole === undefined ? others : [whole, ...others];
 }
 
 function suggestionOf({ tool, agent, samples }: Group, { yes, conditions }: Found): Suggestion {
@@ -155,9 +157,7 @@ const isSaid = ({ tool, agent }: Group): boolean => visible(tool + agent) === to
 /** The best supported first; the same journal gives the same list. */
 export function suggestionsFrom({ groups }: Samples, min: number): readonly Suggestion[] {
   const named = [...groups.values()].filter(isSaid);
-  const all = named.flatMap((group) =>
-    foundIn(group, min).map((found) => suggestionOf(group, found)),
-  );
+  const all = named.flatMap((group) => foundIn(group, min).map((found) => suggestionOf(group, found)));
   const unique = new Map(all.map((one) => [nameOf(one), one]));
   return [...unique.values()].sort((a, b) => b.approved - a.approved || (nameOf(a) < nameOf(b) ? -1 : 1));
 }

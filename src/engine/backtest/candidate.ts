@@ -24,9 +24,10 @@ export async function keptSchema({ store, tenant }: Place, digest: string): Prom
   return parseJson(Buffer.from(bytes).toString("utf8")) as JsonObject;
 }
 
-async function validatorOf(place: Place, digest: string): Promise<Validate> {
-  const schema = await keptSchema(place, digest);
-  if (schema === undefined) return anything;
+/** Checks arguments as the tool would; one whose schema is not known takes anything. */
+export async function validatorFor(schema: JsonObject | null): Promise<Validate> {
+  if (schema === null) return anything;
+  // Takes longer to load than everything else together, and is rarely needed.
   const { z } = await import("zod");
   try {
     const parsed = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
@@ -50,7 +51,8 @@ export function validatorsOf(place: Place): Validators {
   return (schema) => {
     const found = known.get(schema);
     if (found !== undefined) return found;
-    return validatorOf(place, schema).then((made) => {
+    return keptSchema(place, schema).then(async (kept) => {
+      const made = await validatorFor(kept ?? null);
       known.set(schema, made);
       return made;
     });
