@@ -7,22 +7,9 @@ import { actionStream } from "../../core/stream.ts";
 import type { PastCall } from "../../core/verdict.ts";
 import type { Fork } from "../../core/workflow/events.ts";
 import type { Store } from "../../stores/store.ts";
-import { entriesOf } from "../workflow/entries.ts";
+import { noteOrigin } from "../past-calls.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
-type Origin = { readonly settled: string[]; readonly undone: Set<string> };
-
-async function noteOrigin(place: Place, origin: Origin, { workflow, seq, upTo = seq }: Fork): Promise<void> {
-  for await (const { type, seq: number, body } of entriesOf(place, workflow)) {
-    if (number > upTo) return;
-    const fork = type === "workflow.created" ? (body["fork"] as unknown as Fork | null) : null;
-    if (fork !== null) await noteOrigin(place, origin, fork);
-    if (type === "call.settled") origin.settled.push(String(body["action"]));
-    if (type === "compensation.settled" && body["status"] === "undone")
-      origin.undone.add(String(body["undoes"]));
-  }
-}
-
 async function stateBefore({ store, tenant }: Place, id: string, position: number): Promise<ActionState> {
   let state: ActionState = actionFold.initial;
   for (const entry of await store.read(tenant, actionStream(id))) {
@@ -45,7 +32,7 @@ export async function pastOfFork(
   fork: Fork,
   position: number,
 ): Promise<readonly PastCall[] | null> {
-  const origin: Origin = { settled: [], undone: new Set() };
+  const origin = { settled: [] as string[], undone: new Set<string>(), settledSeq: 0 };
   try {
     await noteOrigin(place, origin, fork);
     const calls: PastCall[] = [];
