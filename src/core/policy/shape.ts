@@ -49,11 +49,14 @@ function worded(issue: Issue, path: Path): string {
     : `${what}: ${issue.message}`;
 }
 
-const article = (type: string): string => {
-  if (type === "record" || type === "object") return "an object";
-  if (type === "int") return "a whole number";
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+const WORDS: Readonly<Record<string, string>> = {
+  string: "text",
+  boolean: "true or false",
+  array: "a list",
+  int: "a whole number",
+  number: "a number",
 };
+const article = (type: string): string => WORDS[type] ?? "an object";
 
 /** Functions stand in the stored document as their text, so that another function is another policy. */
 export function storedDocument(document: PolicyDocument): unknown {
@@ -72,16 +75,14 @@ export type Shaped =
   | { readonly ok: false; readonly faults: readonly PolicyFault[] };
 
 export function shapeOf(given: unknown): Shaped {
-  const parsed = policySchema.safeParse(given, { reportInput: true });
-  if (!parsed.success)
-    return {
-      ok: false,
-      faults: parsed.error.issues.flatMap((one) => faultsOf(one, [])).slice(0, MOST_FAULTS),
-    };
   try {
-    canonicalJson(withoutFunctions(parsed.data));
-    return { ok: true, document: parsed.data };
+    // First of all: what is not plain data may say something else each time it is looked at.
+    canonicalJson(withoutFunctions(given));
   } catch (error) {
     return { ok: false, faults: [{ path: [], message: errorText(error) }] };
   }
+  const parsed = policySchema.safeParse(given, { reportInput: true });
+  if (parsed.success) return { ok: true, document: parsed.data };
+  const faults = parsed.error.issues.flatMap((one) => faultsOf(one, []));
+  return { ok: false, faults: faults.slice(0, MOST_FAULTS) };
 }
