@@ -27,6 +27,11 @@ function backtestWords({ letThrough, keptOut }: Suggestion): string {
   return `${total} would not have been asked about${sum}${open}; of ${keptOut} that people rejected or changed, none`;
 }
 
+/** To be copied, so neither folded nor marked. Suggestions are made only about what can be seen as it is. */
+function paste(terminal: Terminal, lines: readonly string[]): void {
+  for (const line of lines) terminal.line(`  ${terminal.paint("cyan", line)}`);
+}
+
 function print(terminal: Terminal, suggestion: Suggestion): void {
   const sections = sectionsOn(terminal, true);
   sections.heading(headline(suggestion));
@@ -34,9 +39,9 @@ function print(terminal: Terminal, suggestion: Suggestion): void {
   sections.field("asked by", suggestion.askedBy.join(", "));
   sections.field("back-test", backtestWords(suggestion));
   terminal.line("  As a grant, which ends by itself and can be taken back:");
-  sections.block([grantLine(suggestion)]);
+  paste(terminal, [grantLine(suggestion)]);
   terminal.line("  As a rule. An approve rule does not outrank the rules that asked: narrow those as well.");
-  sections.block(ruleLines(suggestion));
+  paste(terminal, ruleLines(suggestion));
 }
 
 function printAll({ terminal }: Context, { suggestions, asked, erased }: Suggestions, min: number): void {

@@ -1,9 +1,9 @@
 /** Conditions over arguments that a suggestion may have: upper bounds of numbers, and values that are always the same. */
-import type { Fields, Sample } from "./samples.ts";
+import type { Fields, Sample, Scalar } from "./samples.ts";
 
 export type Condition =
   | { readonly kind: "most"; readonly field: string; readonly value: number }
-  | { readonly kind: "is"; readonly field: string; readonly value: string | boolean };
+  | { readonly kind: "is"; readonly field: string; readonly value: Scalar };
 
 export function holds({ kind, field, value }: Condition, fields: Fields): boolean {
   const found = fields[field];
@@ -20,16 +20,17 @@ export function sharedFields(samples: readonly Sample[]): readonly string[] {
   return names.filter((name) => rest.every(({ fields }) => fields[name] !== undefined));
 }
 
+/** A number that names something is no amount: there is no more or less of it. */
+const IDENTIFIES = /(^|_)id$|[a-z]Id$/;
+
 function conditionOn(field: string, samples: readonly Sample[]): Condition | undefined {
   const values = samples.map(({ fields }) => fields[field]);
-  const numbers = values.filter((value) => typeof value === "number");
-  if (numbers.length === values.length)
-    return { kind: "most", field, value: numbers.reduce((most, value) => Math.max(most, value)) };
   const [value] = values;
-  const isSame = values.every((other) => other === value);
-  return isSame && (typeof value === "string" || typeof value === "boolean")
-    ? { kind: "is", field, value }
-    : undefined;
+  const numbers = values.filter((one) => typeof one === "number");
+  if (numbers.length === values.length && !IDENTIFIES.test(field))
+    return { kind: "most", field, value: numbers.reduce((most, one) => Math.max(most, one)) };
+  const isSame = value !== undefined && values.every((other) => other === value);
+  return isSame ? { kind: "is", field, value } : undefined;
 }
 
 /** The narrowest that all of them meet. */

@@ -76,6 +76,13 @@ describe("what people's decisions support", () => {
     );
   });
 
+  test("bounds no number that names something, unless it was always the same", () => {
+    const [many] = suggestionsFrom(samplesOf(times(30, (i) => yes(i, { user_id: i, orderId: i }))), 20);
+    assert.equal(many?.when, "args.amount_usd <= 29");
+    const [one] = suggestionsFrom(samplesOf(times(30, (i) => yes(i, { user_id: 7 }))), 20);
+    assert.equal(one?.when, "args.amount_usd <= 29 && args.user_id == 7");
+  });
+
   test("takes enough approvals, on two days or by two people", () => {
     const oneDay = times(30, (i) => ({ ...yes(i), day: 3 }));
     assert.equal(suggestionsFrom(samplesOf(times(19, yes)), 20).length, 0);

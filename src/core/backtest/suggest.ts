@@ -3,7 +3,7 @@
  *
  * Q1. A suggestion matches no action that a person rejected or changed. One whose arguments cannot be looked at may match.
  * Q2. It rests on at least `min` approvals, given on two days or by two people.
- * Q3. It is as narrow as what was approved: every number is bounded by the highest that was.
+ * Q3. It is as narrow as what was approved: every amount is bounded by the highest that was.
  */
 import { visible } from "../visible.ts";
 import { allHold, type Condition, expressionOf, narrowest, sharedFields } from "./conditions.ts";
