@@ -22,15 +22,17 @@ function closest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   return best ?? [];
 }
 
-function faultsOf(issue: Issue, before: Path): readonly PolicyFault[] {
+type Keys = (path: Path) => readonly string[];
+
+function faultsOf(issue: Issue, before: Path, keys: Keys): readonly PolicyFault[] {
   const path = [...before, ...pathOf(issue)];
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => ({
       path: [...path, key],
-      message: `${key} is not a key here${didYouMean(key, keysAt(path))}`,
+      message: `${key} is not a key here${didYouMean(key, keys(path))}`,
     }));
   if (issue.code === "invalid_union") {
-    const inner = closest(issue.errors).flatMap((one) => faultsOf(one, path));
+    const inner = closest(issue.errors).flatMap((one) => faultsOf(one, path, keys));
     if (inner.length > 0) return inner;
   }
   return [{ path, message: worded(issue, path) }];
@@ -70,6 +72,11 @@ function withoutFunctions(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutFunctions(part)]));
 }
 
+/** In the words of whoever wrote it. */
+export function issueFaults(issues: readonly Issue[], keys: Keys = () => []): readonly PolicyFault[] {
+  return issues.flatMap((one) => faultsOf(one, [], keys)).slice(0, MOST_FAULTS);
+}
+
 export type Shaped =
   | { readonly ok: true; readonly document: PolicyDocument }
   | { readonly ok: false; readonly faults: readonly PolicyFault[] };
@@ -83,6 +90,5 @@ export function shapeOf(given: unknown): Shaped {
   }
   const parsed = policySchema.safeParse(given, { reportInput: true });
   if (parsed.success) return { ok: true, document: parsed.data };
-  const faults = parsed.error.issues.flatMap((one) => faultsOf(one, []));
-  return { ok: false, faults: faults.slice(0, MOST_FAULTS) };
+  return { ok: false, faults: issueFaults(parsed.error.issues, keysAt) };
 }

@@ -35,7 +35,7 @@ function finding({ lines }: Pick<Source, "lines">, at: number, message: string):
   return { severity: "fault", line: Math.max(1, line), column: Math.max(1, col), message };
 }
 
-function locate(source: Source, { path, message, offset }: PolicyFault): PolicyFinding {
+export function locate(source: Source, { path, message, offset }: PolicyFault): PolicyFinding {
   const { at, value } = placeOf(source.document, path);
   const isText = isScalar(value) && typeof value.value === "string";
   const place =
