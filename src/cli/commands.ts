@@ -17,6 +17,7 @@ import { policyExplain } from "./policy/explain.ts";
 import { policyList } from "./policy/list.ts";
 import { policyShow } from "./policy/show.ts";
 import { policySuggest } from "./policy/suggest.ts";
+import { policyTest } from "./policy/test.ts";
 import { receipt } from "./receipt.ts";
 import { reject } from "./reject.ts";
 import { resolve } from "./resolve.ts";
@@ -54,6 +55,7 @@ export const COMMANDS: readonly Command[] = [
   go,
   policyCheck,
   policyExplain,
+  policyTest,
   policyList,
   policyShow,
   policyBacktest,

@@ -39,7 +39,11 @@ describe("a command line", () => {
   test("may name a command with two words, and repeat its last word", () => {
     const line = run("policy", "--limit", "3", "backtest", "p.yaml");
     assert.deepEqual([line.command.name, line.words], ["policy backtest", ["p.yaml"]]);
-    assert.deepEqual(run("policy", "test", "a.yaml", "b.yaml", "c.yaml").words, ["a.yaml", "b.yaml", "c.yaml"]);
+    assert.deepEqual(run("policy", "test", "a.yaml", "b.yaml", "c.yaml").words, [
+      "a.yaml",
+      "b.yaml",
+      "c.yaml",
+    ]);
     assert.match(refusal("policy", "backtest"), /policy backtest needs <file>/);
     assert.match(refusal("policy"), /"policy" needs another word. There are: check, /);
     assert.match(refusal("policy", "chek", "x"), /Did you mean "policy check"\?/);
