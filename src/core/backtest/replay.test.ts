@@ -10,7 +10,7 @@ let position = 0;
 function entry(stream: string, type: string, body: JsonObject | null, at = 1_000): TapeEntry {
   const [kind = "", id = ""] = stream.split("/");
   position += 1;
-  return { position, kind, id, type, seq: position, at, text: body === null ? null : JSON.stringify(body) };
+  return { position, kind, id, type, at, text: body === null ? null : JSON.stringify(body) };
 }
 
 const within = (op: string, undoes: string | null = null): JsonObject => ({

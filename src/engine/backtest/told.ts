@@ -42,7 +42,8 @@ async function reviewed(place: Place, action: string) {
   const entries = pages.flat().sort((a, b) => a.position - b.position);
   const replay = startReplay();
   for (const entry of entries) {
-    const heard: Heard | undefined = replay.take(tapeEntry(entry));
+    const taped = tapeEntry(entry);
+    const heard: Heard | undefined = taped === undefined ? undefined : replay.take(taped);
     if (heard?.kind === "forked")
       replay.begin(heard.workflow, await pastOfFork(place, heard.fork, heard.position));
     if (heard?.kind === "reviewed" && heard.action.id === action) return { heard, replay };
