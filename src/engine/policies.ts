@@ -33,7 +33,7 @@ export function compiledForTrial(document: PolicyText): CompiledPolicy {
   const compiled = compilePolicy(document, null);
   if (compiled.ok) return compiled.policy;
   const faults = compiled.faults.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  throw new HoldpointError("invalid_input", `The policy cannot be used: ${faults.slice(0, 5).join("; ")}.`);
+  throw new HoldpointError("policy_invalid", `The policy cannot be used: ${faults.slice(0, 5).join("; ")}.`);
 }
 
 function checkWhen(what: string, given: { readonly since?: unknown; readonly progress?: unknown }): void {

@@ -171,7 +171,7 @@ describe("a back-test", () => {
 
   withHistory("refuses a policy that cannot be used, and options that are none", async (hp) => {
     const bad = policy(rule("large", "args.amount_usd >", "escalate"));
-    await assert.rejects(hp.policies.backtest(bad), { code: "invalid_input" });
+    await assert.rejects(hp.policies.backtest(bad), { code: "policy_invalid" });
     await assert.rejects(hp.policies.backtest(SAME, { since: Number.NaN }), { code: "invalid_input" });
     await assert.rejects(hp.policies.backtest(SAME, { most: 3 } as never), { code: "invalid_input" });
     await assert.rejects(hp.policies.suggest({ min: 0 }), { code: "invalid_input" });

@@ -13,6 +13,8 @@ import type { BacktestReport, Change, PeopleRow, Side, Transition } from "./repo
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
+type Reviewed = Extract<Heard, { kind: "reviewed" }>;
+
 /** One compared action, as long as something may still become of it. */
 type Compared = Mutable<Omit<Change, "amount">> & {
   readonly amount: bigint | null;
@@ -82,12 +84,28 @@ const sideOf = ({ verdict, rule, reason }: Side, revised: boolean): Side => ({
   revised,
 });
 
+/** What a policy says of everything that it has no rule for. */
+const isGeneral = ({ rule }: Pick<Side, "rule">): boolean =>
+  rule === "default" || rule.startsWith("limit:") || rule.startsWith("tools:");
+
 /** A call that the workflow wants people to see is asked about even where a policy would let it through. */
-function inPlace(review: RecordedReview, candidate: Review): Side {
+const isAskedAnyway = (review: RecordedReview, candidate: Review): boolean =>
+  candidate.verdict === "approve" && review.rule === "approvalRequired";
+
+/** A compensation is spoken of only by rules of its own: else it is as it was. */
+const isLeftAlone = ({ within }: RecordedAction, candidate: Review): boolean =>
+  within !== null && within.undoes !== null && isGeneral(candidate);
+
+type InPlace = { readonly to: Side; readonly digest: string };
+
+/** What would come of the answer where the action stands. */
+function inPlace({ action, review }: Reviewed, { candidate, digest }: Answer): InPlace {
   const revised = candidate.revisions.length > 0;
-  if (candidate.verdict !== "approve" || review.rule !== "approvalRequired")
-    return sideOf({ ...candidate, revised }, revised);
-  return { verdict: "escalate", rule: review.rule, reason: review.reason, revised };
+  if (isLeftAlone(action, candidate))
+    return { to: sideOf(review as Side, review.revised), digest: review.argsDigest };
+  if (isAskedAnyway(review, candidate))
+    return { to: { verdict: "escalate", rule: review.rule, reason: review.reason, revised }, digest };
+  return { to: sideOf({ ...candidate, revised }, revised), digest };
 }
 
 function list(tally: Tally, name: "changes" | "dangers", one: Compared): void {
@@ -103,13 +121,11 @@ export type Answer = {
   readonly args: Json;
 };
 
-export function countReview(
-  tally: Tally,
-  { action, review }: Extract<Heard, { kind: "reviewed" }>,
-  { candidate, digest, isWhole, args }: Answer,
-): void {
+export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void {
+  const { action, review } = heard;
+  const { isWhole, args } = answer;
   const from = { ...sideOf(review as Side, review.revised), policy: review.policy };
-  const to = inPlace(review, candidate);
+  const { to, digest } = inPlace(heard, answer);
   const isSame = from.verdict === to.verdict && (to.verdict === "block" || digest === review.argsDigest);
   const { id, tool, agent, at, within } = action;
   const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
