@@ -139,3 +139,39 @@ describe("a policy that is asked again is told the same as then", () => {
     await desk.close();
   });
 });
+
+describe("a compensation that is played again", () => {
+  async function undone(rule: string) {
+    const place = office();
+    const desk = place.open();
+    const pay = paying(desk, [], approve);
+    const flow = desk.workflow("w", { checkpoints: [{ name: "Look" }] }, async (ctx, _: object) => {
+      await ctx.call(pay, { amount: 1 });
+      await ctx.checkpoint("Look", {});
+    });
+    const { id } = await flow.start({});
+    await desk.approvals.reject(await question(place, desk), { ...ANN, reason: "no", final: true });
+    await finished(place, desk, id);
+    const judge = (): Verdict => ({ verdict: "block", rule, reason: "no" });
+    const report = await runBacktest(desk.runtime, { name: "strict", digest: "d", judge });
+    await desk.close();
+    return report;
+  }
+
+  test("is left as it was by a policy that has no rule for it", async () => {
+    const { compared, changes } = await undone("default");
+    assert.equal(compared, 2);
+    assert.deepEqual(
+      changes.map(({ tool }) => tool),
+      ["pay"],
+    );
+  });
+
+  test("is changed by a rule that speaks of it", async () => {
+    const { changes } = await undone("no_undo");
+    assert.deepEqual(
+      changes.map(({ tool }) => tool),
+      ["pay", "pay.undo"],
+    );
+  });
+});
