@@ -274,6 +274,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
         dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },
     },
     description: definition.description ?? "",
+    isUndecided: definition.policy === undefined,
     attempts: definition.attempts ?? 3,
     undo: undoOf(definition),
     timeoutMs: definition.timeoutMs ?? null,
