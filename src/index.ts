@@ -26,6 +26,8 @@ import {
 } from "./engine/instance.ts";
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
+import { type Alerts, alertsOf } from "./engine/monitor/alerts.ts";
+import { type Monitor, type MonitorOptions, startMonitor } from "./engine/monitor/monitor.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
 import { noticePrinter } from "./engine/print-notice.ts";
@@ -51,6 +53,22 @@ export type { LiveAction } from "./core/action/state.ts";
 
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
+export type {
+  BadOutcome,
+  Baseline,
+  ConditionAnswer,
+  ErrorsRule,
+  Figures,
+  MonitorRule,
+  Per,
+  ProgressRule,
+  RateRule,
+  ResourcesRule,
+  Severity,
+  Sighting,
+  SilenceRule,
+  WhenRule,
+} from "./core/monitor/rules.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
@@ -102,6 +120,16 @@ export type {
   Receipts,
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
+export type {
+  Alert,
+  AlertList,
+  AlertPage,
+  AlertStatus,
+  AlertSummary,
+  Alerts,
+  AlertWord,
+} from "./engine/monitor/alerts.ts";
+export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
 export type { Recovered } from "./engine/recover.ts";
 export type { Acknowledged, Restored } from "./engine/restored.ts";
@@ -185,6 +213,9 @@ export type Holdpoint = KillSwitch & {
     body: WorkflowBody<Input, Result>,
   ): Workflow<Input, Result>;
   readonly workflows: Workflows;
+  /** Watches the journal by rules that raise alerts, or checkpoints, by themselves. Resolves when it watches. */
+  monitor(options: MonitorOptions): Promise<Monitor>;
+  readonly alerts: Alerts;
   /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
   work(signal?: AbortSignal): Promise<void>;
   /**
@@ -321,6 +352,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   const tools = new Map<string, Tool>();
   const { open: opening, close } = opener(options, tools);
   const definitions = definitionsOf(opening);
+  const monitors = new Set<string>();
   const gates: Gates = { tools, warned: new Set(), open: opening };
   return {
     gate: (definition) => gate(gates, definition),
@@ -337,6 +369,8 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       second?: WorkflowBody<Input, Result>,
     ) => workflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
+    monitor: (given) => startMonitor(opening, monitors, given),
+    alerts: alertsOf(opening),
     work: (signal) => workUntil(definitions, signal),
     ...killSwitchOf(opening),
     recover: async () => recoverDead(await opening()),

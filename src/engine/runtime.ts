@@ -60,6 +60,25 @@ export type Notice =
       readonly name: string;
       readonly difference: string;
     }
+  | {
+      readonly kind: "alert";
+      readonly alert: string;
+      readonly monitor: string;
+      readonly rule: string;
+      readonly severity: "info" | "warning" | "critical";
+      readonly subject: string;
+      readonly workflow: string | null;
+      readonly says: string;
+      /** The question at the checkpoint that it has raised. */
+      readonly approval: string | null;
+    }
+  | {
+      readonly kind: "alert_cleared";
+      readonly alert: string;
+      readonly monitor: string;
+      readonly rule: string;
+      readonly subject: string;
+    }
   | { readonly kind: "no_request_id"; readonly tool: string }
   | { readonly kind: "outcome_unrecorded"; readonly effect: string; readonly error: unknown }
   | { readonly kind: "maintenance_failed"; readonly error: unknown };

@@ -1,6 +1,7 @@
 /** Every view that a store keeps. */
 import { actionsView } from "./actions.ts";
+import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
-export const PROJECTIONS = [approvalsView, actionsView, workflowsView, runsView] as const;
+export const PROJECTIONS = [approvalsView, actionsView, workflowsView, runsView, alertsView] as const;

@@ -28,7 +28,7 @@ export type Question = {
   readonly decideWithinMs: number | null;
 };
 
-function askAbout(draft: Draft, workflow: string, state: LiveWorkflow, question: Question): void {
+export function askAbout(draft: Draft, workflow: string, state: LiveWorkflow, question: Question): void {
   const { approval, nonce, kind, op, name, args, about, says, reason, approvers, decideWithinMs } = question;
   const bound = {
     action: workflow,
