@@ -77,19 +77,23 @@ type Terms = { readonly deviations: number; readonly warmUp: number; readonly le
 
 function limitOf({ mean, variance, closed }: Windows, terms: Terms): number {
   if (closed < terms.warmUp) return Number.POSITIVE_INFINITY;
-  return Math.max(terms.least, mean + terms.deviations * Math.sqrt(variance));
+  // Counts that are as even as can be still differ by the root of their average, by chance alone.
+  const deviation = Math.max(Math.sqrt(variance), Math.sqrt(mean));
+  return Math.max(terms.least, mean + terms.deviations * deviation);
 }
 
 /** What was too much is not learned in full: a spike must not pass for what is usual. */
 function close(state: Windows, terms: Terms): Windows {
   const limit = limitOf(state, terms);
   const difference = Math.min(state.count, limit) - state.mean;
+  // The first window is all that is known after it.
+  const weight = state.closed === 0 ? 1 : WEIGHT;
   return {
     ...state,
     window: state.window + 1,
     count: 0,
-    mean: state.mean + WEIGHT * difference,
-    variance: (1 - WEIGHT) * (state.variance + WEIGHT * difference ** 2),
+    mean: state.mean + weight * difference,
+    variance: (1 - weight) * (state.variance + weight * difference ** 2),
     closed: state.closed + 1,
     holds: state.holds && state.count > limit,
   };

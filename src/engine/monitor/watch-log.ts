@@ -12,6 +12,7 @@ import type { MonitorRule, Sighting, Signal } from "../../core/monitor/rules.ts"
 import { saveAll, type WatchedRule, watchAll } from "../../core/monitor/watch.ts";
 import { monitorStream } from "../../core/stream.ts";
 import type { JournalEntry } from "../../stores/store.ts";
+import { sleepThrough } from "../clock.ts";
 import { loadValue, readState } from "../read-state.ts";
 import { runCommand, runDecide } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -21,7 +22,6 @@ import { createSights, type Sights } from "./sights.ts";
 
 const PAGE = 500;
 const BACK_OFF_MS = 1_000;
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** The place is kept after so many entries; after more where the rules know much, so that keeping stays cheap. */
 const KEEP_AFTER = 1_000;
 const CHARACTERS_AN_ENTRY = 100;
@@ -143,12 +143,12 @@ async function awaitNews(desk: Desk, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const due = dueOf(desk);
-  const late = due === null ? DAY_MS : Math.min(Math.max(due - timeOf(desk), 1), DAY_MS);
   try {
     const moved = store.follow(desk.followed, either).then(({ position }) => {
       desk.followed = position;
     });
-    await Promise.race([moved, clock.sleep(late, either)]);
+    const late = due === null ? moved : sleepThrough(clock, Math.max(due - timeOf(desk), 1), either);
+    await Promise.race([moved, late]);
     over.abort();
     await moved;
   } finally {
