@@ -43,8 +43,10 @@ function methodsOf(type: string, source: string): readonly string[] {
 }
 
 test("docs/reference/library.md has every method of an instance, and no other", () => {
-  const instance = readRoot("src/engine/instance.ts") + readRoot("src/engine/workflow/instance.ts");
-  const parts = ["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Workflows"];
+  const instance = ["instance", "workflow/instance", "monitor/alerts"]
+    .map((file) => readRoot(`src/engine/${file}.ts`))
+    .join("");
+  const parts = ["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Workflows", "Alerts"];
   const expected = [
     ...[...methodsOf("KillSwitch", instance), ...methodsOf("Holdpoint", index)].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${part.toLowerCase()}.${name}`)),
@@ -75,6 +77,7 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "policy",
       "grant",
       "alert",
+      "monitor",
       "store",
       "switch",
       "person",
