@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { moneyText } from "../money.ts";
 import { duration, isOperation, isOver } from "./moments.ts";
 import { over, type ResourcesRule, type Sighting, type Signal, type Watcher } from "./rules.ts";
-import { createSubjects } from "./subjects.ts";
+import { createSubjects, MOST_SUBJECTS } from "./subjects.ts";
 
 /** Amounts are micros; JSON has no other exact integer of that size. */
 type Used = {
@@ -103,19 +103,47 @@ const NOTHING = {
 
 const subjectOf = (id: string, limit: string): string => `workflow:${id} ${limit}`;
 
+type Queue = {
+  readonly first: () => readonly [number, string] | undefined;
+  add(createdAt: number, id: string): void;
+  drop(id: string): void;
+  save(): Json;
+};
+
+/** Oldest first: whose time passes the limit next. */
+function createQueue(saved: Json): Queue {
+  const all = Array.isArray(saved) ? [...(saved as unknown as (readonly [number, string])[])] : [];
+  return {
+    first: () => all[0],
+    add(createdAt, id) {
+      const at = all.findLastIndex(([other]) => other <= createdAt);
+      all.splice(at + 1, 0, [createdAt, id]);
+      if (all.length > MOST_SUBJECTS) all.shift();
+    },
+    drop(id) {
+      const at = all.findIndex(([, other]) => other === id);
+      if (at !== -1) all.splice(at, 1);
+    },
+    save: () => all as unknown as Json,
+  };
+}
+
+function add(used: Used, sighting: Sighting, { cost }: ResourcesRule): Used {
+  const micros = BigInt(used.micros) + costIn(sighting, cost?.currency ?? "");
+  return {
+    ...used,
+    tokens: used.tokens + tokensIn(sighting.result),
+    micros: micros.toString(),
+    operations: used.operations + (isOperation(sighting) ? 1 : 0),
+    said: saidIn(sighting.snapshot, used.said),
+  };
+}
+
 export function watchResources(rule: ResourcesRule, saved: Json): Watcher {
   const kept = isJsonObject(saved) ? saved : {};
   const all = createSubjects<Used>(kept["used"] ?? null);
-  /** Oldest first: whose time passes the limit next. */
-  const young: [number, string][] = Array.isArray(kept["young"])
-    ? (kept["young"] as unknown as [number, string][]).map(([at, id]) => [at, id])
-    : [];
-
-  function line(createdAt: number, id: string): void {
-    if (rule.elapsedMs === undefined) return;
-    const at = young.findLastIndex(([other]) => other <= createdAt);
-    young.splice(at + 1, 0, [createdAt, id]);
-  }
+  const young = createQueue(kept["young"] ?? null);
+  const { elapsedMs = null } = rule;
 
   function say(id: string, used: Used, now: number): readonly Signal[] {
     const found = passing(rule, used, now).filter(({ limit }) => !used.passed.includes(limit));
@@ -130,20 +158,13 @@ export function watchResources(rule: ResourcesRule, saved: Json): Watcher {
   function end(id: string): readonly Signal[] {
     const passed = all.get(id)?.passed ?? [];
     all.drop(id);
-    const at = young.findIndex(([, other]) => other === id);
-    if (at !== -1) young.splice(at, 1);
+    young.drop(id);
     return passed.map((limit) => over(subjectOf(id, limit), id));
   }
 
-  function add(used: Used, sighting: Sighting): Used {
-    const micros = BigInt(used.micros) + costIn(sighting, rule.cost?.currency ?? "");
-    return {
-      ...used,
-      tokens: used.tokens + tokensIn(sighting.result),
-      micros: micros.toString(),
-      operations: used.operations + (isOperation(sighting) ? 1 : 0),
-      said: saidIn(sighting.snapshot, used.said),
-    };
+  function old(now: number): string | undefined {
+    const first = young.first();
+    return first !== undefined && first[0] + (elapsedMs ?? 0) < now ? first[1] : undefined;
   }
 
   return {
@@ -152,25 +173,25 @@ export function watchResources(rule: ResourcesRule, saved: Json): Watcher {
       const { id, createdAt } = sighting.workflow;
       if (isOver(sighting)) return end(id);
       const known = all.get(id);
-      if (known === undefined) {
-        // What is said of one that is over, for example a doubt that is resolved late, does not bring it back.
-        if (sighting.type === "workflow.closed" || !sighting.stream.startsWith("workflow/")) return [];
-        line(createdAt, id);
-      }
-      return say(id, add(known ?? { ...NOTHING, createdAt }, sighting), sighting.at);
+      // What is said of one that is over, for example a doubt that is resolved late, does not bring it back.
+      const isLate = sighting.type === "workflow.closed" || !sighting.stream.startsWith("workflow/");
+      if (known === undefined && isLate) return [];
+      if (known === undefined && elapsedMs !== null) young.add(createdAt, id);
+      return say(id, add(known ?? { ...NOTHING, createdAt }, sighting, rule), sighting.at);
     },
     tick(now) {
       const signals: Signal[] = [];
-      for (let first = young[0]; first !== undefined; first = young[0]) {
-        const [createdAt, id] = first;
-        if (createdAt + (rule.elapsedMs ?? 0) >= now) break;
-        young.shift();
+      for (let id = old(now); id !== undefined; id = old(now)) {
+        young.drop(id);
         const used = all.get(id);
         if (used !== undefined) signals.push(...say(id, used, now));
       }
       return signals;
     },
-    due: () => (young[0] === undefined ? null : young[0][0] + (rule.elapsedMs ?? 0) + 1),
-    save: () => ({ used: all.save(), young: young as unknown as Json }),
+    due() {
+      const first = young.first();
+      return first === undefined ? null : first[0] + (elapsedMs ?? 0) + 1;
+    },
+    save: () => ({ used: all.save(), young: young.save() }),
   };
 }

@@ -2,7 +2,8 @@
 import { shown } from "../../core/error-text.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import { acknowledgeAlert, type LiveAlert } from "../../core/monitor/alert.ts";
+import { acknowledgeAlert } from "../../core/monitor/alert.ts";
+import type { LiveAlert } from "../../core/monitor/alert-state.ts";
 import { isPerson, isPrincipal } from "../../core/principal.ts";
 import { alertStream } from "../../core/stream.ts";
 import { checkFields, checkId, wrong } from "../check-call.ts";

@@ -44,16 +44,18 @@ function snapshotHash({ type }: Header, body: JsonObject): string | null {
   return isJsonObject(snapshot) ? textOf(snapshot["hash"]) : null;
 }
 
+/** The newest from now on. */
+function keepIn(known: Map<string, About>, name: string, about: About): About {
+  known.delete(name);
+  known.set(name, about);
+  const [oldest] = known.size > MOST_KNOWN ? known.keys() : [];
+  if (oldest !== undefined) known.delete(oldest);
+  return about;
+}
+
 export function createSights(place: Place): Sights {
   const known = new Map<string, About>();
-
-  function keep(name: string, about: About): About {
-    known.delete(name);
-    known.set(name, about);
-    const [oldest] = known.size > MOST_KNOWN ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
-    return about;
-  }
+  const keep = (name: string, about: About) => keepIn(known, name, about);
 
   async function aboutWorkflow(id: string): Promise<About> {
     return aboutStream({ kind: "workflow", id }, `workflow/${id}`);
