@@ -22,6 +22,7 @@ import { createSights, type Sights } from "./sights.ts";
 
 const PAGE = 500;
 const BACK_OFF_MS = 1_000;
+const UNSETTLED_MS = 100;
 /** The place is kept after so many entries; after more where the rules know much, so that keeping stays cheap. */
 const KEEP_AFTER = 1_000;
 const CHARACTERS_AN_ENTRY = 100;
@@ -137,22 +138,27 @@ async function begin(desk: Desk): Promise<void> {
   await goOn(desk);
 }
 
-/** Until something is committed, a rule is due, or somebody wants to know. */
-async function awaitNews(desk: Desk, signal: AbortSignal): Promise<void> {
+/**
+ * Until something is committed, a rule is due, or `over` aborts. What a store has seen and does not show in its log yet is
+ * looked for again a little later.
+ */
+async function awaitNews(desk: Desk, signal: AbortSignal, over: AbortController): Promise<void> {
   const { clock, store } = desk.runtime;
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
+  const stop = () => over.abort();
+  signal.addEventListener("abort", stop, { once: true });
+  const before = desk.followed;
   const due = dueOf(desk);
   try {
-    const moved = store.follow(desk.followed, either).then(({ position }) => {
-      desk.followed = position;
-    });
-    const late = due === null ? moved : sleepThrough(clock, Math.max(due - timeOf(desk), 1), either);
+    const moved = store.follow(before, over.signal);
+    const late = due === null ? moved : sleepThrough(clock, Math.max(due - timeOf(desk), 1), over.signal);
     await Promise.race([moved, late]);
-    over.abort();
-    await moved;
+    stop();
+    const { position, streams } = await moved;
+    desk.followed = position;
+    if (position === before && streams.length > 0) await clock.sleep(UNSETTLED_MS, signal);
   } finally {
-    over.abort();
+    stop();
+    signal.removeEventListener("abort", stop);
   }
 }
 
@@ -170,7 +176,7 @@ export async function watchLog(runtime: Runtime, monitor: Watched, signal: Abort
   const desk: Desk = { runtime, monitor, sights, followed, ...fresh };
   await begin(desk);
   let waiters: Waiter[] = [];
-  let poke = new AbortController();
+  let over = new AbortController();
   let told = "";
   let isLost = false;
 
@@ -183,9 +189,8 @@ export async function watchLog(runtime: Runtime, monitor: Watched, signal: Abort
       await round(desk, signal);
       told = "";
       for (const { resolve } of heard) resolve();
-      poke = new AbortController();
-      if (waiters.length === 0 && !signal.aborted)
-        await awaitNews(desk, AbortSignal.any([signal, poke.signal]));
+      over = new AbortController();
+      if (waiters.length === 0 && !signal.aborted) await awaitNews(desk, signal, over);
     } catch (error) {
       waiters = [...heard, ...waiters];
       throw error;
@@ -213,7 +218,7 @@ export async function watchLog(runtime: Runtime, monitor: Watched, signal: Abort
       new Promise((resolve) => {
         if (signal.aborted) return resolve();
         waiters.push({ resolve });
-        poke.abort();
+        over.abort();
       }),
   };
 }
