@@ -1,5 +1,6 @@
 import { visible } from "../core/visible.ts";
-import type { AlertStatus, AlertSummary } from "../index.ts";
+import type { AlertStatus } from "../engine/monitor/alerts.ts";
+import type { AlertSummary } from "../index.ts";
 import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";

@@ -79,6 +79,15 @@ export type Notice =
       readonly rule: string;
       readonly subject: string;
     }
+  | {
+      readonly kind: "policy_adopted";
+      readonly policy: string;
+      readonly digest: string;
+      /** What was in force until then; null for the first. */
+      readonly before: string | null;
+      readonly source: string;
+    }
+  | { readonly kind: "policy_refused"; readonly source: string; readonly faults: readonly string[] }
   | { readonly kind: "no_request_id"; readonly tool: string }
   | { readonly kind: "outcome_unrecorded"; readonly effect: string; readonly error: unknown }
   | { readonly kind: "maintenance_failed"; readonly error: unknown };
@@ -87,6 +96,8 @@ export type Epoch = {
   readonly id: string;
   /** Whether this process may still send: its hold has not lapsed, with a margin. */
   mayRun(): boolean;
+  /** Renews a hold that is about to lapse. One that was lost is the error `epoch_ended`. */
+  confirm(): Promise<void>;
 };
 
 export type Runtime = {

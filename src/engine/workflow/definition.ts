@@ -42,6 +42,8 @@ export type StepOptions<Result, Args = unknown> = {
   readonly args?: Args;
   /** For a step that is gated: what it promises about repeating it. `once` unless set. */
   readonly effect?: Exclude<EffectClass, "transactional" | "probed">;
+  /** While the kill switch is on it waits (unless set), or it runs all the same: for a step that looks for itself. */
+  readonly whenHeld?: "wait" | "run";
 };
 
 export type WorkflowCallOptions = {
@@ -52,6 +54,8 @@ export type WorkflowCallOptions = {
   readonly rollbackEnabled?: boolean;
   /** Go on while the effect is in doubt; otherwise the workflow waits until somebody has found out. */
   readonly continueInDoubt?: boolean;
+  /** While the kill switch is on or the budget has no room it waits (unless set), or it is refused for good. */
+  readonly whenHeld?: "wait" | "refuse";
 };
 
 export type Passed<Outputs> = {
@@ -199,6 +203,10 @@ export type Definition = {
   readonly name: string;
   readonly options: WorkflowOptions<never>;
   readonly body: WorkflowBody<unknown, unknown>;
+  /** Limits of the engine's own, asked beside the author's policy; the strictest holds. */
+  readonly limits?: Policy<never>;
+  /** Made for one run: another of the same name may have other parts. */
+  readonly isOfOneRun?: true;
   /** Those that the same program has defined, by name. */
   readonly beside: ReadonlyMap<string, Definition>;
 };
