@@ -53,7 +53,8 @@ function keepIn(known: Map<string, About>, name: string, about: About): About {
   return about;
 }
 
-export function createSights(place: Place): Sights {
+/** `values`: results and snapshots are loaded too, which only some rules look at. */
+export function createSights(place: Place, values: boolean): Sights {
   const known = new Map<string, About>();
   const keep = (name: string, about: About) => keepIn(known, name, about);
 
@@ -99,8 +100,8 @@ export function createSights(place: Place): Sights {
       if (kept === null || OWN.includes(ref.kind)) return undefined;
       const body = frozenJson(JSON.parse(kept)) as JsonObject;
       const about = await aboutEntry(ref, header, body);
-      const result = await ifWhole(loadValue(place, resultIn(header, body)));
-      const hash = snapshotHash(header, body);
+      const result = values ? await ifWhole(loadValue(place, resultIn(header, body))) : null;
+      const hash = values ? snapshotHash(header, body) : null;
       const snapshot = hash === null ? null : await ifWhole(openSnapshot(place, hash));
       const { stream, type, at } = header;
       return { position, at, stream, type, body, ...about, result, snapshot };

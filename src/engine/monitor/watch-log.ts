@@ -170,7 +170,8 @@ async function round(desk: Desk, signal: AbortSignal): Promise<void> {
 type Waiter = { readonly resolve: () => void };
 
 export async function watchLog(runtime: Runtime, monitor: Watched, signal: AbortSignal): Promise<Reader> {
-  const sights = createSights(runtime);
+  const isLoaded = monitor.rules.some(({ kind }) => kind === "resources" || kind === "when");
+  const sights = createSights(runtime, isLoaded);
   const followed = await runtime.store.position();
   const fresh = { watched: [], position: 0, unkept: 0, keepAfter: KEEP_AFTER, ahead: 0 };
   const desk: Desk = { runtime, monitor, sights, followed, ...fresh };
