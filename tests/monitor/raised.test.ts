@@ -229,6 +229,21 @@ describe("a checkpoint that a monitor raises", () => {
     await place.finish(desk.close());
   });
 
+  test("stops a workflow that writes all the time", async () => {
+    const body: Body = async (ctx) => {
+      let sum = 0;
+      for (let n = 0; n < 300; n++) sum += await ctx.step("add", () => n);
+      return sum;
+    };
+    const { place, desk, id, approval } = await stopped(body, after(10));
+    const { operations } = await atRest(place, desk, id);
+    assert.ok(operations < 200, `it came as far as operation ${operations}`);
+    await desk.approvals.approve(approval, ANN);
+    const end = await place.finish(desk.workflows.result(id));
+    assert.equal(end.status === "completed" && end.result, (299 * 300) / 2);
+    await place.finish(desk.close());
+  });
+
   test("of a definition that has returned meanwhile: it is over when people have decided", async () => {
     const place = office();
     const desk = place.open();
