@@ -27,9 +27,8 @@ import {
 } from "./engine/instance.ts";
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
-import { type Alerts, alertsOf } from "./engine/monitor/alerts.ts";
-import { type Monitor, type MonitorOptions, startMonitor } from "./engine/monitor/monitor.ts";
-import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
+import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
+import { closeOpened, type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
 import { type LivePolicy, livePolicy } from "./engine/policy/live-policy.ts";
 import type { PolicySource } from "./engine/policy/policy-source.ts";
@@ -66,23 +65,19 @@ export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
-export type {
-  HistoryRow,
-  HumanApproval,
-  SuperviseResult,
-  SupervisorInfo,
-  TraceRow,
-} from "./core/supervise/result.ts";
+export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type {
   ApproverRule,
+  OnTimeout,
   PastCall,
   PolicyInput,
   Risk,
   RiskLevel,
   ShadowVerdict,
+  StageRule,
   Verdict,
 } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
@@ -119,6 +114,7 @@ export type {
 } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
+export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type {
   Actions,
@@ -138,13 +134,7 @@ export type { Recovered } from "./engine/recover.ts";
 export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
-export type {
-  AiSdkModel,
-  ModelAddress,
-  ModelChoice,
-  SupervisedTool,
-  SuperviseOptions,
-} from "./engine/supervise/options.ts";
+export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
 export type { ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
@@ -207,56 +197,54 @@ export type HoldpointOptions = {
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
 };
 
-export type Holdpoint = KillSwitch & {
-  /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
-  gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
-  /** Runs something once under a request id. */
-  execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
-  readonly approvals: Approvals;
-  readonly receipts: Receipts;
-  readonly actions: Actions;
-  readonly journal: Journal;
-  readonly budgets: Budgets;
-  readonly people: People;
-  /**
-   * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
-   * stops where people want to look, and can be sent back.
-   */
-  workflow<Input, Result>(name: string, body: WorkflowBody<Input, Result>): Workflow<Input, Result>;
-  workflow<Input, Result>(
-    name: string,
-    options: WorkflowOptions<Input>,
-    body: WorkflowBody<Input, Result>,
-  ): Workflow<Input, Result>;
-  readonly workflows: Workflows;
-  /** Watches the journal by rules that raise alerts, or checkpoints, by themselves. Resolves when it watches. */
-  monitor(options: MonitorOptions): Promise<Monitor>;
-  readonly alerts: Alerts;
-  /**
-   * Has a model work on a goal: it only proposes, each proposal is validated, reviewed and performed by the gate, and all of it
-   * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
-   */
-  supervise(options: SuperviseOptions): Promise<SuperviseResult>;
-  /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
-  work(signal?: AbortSignal): Promise<void>;
-  /**
-   * Looks for effects whose process died, now: sends them again where their class allows, else puts them in doubt. It
-   * also happens by itself from the first call on.
-   */
-  recover(): Promise<Recovered>;
-  /** Whether anything tells that this store was restored or copied since its history was last written; then nothing starts. */
-  restored(): Promise<Restored>;
-  /**
-   * A person takes a restored store on as it is: what was under way is in doubt, what may have been done since does not start by
-   * itself, and programs may execute again. `anyway`: also when nothing tells that it was restored.
-   */
-  acknowledgeRestore(said: Said & { readonly anyway?: boolean }): Promise<Acknowledged>;
-  /** Keeps a value encrypted beside the journal; put the handle that comes back into arguments. */
-  putSecret(value: string): Promise<SecretHandle>;
-  /** Lets effects under way end, seals the journal and lets go of the store. */
-  close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-};
+export type Holdpoint = KillSwitch &
+  Monitors & {
+    /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
+    gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
+    /** Runs something once under a request id. */
+    execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
+    readonly approvals: Approvals;
+    readonly receipts: Receipts;
+    readonly actions: Actions;
+    readonly journal: Journal;
+    readonly budgets: Budgets;
+    readonly people: People;
+    /**
+     * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
+     * stops where people want to look, and can be sent back.
+     */
+    workflow<Input, Result>(name: string, body: WorkflowBody<Input, Result>): Workflow<Input, Result>;
+    workflow<Input, Result>(
+      name: string,
+      options: WorkflowOptions<Input>,
+      body: WorkflowBody<Input, Result>,
+    ): Workflow<Input, Result>;
+    readonly workflows: Workflows;
+    /**
+     * Has a model work on a goal: it only proposes, each proposal is validated, reviewed and performed by the gate, and all of it
+     * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
+     */
+    supervise(options: SuperviseOptions): Promise<SuperviseResult>;
+    /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
+    work(signal?: AbortSignal): Promise<void>;
+    /**
+     * Looks for effects whose process died, now: sends them again where their class allows, else puts them in doubt. It
+     * also happens by itself from the first call on.
+     */
+    recover(): Promise<Recovered>;
+    /** Whether anything tells that this store was restored or copied since its history was last written; then nothing starts. */
+    restored(): Promise<Restored>;
+    /**
+     * A person takes a restored store on as it is: what was under way is in doubt, what may have been done since does not start by
+     * itself, and programs may execute again. `anyway`: also when nothing tells that it was restored.
+     */
+    acknowledgeRestore(said: Said & { readonly anyway?: boolean }): Promise<Acknowledged>;
+    /** Keeps a value encrypted beside the journal; put the handle that comes back into arguments. */
+    putSecret(value: string): Promise<SecretHandle>;
+    /** Lets effects under way end, seals the journal and lets go of the store. */
+    close(): Promise<void>;
+    [Symbol.asyncDispose](): Promise<void>;
+  };
 
 const environment = (name: string): string | undefined => process.env[name];
 const random = pooledRandom();
@@ -320,12 +308,6 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
   return runtime;
 }
 
-/** What never opened is closed already; whoever tried to open it has been told why. */
-async function closeOpened(opening: Promise<OpenRuntime>): Promise<void> {
-  const opened = await opening.catch(() => undefined);
-  await opened?.close();
-}
-
 /** Opened at the first use, closed once. */
 function opener(options: HoldpointOptions, parts: Parts) {
   let runtime: Promise<OpenRuntime> | undefined;
@@ -381,7 +363,6 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   const policy = options.policy === undefined ? undefined : livePolicy(options.policy, tools);
   const { open: opening, close } = opener(options, { tools, policy });
   const definitions = definitionsOf(opening);
-  const monitors = new Set<string>();
   const gates: Gates = {
     tools,
     warned: new Set(),
@@ -403,8 +384,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       second?: WorkflowBody<Input, Result>,
     ) => workflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
-    monitor: (given) => startMonitor(opening, monitors, given),
-    alerts: alertsOf(opening),
+    ...monitorsOf(opening),
     supervise: (given) =>
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     work: (signal) => workUntil(definitions, signal),

@@ -43,12 +43,15 @@ function methodsOf(type: string, source: string): readonly string[] {
 }
 
 test("docs/reference/library.md has every method of an instance, and no other", () => {
-  const instance = ["instance", "workflow/instance", "monitor/alerts"]
+  const instance = ["instance", "workflow/instance", "monitor/alerts", "monitor/monitors"]
     .map((file) => readRoot(`src/engine/${file}.ts`))
     .join("");
   const parts = ["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Workflows", "Alerts"];
   const expected = [
-    ...[...methodsOf("KillSwitch", instance), ...methodsOf("Holdpoint", index)].map((name) => `hp.${name}`),
+    ...[
+      ...["KillSwitch", "Monitors"].flatMap((part) => methodsOf(part, instance)),
+      ...methodsOf("Holdpoint", index),
+    ].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${part.toLowerCase()}.${name}`)),
   ];
   const written = codeCells(readRoot("docs/reference/library.md"))

@@ -28,7 +28,7 @@ export type Turn =
       readonly ms: number;
     }
   | { readonly kind: "out_of_time"; readonly spentMs: number }
-  /** The kill switch was on: the model was not asked. */
+  /** The kill switch is on: the model was not asked. */
   | { readonly kind: "stopped"; readonly by: string };
 
 const FAILURES = {

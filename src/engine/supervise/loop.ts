@@ -41,7 +41,7 @@ export type Worker = {
   readonly agent: string | undefined;
 };
 
-type Run = { readonly worker: Worker; readonly ctx: WorkflowContext; readonly input: SuperviseInput };
+export type Run = { readonly worker: Worker; readonly ctx: WorkflowContext; readonly input: SuperviseInput };
 type Asked = typeof PROPOSE | typeof FINALIZE;
 
 const ATTEMPTS = 4;
@@ -77,7 +77,7 @@ async function questionOf({ worker, ctx, input }: Run, asked: Asked): Promise<Qu
 function ask(run: Run, asked: Asked): Promise<Turn> {
   const { runtime, model, tools } = run.worker;
   // What the model does not do comes back as a turn; only a store in trouble throws.
-  return run.ctx.step(asked, { retries: { attempts: 5 }, whenHeld: "run" }, async () => {
+  return run.ctx.step(asked, { retries: { attempts: 5 } }, async () => {
     const question = await questionOf(run, asked);
     return "kind" in question ? question : askModel(runtime, model, question, tools.catalogue);
   });
@@ -107,10 +107,10 @@ function proposalOf(turn: Turn, phase: Phase): Proposal | RunEnd {
       return stopped(turn.stop_reason, phase);
     case "failed":
       return stopped(failureStop(turn.failure), phase);
-    case "stopped":
-      return stopped("stopped", phase);
     case "out_of_time":
       return { status: "stopped", stop_reason: "max_seconds" };
+    case "stopped":
+      return stopped("stopped", phase);
   }
 }
 
@@ -121,7 +121,6 @@ async function call(
 ): Promise<Answer<unknown> | Stop> {
   const { agent } = worker;
   const options = {
-    whenHeld: "refuse" as const,
     continueInDoubt: input.onDoubt === "stop",
     ...(agent === undefined ? {} : { agent }),
   };

@@ -1,8 +1,6 @@
 /** `ctx.call`: a gated action whose place in the workflow is journaled with it. */
-
-import { giveUpHeld } from "../../core/action/cancel.ts";
+import { giveUpHeld } from "../../core/action/give-up-held.ts";
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
-import type { LiveAction } from "../../core/action/state.ts";
 import type { Within } from "../../core/action/within.ts";
 import { copyJson } from "../../core/canonical-json.ts";
 import { digestOf } from "../../core/digest.ts";
@@ -12,12 +10,12 @@ import { actionStream } from "../../core/stream.ts";
 import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
-import { type Answer, answerOf as answerOfAction, type NotExecuted } from "../answer.ts";
+import type { Answer } from "../answer.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue, readState } from "../read-state.ts";
+import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
@@ -29,14 +27,7 @@ import type { RecordedOp, Settlement } from "./recorded.ts";
 import { noteSecrets, textWithoutSecrets } from "./redact.ts";
 import { commit, keepValues, look, type Run } from "./run.ts";
 
-const OPTIONS = new Set([
-  "says",
-  "agent",
-  "approvalRequired",
-  "rollbackEnabled",
-  "continueInDoubt",
-  "whenHeld",
-]);
+const OPTIONS = new Set(["says", "agent", "approvalRequired", "rollbackEnabled", "continueInDoubt"]);
 
 export function checkFlags(what: string, options: object, flags: readonly string[]): void {
   for (const flag of flags) {
@@ -52,8 +43,7 @@ export function checkCallOptions(options: WorkflowCallOptions): void {
   if (extra !== undefined)
     wrong(`A call in a workflow has no option "${extra}"; it has ${[...OPTIONS].join(", ")}.`);
   checkFlags("A call in a workflow", options, ["approvalRequired", "rollbackEnabled", "continueInDoubt"]);
-  const { agent, says, whenHeld = "wait" } = options;
-  if (whenHeld !== "wait" && whenHeld !== "refuse") wrong("whenHeld of a call is wait or refuse.");
+  const { agent, says } = options;
   if (agent !== undefined && !(isPrincipal(agent) && agent.startsWith("agent:")))
     wrong("An agent is agent:<name>.");
   if (says !== undefined && (typeof says !== "string" || says.length > 10_000 || !says.isWellFormed()))
@@ -144,7 +134,7 @@ export async function placeAndRun(
       ...(options.agent === undefined ? {} : { agent: options.agent }),
     });
     await look(run);
-    await follow(run, { ...within, isPatient: options.whenHeld !== "refuse" }, answer);
+    await follow(run, within, answer);
   } catch (error) {
     if (error instanceof TurnedAway) return turnedAway(run, op);
     throw error;
@@ -162,23 +152,16 @@ function startAgain(run: Run, op: string): void {
   if (asked !== undefined) asked.isStarted = false;
 }
 
-const isHeld = (answer: Answer<Json>): answer is NotExecuted =>
-  answer.executed === false && answer.retry && answer.code !== "pending";
-
-/** The answer that it has then; it may have started in between. */
-async function giveUp(run: Run, held: NotExecuted): Promise<Answer<Json>> {
-  const { runtime } = run;
-  const ref = actionStream(held.action);
-  await runCommand(runtime, { write: [ref] }, (draft) => giveUpHeld(draft, held.action));
-  return (await answerOfAction(runtime, held.action, (await readState(runtime, ref)) as LiveAction)) ?? held;
+async function giveUp(run: Run, action: string): Promise<void> {
+  await runCommand(run.runtime, { write: [actionStream(action)] }, (draft) => giveUpHeld(draft, action));
+  await look(run);
 }
 
 async function follow(
   run: Run,
-  { op, goesOn, isPatient }: Pick<Within, "op" | "goesOn"> & { readonly isPatient: boolean },
-  told: Answer<Json>,
+  { op, goesOn }: Pick<Within, "op" | "goesOn">,
+  answer: Answer<Json>,
 ): Promise<void> {
-  const answer = isHeld(told) && !isPatient ? await giveUp(run, told) : told;
   const record = run.table.byAction.get(answer.action);
   if (record === undefined || record.settled !== null) return;
   if (answer.executed === false && answer.code === "pending") {
@@ -192,7 +175,8 @@ async function follow(
     return;
   }
   // It has not come to an end: it goes on by itself when the switch is released or the budget has room.
-  if (isHeld(answer)) {
+  if (answer.executed === false && answer.retry) {
+    if (run.definition.givesUpHeld === true) return giveUp(run, answer.action);
     const until = run.runtime.clock.now() + HELD_MS;
     run.waits.set(record.key, { op, kind: "held", on: heldOn(answer), until });
     return;

@@ -1,5 +1,6 @@
 /** What a workflow's author writes, and what the definition is given to work with. */
 import type { Money } from "../../core/money.ts";
+import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { EffectClass } from "../../core/tool-rules.ts";
 import type { ApproverRule } from "../../core/verdict.ts";
 import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
@@ -42,8 +43,6 @@ export type StepOptions<Result, Args = unknown> = {
   readonly args?: Args;
   /** For a step that is gated: what it promises about repeating it. `once` unless set. */
   readonly effect?: Exclude<EffectClass, "transactional" | "probed">;
-  /** While the kill switch is on it waits (unless set), or it runs all the same: for a step that looks for itself. */
-  readonly whenHeld?: "wait" | "run";
 };
 
 export type WorkflowCallOptions = {
@@ -54,8 +53,6 @@ export type WorkflowCallOptions = {
   readonly rollbackEnabled?: boolean;
   /** Go on while the effect is in doubt; otherwise the workflow waits until somebody has found out. */
   readonly continueInDoubt?: boolean;
-  /** While the kill switch is on or the budget has no room it waits (unless set), or it is refused for good. */
-  readonly whenHeld?: "wait" | "refuse";
 };
 
 export type Passed<Outputs> = {
@@ -203,8 +200,12 @@ export type Definition = {
   readonly name: string;
   readonly options: WorkflowOptions<never>;
   readonly body: WorkflowBody<unknown, unknown>;
+  /** A policy document over its calls, beside whatever else decides about them. */
+  readonly document?: () => CompiledPolicy;
   /** Limits of the engine's own, asked beside the author's policy; the strictest holds. */
   readonly limits?: Policy<never>;
+  /** What the kill switch or a budget holds up is refused, instead of waited with. */
+  readonly givesUpHeld?: boolean;
   /** Made for one run: another of the same name may have other parts. */
   readonly isOfOneRun?: true;
   /** Those that the same program has defined, by name. */
