@@ -197,54 +197,54 @@ export type HoldpointOptions = {
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
 };
 
-export type Holdpoint = KillSwitch &
-  Monitors & {
-    /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
-    gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
-    /** Runs something once under a request id. */
-    execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
-    readonly approvals: Approvals;
-    readonly receipts: Receipts;
-    readonly actions: Actions;
-    readonly journal: Journal;
-    readonly budgets: Budgets;
-    readonly people: People;
-    /**
-     * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
-     * stops where people want to look, and can be sent back.
-     */
-    workflow<Input, Result>(name: string, body: WorkflowBody<Input, Result>): Workflow<Input, Result>;
-    workflow<Input, Result>(
-      name: string,
-      options: WorkflowOptions<Input>,
-      body: WorkflowBody<Input, Result>,
-    ): Workflow<Input, Result>;
-    readonly workflows: Workflows;
-    /**
-     * Has a model work on a goal: it only proposes, each proposal is validated, reviewed and performed by the gate, and all of it
-     * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
-     */
-    supervise(options: SuperviseOptions): Promise<SuperviseResult>;
-    /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
-    work(signal?: AbortSignal): Promise<void>;
-    /**
-     * Looks for effects whose process died, now: sends them again where their class allows, else puts them in doubt. It
-     * also happens by itself from the first call on.
-     */
-    recover(): Promise<Recovered>;
-    /** Whether anything tells that this store was restored or copied since its history was last written; then nothing starts. */
-    restored(): Promise<Restored>;
-    /**
-     * A person takes a restored store on as it is: what was under way is in doubt, what may have been done since does not start by
-     * itself, and programs may execute again. `anyway`: also when nothing tells that it was restored.
-     */
-    acknowledgeRestore(said: Said & { readonly anyway?: boolean }): Promise<Acknowledged>;
-    /** Keeps a value encrypted beside the journal; put the handle that comes back into arguments. */
-    putSecret(value: string): Promise<SecretHandle>;
-    /** Lets effects under way end, seals the journal and lets go of the store. */
-    close(): Promise<void>;
-    [Symbol.asyncDispose](): Promise<void>;
-  };
+type Verbs = KillSwitch & Monitors;
+export type Holdpoint = Verbs & {
+  /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
+  gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
+  /** Runs something once under a request id. */
+  execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
+  readonly approvals: Approvals;
+  readonly receipts: Receipts;
+  readonly actions: Actions;
+  readonly journal: Journal;
+  readonly budgets: Budgets;
+  readonly people: People;
+  /**
+   * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
+   * stops where people want to look, and can be sent back.
+   */
+  workflow<Input, Result>(name: string, body: WorkflowBody<Input, Result>): Workflow<Input, Result>;
+  workflow<Input, Result>(
+    name: string,
+    options: WorkflowOptions<Input>,
+    body: WorkflowBody<Input, Result>,
+  ): Workflow<Input, Result>;
+  readonly workflows: Workflows;
+  /**
+   * Has a model work on a goal: it only proposes, each proposal is validated, reviewed and performed by the gate, and all of it
+   * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
+   */
+  supervise(options: SuperviseOptions): Promise<SuperviseResult>;
+  /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
+  work(signal?: AbortSignal): Promise<void>;
+  /**
+   * Looks for effects whose process died, now: sends them again where their class allows, else puts them in doubt. It
+   * also happens by itself from the first call on.
+   */
+  recover(): Promise<Recovered>;
+  /** Whether anything tells that this store was restored or copied since its history was last written; then nothing starts. */
+  restored(): Promise<Restored>;
+  /**
+   * A person takes a restored store on as it is: what was under way is in doubt, what may have been done since does not start by
+   * itself, and programs may execute again. `anyway`: also when nothing tells that it was restored.
+   */
+  acknowledgeRestore(said: Said & { readonly anyway?: boolean }): Promise<Acknowledged>;
+  /** Keeps a value encrypted beside the journal; put the handle that comes back into arguments. */
+  putSecret(value: string): Promise<SecretHandle>;
+  /** Lets effects under way end, seals the journal and lets go of the store. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
 
 const environment = (name: string): string | undefined => process.env[name];
 const random = pooledRandom();
