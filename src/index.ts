@@ -1,6 +1,5 @@
 /** The door of the package, and the one place where its parts are put together. */
 import { hostname } from "node:os";
-import { HoldpointError } from "./core/errors.ts";
 import { FOLDS } from "./core/streams.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
 import type { Answer } from "./engine/answer.ts";
@@ -27,6 +26,7 @@ import {
 } from "./engine/instance.ts";
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
+import { openOnce } from "./engine/open-once.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
 import { type Policies, policiesOf } from "./engine/policies.ts";
@@ -313,33 +313,6 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
   return runtime;
 }
 
-/** What never opened is closed already; whoever tried to open it has been told why. */
-async function closeOpened(opening: Promise<OpenRuntime>): Promise<void> {
-  const opened = await opening.catch(() => undefined);
-  await opened?.close();
-}
-
-/** Opened at the first use, closed once. */
-function opener(options: HoldpointOptions, parts: Parts) {
-  let runtime: Promise<OpenRuntime> | undefined;
-  let closed: Promise<void> | undefined;
-  return {
-    open: (): Promise<OpenRuntime> => {
-      if (closed !== undefined)
-        return Promise.reject(new HoldpointError("closed", "This instance was closed."));
-      runtime ??= open(options, parts).catch((error: unknown) => {
-        runtime = undefined;
-        throw error;
-      });
-      return runtime;
-    },
-    close: (): Promise<void> => {
-      closed ??= runtime === undefined ? Promise.resolve() : closeOpened(runtime);
-      return closed;
-    },
-  };
-}
-
 /** One dispatcher for the runtime, made when a workflow first needs it. */
 function definitionsOf(opening: () => Promise<OpenRuntime>): Definitions {
   const known = new Map<string, Definition>();
@@ -372,7 +345,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   checkOptions(options);
   const tools = new Map<string, Tool>();
   const policy = options.policy === undefined ? undefined : livePolicy(options.policy, tools);
-  const { open: opening, close } = opener(options, { tools, policy });
+  const { open: opening, close } = openOnce(() => open(options, { tools, policy }));
   const definitions = definitionsOf(opening);
   const gates: Gates = {
     tools,
