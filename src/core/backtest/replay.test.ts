@@ -183,6 +183,20 @@ describe("the history of a workflow that is played again", () => {
     assert.equal(seen([call("act_1", 1), { ...started("act_1"), text: null }]).isWhole, false);
   });
 
+  test("stays as it is, whatever a policy does to what it was handed", () => {
+    const { replay, heard } = play([
+      created,
+      call("act_1", 1, { amount: 5 }),
+      proposed("act_9", {}, { within: within("1/0/pay#9") }),
+      reviewed("act_9"),
+    ]);
+    const one = only(heard, "reviewed")[0];
+    assert.ok(one !== undefined);
+    const ask = () => replay.input(one.action, { args: {}, now: 1 }).input.history;
+    for (const past of ask()) (past.args as { amount: number }).amount = 0;
+    assert.deepEqual(ask()[0]?.args, { amount: 5 });
+  });
+
   test("is whole for a policy that does not look at it", () => {
     const { replay, heard } = play([
       created,

@@ -5,6 +5,7 @@
  * Y2. Whatever cannot be told, because a body was erased, is told as lost; nothing is left out in silence.
  */
 import type { Within } from "../action/within.ts";
+import { copyJson } from "../canonical-json.ts";
 import type { Json } from "../json.ts";
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { Deck, Heard, RecordedAction } from "./heard.ts";
@@ -47,7 +48,8 @@ function inputOf(deck: Deck, action: RecordedAction, { args, now }: Told): Asked
     ...known,
     workflow: placeOf(within, flow),
     get history() {
-      history ??= historyOf(deck.flows, within.workflow, id);
+      // A copy: what a policy does to it stays there.
+      history ??= copyJson(historyOf(deck.flows, within.workflow, id)) as unknown as readonly PastCall[];
       return history;
     },
   };
