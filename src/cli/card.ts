@@ -19,6 +19,8 @@ export type Card = {
   readonly receipt: Receipt | undefined;
   readonly now: number;
   readonly full: boolean;
+  /** The flags with which a command finds the store, where it has to be named. */
+  readonly where?: string;
 };
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
@@ -221,7 +223,7 @@ function printOutcome(sections: Sections, { action, receipt, now }: Card): void 
 }
 
 /** Ready to be typed: the binding makes sure that what is approved is what was shown here. */
-function printNext(terminal: Terminal, sections: Sections, { approval, action }: Card): void {
+function printNext(terminal: Terminal, sections: Sections, { approval, action, where = "" }: Card): void {
   const next: string[] = [];
   if (approval?.status === "pending" && approval.edit === null)
     next.push(
@@ -232,7 +234,7 @@ function printNext(terminal: Terminal, sections: Sections, { approval, action }:
     next.push(`holdpoint resolve ${action.effect.id} applied|not_applied --reason "…"`);
   if (next.length === 0) return;
   sections.heading("Next");
-  for (const line of next) terminal.line(`  npx ${line}`);
+  for (const line of next) terminal.line(`  npx ${line}${where}`);
 }
 
 export function printCard(terminal: Terminal, card: Card): void {
