@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { HoldpointError } from "./core/errors.ts";
 import { FOLDS } from "./core/streams.ts";
+import type { SuperviseResult } from "./core/supervise/result.ts";
 import type { Answer } from "./engine/answer.ts";
 import { checkOptions } from "./engine/check-options.ts";
 import { idleClock, wallClock } from "./engine/clock.ts";
@@ -35,6 +36,8 @@ import { type Acknowledged, acknowledgeRestore, type Restored, restoredOf } from
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import type { SecretHandle } from "./engine/secrets.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
+import type { SuperviseOptions } from "./engine/supervise/options.ts";
+import { supervise } from "./engine/supervise/supervise.ts";
 import type { Tool } from "./engine/tool.ts";
 import { witnessIn } from "./engine/witness.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./engine/workflow/definition.ts";
@@ -42,6 +45,7 @@ import { createDispatcher } from "./engine/workflow/dispatch.ts";
 import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
+import { openModel } from "./models/open-model.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
 import { PROJECTIONS } from "./views/projections.ts";
@@ -54,6 +58,14 @@ export type { Money } from "./core/money.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
+export type {
+  HistoryRow,
+  HumanApproval,
+  SuperviseResult,
+  SupervisorInfo,
+  TraceRow,
+} from "./core/supervise/result.ts";
+export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
@@ -107,6 +119,13 @@ export type { Recovered } from "./engine/recover.ts";
 export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
+export type {
+  AiSdkModel,
+  ModelAddress,
+  ModelChoice,
+  SupervisedTool,
+  SuperviseOptions,
+} from "./engine/supervise/options.ts";
 export type { ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
@@ -139,6 +158,7 @@ export type { Entry as WorkflowEntry } from "./engine/workflow/recorded.ts";
 export { StepFailed, StepRefused } from "./engine/workflow/step-op.ts";
 export type { TimelineRow } from "./engine/workflow/timeline-row.ts";
 export { ChildFailed } from "./engine/workflow/wait-op.ts";
+export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/model.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
 export type HoldpointOptions = {
@@ -185,6 +205,11 @@ export type Holdpoint = KillSwitch & {
     body: WorkflowBody<Input, Result>,
   ): Workflow<Input, Result>;
   readonly workflows: Workflows;
+  /**
+   * Has a model work on a goal: it only proposes, each proposal is validated, reviewed and performed by the gate, and all of it
+   * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
+   */
+  supervise(options: SuperviseOptions): Promise<SuperviseResult>;
   /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
   work(signal?: AbortSignal): Promise<void>;
   /**
@@ -337,6 +362,8 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       second?: WorkflowBody<Input, Result>,
     ) => workflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
+    supervise: (given) =>
+      supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     work: (signal) => workUntil(definitions, signal),
     ...killSwitchOf(opening),
     recover: async () => recoverDead(await opening()),

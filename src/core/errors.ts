@@ -54,6 +54,12 @@ export const ERROR_CODES = {
     data: NOTHING,
     next: "Register the tool with hp.gate() before calling it.",
   },
+  package_missing: {
+    status: 500,
+    retryable: false,
+    data: NOTHING,
+    next: "Install the package beside holdpoint.",
+  },
   tool_conflict: { status: 409, retryable: false, data: NOTHING, next: "Give each tool its own name." },
   unknown_id: {
     status: 404,

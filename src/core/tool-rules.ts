@@ -15,7 +15,12 @@ export type Dedupe = { readonly key: string; readonly windowMs: number };
 
 export type Validation =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly issues: string };
+  | {
+      readonly ok: false;
+      readonly issues: string;
+      /** Where each of them is, as far as the schema's library says. */
+      readonly paths?: readonly (readonly string[])[];
+    };
 
 /** A tool as the rules see it: facts, and pure synchronous functions of its author. */
 export type ToolRules = {

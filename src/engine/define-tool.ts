@@ -29,6 +29,8 @@ export type Policy<Args> =
 export type ToolDefinition<Args, Result> = {
   /** A name of its own, such as `payments.refund`. */
   readonly name: string;
+  /** What it does, in a sentence: told to models that may propose it. */
+  readonly description?: string;
   /** Any Standard Schema (zod, valibot, arktype …). Without one, arguments are only checked to be JSON. */
   readonly input?: InputSchema<Args>;
   /** Say another version when the schema changes in a way that its library cannot express as JSON Schema. */
@@ -106,6 +108,7 @@ function checkFunctions(definition: Readonly<Record<string, unknown>>): void {
 
 const FIELDS = new Set([
   "name",
+  "description",
   "input",
   "version",
   "effect",
@@ -137,6 +140,9 @@ function checkShape(definition: ToolDefinition<never, unknown>): void {
     );
   const extra = Object.keys(definition).find((field) => !FIELDS.has(field));
   if (extra !== undefined) wrong(`The tool "${name}" has an unknown field "${extra}".`);
+  const { description = "" } = definition;
+  if (typeof description !== "string" || !description.isWellFormed())
+    wrong(`The tool "${name}" has a description that is not a text.`);
 }
 
 function check(definition: ToolDefinition<never, unknown>): void {
@@ -266,6 +272,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
       dedupe: (args) =>
         dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },
     },
+    description: definition.description ?? "",
     attempts: definition.attempts ?? 3,
     undo: undoOf(definition),
     timeoutMs: definition.timeoutMs ?? null,

@@ -33,6 +33,7 @@ export type ProbeContext = {
 /** A tool with its hands: rules for the core, functions for the engine. */
 export type Tool = {
   readonly rules: ToolRules;
+  readonly description: string;
   /** Attempts in one life of the process, for classes that may be sent again. */
   readonly attempts: number;
   readonly timeoutMs: number | null;

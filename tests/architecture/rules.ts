@@ -29,7 +29,12 @@ const ROOMS: readonly Room[] = [
   { room: "testing", may: ["core", "engine", "ports", "stores/memory", "views"] },
 ];
 
-const PORTS = new Set(["src/stores/store.ts", "src/sandbox/sandbox.ts", "src/payments/rail.ts"]);
+const PORTS = new Set([
+  "src/stores/store.ts",
+  "src/models/model.ts",
+  "src/sandbox/sandbox.ts",
+  "src/payments/rail.ts",
+]);
 const COMPOSITION = "src/index.ts";
 /** A second place where parts are put together: the store that has to be asked for. */
 const COMPOSITIONS = new Set([COMPOSITION, "src/postgres.ts"]);

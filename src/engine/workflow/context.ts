@@ -40,7 +40,8 @@ function toolOf(run: Run, tool: GatedTool<unknown, unknown>) {
       "unknown_tool",
       `ctx.call takes a tool made by hp.gate, not ${String(name ?? tool)}.`,
     );
-  return governed(known, run.definition.options.policy);
+  const { options, limits } = run.definition;
+  return governed(governed(known, options.policy), limits);
 }
 
 /** All end before any error is thrown: no branch is left behind to go on by itself. */

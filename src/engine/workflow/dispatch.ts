@@ -33,6 +33,8 @@ type Desk = {
   readonly runs: Map<string, Run | null>;
   readonly under: Map<string, Promise<void>>;
   readonly listeners: Map<string, Listener>;
+  /** Of workflows that were started here with a definition of their own. */
+  readonly chosen: Map<string, Definition>;
   /** Taken by this process, and waiting for room: nobody else would run them. */
   readonly queue: Map<string, Queued>;
   /** Runs here whose streams have moved: they may have been sent back, or cancelled. */
@@ -79,6 +81,7 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
   const done = performRun(heard(desk, id), offered, (run) => void desk.runs.set(id, run))
     .then(({ kind }) => {
       if (kind === "over") desk.listeners.delete(id);
+      if (kind === "over") desk.chosen.delete(id);
       return false;
     })
     .catch(async (error: unknown) => {
@@ -130,12 +133,12 @@ async function offer(desk: Desk, id: string): Promise<void> {
     await withdrawOpen(desk.runtime, id, { by, reason });
   }
   if (!state.isReady) return;
-  const definition = desk.definitions.get(state.name);
+  const definition = desk.chosen.get(id) ?? desk.definitions.get(state.name);
   if (definition !== undefined) startHere(desk, { definition, id, dead: null });
 }
 
 function offerRow(desk: Desk, row: ViewRow, dead: string | null): void {
-  const definition = desk.definitions.get(String(row.data["name"]));
+  const definition = desk.chosen.get(row.stream.id) ?? desk.definitions.get(String(row.data["name"]));
   if (definition !== undefined) startHere(desk, { definition, id: row.stream.id, dead });
 }
 
@@ -270,6 +273,7 @@ export function createDispatcher(
     runs: new Map(),
     under: new Map(),
     listeners: new Map(),
+    chosen: new Map(),
     queue: new Map(),
     moved: new Set(),
     isBehind: false,
@@ -284,6 +288,7 @@ export function createDispatcher(
   return {
     run(id, definition, listener) {
       if (listener !== undefined) desk.listeners.set(id, listener);
+      if (definition.isOfOneRun === true) desk.chosen.set(id, definition);
       startHere(desk, { definition, id, dead: null, isOurs: true });
     },
     running: (id) => desk.under.get(id),

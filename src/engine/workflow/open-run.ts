@@ -9,7 +9,7 @@ import { applyEntry, type Entry, emptyTable, keyOf, type RecordedOp, type Table 
 import { makeBell, type Run } from "./run.ts";
 
 /** A fork begins with what its origin had done up to a checkpoint. */
-async function loadInto(runtime: Runtime, table: Table, id: string, upTo: number): Promise<number> {
+export async function loadInto(runtime: Runtime, table: Table, id: string, upTo: number): Promise<number> {
   let seen = 0;
   for await (const entry of entriesOf(runtime, id)) {
     if (entry.seq > upTo) break;

@@ -119,7 +119,7 @@ function checkRunOptions(options: RunOptions): void {
   checkParties("this run", options.parties);
 }
 
-async function startWorkflow(
+export async function startWorkflow(
   definitions: Definitions,
   definition: Definition,
   given: unknown,
