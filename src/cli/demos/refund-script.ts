@@ -35,7 +35,11 @@ function follow(step: Step, wasAsked: boolean, amount: number): Values {
   if (observation?.["error"] !== undefined) return final(`Nothing was refunded: ${observation["error"]}.`);
   switch (done?.name) {
     case "get_refund_context":
-      return tool("issue_refund", { user_id: 42, amount_usd: amount, reason: "Annual plan, paid 10 days ago" });
+      return tool("issue_refund", {
+        user_id: 42,
+        amount_usd: amount,
+        reason: "Annual plan, paid 10 days ago",
+      });
     case "issue_refund":
       return tool("send_refund_email", {
         user_id: 42,

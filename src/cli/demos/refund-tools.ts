@@ -1,7 +1,7 @@
 /** The tools of a refund desk. They know facts and do as they are told; whether they may is for the policy to say. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import type { Holdpoint } from "../../index.ts";
 import { z } from "zod";
+import type { Holdpoint } from "../../index.ts";
 
 export const USERS = {
   42: { id: 42, name: "Anna", country: "US", tier: "enterprise" },
