@@ -54,7 +54,14 @@ async function whole(sdk: Sdk, spoken: Spoken, request: ModelRequest): Promise<M
   return { text, tokens: tokensOf(usage), finish: finishReason, model: response.modelId };
 }
 
-async function streamed(sdk: Sdk, spoken: Spoken, request: ModelRequest): Promise<ModelAnswer> {
+/** How a stream ends that was not told to its end. */
+const BROKEN_OFF: readonly string[] = ["interrupted", "error"];
+
+async function streamed(
+  sdk: Sdk,
+  spoken: Spoken,
+  request: ModelRequest,
+): Promise<ModelAnswer | ModelFailure> {
   let failure: unknown;
   const onError = ({ error }: { readonly error: unknown }) => {
     failure ??= error;
@@ -63,7 +70,12 @@ async function streamed(sdk: Sdk, spoken: Spoken, request: ModelRequest): Promis
   let text = "";
   for await (const part of said.textStream) text += part;
   if (failure !== undefined) throw failure;
+  // A stream that is broken off ends like one that was told to its end.
+  request.signal.throwIfAborted();
   const [usage, finish, response] = await Promise.all([said.usage, said.finishReason, said.response]);
+  const isBrokenOff =
+    BROKEN_OFF.includes(finish) || (finish === "other" && (await said.rawFinishReason) === undefined);
+  if (isBrokenOff) return { failure: "unreachable", message: "the answer broke off before its end" };
   return { text, tokens: tokensOf(usage), finish, model: response.modelId };
 }
 

@@ -58,6 +58,7 @@ function kindOf(errors: readonly Seen[]): ModelFailure["failure"] {
   if (status === 408 || status === 504) return "timeout";
   if (status !== undefined && (status === 429 || status >= 500)) return "overloaded";
   if (errors.some(({ code }) => NETWORK.test(String(code)))) return "unreachable";
+  if (named("AI_InvalidResponseDataError")) return "unreachable";
   if (named("AI_NoOutputGeneratedError", "AI_EmptyResponseBodyError", "AI_NoContentGeneratedError"))
     return "empty";
   if (status === undefined && errors.some(({ isRetryable }) => isRetryable === true)) return "unreachable";

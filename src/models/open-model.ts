@@ -31,17 +31,30 @@ function timeoutOf(environment: Environment): number {
   return Math.max(Math.round(seconds * 1_000), 1);
 }
 
-async function openaiModel(name: string, environment: Environment): Promise<Model> {
+/** How it is to be spoken with, whatever it is. */
+type Manner = { readonly stream?: boolean; readonly timeoutMs?: number };
+type Place = { readonly environment: Environment; readonly manner: Manner };
+
+function mannerOf({ environment, manner }: Place) {
+  const { stream = false, timeoutMs = timeoutOf(environment) } = manner;
+  if (typeof stream !== "boolean") wrong("A model's stream is true or false.");
+  if (!(Number.isSafeInteger(timeoutMs) && timeoutMs >= 1))
+    wrong("A model's timeoutMs is a whole number of at least 1.");
+  return { isStreamed: stream, timeoutMs };
+}
+
+async function openaiModel(name: string, place: Place): Promise<Model> {
+  const { environment } = place;
   const apiKey = keyOf(environment, "OPENAI_API_KEY");
   const load = () => import("@ai-sdk/openai");
   const { createOpenAI } = await loadPackage<typeof import("@ai-sdk/openai")>("@ai-sdk/openai", load);
   const baseURL = environment("OPENAI_BASE_URL");
   const provider = createOpenAI({ apiKey, ...(baseURL === undefined ? {} : { baseURL }) });
-  const spoken = { model: provider(name), id: `openai/${name}`, isStreamed: false, hidden: [apiKey] };
-  return aiSdkModel({ ...spoken, timeoutMs: timeoutOf(environment) });
+  return aiSdkModel({ model: provider(name), id: `openai/${name}`, hidden: [apiKey], ...mannerOf(place) });
 }
 
-async function anthropicModel(name: string, environment: Environment): Promise<Model> {
+async function anthropicModel(name: string, place: Place): Promise<Model> {
+  const { environment } = place;
   const apiKey = keyOf(environment, "ANTHROPIC_API_KEY");
   const load = () => import("@ai-sdk/anthropic");
   const { createAnthropic } = await loadPackage<typeof import("@ai-sdk/anthropic")>(
@@ -50,36 +63,21 @@ async function anthropicModel(name: string, environment: Environment): Promise<M
   );
   const baseURL = environment("ANTHROPIC_BASE_URL");
   const provider = createAnthropic({ apiKey, ...(baseURL === undefined ? {} : { baseURL }) });
-  const spoken = { model: provider(name), id: `anthropic/${name}`, isStreamed: false, hidden: [apiKey] };
-  return aiSdkModel({ ...spoken, timeoutMs: timeoutOf(environment) });
+  return aiSdkModel({ model: provider(name), id: `anthropic/${name}`, hidden: [apiKey], ...mannerOf(place) });
 }
 
-export type Address = {
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly apiKey?: string;
-  readonly timeoutMs?: number;
-  readonly stream?: boolean;
-};
+type Address = Manner & { readonly baseUrl: string; readonly model: string; readonly apiKey?: string };
 
-const ADDRESS = ["baseUrl", "model", "apiKey", "timeoutMs", "stream"];
-
-function checkAddress(given: Address): void {
-  const extra = Object.keys(given).find((field) => !ADDRESS.includes(field));
-  if (extra !== undefined) wrong(`A model's address has no "${extra}"; it has ${ADDRESS.join(", ")}.`);
-  const isUrl =
-    typeof given.baseUrl === "string" && /^https?:\/\//.test(given.baseUrl) && URL.canParse(given.baseUrl);
+function checkAddress({ baseUrl, model, apiKey }: Address): void {
+  const isUrl = typeof baseUrl === "string" && /^https?:\/\//.test(baseUrl) && URL.canParse(baseUrl);
   if (!isUrl) wrong("A model's baseUrl is an address that begins with http:// or https://.");
-  if (typeof given.model !== "string" || given.model === "") wrong("A model's address names a model.");
-  if (given.apiKey !== undefined && typeof given.apiKey !== "string") wrong("A model's apiKey is a text.");
-  const { timeoutMs = 1 } = given;
-  if (!(Number.isSafeInteger(timeoutMs) && timeoutMs >= 1))
-    wrong("A model's timeoutMs is a whole number of at least 1.");
+  if (typeof model !== "string" || model === "") wrong("A model's address names a model.");
+  if (apiKey !== undefined && typeof apiKey !== "string") wrong("A model's apiKey is a text.");
 }
 
-async function addressedModel(given: Address, environment: Environment): Promise<Model> {
+async function addressedModel(given: Address, place: Place): Promise<Model> {
   checkAddress(given);
-  const { baseUrl, model, apiKey, stream = false, timeoutMs = timeoutOf(environment) } = given;
+  const { baseUrl, model, apiKey } = given;
   const load = () => import("@ai-sdk/openai-compatible");
   const { createOpenAICompatible } = await loadPackage<typeof import("@ai-sdk/openai-compatible")>(
     "@ai-sdk/openai-compatible",
@@ -93,22 +91,16 @@ async function addressedModel(given: Address, environment: Environment): Promise
     ...(apiKey === undefined ? {} : { apiKey }),
   });
   const hidden = apiKey === undefined ? [] : [apiKey];
-  return aiSdkModel({
-    model: provider(model),
-    id: `${name}/${model}`,
-    timeoutMs,
-    isStreamed: stream,
-    hidden,
-  });
+  return aiSdkModel({ model: provider(model), id: `${name}/${model}`, hidden, ...mannerOf(place) });
 }
 
-function namedModel(given: string, environment: Environment): Promise<Model> {
+function namedModel(given: string, place: Place): Promise<Model> {
   const slash = given.indexOf("/");
   const provider = slash === -1 ? given : given.slice(0, slash);
   const name = slash === -1 ? "" : given.slice(slash + 1);
   if (provider === "openai")
-    return openaiModel(name === "" ? (environment("OPENAI_MODEL") ?? DEFAULT_OPENAI) : name, environment);
-  if (provider === "anthropic" && name !== "") return anthropicModel(name, environment);
+    return openaiModel(name === "" ? (place.environment("OPENAI_MODEL") ?? DEFAULT_OPENAI) : name, place);
+  if (provider === "anthropic" && name !== "") return anthropicModel(name, place);
   return wrong(
     `"${shown(given)}" is no model: name one as openai/<model> or anthropic/<model>, or give an address.`,
   );
@@ -123,16 +115,34 @@ type SdkModel = {
 const isSdkModel = (given: object): given is SdkModel =>
   "doGenerate" in given && "specificationVersion" in given && "modelId" in given && "provider" in given;
 
+function sdkModel(given: SdkModel, place: Place): Promise<Model> {
+  const model = given as unknown as LanguageModel;
+  return aiSdkModel({ model, id: `${given.provider}/${given.modelId}`, hidden: [], ...mannerOf(place) });
+}
+
+const FIELDS = ["baseUrl", "model", "apiKey", "timeoutMs", "stream"];
+
+/** `{ model, … }`: an address, or one of the others with how it is to be spoken with. */
+function describedModel(given: Address, environment: Environment): Promise<Model> {
+  const extra = Object.keys(given).find((field) => !FIELDS.includes(field));
+  if (extra !== undefined) wrong(`A model has no field "${extra}"; it has ${FIELDS.join(", ")}.`);
+  const place = { environment, manner: given };
+  const model: unknown = given.model;
+  if (Object.hasOwn(given, "baseUrl")) return addressedModel(given, place);
+  if (Object.hasOwn(given, "apiKey"))
+    wrong("A model's apiKey goes with its baseUrl; the providers' keys are read from the environment.");
+  if (typeof model === "string") return namedModel(model, place);
+  if (typeof model === "object" && model !== null && isSdkModel(model)) return sdkModel(model, place);
+  return wrong("A model is named, or one of the AI SDK.");
+}
+
+/** Async throughout: what is wrong with it is a rejection. */
 export async function openModel(given: unknown, environment: Environment): Promise<Model> {
-  if (typeof given === "string") return namedModel(given, environment);
+  if (typeof given === "string") return namedModel(given, { environment, manner: {} });
   if (isModel(given)) return given;
-  if (typeof given === "object" && given !== null) {
-    if (isSdkModel(given)) {
-      const model = given as unknown as LanguageModel;
-      const id = `${given.provider}/${given.modelId}`;
-      return aiSdkModel({ model, id, timeoutMs: timeoutOf(environment), isStreamed: false, hidden: [] });
-    }
-    if ("baseUrl" in given) return addressedModel(given as Address, environment);
-  }
-  return wrong("A model is a name, { baseUrl, model }, a model of the AI SDK, or { id, propose }.");
+  if (typeof given !== "object" || given === null)
+    return wrong("A model is a name, { baseUrl, model }, a model of the AI SDK, or { id, propose }.");
+  return isSdkModel(given)
+    ? sdkModel(given, { environment, manner: {} })
+    : describedModel(given as Address, environment);
 }

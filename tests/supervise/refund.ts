@@ -90,7 +90,7 @@ function answerOf(line: Line): ModelAnswer | ModelFailure | Promise<ModelAnswer 
   return { text, tokens: { input: 100, output: 10 }, model: "scripted-1", finish: "stop" };
 }
 
-/** Says one line after the other; which one depends on how many steps the prompt shows, as a replay may ask again. */
+/** Says one line after the other. */
 export function scripted(...lines: readonly Line[]): Model & { readonly asked: ModelRequest[] } {
   const asked: ModelRequest[] = [];
   return {
@@ -101,6 +101,17 @@ export function scripted(...lines: readonly Line[]): Model & { readonly asked: M
       const line = lines[asked.length - 1];
       if (line === undefined) throw new Error("the script is over");
       return answerOf(line);
+    },
+  };
+}
+
+/** Says what belongs to the step that the prompt shows it at: asked again after a crash, it says the same. */
+export function atStep(...lines: readonly Line[]): Model {
+  return {
+    id: "by step",
+    async propose({ prompt }) {
+      const { state_summary: state } = JSON.parse(prompt);
+      return answerOf(lines[state.steps_completed] ?? "the script is over");
     },
   };
 }

@@ -16,7 +16,7 @@ const MOST_RULES = 1_000;
 const name = z.string().regex(/^[A-Za-z_][\w:.-]{0,99}$/, "is not a name (letters, digits, _ . : -)");
 const words = z.string().min(1, "is empty").max(2_000);
 const count = z.int().min(0).max(1_000_000);
-const expression = z.string().trim().min(1, "is empty");
+const expression = z.string().regex(/\S/, "is empty");
 const condition = z.custom<string | boolean | Predicate>(
   (value) =>
     typeof value === "boolean" ||
@@ -35,7 +35,10 @@ const toolPattern = z.union(
 );
 
 const people = z.union(
-  [z.string().transform((one) => [one]), z.array(z.string()).min(1, "names nobody")],
+  [
+    z.string().transform((one): readonly string[] => [one]),
+    z.array(z.string()).min(1, "names nobody").readonly(),
+  ],
   "is not a list of people",
 );
 const approvers = z.strictObject({
@@ -47,7 +50,7 @@ const stage = z.strictObject({ ...approvers.shape, decide_by: duration.optional(
 
 const escalation = {
   approvers: approvers.optional(),
-  stages: z.array(stage).min(1, "has no stage").max(10).optional(),
+  stages: z.array(stage).min(1, "has no stage").max(10).readonly().optional(),
   decide_by: duration.optional(),
   execute_by: duration.optional(),
   on_timeout: z.enum(["expire", "escalate", "extend"]).optional(),
@@ -97,7 +100,7 @@ const riskCondition = z.strictObject({
   weight: z.number().min(-1_000_000).max(1_000_000),
 });
 const risk = z.strictObject({
-  conditions: z.array(riskCondition).max(MOST_RULES),
+  conditions: z.array(riskCondition).max(MOST_RULES).readonly(),
   levels: z
     .strictObject({
       medium: z.number().optional(),
@@ -124,7 +127,7 @@ export const policySchema = z.strictObject({
     .record(z.string().regex(/^[A-Za-z_]\w{0,99}$/, "is not a name (letters, digits, _)"), total)
     .optional(),
   risk: risk.optional(),
-  rules: z.array(rule).max(MOST_RULES).optional(),
+  rules: z.array(rule).max(MOST_RULES).readonly().optional(),
 });
 
 export type PolicyDocument = z.infer<typeof policySchema>;
@@ -155,6 +158,7 @@ export function keysAt(path: readonly (string | number)[]): readonly string[] {
   if (first === undefined) return Object.keys(policySchema.shape);
   if (first === "tools") return Object.keys(tool.shape);
   if (first === "totals") return Object.keys(total.shape);
+  if (path.at(-1) === "routes") return RISK_LEVELS;
   const innermost = path.findLast((part) => typeof part === "string" && Object.hasOwn(SHAPES, part));
   return Object.keys(SHAPES[String(innermost)] ?? {});
 }

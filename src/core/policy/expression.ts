@@ -56,21 +56,23 @@ function checkTree(node: Node, surroundings: Surroundings): Pick<Checked, "flaws
     const { flaws, warnings } = findingsFor(node, surroundings, ANY);
     return { flaws, warnings };
   }
-  const found = tools.map(({ name, args }) => {
-    const findings = findingsFor(node, surroundings, args);
-    const named = (flaw: Flaw) =>
-      tools.length === 1 ? flaw : { ...flaw, message: `${flaw.message} (of ${name})` };
-    return { ...findings, flaws: findings.flaws.map(named) };
-  });
-  const [first, ...others] = found.map(({ absent }) => absent);
-  const nowhere = (first ?? []).filter(({ at }) =>
-    others.every((absent) => absent.some((one) => one.at === at)),
+  const found = tools.map(({ name, args }) => ({ name, ...findingsFor(node, surroundings, args) }));
+  const [first] = found;
+  const nowhere =
+    first?.absent.filter((flaw) => found.every(({ absent }) => absent.some(({ at }) => at === flaw.at))) ??
+    [];
+  const general = first?.flaws.filter((flaw) => found.every(({ flaws }) => isAmong(flaw, flaws))) ?? [];
+  const special = found.flatMap(({ name, flaws }) =>
+    flaws
+      .filter((flaw) => !isAmong(flaw, general))
+      .map(({ message, at }) => ({ message: `${message} (of ${name})`, at })),
   );
-  return {
-    flaws: unique([...found.flatMap(({ flaws }) => flaws), ...nowhere]),
-    warnings: unique(found.flatMap(({ warnings }) => warnings)),
-  };
+  const warnings = unique(found.flatMap((one) => one.warnings));
+  return { flaws: unique([...general, ...special, ...nowhere]), warnings };
 }
+
+const isAmong = ({ at, message }: Flaw, all: readonly Flaw[]): boolean =>
+  all.some((one) => one.at === at && one.message === message);
 
 export function checkExpression(text: string, surroundings: Surroundings): Checked {
   const parsed = parse(text);

@@ -22,15 +22,17 @@ function closest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   return best ?? [];
 }
 
-function faultsOf(issue: Issue, before: Path): readonly PolicyFault[] {
+type Keys = (path: Path) => readonly string[];
+
+function faultsOf(issue: Issue, before: Path, keys: Keys): readonly PolicyFault[] {
   const path = [...before, ...pathOf(issue)];
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => ({
       path: [...path, key],
-      message: `${key} is not a key here${didYouMean(key, keysAt(path))}`,
+      message: `${key} is not a key here${didYouMean(key, keys(path))}`,
     }));
   if (issue.code === "invalid_union") {
-    const inner = closest(issue.errors).flatMap((one) => faultsOf(one, path));
+    const inner = closest(issue.errors).flatMap((one) => faultsOf(one, path, keys));
     if (inner.length > 0) return inner;
   }
   return [{ path, message: worded(issue, path) }];
@@ -49,11 +51,14 @@ function worded(issue: Issue, path: Path): string {
     : `${what}: ${issue.message}`;
 }
 
-const article = (type: string): string => {
-  if (type === "record" || type === "object") return "an object";
-  if (type === "int") return "a whole number";
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+const WORDS: Readonly<Record<string, string>> = {
+  string: "text",
+  boolean: "true or false",
+  array: "a list",
+  int: "a whole number",
+  number: "a number",
 };
+const article = (type: string): string => WORDS[type] ?? "an object";
 
 /** Functions stand in the stored document as their text, so that another function is another policy. */
 export function storedDocument(document: PolicyDocument): unknown {
@@ -67,21 +72,23 @@ function withoutFunctions(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutFunctions(part)]));
 }
 
+/** In the words of whoever wrote it. */
+export function issueFaults(issues: readonly Issue[], keys: Keys = () => []): readonly PolicyFault[] {
+  return issues.flatMap((one) => faultsOf(one, [], keys)).slice(0, MOST_FAULTS);
+}
+
 export type Shaped =
   | { readonly ok: true; readonly document: PolicyDocument }
   | { readonly ok: false; readonly faults: readonly PolicyFault[] };
 
 export function shapeOf(given: unknown): Shaped {
-  const parsed = policySchema.safeParse(given, { reportInput: true });
-  if (!parsed.success)
-    return {
-      ok: false,
-      faults: parsed.error.issues.flatMap((one) => faultsOf(one, [])).slice(0, MOST_FAULTS),
-    };
   try {
-    canonicalJson(withoutFunctions(parsed.data));
-    return { ok: true, document: parsed.data };
+    // First of all: what is not plain data may say something else each time it is looked at.
+    canonicalJson(withoutFunctions(given));
   } catch (error) {
     return { ok: false, faults: [{ path: [], message: errorText(error) }] };
   }
+  const parsed = policySchema.safeParse(given, { reportInput: true });
+  if (parsed.success) return { ok: true, document: parsed.data };
+  return { ok: false, faults: issueFaults(parsed.error.issues, keysAt) };
 }

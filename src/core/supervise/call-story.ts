@@ -37,8 +37,9 @@ export type CallStory = {
   readonly reviews: readonly ReviewFacts[];
   readonly people: People | null;
   readonly end: CallEnd;
-  /** Since when nobody was waited for, and when the tool had done. */
-  readonly freeAt: number;
+  /** When people had decided, when the effect began, and when it had come to an end. */
+  readonly decidedAt: number;
+  readonly startedAt: number | null;
   readonly doneAt: number | null;
 };
 
@@ -53,7 +54,8 @@ const EMPTY: CallStory = {
   reviews: [],
   people: null,
   end: { kind: "open" },
-  freeAt: 0,
+  decidedAt: 0,
+  startedAt: null,
   doneAt: null,
 };
 
@@ -68,7 +70,7 @@ function tellAction(story: CallStory, event: ActionEvent, at: number): CallStory
   switch (event.type) {
     case "action.proposed": {
       const { tool, args, argsDigest } = event.body;
-      return { ...story, tool, proposed: args, proposedDigest: argsDigest, args, argsDigest, freeAt: at };
+      return { ...story, tool, proposed: args, proposedDigest: argsDigest, args, argsDigest };
     }
     case "action.revised":
       return revise(story, event.body);
@@ -77,7 +79,7 @@ function tellAction(story: CallStory, event: ActionEvent, at: number): CallStory
       return { ...story, reviews: [...story.reviews, review] };
     }
     case "effect.started":
-      return { ...story, freeAt: at };
+      return { ...story, startedAt: at };
     case "action.held":
     case "action.refused":
       return { ...story, end: { kind: "refused", refusal: event.body }, doneAt: at };
@@ -112,7 +114,7 @@ function tellApproval(story: CallStory, event: ApprovalEvent, at: number): CallS
   const ended = (people: Partial<People>): CallStory => ({
     ...story,
     people: { ...before, ...people },
-    freeAt: at,
+    decidedAt: at,
   });
   switch (event.type) {
     // Another one that asks instead: what was said of the first does not count for it.

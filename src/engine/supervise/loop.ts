@@ -73,7 +73,8 @@ async function questionOf({ worker, ctx, input }: Run, asked: Asked): Promise<Qu
 
 function ask(run: Run, asked: Asked): Promise<Turn> {
   const { runtime, model, tools } = run.worker;
-  return run.ctx.step(asked, async () => {
+  // What the model does not do comes back as a turn; only a store in trouble throws.
+  return run.ctx.step(asked, { retries: { attempts: 5 } }, async () => {
     const question = await questionOf(run, asked);
     return "kind" in question ? question : askModel(runtime, model, question, tools.catalogue);
   });

@@ -20,15 +20,15 @@ export type AiSdkModel = {
   readonly modelId: string;
 };
 
-/** Any address that speaks OpenAI's chat completions. */
+/** Any address that speaks OpenAI's chat completions; without one, a model with how it is to be spoken with. */
 export type ModelAddress = {
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly apiKey?: string;
   readonly timeoutMs?: number;
   /** Hear the answer piece by piece; some servers give up a connection on which nothing moves. */
   readonly stream?: boolean;
-};
+} & (
+  | { readonly baseUrl: string; readonly model: string; readonly apiKey?: string }
+  | { readonly model: string | AiSdkModel }
+);
 
 /** `"openai/gpt-4.1-mini"`, `"anthropic/claude-…"`, an address, a model of the AI SDK, or one of your own. */
 export type ModelChoice = string | ModelAddress | AiSdkModel | Model;

@@ -48,19 +48,29 @@ async function storyOfCall(runtime: Runtime, action: string): Promise<CallStory>
   return storyOf(await Promise.all(records.map((record) => inFull(runtime, record))));
 }
 
-/** When processes took it up: until then nobody worked on it. */
-async function takenAt(runtime: Runtime, id: string): Promise<readonly number[]> {
-  const times: number[] = [];
-  for await (const { type, at } of entriesOf(runtime, id))
-    if (type === "workflow.started" || type === "workflow.resumed") times.push(at);
-  return times;
+type Times = { readonly taken: readonly number[]; readonly ended: ReadonlyMap<string, number> };
+
+/** When processes took it up, since until then nobody worked on it; and when its steps had ended. */
+async function timesOf(runtime: Runtime, id: string): Promise<Times> {
+  const taken: number[] = [];
+  const ended = new Map<string, number>();
+  for await (const { type, at, body } of entriesOf(runtime, id)) {
+    if (type === "workflow.started" || type === "workflow.resumed") taken.push(at);
+    if (type === "step.completed") ended.set(String(body["op"]), at);
+  }
+  return { taken, ended };
 }
 
-/** From when nobody was waited for to when the tool had done. */
-function callMs({ freeAt, doneAt }: CallStory, taken: readonly number[]): number {
+/** A read begins and ends in one commit: it has worked since its turn, or since people had decided. */
+function callMs(
+  { startedAt, decidedAt, doneAt }: CallStory,
+  turnAt: number,
+  taken: readonly number[],
+): number {
   if (doneAt === null) return 0;
-  const begun = Math.max(freeAt, ...taken.filter((at) => at <= doneAt));
-  return Math.max(doneAt - begun, 0);
+  const isOwnCommit = startedAt !== null && startedAt < doneAt;
+  const begun = isOwnCommit ? startedAt : Math.max(turnAt, decidedAt);
+  return Math.max(doneAt - Math.max(begun, ...taken.filter((at) => at <= doneAt)), 0);
 }
 
 async function turnOf(runtime: Runtime, op: RecordedOp): Promise<Turn | undefined> {
@@ -79,22 +89,32 @@ async function calledBy(runtime: Runtime, op: RecordedOp): Promise<Called> {
   return { call: typeof action === "string" ? await storyOfCall(runtime, action) : null, misuse: null };
 }
 
+type Timed = Step & { readonly turnAt: number };
+type Tale = { readonly turns: Turn[]; readonly steps: Timed[] };
+
+/** A try that came to nothing is a turn, and no step. */
+function tellTurn({ turns, steps }: Tale, turn: Turn, turnAt: number): void {
+  turns.push(turn);
+  if (turn.kind === "proposed" || turn.kind === "invalid")
+    steps.push({ step: steps.length + 1, turn, call: null, misuse: null, turnAt });
+}
+
 /** Its operations in the order in which they were asked for: a turn, then the call that it led to. */
-async function stepsOf(runtime: Runtime, ops: readonly RecordedOp[]) {
-  const turns: Turn[] = [];
-  const steps: Step[] = [];
+async function taleOf(runtime: Runtime, ops: readonly RecordedOp[], { ended }: Times): Promise<Tale> {
+  const tale: Tale = { turns: [], steps: [] };
   for (const op of ops) {
-    if (isTurn(op)) {
-      const turn = await turnOf(runtime, op);
-      if (turn === undefined) continue;
-      turns.push(turn);
-      if (turn.kind === "proposed" || turn.kind === "invalid")
-        steps.push({ step: steps.length + 1, turn, call: null, misuse: null });
-    }
-    const last = op.kind === "call" ? steps.pop() : undefined;
-    if (last !== undefined) steps.push({ ...last, ...(await calledBy(runtime, op)) });
+    const turn = isTurn(op) ? await turnOf(runtime, op) : undefined;
+    if (turn !== undefined) tellTurn(tale, turn, ended.get(op.op) ?? op.at);
+    const last = op.kind === "call" ? tale.steps.pop() : undefined;
+    if (last !== undefined) tale.steps.push({ ...last, ...(await calledBy(runtime, op)) });
   }
-  return { turns, steps };
+  return tale;
+}
+
+function spentIn({ turns, steps }: Tale, { taken }: Times): number {
+  const inModel = turns.reduce((sum, turn) => sum + ("ms" in turn ? turn.ms : 0), 0);
+  const inTool = ({ call, turnAt }: Timed) => (call === null ? 0 : callMs(call, turnAt, taken));
+  return steps.reduce((sum, step) => sum + inTool(step), inModel);
 }
 
 function tokensOf(turns: readonly Turn[]): Tokens {
@@ -112,11 +132,10 @@ export async function readRun(runtime: Runtime, id: string): Promise<RunRecord> 
   const table = emptyTable();
   await loadInto(runtime, table, id, Number.MAX_SAFE_INTEGER);
   const ops = [...table.ops.values()].toSorted((a, b) => a.seq - b.seq);
-  const { turns, steps } = await stepsOf(runtime, ops);
-  const taken = await takenAt(runtime, id);
+  const times = await timesOf(runtime, id);
+  const tale = await taleOf(runtime, ops, times);
+  const { turns, steps } = tale;
   const input = await inputOf(runtime, id);
-  const inModel = turns.reduce((sum, turn) => sum + ("ms" in turn ? turn.ms : 0), 0);
-  const inTools = steps.reduce((sum, { call }) => sum + (call === null ? 0 : callMs(call, taken)), 0);
   return {
     input,
     steps,
@@ -124,7 +143,7 @@ export async function readRun(runtime: Runtime, id: string): Promise<RunRecord> 
     trace: steps.map(traceRow),
     history: steps.filter((step) => isInHistory(input, step)).map(historyRow),
     tokens: tokensOf(turns),
-    spentMs: inModel + inTools,
+    spentMs: spentIn(tale, times),
   };
 }
 

@@ -6,7 +6,7 @@ import { didYouMean } from "../nearest.ts";
 import { namesOfOperations, operationsNamed } from "./functions.ts";
 import { guardsWhen } from "./guards.ts";
 import { compilePattern } from "./pattern.ts";
-import { type Flaw, type Node, type NodeOf, pathText } from "./syntax.ts";
+import { type Flaw, type Macro, type Node, type NodeOf, pathText } from "./syntax.ts";
 import {
   ANY,
   ANY_OBJECT,
@@ -104,10 +104,10 @@ function nameType(node: NodeOf<"name">, scope: Scope): Type {
 }
 
 function callType(node: NodeOf<"call">, scope: Scope): Type {
+  const known = operationsNamed(node.name, node.of !== null);
+  if (known.length === 0) return unknownCall(node, scope);
   const operands = node.of === null ? node.args : [node.of, ...node.args];
   const types = operands.map((operand) => typeOf(operand, scope));
-  const known = operationsNamed(node.name, node.of !== null);
-  if (known.length === 0) return flaw(scope, node, unknownCall(node));
   const fitting = known.filter(
     ({ takes }) =>
       takes.length === types.length && takes.every((kind, index) => mayBe(types[index] ?? ANY, kind)),
@@ -119,9 +119,16 @@ function callType(node: NodeOf<"call">, scope: Scope): Type {
   return others.reduce((type, { gives }) => joined(type, gives), first.gives);
 }
 
-function unknownCall({ name, of }: NodeOf<"call">): string {
-  const kind = of === null ? "function" : "method";
-  return `there is no ${kind} ${name}${didYouMean(name, namesOfOperations(of !== null))}`;
+const MACROS: readonly Macro[] = ["all", "exists", "exists_one", "filter", "map"];
+
+function unknownCall(node: NodeOf<"call">, scope: Scope): Type {
+  const isMethod = node.of !== null;
+  const known = [...namesOfOperations(isMethod), ...(isMethod ? MACROS : ["has"])];
+  return flaw(
+    scope,
+    node,
+    `there is no ${isMethod ? "method" : "function"} ${node.name}${didYouMean(node.name, known)}`,
+  );
 }
 
 function checkPattern(pattern: Node | undefined, scope: Scope): void {
@@ -216,6 +223,11 @@ function bothType(node: NodeOf<"and" | "or">, scope: Scope): Type {
   return BOOL;
 }
 
+function listType(node: NodeOf<"list">, scope: Scope): Type {
+  const types = node.items.map((item) => typeOf(item, scope));
+  return listOf(types.length === 0 ? ANY : types.reduce((a, b) => joined(a, b)));
+}
+
 function objectType(node: NodeOf<"object">, scope: Scope): Type {
   for (const [key, value] of node.entries) {
     expectKind(scope, key, "string");
@@ -246,7 +258,7 @@ export function typeOf(node: Node, scope: Scope): Type {
     case "call":
       return callType(node, scope);
     case "list":
-      return listOf(node.items.map((item) => typeOf(item, scope)).reduce(joined, NULL));
+      return listType(node, scope);
     case "object":
       return objectType(node, scope);
     case "if":

@@ -118,7 +118,7 @@ function numbersIn(list: Value, meter: Meter): Numbers {
 function extreme(numbers: Numbers, pick: (a: number, b: number) => number): number {
   const [first] = numbers;
   if (first === undefined) throw new ExpressionError("the list is empty");
-  return numbers.reduce(pick, first);
+  return numbers.reduce((a, b) => pick(a, b), first);
 }
 
 const MOST_DIGITS = 12;
