@@ -12,7 +12,10 @@ import type { Runtime } from "./runtime.ts";
 export type Ballot = Omit<VoteCommand, "executor">;
 type Decided = Extract<VoteAnswer, { approval: string }>;
 
-/** Only an edit needs the tool; a plain vote is the same in every process. */
+/**
+ * Only an edit needs the tool; a plain vote is the same in every process. A tool that this process would judge by another
+ * policy than the one that asked is not enough: a workflow's own may be stricter, and its run reviews the edit.
+ */
 async function executorFor(
   runtime: Runtime,
   ballot: Ballot,
@@ -21,7 +24,8 @@ async function executorFor(
   const approval = await readState(runtime, approvalStream(ballot.approval));
   if (approval.status === "none") return null;
   const tool = runtime.tools.get(approval.tool);
-  return tool === undefined || tool.rules.schemaDigest !== approval.schema ? null : executorOf(runtime, tool);
+  if (tool === undefined || tool.rules.schemaDigest !== approval.schema) return null;
+  return tool.rules.policyDigest === approval.policy ? executorOf(runtime, tool) : null;
 }
 
 /** What the rules will ask for in any case: declared at once, it spares them a second and third round. */

@@ -3,7 +3,11 @@ import type { Model } from "../../index.ts";
 
 /** Anna's case. `amount` is what is to be proposed, in USD. */
 export const goalOf = (amount: number): string =>
-  `Anna (user_id=42) wants back the 1200 USD of her annual plan, paid 10 days ago. Read her case, propose a refund of ${amount} USD, confirm by e-mail what was paid, and answer.`;
+  [
+    "Anna (user_id=42) wants back the 1200 USD of her annual plan, paid 10 days ago.",
+    `Read her case, propose a refund of ${amount} USD, and confirm by e-mail what was paid.`,
+    "Then answer shortly: the amount in USD, whether a person had to approve it, and the reason that the policy gave.",
+  ].join(" ");
 
 type Values = { readonly [name: string]: unknown };
 type Call = { readonly kind?: string; readonly name?: string; readonly args?: Values };
