@@ -61,7 +61,8 @@ function recordReview(draft: Draft, id: string, answer: Review, executor: Execut
 
 function reviewFacts(answer: Review, { rules }: Executor): ReviewFacts {
   const { verdict, rule, reason, risk, shadow } = answer;
-  const said = { verdict, rule, reason, policy: rules.policyDigest };
+  const { policyDigest: policy, documentDigest: document } = rules;
+  const said = { verdict, rule, reason, policy, ...(document === undefined ? {} : { document }) };
   return { ...said, ...(risk === null ? {} : { risk }), ...(shadow.length === 0 ? {} : { shadow }) };
 }
 
