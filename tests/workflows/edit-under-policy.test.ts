@@ -12,7 +12,8 @@ async function edited(amount: number) {
   const run = (args: Args) => void ran.push(args);
   const pay = desk.gate({ name: "pay", policy: "approve", run });
   const policy = ({ args }: { args: Args }) => {
-    if (args.amount <= 0) return { verdict: "block", rule: "positive", reason: "an amount is over 0" } as const;
+    if (args.amount <= 0)
+      return { verdict: "block", rule: "positive", reason: "an amount is over 0" } as const;
     return "escalate";
   };
   const { id } = await desk
@@ -34,7 +35,9 @@ test("an edit that the workflow's policy asks about as before is approved by the
 
 test("an edit that the workflow's policy blocks is refused with the rule, and nothing runs", async () => {
   const { place, desk, approval, ran } = await edited(0);
-  const refused = await place.until(async () => (await desk.approvals.get(approval)).editRefused ?? undefined);
+  const refused = await place.until(
+    async () => (await desk.approvals.get(approval)).editRefused ?? undefined,
+  );
   assert.partialDeepStrictEqual(refused, { by: "person:ann", rule: "positive" });
   assert.equal((await desk.approvals.get(approval)).status, "pending");
   assert.deepEqual(ran, []);

@@ -10,6 +10,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { policyStream } from "../../core/stream.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -30,6 +31,10 @@ function knownTool({ rules: { name, effectClass, schemaText } }: Tool): KnownToo
   return { name, effectClass, schema };
 }
 
+/** Answers go through a tool of that name; to a policy they are no call. */
+const callable = (tools: ReadonlyMap<string, Tool>): readonly Tool[] =>
+  [...tools.values()].filter(({ rules }) => rules.name !== FINAL);
+
 function invalid(source: string, faults: readonly string[]): HoldpointError {
   const what = `The policy ${source} cannot be used:\n  ${faults.join("\n  ")}`;
   return new HoldpointError("policy_invalid", what, { details: { faults } });
@@ -40,7 +45,7 @@ function compiler(source: string, read: Reader, tools: ReadonlyMap<string, Tool>
   let known: { readonly size: number; readonly policy: CompiledPolicy } | undefined;
   return (): CompiledPolicy => {
     if (known?.size === tools.size) return known.policy;
-    const reading = read([...tools.values()].map(knownTool));
+    const reading = read(callable(tools).map(knownTool));
     if (!reading.ok) throw invalid(source, reading.faults);
     known = { size: tools.size, policy: reading.policy };
     return reading.policy;

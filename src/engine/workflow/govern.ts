@@ -30,7 +30,6 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
     rules: {
       ...rules,
       policyDigest: digestOf([rules.policyDigest, source]),
-      usesHistory: rules.usesHistory || (policy as { usesHistory?: boolean }).usesHistory === true,
       policy: (input) => {
         const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
         const verdict = verdictOf(said);
