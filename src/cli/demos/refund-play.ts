@@ -71,7 +71,8 @@ async function watch(hp: Holdpoint, { run, tell }: Watched, signal: AbortSignal)
     const { items } = await hp.approvals.list({ order: "newest" });
     for (const { id } of items.filter((item) => !told.has(item.id))) {
       const approval = await hp.approvals.get(id);
-      if (approval.subject !== undefined) continue;
+      // With an edit it waits for this program, not for a person.
+      if (approval.subject !== undefined || approval.edit !== null) continue;
       const { within } = await hp.actions.get(approval.action);
       const [workflow] = await hp.workflows.find(run.id);
       if (within === undefined || within.workflow !== workflow) continue;
