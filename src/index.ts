@@ -57,6 +57,9 @@ export type { LiveAction } from "./core/action/state.ts";
 
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
+export { definePolicy } from "./core/policy/compile.ts";
+export type { PolicyText } from "./core/policy/document.ts";
+export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
@@ -70,7 +73,15 @@ export type {
 export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
-export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
+export type {
+  ApproverRule,
+  PastCall,
+  PolicyInput,
+  Risk,
+  RiskLevel,
+  ShadowVerdict,
+  Verdict,
+} from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
 export type { SavedSeal } from "./core/verify-seals.ts";
 export type {

@@ -14,17 +14,18 @@ import type { Style, Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
 
 export type Card = {
+  readonly where: string;
   readonly approval: Approval | undefined;
   readonly action: Action;
   readonly receipt: Receipt | undefined;
   readonly now: number;
   readonly full: boolean;
-  /** The flags with which a command finds the store, where it has to be named. */
-  readonly where?: string;
 };
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
 export type SubjectCard = {
+  /** The flags that the next command needs to find the same store. */
+  readonly where: string;
   readonly approval: Approval;
   readonly workflow: WorkflowDetails;
   readonly now: number;
@@ -223,7 +224,7 @@ function printOutcome(sections: Sections, { action, receipt, now }: Card): void 
 }
 
 /** Ready to be typed: the binding makes sure that what is approved is what was shown here. */
-function printNext(terminal: Terminal, sections: Sections, { approval, action, where = "" }: Card): void {
+function printNext(terminal: Terminal, sections: Sections, { approval, action, where }: Card): void {
   const next: string[] = [];
   if (approval?.status === "pending" && approval.edit === null)
     next.push(

@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { type Context, EXIT, flag, isOn } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { placeOf } from "../open-store.ts";
+import { whereFlags } from "../where-flags.ts";
 import { Left } from "./ask.ts";
 import { type Person, playRun, type Stage } from "./refund-play.ts";
 import { paragraph, rule } from "./show-question.ts";
@@ -43,21 +44,12 @@ type Place = Pick<Stage, "store" | "outside" | "where"> & {
   readonly own: string | null;
 };
 
-const quoted = (text: string): string =>
-  /^[\w.,:@%+/=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-
-/** An address may hold a password, and is not repeated. */
-function whereOf(context: Context): string {
-  const folder = flag(context, "data");
-  return folder === undefined ? " --database …" : ` --data ${quoted(folder)}`;
-}
-
 function placeFor(context: Context, { kind }: Person): Place {
   if (context.values.has("data") || context.values.has("database")) {
     const { where: store } = placeOf(context.values);
     const folder = "folder" in store ? store.folder : resolve(KEPT);
     mkdirSync(folder, { recursive: true });
-    return { store, outside: join(folder, OUTSIDE), where: whereOf(context), own: null };
+    return { store, outside: join(folder, OUTSIDE), where: whereFlags(context), own: null };
   }
   if (kind === "real") {
     const own = resolve(KEPT);
