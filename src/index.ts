@@ -29,6 +29,8 @@ import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
+import { type LivePolicy, livePolicy } from "./engine/policy/live-policy.ts";
+import type { PolicySource } from "./engine/policy/policy-source.ts";
 import { noticePrinter } from "./engine/print-notice.ts";
 import { pooledRandom } from "./engine/random.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
@@ -55,6 +57,9 @@ export type { LiveAction } from "./core/action/state.ts";
 
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
+export { definePolicy } from "./core/policy/compile.ts";
+export type { PolicyText } from "./core/policy/document.ts";
+export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
@@ -68,7 +73,15 @@ export type {
 export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
-export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
+export type {
+  ApproverRule,
+  PastCall,
+  PolicyInput,
+  Risk,
+  RiskLevel,
+  ShadowVerdict,
+  Verdict,
+} from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
 export type { SavedSeal } from "./core/verify-seals.ts";
 export type {
@@ -115,6 +128,7 @@ export type {
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
+export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
 export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
@@ -171,6 +185,11 @@ export type HoldpointOptions = {
   readonly agent?: string;
   /** Whom the program acts for: they cannot approve what it asks. */
   readonly actsFor?: readonly string[];
+  /**
+   * Who decides about every tool: a policy file (YAML or JSON, followed while the program runs) or the same document as an
+   * object. A tool's own policy is asked too, and the stricter answer counts.
+   */
+  readonly policy?: PolicySource;
   /** Told when a call waits, an effect is in doubt and so on. Printed on standard error unless set. */
   readonly notify?: (notice: Notice) => void;
   /** The key that signs. `HOLDPOINT_KEY_FILE`, else a file in the user's configuration folder. */
@@ -254,12 +273,14 @@ function commandHint({ database }: HoldpointOptions): string | null {
     : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
 }
 
-async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>): Promise<OpenRuntime> {
+type Parts = { readonly tools: ReadonlyMap<string, Tool>; readonly policy: LivePolicy | undefined };
+
+async function open(options: HoldpointOptions, { tools, policy }: Parts): Promise<OpenRuntime> {
   const store = options.store ?? (await openStore(options));
   const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
   const keys = keyFile(options.keyFile, environment);
   let known: Keyring | undefined;
-  return openRuntime({
+  const runtime = openRuntime({
     store,
     tenant: options.tenant ?? "default",
     agent,
@@ -284,6 +305,11 @@ async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>)
     rhythm: RHYTHM,
     seals: true,
   });
+  await policy?.open(runtime).catch(async (error: unknown) => {
+    await runtime.close();
+    throw error;
+  });
+  return runtime;
 }
 
 /** What never opened is closed already; whoever tried to open it has been told why. */
@@ -293,14 +319,14 @@ async function closeOpened(opening: Promise<OpenRuntime>): Promise<void> {
 }
 
 /** Opened at the first use, closed once. */
-function opener(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>) {
+function opener(options: HoldpointOptions, parts: Parts) {
   let runtime: Promise<OpenRuntime> | undefined;
   let closed: Promise<void> | undefined;
   return {
     open: (): Promise<OpenRuntime> => {
       if (closed !== undefined)
         return Promise.reject(new HoldpointError("closed", "This instance was closed."));
-      runtime ??= open(options, tools).catch((error: unknown) => {
+      runtime ??= open(options, parts).catch((error: unknown) => {
         runtime = undefined;
         throw error;
       });
@@ -344,9 +370,15 @@ function definitionsOf(opening: () => Promise<OpenRuntime>): Definitions {
 export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   checkOptions(options);
   const tools = new Map<string, Tool>();
-  const { open: opening, close } = opener(options, tools);
+  const policy = options.policy === undefined ? undefined : livePolicy(options.policy, tools);
+  const { open: opening, close } = opener(options, { tools, policy });
   const definitions = definitionsOf(opening);
-  const gates: Gates = { tools, warned: new Set(), open: opening };
+  const gates: Gates = {
+    tools,
+    warned: new Set(),
+    open: opening,
+    ...(policy === undefined ? {} : { policy }),
+  };
   return {
     gate: (definition) => gate(gates, definition),
     execute: (execution) => executeByName(gates, execution),

@@ -103,6 +103,12 @@ export const ERROR_CODES = {
     data: NOTHING,
     next: "Only effects in doubt can be resolved; `holdpoint in-doubt` lists them.",
   },
+  policy_invalid: {
+    status: 422,
+    retryable: false,
+    data: "Nothing was written; a policy that was in force before is still in force.",
+    next: "Correct what is named; `holdpoint policy check <file>` says the same again.",
+  },
   unsatisfiable_quorum: {
     status: 400,
     retryable: false,

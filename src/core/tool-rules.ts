@@ -30,14 +30,14 @@ export type ToolRules = {
   /** The input schema as JSON Schema text, where its library can say it; its SHA-256 is then `schemaDigest`. */
   readonly schemaText: string | null;
   readonly policyDigest: string;
+  /** Of the policy document that is asked beside the tool's own policy; absent where the digest above is its own. */
+  readonly documentDigest?: string;
   /** How long the receiver remembers our key (class keyed). */
   readonly keyRetentionMs: number;
   /** How long after the last possible send "not applied" may still turn out wrong (class probed). */
   readonly finalityMs: number;
   validate(args: Json): Validation;
   policy(input: PolicyInput): Verdict;
-  /** The policy looks at what its workflow did before. */
-  readonly usesHistory: boolean;
   costs(args: Json): readonly Cost[];
   dedupe(args: Json): Dedupe | undefined;
 };

@@ -268,7 +268,6 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
         const said = typeof policy === "function" ? quiet(policy(input)) : policy;
         return checkRevision(verdictOf(name, said), own);
       },
-      usesHistory: false,
       costs: (args) => (cost === undefined ? [] : costList(quiet(cost(fresh(args))))),
       dedupe: (args) =>
         dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },

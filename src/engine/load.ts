@@ -1,5 +1,5 @@
 /** Fetches what rules ask for and states do not hold: artifacts by their hash, the calls that a workflow made before. */
-import { historyKey } from "../core/action/policy-input.ts";
+import { historyKey } from "../core/action/review.ts";
 import type { Json } from "../core/json.ts";
 import { pastCallsOf } from "./past-calls.ts";
 import { loadArtifact } from "./read-state.ts";

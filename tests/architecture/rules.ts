@@ -15,7 +15,7 @@ export type Rule = (sources: readonly Source[]) => Violation[];
 type Room = { readonly room: string; readonly may: readonly string[]; readonly packages?: readonly string[] };
 
 const ROOMS: readonly Room[] = [
-  { room: "core", may: [], packages: ["node:crypto", "zod", "@marcbachmann/cel-js"] },
+  { room: "core", may: [], packages: ["node:crypto", "zod", "@marcbachmann/cel-js", "re2js"] },
   { room: "engine", may: ["core", "ports"] },
   { room: "stores", may: ["core"] },
   { room: "sandbox", may: ["core"] },

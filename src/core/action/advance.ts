@@ -15,12 +15,12 @@ import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
-import { type Review, reviewAction } from "../review.ts";
+import type { Review } from "../review.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
 import { checkPlace, type Turned } from "../workflow/call.ts";
 import type { ReviewFacts } from "./events.ts";
-import { policyInput } from "./policy-input.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
+import { review } from "./review.ts";
 import {
   argsOf,
   type Executor as Bringer,
@@ -47,11 +47,6 @@ export type Advanced = Moved | Started | Waiting | Held | Refused | EpochEnded |
 type Executor = Bringer & { readonly args: Json };
 type Undecided = ActionIn<"open"> | ActionIn<"waiting">;
 
-function review(draft: Draft, id: string, executor: Executor): Need | Load | Review {
-  const asked = policyInput(draft, id, executor.args, executor);
-  return asked.kind === "input" ? reviewAction(executor.rules, asked.input) : asked;
-}
-
 function recordReview(draft: Draft, id: string, answer: Review, executor: Executor): void {
   const ref = actionStream(id);
   for (const { args, reason, rule } of answer.revisions) {
@@ -66,7 +61,8 @@ function recordReview(draft: Draft, id: string, answer: Review, executor: Execut
 
 function reviewFacts(answer: Review, { rules }: Executor): ReviewFacts {
   const { verdict, rule, reason, risk, shadow } = answer;
-  const said = { verdict, rule, reason, policy: rules.policyDigest };
+  const { policyDigest: policy, documentDigest: document } = rules;
+  const said = { verdict, rule, reason, policy, ...(document === undefined ? {} : { document }) };
   return { ...said, ...(risk === null ? {} : { risk }), ...(shadow.length === 0 ? {} : { shadow }) };
 }
 
@@ -194,7 +190,7 @@ function useDecision(
     lapse(draft, approvalId, fault.reason);
     return refuse(draft, actionStream(id), { code: fault.code, by: "dispatch check", reason: fault.reason });
   }
-  const answer = review(draft, id, executor);
+  const answer = review(draft, id, executor.args, executor);
   if ("kind" in answer) return answer;
   if (fault !== undefined || !standsBehind(draft, answer, approval)) {
     const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
@@ -292,6 +288,6 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
       reason: "the tool changed after the proposal",
     });
   }
-  const answer = review(draft, id, executor);
+  const answer = review(draft, id, executor.args, executor);
   return "kind" in answer ? answer : followReview(draft, id, answer, executor);
 }

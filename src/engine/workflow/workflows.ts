@@ -151,7 +151,8 @@ export async function startWorkflow(
       },
     );
   const id = made.workflow;
-  dispatcher.run(id, definition, options.notify);
+  const isFoundAgain = made.kind === "existing";
+  dispatcher.run(id, definition, { listener: options.notify, isFoundAgain });
   return { id, result: () => awaitEnd(bureau, id) };
 }
 
