@@ -187,6 +187,8 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
   try {
     result = await withoutSecrets(run, resultJson(await attemptStep(run, op, step, attempt)));
   } catch (error) {
+    // Broken off with the instance, it has not failed: the next process runs it again.
+    if (run.runtime.closing.aborted) return;
     return failed(run, op, step, { attempt, error: await errorWithoutSecrets(run, error) });
   }
   await commit(run, (draft, runner, before) => {
