@@ -1,7 +1,7 @@
 /** Why runs of the refund case end: every stop reason that its tools, its policy and its people can bring about. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NotApplied } from "../../src/index.ts";
+import { type Holdpoint, NotApplied } from "../../src/index.ts";
 import {
   type Change,
   CONTEXT,
@@ -177,21 +177,39 @@ describe("people and tools stop a run", () => {
     assert.deepEqual(played.outside, []);
   });
 
-  test("stopped, while the kill switch is on", async () => {
-    const model = saying([CONTEXT, refund(1000)]);
-    const played = await play({
-      more: (hp) => {
-        const propose = model.propose;
-        model.propose = async (request) => {
-          if (model.asked.length === 1) await hp.stop({ by: "person:ann", reason: "all hands off" });
-          return propose(request);
-        };
-        return [];
+  test("not the kill switch: the run waits while it is on, and goes on when it is released", async () => {
+    const lines = saying([CONTEXT, refund(1000), FINAL]);
+    let heldBack = "";
+    const release = async (hp: Holdpoint, done: AbortController) => {
+      const [run] = (await hp.workflows.list()).items;
+      for await (const { type } of hp.workflows.follow(run?.id ?? "", done.signal)) {
+        if (type !== "workflow.suspended") continue;
+        heldBack = (await hp.actions.list({ phase: "open" })).items[0]?.["tool"] as string;
+        done.abort();
+      }
+      await hp.go({ by: "person:ann", reason: "it was a drill" });
+    };
+    let instance: Holdpoint | undefined;
+    let released: Promise<void> | undefined;
+    const model = {
+      ...lines,
+      propose: async (request: Parameters<typeof lines.propose>[0]) => {
+        if (lines.asked.length === 1 && instance !== undefined) {
+          await instance.stop({ by: "person:ann", reason: "all hands off" });
+          released = release(instance, new AbortController());
+        }
+        return lines.propose(request);
       },
-      options: { model },
-    });
-    ends(played, "stopped", "execution");
-    assert.deepEqual(played.outside, []);
+    };
+    const more = (hp: Holdpoint) => {
+      instance = hp;
+      return [];
+    };
+    const played = await play({ more, options: { model } });
+    await released;
+    ends(played, "success");
+    assert.equal(heldBack, "issue_refund");
+    assert.equal(played.outside.length, 1);
   });
 
   test("cancelled, by an operator while a person is asked", async () => {
