@@ -74,10 +74,13 @@ function conclude({ history = [] }: Seen): string {
   return answerOf(paid.executed_action?.args?.["amount_usd"], wasAsked, paid.supervisor?.reason ?? "");
 }
 
+/** The text for a prompt: one proposal as JSON, or a last answer. */
+export function textFor(prompt: string, format: "json" | "text"): string {
+  const seen = JSON.parse(prompt) as Seen;
+  return format === "text" ? conclude(seen) : JSON.stringify(propose(seen));
+}
+
 export const scriptedModel: Model = {
   id: "script/refund",
-  async propose({ prompt, format }) {
-    const seen = JSON.parse(prompt) as Seen;
-    return { text: format === "text" ? conclude(seen) : JSON.stringify(propose(seen)) };
-  },
+  propose: async ({ prompt, format }) => ({ text: textFor(prompt, format) }),
 };

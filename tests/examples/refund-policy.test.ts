@@ -6,11 +6,13 @@ import { describe, test } from "node:test";
 import { parse } from "yaml";
 import { emailed, refundContext, refunded, refundTools } from "../../src/cli/demos/refund-tools.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
+import { runCase } from "../../src/core/policy/cases.ts";
 import { compilePolicy } from "../../src/core/policy/compile.ts";
 import type { PolicyText } from "../../src/core/policy/document.ts";
 import { type Review, reviewAction } from "../../src/core/review.ts";
 import type { PastCall } from "../../src/core/verdict.ts";
 import { defineTool, type ToolDefinition } from "../../src/engine/define-tool.ts";
+import { readCases } from "../../src/engine/policy/read-cases.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { ROOT } from "../e2e/program.ts";
 
@@ -163,6 +165,20 @@ describe("the refund policy", () => {
     assert.equal(rule(refund(2, [paid(2)])), "block limit:repeats");
     const five = [read(), read(), read(7), paid(1), past("send_refund_email", {}, {})];
     assert.equal(rule(refund(2, five)), "block limit:tool_calls");
+  });
+});
+
+describe("the cases beside the policy", () => {
+  const reading = readCases(readFileSync(join(ROOT, "examples/refund/policy.test.yaml"), "utf8"));
+  assert.ok(reading.ok, JSON.stringify(reading));
+  const ran = reading.cases.cases.map((one) => runCase(policy, one, KNOWN));
+
+  for (const { name, differences } of ran) test(name, () => assert.deepEqual(differences, []));
+
+  test("are decided by every rule there is, between them", () => {
+    const rules = ran.flatMap(({ review: one }) => [one.rule, ...one.revisions.map(({ rule }) => rule)]);
+    const written = (policy.document["rules"] as readonly { readonly id: string }[]).map(({ id }) => id);
+    assert.deepEqual(new Set(rules), new Set(written));
   });
 });
 
