@@ -63,23 +63,19 @@ export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
-export type {
-  HistoryRow,
-  HumanApproval,
-  SuperviseResult,
-  SupervisorInfo,
-  TraceRow,
-} from "./core/supervise/result.ts";
+export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type {
   ApproverRule,
+  OnTimeout,
   PastCall,
   PolicyInput,
   Risk,
   RiskLevel,
   ShadowVerdict,
+  StageRule,
   Verdict,
 } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
@@ -116,6 +112,7 @@ export type {
 } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
+export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type {
   Actions,
@@ -133,13 +130,7 @@ export type { Recovered } from "./engine/recover.ts";
 export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
-export type {
-  AiSdkModel,
-  ModelAddress,
-  ModelChoice,
-  SupervisedTool,
-  SuperviseOptions,
-} from "./engine/supervise/options.ts";
+export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
 export type { ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,

@@ -35,6 +35,11 @@ test("a binding is one digest over every term: change any, and it is another", (
     { decideBy: 0 },
     { executeBy: 0 },
     { nonce: "x" },
+    { stages: [] },
+    { stages: [{ quorum: 1, from: null, veto: true, decideWithinMs: null }] },
+    { stages: [{ quorum: 1, from: null, veto: true, decideWithinMs: 1 }] },
+    { onTimeout: "extend" },
+    { onTimeout: "escalate" },
   ];
   const all = new Set([bindingOf(facts), ...others.map((other) => bindingOf({ ...facts, ...other }))]);
   assert.equal(all.size, others.length + 1);
@@ -44,4 +49,17 @@ test("a binding does not depend on the order in which its terms were written", (
   const backwards = Object.fromEntries(Object.entries(facts).reverse()) as BindingFacts;
   assert.equal(bindingOf(backwards), bindingOf(facts));
   assert.match(bindingOf(facts), /^[0-9a-f]{64}$/);
+});
+
+test("a binding without stages is what it was before there were any: recorded journals keep theirs", () => {
+  assert.equal(bindingOf(facts), "0f71789b39850874bd3890935e22ec60c3405b795ef948de69f14785e13c549c");
+});
+
+test("a binding is the digest of RFC 8785 JSON, with stages and without", () => {
+  const staged: BindingFacts = {
+    ...facts,
+    stages: [{ quorum: 2, from: ["person:a"], veto: false, decideWithinMs: 5 }],
+    onTimeout: "escalate",
+  };
+  for (const one of [facts, staged]) assert.equal(bindingOf(one), digestOf({ ...one, v: 1 }));
 });

@@ -1,21 +1,20 @@
 /** A person's decision on an approval, brought to the rules with whatever this process knows of the tool. */
+import type { LiveApproval } from "../core/approval/state.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "../core/approval/vote.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
+import { actionStream, approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
 import type { Needs } from "../core/transaction.ts";
 import { loaderOf } from "./load.ts";
 import { executorOf } from "./move.ts";
 import { readState } from "./read-state.ts";
 import { runLoading } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Tool } from "./tool.ts";
 
 export type Ballot = Omit<VoteCommand, "executor">;
 type Decided = Extract<VoteAnswer, { approval: string }>;
 
-/**
- * Only an edit needs the tool; a plain vote is the same in every process. A tool that this process would judge by another
- * policy than the one that asked is not enough: a workflow's own may be stricter, and its run reviews the edit.
- */
+/** Only an edit needs the tool; a plain vote is the same in every process. */
 async function executorFor(
   runtime: Runtime,
   ballot: Ballot,
@@ -25,7 +24,18 @@ async function executorFor(
   if (approval.status === "none") return null;
   const tool = runtime.tools.get(approval.tool);
   if (tool === undefined || tool.rules.schemaDigest !== approval.schema) return null;
-  return tool.rules.policyDigest === approval.policy ? executorOf(runtime, tool) : null;
+  return (await isGoverned(runtime, approval, tool)) ? null : executorOf(runtime, tool);
+}
+
+/** Its workflow has rules of its own over the tool: whoever runs it reviews the edit, under all of them. */
+async function isGoverned(
+  runtime: Runtime,
+  { action, policy }: Pick<LiveApproval, "action" | "policy">,
+  { rules }: Tool,
+): Promise<boolean> {
+  if (rules.policyDigest === policy) return false;
+  const state = await readState(runtime, actionStream(action));
+  return state.phase !== "none" && state.within !== undefined;
 }
 
 /** What the rules will ask for in any case: declared at once, it spares them a second and third round. */

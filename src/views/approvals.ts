@@ -1,5 +1,6 @@
 /** The inbox: one row per approval, by status, oldest first. */
-import type { LiveApproval } from "../core/approval/state.ts";
+import { nextAtDeadline } from "../core/approval/deadline.ts";
+import { type LiveApproval, votesNow } from "../core/approval/state.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { StateOf } from "../core/streams.ts";
@@ -24,8 +25,12 @@ function summary(approval: LiveApproval): JsonObject {
     args: previewOf(approval.args),
     argsHash: approval.argsDigest.slice(0, 12),
     reason: approval.reason,
-    votes: approval.votes.length,
+    votes: votesNow(approval).length,
     quorum: approval.approvers.quorum,
+    stage: approval.stage,
+    stages: approval.stages?.length ?? 1,
+    from: approval.approvers.from,
+    atDeadline: nextAtDeadline(approval),
     edit: approval.edit !== null,
     requestedAt: approval.requestedAt,
     decideBy: approval.decideBy,
@@ -36,7 +41,7 @@ function summary(approval: LiveApproval): JsonObject {
 export const approvalsView = {
   view: APPROVALS_VIEW,
   kind: "approval",
-  version: 2,
+  version: 3,
   row(_id: string, state: StateOf<"approval">) {
     if (state.status === "none") return undefined;
     const due = state.status === "pending" ? state.decideBy : null;

@@ -182,6 +182,17 @@ describe("the cases beside the policy", () => {
   });
 });
 
+test("the guide has every rule with its verdict, and no other", () => {
+  const guide = readFileSync(join(ROOT, "docs/guide/refund.md"), "utf8");
+  const told = [...guide.matchAll(/^\| `(\w+)` \| (approve|revise|block|escalate) \|/gm)];
+  type Written = { readonly id: string; readonly verdict: string };
+  const rules = policy.document["rules"] as unknown as readonly Written[];
+  assert.deepEqual(
+    told.map(([, id, verdict]) => `${id} ${verdict}`),
+    rules.map(({ id, verdict }) => `${id} ${verdict}`),
+  );
+});
+
 describe("the refund tools", () => {
   test("answer errors as values", () => {
     assert.deepEqual(refundContext(99), { error: "context_not_found_for_user:99" });

@@ -3,7 +3,7 @@
  * value. Shares nothing with `src/core/policy`.
  */
 import type { Json } from "../../src/core/json.ts";
-import type { Tree } from "./policy-draw.ts";
+import type { Tree } from "./policy-draw-expression.ts";
 
 export const ERROR: unique symbol = Symbol("error");
 export type Outcome = Json | typeof ERROR;

@@ -10,7 +10,6 @@ import { HoldpointError } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { policyStream } from "../../core/stream.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -31,10 +30,6 @@ function knownTool({ rules: { name, effectClass, schemaText } }: Tool): KnownToo
   return { name, effectClass, schema };
 }
 
-/** Answers go through a tool of that name; to a policy they are no call. */
-const callable = (tools: ReadonlyMap<string, Tool>): readonly Tool[] =>
-  [...tools.values()].filter(({ rules }) => rules.name !== FINAL);
-
 function invalid(source: string, faults: readonly string[]): HoldpointError {
   const what = `The policy ${source} cannot be used:\n  ${faults.join("\n  ")}`;
   return new HoldpointError("policy_invalid", what, { details: { faults } });
@@ -45,7 +40,7 @@ function compiler(source: string, read: Reader, tools: ReadonlyMap<string, Tool>
   let known: { readonly size: number; readonly policy: CompiledPolicy } | undefined;
   return (): CompiledPolicy => {
     if (known?.size === tools.size) return known.policy;
-    const reading = read(callable(tools).map(knownTool));
+    const reading = read([...tools.values()].filter(({ isOwn }) => isOwn !== true).map(knownTool));
     if (!reading.ok) throw invalid(source, reading.faults);
     known = { size: tools.size, policy: reading.policy };
     return reading.policy;

@@ -85,7 +85,8 @@ export async function askModel(
   const said = await withinTime(runtime, model, question);
   const ms = Math.round(passed());
   if (isFailure(said)) {
-    if (runtime.closing.aborted) throw new HoldpointError("closed", "The instance was closed while the model was asked.");
+    if (runtime.closing.aborted)
+      throw new HoldpointError("closed", "The instance was closed while the model was asked.");
     const { failure, message, retryAfterMs = null } = said;
     return { kind: "failed", failure, message: errorText(message), retryAfterMs, ms };
   }

@@ -178,7 +178,7 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
   if (left > 0) await run.runtime.clock.sleep(left, run.runtime.closing);
   const held = await stoppedBy(run.runtime);
   if (run.turned || run.runtime.closing.aborted) return;
-  if (held !== undefined && record !== undefined) {
+  if (held !== undefined && record !== undefined && run.definition.givesUpHeld !== true) {
     const until = run.runtime.clock.now() + HELD_MS;
     run.waits.set(record.key, { op, kind: "held", on: held, until });
     return;

@@ -16,6 +16,7 @@ import { createRandom } from "./random.ts";
 import { drawScenario } from "./scenario.ts";
 import { createScheduler } from "./scheduler.ts";
 import { aliveIn, count, databaseTime, fail, type Life, type Sim, type Violation } from "./sim.ts";
+import { hasStages, withStages } from "./stage-spec.ts";
 import { bringStart, drawStart } from "./starters.ts";
 import { hasFlows, withWorkflows } from "./workflow-spec.ts";
 import { createWorld } from "./world.ts";
@@ -38,7 +39,8 @@ const MOST_REST_MS = 60_000;
 function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   const random = createRandom(seed);
   const plain = drawScenario(random);
-  const scenario = hasFlows(seed) ? withWorkflows(plain, createRandom(~seed)) : plain;
+  const working = hasFlows(seed) ? withWorkflows(plain, createRandom(~seed)) : plain;
+  const scenario = hasStages(seed) ? withStages(working, createRandom(seed ^ 0x57a6e5n)) : working;
   const counters: Counters = new Map();
   const scheduler = createScheduler(() => answerNotices(sim));
   const sim: Sim = {

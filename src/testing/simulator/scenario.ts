@@ -28,6 +28,8 @@ export type Scenario = {
   readonly databaseClockMoves: boolean;
   readonly latencyMs: number;
   readonly flows: Flows;
+  /** Approvals have stages, and deadlines that do not just end them. */
+  readonly staged: boolean;
 };
 
 /** Chances per opportunity, at full strength. */
@@ -106,5 +108,6 @@ export function drawScenario(random: Random): Scenario {
     databaseClockMoves,
     latencyMs: random.pick([1, 3, 10]),
     flows: NO_FLOWS,
+    staged: false,
   };
 }

@@ -104,7 +104,13 @@ export type Sim = {
   readonly lives: Life[];
   readonly violations: Violation[];
   /** Approvals that people were told about. */
-  readonly told: { readonly tenant: string; readonly approval: string; readonly decideBy: number | null }[];
+  readonly told: {
+    readonly tenant: string;
+    readonly approval: string;
+    readonly decideBy: number | null;
+    /** How often people were asked anew because another stage had begun. */
+    readonly round?: number;
+  }[];
   readonly trace: ((text: string) => void) | null;
   /** Lives between `before_recover` and `after_recover`. */
   readonly recovering: Set<Life>;

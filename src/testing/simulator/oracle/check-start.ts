@@ -5,8 +5,8 @@ import type { DeployedTool } from "../sim.ts";
 import { count } from "../sim.ts";
 import { type Args, verdictFor } from "../tool-spec.ts";
 import { specOf } from "../workflow-spec.ts";
-import { standing } from "./check-approval.ts";
 import { type Commit, type Event, expect, has, type SeenAction, type SeenApproval } from "./seen.ts";
+import { lacking, standing, wantedBy } from "./stages-seen.ts";
 
 /** What the author of the policy meant, asked once more. */
 function meant(tool: DeployedTool, action: SeenAction): string {
@@ -55,8 +55,14 @@ function checkApproved(commit: Commit, event: Event, action: SeenAction, tool: D
     expect(commit, false, "1", `${action.id} started by no approval`);
     return;
   }
-  const { policy, nonce, approvers, decideBy, executeBy, binding } = approval.question;
-  const bound = bindingBy(commit, action, { policy, nonce, approvers, decideBy, executeBy });
+  const { policy, nonce, approvers, decideBy, binding, stages, onTimeout } = approval.question;
+  const { executeBy } = approval;
+  const asked = { policy, nonce, approvers, decideBy, executeBy: approval.question.executeBy };
+  const more = {
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
+  };
+  const bound = bindingBy(commit, action, { ...asked, ...more });
   expect(
     commit,
     event.body["binding"] === bound && binding === bound,
@@ -86,9 +92,10 @@ function checkApproved(commit: Commit, event: Event, action: SeenAction, tool: D
 
 function checkStanding(commit: Commit, action: SeenAction, approval: SeenApproval, said: string): void {
   const free = approval.edited && (said === "approve" || said === "unknown");
-  const least = free ? 1 : approval.question.approvers.quorum;
   const counted = standing(approval, commit.seen).size;
-  expect(commit, counted >= least, "7", `${action.id} started with ${counted} of ${least} people behind it`);
+  const holds = free ? counted >= 1 : lacking(approval, commit.seen) === undefined;
+  const least = free ? 1 : wantedBy(approval);
+  expect(commit, holds, "7", `${action.id} started with ${counted} of ${least} people behind it`);
 }
 
 /** The costs that the tool's author declares, each reserved in this commit. */
