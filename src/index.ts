@@ -29,6 +29,7 @@ import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
+import { type Policies, policiesOf } from "./engine/policies.ts";
 import { type LivePolicy, livePolicy } from "./engine/policy/live-policy.ts";
 import type { PolicySource } from "./engine/policy/policy-source.ts";
 import { noticePrinter } from "./engine/print-notice.ts";
@@ -54,6 +55,8 @@ import { PROJECTIONS } from "./views/projections.ts";
 
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
+export type { BacktestReport } from "./core/backtest/report.ts";
+export type { Suggestion } from "./core/backtest/suggest.ts";
 
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
@@ -111,6 +114,10 @@ export type {
   Rejection,
 } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
+export type { KeptPolicy, KeptVersion } from "./engine/backtest/kept-policies.ts";
+export type { RecordedTool } from "./engine/backtest/known-tools.ts";
+export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
+export type { Told } from "./engine/backtest/told.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
@@ -125,11 +132,13 @@ export type {
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
+export type { Policies } from "./engine/policies.ts";
 export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
 export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
+export type { Suggestions, SuggestOptions } from "./engine/suggest-rules.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
 export type { ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
@@ -204,6 +213,7 @@ export type Holdpoint = KillSwitch & {
   readonly journal: Journal;
   readonly budgets: Budgets;
   readonly people: People;
+  readonly policies: Policies;
   /**
    * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
    * stops where people want to look, and can be sent back.
@@ -379,6 +389,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     journal: journalOf(opening),
     budgets: budgetsOf(opening),
     people: peopleOf(opening),
+    policies: policiesOf(opening),
     workflow: <Input, Result>(
       name: string,
       first: WorkflowOptions<Input> | WorkflowBody<Input, Result>,

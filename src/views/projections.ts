@@ -1,6 +1,7 @@
 /** Every view that a store keeps. */
 import { actionsView } from "./actions.ts";
 import { approvalsView } from "./approvals.ts";
+import { policiesView } from "./policies.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
-export const PROJECTIONS = [approvalsView, actionsView, workflowsView, runsView] as const;
+export const PROJECTIONS = [approvalsView, actionsView, workflowsView, runsView, policiesView] as const;
