@@ -47,7 +47,7 @@ const paid = (amount_usd: number) => {
 };
 
 function review(tool: string, args: Json, history: readonly PastCall[] = []): Review {
-  const rules = TOOLS.get(tool) ?? { ...defineTool({ name: tool, run: () => 0 }).rules };
+  const rules = TOOLS.get(tool) ?? { ...defineTool({ name: tool, effect: "read", run: () => 0 }).rules };
   const who = { agent: "agent:refunds", requester: ["agent:refunds"], requestId: null, now: 0 };
   const workflow = { id: "wf_1", name: "refund", generation: 1 };
   const input = { tool, effectClass: rules.effectClass, args, history, workflow, ...who };
