@@ -120,6 +120,36 @@ describe("demo refund", () => {
       assert.equal(cli(place, "verify", "--data", data).code, 0);
     }));
 
+  test("an edit that the policy forbids, from a second terminal, is refused with the rule; so is another tool", () =>
+    inPlace(async (place) => {
+      const { child, match } = await startUntil(place, BIN, ASKED, "demo", "refund", "--json");
+      const ended = new Promise((done) => child.once("exit", done));
+      const decide = (...args: readonly string[]) => cli(place, ...args, "--data", ".holdpoint-demo");
+      const [, id = ""] = match;
+      for (const [edit, why] of [
+        ['{"amount_usd":0}', /"invalid_refund_amount"/],
+        ['{"name":"send_refund_email"}', /name/],
+      ] as const) {
+        const ran = decide("approve", id, "--edit", edit);
+        assert.equal(ran.code, 1, ran.out);
+        assert.match(ran.err, why);
+        assert.deepEqual(linesOf(place, ".holdpoint-demo/outside.log"), []);
+      }
+      assert.match(decide("show", id).out, /pending/);
+      assert.equal(decide("reject", id, "--reason", "not this time").code, 0);
+      assert.equal(await ended, 0);
+    }));
+
+  test("left with Ctrl-C it says how to go on, and goes on", () =>
+    inPlace(async (place) => {
+      const { child } = await startUntil(place, BIN, ASKED, "demo", "refund", "--json");
+      const ended = new Promise((done) => child.once("exit", done));
+      child.kill("SIGINT");
+      assert.equal(await ended, 130);
+      assert.deepEqual(left(place), [".holdpoint-demo"]);
+      assert.equal(played(place, "--reject", "--data", ".holdpoint-demo").stop_reason, "human_rejected");
+    }));
+
   test("refuses what it cannot do, before it does anything", () =>
     inPlace((place) => {
       for (const args of [

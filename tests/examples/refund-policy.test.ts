@@ -1,10 +1,17 @@
 /** Every verdict reason of the refund policy, straight from its file: no engine, no model. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
-import { emailed, refundContext, refunded, refundTools } from "../../src/cli/demos/refund-tools.ts";
+import {
+  emailed,
+  fileOutside,
+  refundContext,
+  refunded,
+  refundTools,
+} from "../../src/cli/demos/refund-tools.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { runCase } from "../../src/core/policy/cases.ts";
 import { compilePolicy } from "../../src/core/policy/compile.ts";
@@ -213,6 +220,20 @@ describe("the refund tools", () => {
       status: "error",
       error: "email_user_not_found:99",
     });
+  });
+
+  test("do outside what they are told under one key once, whatever else the file says", () => {
+    const folder = mkdtempSync(join(tmpdir(), "holdpoint-refund-"));
+    const file = join(folder, "outside.log");
+    const outside = fileOutside(file);
+    for (const key of ["eff_1", "eff_1", "eff_12", "eff_1"]) outside.once(key, { text: '{"key":"eff_3",' });
+    outside.once("eff_3", { amount_usd: 1 });
+    const keys = readFileSync(file, "utf8").trimEnd().split("\n");
+    rmSync(folder, { recursive: true, force: true });
+    assert.deepEqual(
+      keys.map((line) => (JSON.parse(line) as { readonly key: string }).key),
+      ["eff_1", "eff_12", "eff_3"],
+    );
   });
 
   test("know nobody by a name of the object's own, such as constructor", () => {
