@@ -109,14 +109,25 @@ describe("limits stop a run", () => {
     assert.deepEqual(played.outside, []);
   });
 
+  test("as the policy file says: one call, or two turns", async () => {
+    const one = await play({ lines: [CONTEXT, refund(1)], policy: [["tool_calls: 5", "tool_calls: 1"]] });
+    ends(one, "max_tool_calls", "execution");
+    const two = await play({
+      lines: [CONTEXT, refund(1), "Paid 1 USD."],
+      policy: [["steps: 8", "steps: 2"]],
+    });
+    ends(two, "max_steps");
+    assert.equal(two.result.answer, "Paid 1 USD.");
+  });
+
   test("max_seconds, of time in the model", async () => {
     const model = saying([CONTEXT, FINAL]);
     const slow = async (request: Parameters<typeof model.propose>[0]) => {
       await new Promise((done) => setTimeout(done, 20));
       return model.propose(request);
     };
-    const options = { model: { ...model, propose: slow }, limits: { seconds: 0.01 } };
-    const { result } = await play({ options });
+    const policy: readonly Change[] = [["seconds: 30", "seconds: 0.01"]];
+    const { result } = await play({ options: { model: { ...model, propose: slow } }, policy });
     assert.deepEqual([result.status, result.stop_reason], ["stopped", "max_seconds"]);
   });
 });
