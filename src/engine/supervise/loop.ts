@@ -115,6 +115,17 @@ function proposalOf(turn: Turn, phase: Phase): Proposal | RunEnd {
   }
 }
 
+/** What is wrong with the arguments; a policy that cannot be used, or a store in trouble, is not the model's fault. */
+const UNFIT: ReadonlySet<string> = new Set([
+  "invalid_args",
+  "invalid_json",
+  "invalid_input",
+  "payload_too_large",
+  "reserved_key",
+  "secret_missing",
+  "secret_transformed",
+]);
+
 async function call(
   { ctx, input, worker }: Run,
   tool: AnyGated,
@@ -128,7 +139,7 @@ async function call(
   try {
     return await ctx.call(tool, args, options);
   } catch (error) {
-    if (!isHoldpointError(error)) throw error;
+    if (!isHoldpointError(error) || !UNFIT.has(error.code)) throw error;
     return { stop_reason: `tool_bad_args:${tool.toolName}`, phase: "execution" };
   }
 }
