@@ -14,6 +14,8 @@ import {
   approvalsOf,
   type Budgets,
   budgetsOf,
+  type Grants,
+  grantsOf,
   type Journal,
   journalOf,
   type KillSwitch,
@@ -90,12 +92,15 @@ export type {
   Rejection,
 } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
+export type { GrantOffer, GrantPage } from "./engine/check-grant.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
+export type { GrantList, GrantStatus, GrantUse, StandingGrant } from "./engine/grants.ts";
 export type {
   Actions,
   Approvals,
   Budgets,
+  Grants,
   Journal,
   KillSwitch,
   People,
@@ -174,6 +179,7 @@ export type Holdpoint = KillSwitch & {
   readonly journal: Journal;
   readonly budgets: Budgets;
   readonly people: People;
+  readonly grants: Grants;
   /**
    * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
    * stops where people want to look, and can be sent back.
@@ -331,6 +337,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     journal: journalOf(opening),
     budgets: budgetsOf(opening),
     people: peopleOf(opening),
+    grants: grantsOf(opening),
     workflow: <Input, Result>(
       name: string,
       first: WorkflowOptions<Input> | WorkflowBody<Input, Result>,

@@ -7,6 +7,7 @@ export const STREAM_KINDS = [
   "approval",
   "budget",
   "epoch",
+  "grant",
   "policy",
   "roster",
   "store",
@@ -32,6 +33,7 @@ export const actionStream = (id: string): StreamRef<"action"> => ({ kind: "actio
 export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "approval", id });
 export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
 export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
+export const grantStream = (id: string): StreamRef<"grant"> => ({ kind: "grant", id });
 export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
 export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });

@@ -4,6 +4,7 @@ import { type ApprovalState, approvalFold } from "./approval/state.ts";
 import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
+import { type GrantState, grantFold } from "./grant/state.ts";
 import { type PolicyState, policyFold } from "./policy-record.ts";
 import { type StoreState, storeFold } from "./restore.ts";
 import { type RosterState, rosterFold } from "./roster.ts";
@@ -16,6 +17,7 @@ export type StateMap = {
   approval: ApprovalState;
   budget: BudgetState;
   epoch: EpochState;
+  grant: GrantState;
   policy: PolicyState;
   roster: RosterState;
   store: StoreState;
@@ -30,6 +32,7 @@ export const FOLDS: Folds = {
   approval: approvalFold,
   budget: budgetFold,
   epoch: epochFold,
+  grant: grantFold,
   policy: policyFold,
   roster: rosterFold,
   store: storeFold,

@@ -37,6 +37,7 @@ function settle(
 ): Decision<Proposed | Load> {
   const answer = move(draft);
   if (isNeed(answer)) return answer;
+  if (answer.kind === "load") return { kind: "commit", append: [], result: answer };
   if (answer.kind !== "new" || answer.answer.kind !== "started") return draft.commit(answer);
   const { action } = answer;
   const state = draft.state(actionStream(action)) as ActionIn<"running">;

@@ -14,7 +14,7 @@ export type ToolContext = {
   /** The same for every attempt of this effect and for no other: hand it to the receiver. */
   readonly idempotencyKey: string;
   readonly attempt: number;
-  /** Who agreed, and what they noted; empty when the policy allowed it by itself. */
+  /** Who agreed, or granted it before, and what they noted; empty when the policy allowed it by itself. */
   readonly approvedBy: readonly string[];
   readonly notes: readonly string[];
   /** Aborts at the tool's time-out. */

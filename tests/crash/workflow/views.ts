@@ -10,7 +10,7 @@ const TENANT = "default";
 type Row = Omit<ViewRow, "stream">;
 type AnyProjection = {
   readonly view: string;
-  readonly kind: "action" | "approval" | "workflow";
+  readonly kind: "action" | "approval" | "workflow" | "grant";
   row(id: string, state: never): Row | undefined;
 };
 
@@ -27,6 +27,8 @@ async function rowsOf(store: Store, view: string): Promise<ReadonlyMap<string, R
 
 function statesOf(watch: Watch, kind: AnyProjection["kind"]): ReadonlyMap<string, unknown> {
   if (kind === "workflow") return watch.workflows;
+  // Nobody gives a grant in this run.
+  if (kind === "grant") return new Map();
   return kind === "action" ? watch.actions : watch.approvals;
 }
 
