@@ -202,6 +202,9 @@ function printOutcome(sections: Sections, { action, receipt, now }: Card): void 
   }
   sections.field("started", `${ago(action.effect.startedAt, now)}, attempt ${action.effect.attempt}`);
   sections.field("effect", action.effect.id);
+  const { grant } = action.effect;
+  if (grant.kind === "standing")
+    sections.field("granted", `${grant.grant} by ${grant.by.join(", ")}, beforehand: nobody was asked`);
   if (action.phase !== "running") {
     sections.field(action.phase.replace("_", " "), ago(action.outcome.at, now));
     if (action.outcome.reason !== "") sections.field("reason", action.outcome.reason);

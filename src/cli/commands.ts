@@ -8,6 +8,7 @@ import { demo } from "./demo.ts";
 import { exportCommand } from "./export.ts";
 import { fork } from "./fork.ts";
 import { go } from "./go.ts";
+import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { journal } from "./journal.ts";
@@ -39,6 +40,7 @@ export const COMMANDS: readonly Command[] = [
   answer,
   cancel,
   revoke,
+  grants,
   rollback,
   fork,
   journal,

@@ -60,7 +60,7 @@ export function checkOffer(given: GrantOffer): GrantOffer {
   if (!(Number.isSafeInteger(uses) && uses >= 1 && uses <= MOST_USES))
     wrong(`A grant has a number of uses: a whole number from 1 to ${MOST_USES}.`);
   if (!(Number.isSafeInteger(forMs) && forMs >= 1 && forMs <= LONGEST_DAYS * DAY_MS))
-    wrong(`A grant ends: forMs is a number of milliseconds, at most ${LONGEST_DAYS} days.`);
+    wrong(`A grant ends: after at most ${LONGEST_DAYS} days, given as forMs in whole milliseconds.`);
   checkSaid(offer);
   checkAgent(agent);
   checkExpression("when", when, whenFault);
