@@ -85,6 +85,19 @@ function printHead(terminal: Terminal, sections: Sections, { approval, action }:
   sections.field("effect", `${action.effectClass}: ${classWords(action)}`);
 }
 
+/** What the tool itself said it would do, and what people approve with it. */
+function printPreview(sections: Sections, { approval, full }: Card): void {
+  if (approval?.preview === undefined) return;
+  const { value, failed } = approval.preview;
+  if (failed) {
+    sections.heading("The tool could not show what it would do", "yellow");
+    sections.quote(String(value));
+  } else {
+    sections.heading("What the tool shows of it");
+    sections.block(readable(value, full));
+  }
+}
+
 function printWords(sections: Sections, { action, approval }: Card): void {
   const says = approval?.says ?? action.says;
   if (says !== null) {
@@ -242,6 +255,7 @@ export function printCard(terminal: Terminal, card: Card): void {
   const sections = sectionsOn(terminal, card.full);
   printHead(terminal, sections, card);
   printArgs(terminal, (card.approval ?? card.action).args, card.full);
+  printPreview(sections, card);
   printWords(sections, card);
   printVotes(sections, card);
   printEdit(terminal, sections, card);

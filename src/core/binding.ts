@@ -21,19 +21,22 @@ export type BindingFacts = {
   readonly nonce: string;
   /** The standing grant that permits it, if one does. */
   readonly grant?: string;
+  /** Digest of what the tool showed of it; absent where it shows nothing. */
+  readonly preview?: string;
 };
 
 /** RFC 8785 JSON of the facts and `"v":1`, its keys in the order that asks for. */
 function bindingText(facts: BindingFacts): string {
   const { action, approvers, args, decideBy, effectClass, executeBy } = facts;
   const { nonce, policy, requester, schema, stream, tenant, tool } = facts;
-  const { grant } = facts;
+  const { grant, preview } = facts;
   const text = canonicalJson;
   const standing = grant === undefined ? "" : `"grant":${text(grant)},`;
+  const shown = preview === undefined ? "" : `"preview":${text(preview)},`;
   return (
     `{"action":${text(action)},"approvers":${text(approvers)},"args":${text(args)},"decideBy":${text(decideBy)},` +
     `"effectClass":${text(effectClass)},"executeBy":${text(executeBy)},${standing}"nonce":${text(nonce)},` +
-    `"policy":${text(policy)},"requester":${text(requester)},"schema":${text(schema)},"stream":${text(stream)},` +
+    `"policy":${text(policy)},${shown}"requester":${text(requester)},"schema":${text(schema)},"stream":${text(stream)},` +
     `"tenant":${text(tenant)},"tool":${text(tool)},"v":1}`
   );
 }

@@ -33,6 +33,8 @@ export type ToolRules = {
   policy(input: PolicyInput): Verdict;
   /** The policy looks at what its workflow did before. */
   readonly usesHistory: boolean;
+  /** It shows what it would do before it does it. */
+  readonly hasPreview?: boolean;
   costs(args: Json): readonly Cost[];
   dedupe(args: Json): Dedupe | undefined;
 };

@@ -112,6 +112,6 @@ export async function performInTransaction(
       return runDecide(runtime, needs, (sight) => settle(openDraft(sight), move, argsOf, () => report));
     });
     if (answer.kind !== "load") return answer;
-    loaded.set(answer.key, await loaderOf(runtime)(answer.key));
+    loaded.set(answer.key, await loaderOf(runtime, tool)(answer));
   }
 }

@@ -96,7 +96,7 @@ export async function performRead(
   for (;;) {
     const seen = await runDecide(runtime, needs, lookAhead(rules, argsNow));
     if (seen.kind === "load") {
-      loaded.set(seen.key, await loaderOf(runtime)(seen.key));
+      loaded.set(seen.key, await loaderOf(runtime, tool)(seen));
       continue;
     }
     if (seen.kind !== "started") return seen;

@@ -23,6 +23,9 @@ export type ToolContext = {
   spent(budget: string, amount: Money): void;
 };
 
+/** What a tool's `preview` is told about the call that people will be asked about. */
+export type PreviewContext = Pick<ToolContext, "action" | "requestId" | "tool" | "agent" | "signal">;
+
 export type ProbeContext = {
   readonly args: Json;
   readonly idempotencyKey: string;
@@ -41,6 +44,8 @@ export type Tool = {
   run(args: Json, context: ToolContext): unknown;
   /** Only for class transactional: runs inside the journal's own SQL transaction. */
   readonly runInTransaction: ((args: Json, sql: SqlTransaction, context: ToolContext) => unknown) | null;
+  /** What it would do, told to people before it is done; null where the tool does not say. */
+  readonly preview: ((args: Json, context: PreviewContext) => unknown) | null;
   /** True when an error proves that nothing happened. */
   isDefinite(error: unknown): boolean;
   readonly verify: ((context: ProbeContext) => Promise<ProbeAnswer>) | null;

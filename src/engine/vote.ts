@@ -8,20 +8,18 @@ import { executorOf } from "./move.ts";
 import { readState } from "./read-state.ts";
 import { runLoading } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Tool } from "./tool.ts";
 
 export type Ballot = Omit<VoteCommand, "executor">;
 type Decided = Extract<VoteAnswer, { approval: string }>;
 
 /** Only an edit needs the tool; a plain vote is the same in every process. */
-async function executorFor(
-  runtime: Runtime,
-  ballot: Ballot,
-): Promise<Omit<NonNullable<VoteCommand["executor"]>, "loaded"> | null> {
+async function toolFor(runtime: Runtime, ballot: Ballot): Promise<Tool | null> {
   if (ballot.edit === undefined) return null;
   const approval = await readState(runtime, approvalStream(ballot.approval));
   if (approval.status === "none") return null;
   const tool = runtime.tools.get(approval.tool);
-  return tool === undefined || tool.rules.schemaDigest !== approval.schema ? null : executorOf(runtime, tool);
+  return tool === undefined || tool.rules.schemaDigest !== approval.schema ? null : tool;
 }
 
 /** What the rules will ask for in any case: declared at once, it spares them a second and third round. */
@@ -39,14 +37,15 @@ function refusedVote(ballot: Ballot, answer: Extract<VoteAnswer, { kind: "vote_r
 
 /** `about`: what the approval is about, where it is known. Answers what was decided; a refused vote is recorded and then thrown. */
 export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamRef): Promise<Decided> {
-  const executor = await executorFor(runtime, ballot);
+  const tool = await toolFor(runtime, ballot);
+  const executor = tool === null ? null : await executorOf(runtime, tool);
   await runtime.reach("before_vote");
   const answer: VoteAnswer = await runLoading(
     runtime,
     foreseen(ballot, about),
     (draft, loaded) =>
       vote(draft, { ...ballot, executor: executor === null ? null : { ...executor, loaded } }),
-    loaderOf(runtime),
+    loaderOf(runtime, tool),
   );
   await runtime.reach("after_vote");
   if (answer.kind === "unknown")

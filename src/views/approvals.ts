@@ -27,6 +27,7 @@ function summary(approval: LiveApproval): JsonObject {
     votes: approval.votes.length,
     quorum: approval.approvers.quorum,
     edit: approval.edit !== null,
+    preview: approval.preview === undefined ? null : previewOf(approval.preview.value),
     requestedAt: approval.requestedAt,
     decideBy: approval.decideBy,
     decidedBy: approval.decided?.by ?? [],
@@ -36,7 +37,7 @@ function summary(approval: LiveApproval): JsonObject {
 export const approvalsView = {
   view: APPROVALS_VIEW,
   kind: "approval",
-  version: 2,
+  version: 3,
   row(_id: string, state: StateOf<"approval">) {
     if (state.status === "none") return undefined;
     const due = state.status === "pending" ? state.decideBy : null;

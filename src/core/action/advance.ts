@@ -2,7 +2,7 @@
  * Moves an action as far as it can go: to people, to a refusal, or to a started effect. Called when it is proposed and
  * again whenever somebody with the tool at hand comes back to it; what held at proposal is checked again here.
  *
- * N1. A decision of people is used only while binding, tool, policy, deadline and the voters' standing still hold.
+ * N1. A decision of people is used only while binding, tool, policy, deadline, preview and the voters' standing still hold.
  * N2. A policy that changed since reviews the action anew; a block wins over any approval.
  * N3. Where people would be asked, what one of them granted before may stand for their vote; once they were asked, they
  *     decide.
@@ -24,6 +24,7 @@ import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
 import { checkPlace, type Turned } from "../workflow/call.ts";
 import type { ReviewFacts } from "./events.ts";
 import { policyInput } from "./policy-input.ts";
+import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import {
   argsOf,
@@ -155,6 +156,8 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
     case "escalate": {
       const { approval, nonce } = executor.ids;
       const { policyDigest: policy, schemaText } = executor.rules;
+      const shows = previewNow(draft, id, answer.args, executor);
+      if (shows.kind === "load") return shows;
       const more = askPeople(draft, {
         action: id,
         state: live(draft, id),
@@ -163,6 +166,7 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
         schemaText,
         approval,
         nonce,
+        preview: shows.preview,
       });
       if (more !== undefined) return more;
       const asked = draft.state(approvalStream(approval)) as LiveApproval;
@@ -223,13 +227,18 @@ function useDecision(
   }
   const answer = review(draft, id, executor);
   if ("kind" in answer) return answer;
-  if (fault !== undefined || !standsBehind(draft, answer, approval)) {
-    const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
-    if (more !== undefined) return more;
-    lapse(draft, approvalId, fault?.reason ?? "the policy no longer allows what was approved");
-    return followReview(draft, id, answer, executor);
+  let reason = fault?.reason ?? "the policy no longer allows what was approved";
+  if (fault === undefined && standsBehind(draft, answer, approval)) {
+    const shows = previewNow(draft, id, executor.args, executor);
+    if (shows.kind === "load") return shows;
+    if (isSamePreview(approval.preview, shows.preview))
+      return startByApproval(draft, id, approvalId, executor);
+    reason = PREVIEW_MOVED;
   }
-  return startByApproval(draft, id, approvalId, executor);
+  const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
+  if (more !== undefined) return more;
+  lapse(draft, approvalId, reason);
+  return followReview(draft, id, answer, executor);
 }
 
 function startByApproval(

@@ -12,6 +12,7 @@ import { errorText } from "../error-text.ts";
 import { countUse } from "../grant/settle-use.ts";
 import type { Json } from "../json.ts";
 import { type Money, moneyToJson } from "../money.ts";
+import type { PreviewCall } from "../preview.ts";
 import { isArtifactRef } from "../stored-value.ts";
 import { actionStream, budgetStream, epochStream, switchStream } from "../stream.ts";
 import { agentScope, TENANT_SCOPE } from "../switch.ts";
@@ -30,8 +31,13 @@ export type Executor = {
   readonly ids: { readonly approval: string; readonly nonce: string };
 };
 
-/** Something that is not in the states has to be loaded first: large arguments, by their digest, or a workflow's history. */
-export type Load = { readonly kind: "load"; readonly key: string };
+/** Something that is not in the states has to be loaded first: large arguments, by their digest, a workflow's history and so on. */
+export type Load = {
+  readonly kind: "load";
+  readonly key: string;
+  /** For a preview: the call that it is of. */
+  readonly preview?: PreviewCall;
+};
 
 export function argsOf(
   kept: { readonly args: Json; readonly argsDigest: string },

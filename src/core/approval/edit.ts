@@ -7,22 +7,30 @@
  */
 
 import { policyInput } from "../action/policy-input.ts";
+import { keepPreview, previewNow } from "../action/preview.ts";
 import { argsOf, type Executor, type Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
 import { digestOf } from "../digest.ts";
 import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { Json } from "../json.ts";
+import type { Preview } from "../preview.ts";
 import { type Review, reviewAction } from "../review.ts";
 import { actionStream, approvalStream, ROSTER } from "../stream.ts";
 import { withAction } from "./end.ts";
-import { askPeople, questionBinding } from "./request.ts";
+import { askPeople, type EscalateReview, questionBinding } from "./request.ts";
 import { approvers, isEligible, type LiveApproval, type OpenEdit } from "./state.ts";
 
 export type EditAnswer =
   | { readonly kind: "accepted"; readonly approval: string }
   | { readonly kind: "edit_refused"; readonly rule: string; readonly reason: string };
 
-type Edited = { readonly edit: OpenEdit; readonly args: Json; readonly review: Review };
+type Edited = {
+  readonly edit: OpenEdit;
+  readonly args: Json;
+  readonly review: Review;
+  /** Of the arguments as they would run now. */
+  readonly preview: Preview | null;
+};
 
 function refuseEdit(
   draft: Draft,
@@ -84,7 +92,7 @@ function recordVerdict(
 function reopen(
   draft: Draft,
   id: string,
-  review: Extract<Review, { verdict: "escalate" }>,
+  { review, preview }: Pick<Edited, "preview"> & { readonly review: EscalateReview },
   executor: Executor,
 ): EditAnswer {
   const approval = draft.state(approvalStream(id)) as LiveApproval;
@@ -102,11 +110,12 @@ function reopen(
     schemaText: executor.rules.schemaText,
     approval: fresh,
     nonce,
+    preview,
   });
   return { kind: "accepted", approval: fresh };
 }
 
-function rebind(draft: Draft, id: string, { edit, review }: Edited, executor: Executor): EditAnswer {
+function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, executor: Executor): EditAnswer {
   const ref = approvalStream(id);
   const approval = draft.state(ref) as LiveApproval;
   const policy = executor.rules.policyDigest;
@@ -115,8 +124,10 @@ function rebind(draft: Draft, id: string, { edit, review }: Edited, executor: Ex
     argsDigest: digestOf(review.args),
     policy,
     nonce: executor.ids.nonce,
+    ...keepPreview(draft, preview),
   };
-  const binding = questionBinding(draft.tenant, { ...approval, ...change });
+  const { preview: _ofBefore, ...asked } = approval;
+  const binding = questionBinding(draft.tenant, { ...asked, ...change });
   draft.append(ref, [{ type: "approval.revised", tv: 1, body: { by: edit.by, ...change, binding } }]);
   recordVerdict(draft, approval, review, { policy, approval: id });
   voteOf(draft, id, edit);
@@ -128,7 +139,7 @@ function rebind(draft: Draft, id: string, { edit, review }: Edited, executor: Ex
 
 function accept(draft: Draft, id: string, edited: Edited, executor: Executor): EditAnswer {
   const approval = draft.state(approvalStream(id)) as LiveApproval;
-  const { edit, review } = edited;
+  const { edit, review, preview } = edited;
   if (digestOf(review.args) === approval.argsDigest) {
     voteOf(draft, id, edit);
     concludeVotes(draft, id);
@@ -136,7 +147,7 @@ function accept(draft: Draft, id: string, edited: Edited, executor: Executor): E
   }
   reviseAction(draft, approval, edited);
   if (review.verdict === "escalate" && !sameRule(approval, review))
-    return reopen(draft, id, review, executor);
+    return reopen(draft, id, { review, preview }, executor);
   return rebind(draft, id, edited, executor);
 }
 
@@ -182,5 +193,8 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
   const review = reviewAction(rules, asked.input);
   if (review.verdict === "block")
     return refuseEdit(draft, id, edit, { rule: review.rule, reason: review.reason });
-  return accept(draft, id, { edit, args: valid.value, review }, executor);
+  const shows = previewNow(draft, approval.action, review.args, executor);
+  if (shows.kind === "load") return shows;
+  const { preview } = shows;
+  return accept(draft, id, { edit, args: valid.value, review, preview }, executor);
 }

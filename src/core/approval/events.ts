@@ -1,5 +1,7 @@
 /** Every fact that an approval's stream can hold. */
+
 import type { Json } from "../json.ts";
+import type { Preview } from "../preview.ts";
 import type { ApproverRule } from "../verdict.ts";
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
@@ -29,6 +31,8 @@ export type ApprovalQuestion = {
   readonly executeBy: number | null;
   readonly nonce: string;
   readonly binding: string;
+  /** What the tool showed of it; only of a tool that has a preview. */
+  readonly preview?: Preview;
   readonly subject?: Subject;
 };
 
@@ -77,6 +81,7 @@ export type ApprovalEvent =
         readonly policy: string;
         readonly nonce: string;
         readonly binding: string;
+        readonly preview?: Preview;
       }
     >
   | Fact<"approval.approved" | "approval.modified", { readonly by: readonly string[] }>

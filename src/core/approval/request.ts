@@ -1,8 +1,10 @@
 /** Opens a durable question to people about an action as it stands now. */
 
+import { keepPreview } from "../action/preview.ts";
 import type { LiveAction } from "../action/state.ts";
 import { bindingOf } from "../binding.ts";
 import type { Draft, Need } from "../draft.ts";
+import type { Preview } from "../preview.ts";
 import type { Review } from "../review.ts";
 import { actionStream, approvalStream, streamName, workflowStream } from "../stream.ts";
 import type { ApprovalQuestion } from "./events.ts";
@@ -18,6 +20,8 @@ export type AskPeople = {
   readonly schemaText: string | null;
   readonly approval: string;
   readonly nonce: string;
+  /** What the tool shows of it; null where it shows nothing. */
+  readonly preview: Preview | null;
 };
 
 type BoundFields = Omit<ApprovalQuestion, "binding" | "says" | "reason" | "rule" | "args" | "agent">;
@@ -37,7 +41,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     executeBy,
     nonce,
   } = question;
-  const { subject } = question;
+  const { subject, preview } = question;
   const stream = streamName(subject === undefined ? actionStream(action) : workflowStream(action));
   return bindingOf({
     tenant,
@@ -53,6 +57,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     decideBy,
     executeBy,
     nonce,
+    ...(preview === undefined ? {} : { preview: preview.digest }),
   });
 }
 
@@ -81,6 +86,7 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
     approvers: ask.review.approvers,
     nonce: ask.nonce,
     ...deadlines(draft.now, ask.review),
+    ...keepPreview(draft, ask.preview),
   };
   const said = { args, agent, says, reason: ask.review.reason, rule: ask.review.rule };
   const body = { ...bound, ...said, binding: questionBinding(draft.tenant, bound) };

@@ -102,7 +102,8 @@ function evolvePending(state: LiveApproval, event: ApprovalEvent, at: number): A
       return { ...state, edit: null, editRefused: event.body };
     case "approval.revised": {
       const { by: _editor, ...question } = event.body;
-      return { ...state, ...question, edit: null, editRefused: null, edited: true, votes: [] };
+      const { preview: _ofBefore, ...asked } = state;
+      return { ...asked, ...question, edit: null, editRefused: null, edited: true, votes: [] };
     }
     case "approval.approved":
     case "approval.modified":
@@ -167,7 +168,7 @@ function known(recorded: RecordedEvent): ApprovalEvent {
 }
 
 export const approvalFold: Fold<ApprovalState> = {
-  version: 2,
+  version: 3,
   initial: { status: "none" },
   evolve(state, recorded) {
     const event = known(recorded);

@@ -164,7 +164,7 @@ const IN_CALLS: readonly Planted[] = [
         });
       const answer: VoteAnswer = await sure(runLoading(`,
     ),
-    at("src/engine/vote.ts", "loaderOf(runtime),\n  );", "loaderOf(runtime),\n  ));"),
+    at("src/engine/vote.ts", "loaderOf(runtime, tool),\n  );", "loaderOf(runtime, tool),\n  ));"),
   ),
   bug("the requester may vote", at(APPROVAL, "approval.requester.includes(person) ||", "")),
   bug(
