@@ -156,7 +156,7 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
     case "escalate": {
       const { approval, nonce } = executor.ids;
       const { policyDigest: policy, schemaText } = executor.rules;
-      const shows = previewNow(draft, id, answer.args, executor);
+      const shows = previewNow(draft, { action: id, args: answer.args, approval: null }, executor);
       if (shows.kind === "load") return shows;
       const more = askPeople(draft, {
         action: id,
@@ -229,7 +229,7 @@ function useDecision(
   if ("kind" in answer) return answer;
   let reason = fault?.reason ?? "the policy no longer allows what was approved";
   if (fault === undefined && standsBehind(draft, answer, approval)) {
-    const shows = previewNow(draft, id, executor.args, executor);
+    const shows = previewNow(draft, { action: id, args: executor.args, approval: approvalId }, executor);
     if (shows.kind === "load") return shows;
     if (isSamePreview(approval.preview, shows.preview))
       return startByApproval(draft, id, approvalId, executor);

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import {
   ACTION,
   ANN,
+  APPROVAL,
   ARGS,
   action,
   approval,
@@ -40,8 +41,10 @@ const escalates = { policy: says(ESCALATE), hasPreview: true };
 /** An executor for whom the preview of these arguments was computed. */
 function seeing(shown: Shown | null, bending: Bending = escalates, args: Json = ARGS): Executor {
   const own = executor(bending);
-  const entry = shown === null ? [] : [[previewKey(digestOf(args)), shown as unknown as Json] as const];
-  return { ...own, loaded: new Map([...own.loaded, ...entry]) };
+  const digest = digestOf(args);
+  const keys = [null, APPROVAL, SECOND_APPROVAL].map((approval) => previewKey(digest, approval));
+  const known = shown === null ? [] : keys.map((key) => [key, shown as unknown as Json] as const);
+  return { ...own, loaded: new Map([...own.loaded, ...known]) };
 }
 
 const asks = (shown: Shown | null, bending: Bending = escalates) =>
@@ -117,6 +120,16 @@ describe("what people approved", () => {
   test("starts when the preview, computed again, shows the same", () => {
     given(approved(FROM_A_TO_B)).when(comesBackSeeing(null)).then([]).answers({ kind: "load" });
     given(approved(FROM_A_TO_B)).when(comesBackSeeing(FROM_A_TO_B)).then(started);
+  });
+
+  test("is not used by a preview that was computed to ask with", () => {
+    const own = executor({ ...escalates, ...later });
+    const old = [[previewKey(digestOf(ARGS)), FROM_A_TO_B as unknown as Json] as const];
+    const loaded = new Map([...own.loaded, ...old]);
+    given(approved(FROM_A_TO_B))
+      .when((draft) => advance(draft, ACTION, { ...own, loaded }))
+      .then([])
+      .answers({ kind: "load", key: previewKey(digestOf(ARGS), APPROVAL) });
   });
 
   const movements: readonly (readonly [string, Shown | null, Shown | null, Bending?])[] = [

@@ -15,17 +15,21 @@ import type { LiveAction } from "./state.ts";
 
 export const PREVIEW_MOVED = "what the preview showed has moved";
 
-export const previewKey = (argsDigest: string): string => `preview/${argsDigest}`;
+/** What is computed to ask with is never what an approval is used by: each approval has a key of its own. */
+export const previewKey = (argsDigest: string, approval: string | null = null): string =>
+  approval === null ? `preview/${argsDigest}` : `preview/${argsDigest}/${approval}`;
+
+/** `approval` is the one that is about to be used; null where people are about to be asked. */
+export type PreviewOf = { readonly action: string; readonly args: Json; readonly approval: string | null };
 
 /** Null where the tool declares none. */
 export function previewNow(
   draft: Draft,
-  action: string,
-  args: Json,
+  { action, args, approval }: PreviewOf,
   { rules, loaded }: Pick<Executor, "rules" | "loaded">,
 ): Load | { readonly kind: "preview"; readonly preview: Preview | null } {
   if (rules.hasPreview !== true) return { kind: "preview", preview: null };
-  const key = previewKey(digestOf(args));
+  const key = previewKey(digestOf(args), approval);
   const shown = loaded.get(key) as unknown as Shown | undefined;
   if (shown !== undefined)
     return {

@@ -193,7 +193,7 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
   const review = reviewAction(rules, asked.input);
   if (review.verdict === "block")
     return refuseEdit(draft, id, edit, { rule: review.rule, reason: review.reason });
-  const shows = previewNow(draft, approval.action, review.args, executor);
+  const shows = previewNow(draft, { action: approval.action, args: review.args, approval: null }, executor);
   if (shows.kind === "load") return shows;
   const { preview } = shows;
   return accept(draft, id, { edit, args: valid.value, review, preview }, executor);
