@@ -5,6 +5,7 @@ import type { Draft } from "../../core/draft.ts";
 import { actionStream, approvalStream } from "../../core/stream.ts";
 import { setBudget, setStanding, setSwitch } from "../../engine/operate.ts";
 import { runCommand } from "../../engine/run-command.ts";
+import { giveSome, moveWorld, revokeSome } from "./granters.ts";
 import { shutDown } from "./life.ts";
 import { meet } from "./nodes.ts";
 import { callOff, lookThrough, sendBack } from "./overseers.ts";
@@ -149,10 +150,20 @@ const bagOf = (deeds: typeof DEEDS): readonly Deed[] =>
   deeds.flatMap(([deed, weight]) => Array.from({ length: weight }, () => deed));
 const BAG = bagOf(DEEDS);
 const FLOW_BAG = bagOf(FLOW_DEEDS);
+const GRANT_BAG = bagOf([
+  [giveSome, 8],
+  [revokeSome, 4],
+]);
+const MOVE_BAG = bagOf([[moveWorld, 8]]);
 
 export async function operate(sim: Sim): Promise<void> {
   const { random, scheduler } = sim;
-  const bag = [...BAG, ...(sim.scenario.flows.starts > 0 ? FLOW_BAG : [])].filter(() => random.chance(0.7));
+  const { flows, beforehand } = sim.scenario;
+  const grants = beforehand.grants ? GRANT_BAG : [];
+  const moves = beforehand.previewed.size > 0 ? MOVE_BAG : [];
+  const bag = [...BAG, ...(flows.starts > 0 ? FLOW_BAG : []), ...grants, ...moves].filter(() =>
+    random.chance(0.7),
+  );
   const restMs = random.between(1_000, 4_000);
   while (sim.faultsOn && bag.length > 0) {
     await scheduler.sleep(random.float() * restMs);

@@ -2,6 +2,8 @@
  * Planted bugs: textual changes to the production code that the simulator has to find. They are applied when a worker
  * loads the files, never on the disk.
  */
+
+import { PLANTED_BEFOREHAND } from "./planted-beforehand.ts";
 import { at, type Patch, type Planted } from "./planted-bug.ts";
 import { PLANTED_IN_FLOWS } from "./planted-flows.ts";
 
@@ -334,4 +336,4 @@ function groundOf(`,
   ),
 ];
 
-export const PLANTED: readonly Planted[] = [...IN_CALLS, ...PLANTED_IN_FLOWS];
+export const PLANTED: readonly Planted[] = [...IN_CALLS, ...PLANTED_BEFOREHAND, ...PLANTED_IN_FLOWS];

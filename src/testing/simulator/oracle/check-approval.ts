@@ -1,4 +1,5 @@
 /** Invariants 5 and 7, and the deadlines of people (6). */
+import { PREVIEW_MOVED } from "../../../core/action/preview.ts";
 import type { ApprovalQuestion } from "../../../core/approval/events.ts";
 import type { Json } from "../../../core/json.ts";
 import { count } from "../sim.ts";
@@ -87,6 +88,7 @@ function checkGiven(commit: Commit, event: Event, approval: SeenApproval): void 
 
 function checkEnd(commit: Commit, event: Event, approval: SeenApproval): void {
   approval.decisions++;
+  approval.decidedAt = commit.sim.scheduler.now();
   expect(commit, approval.decisions === 1, "5", `${event.id} was decided again: ${event.type}`);
   const status = event.type.slice("approval.".length);
   if (status === "approved" || status === "modified") checkGiven(commit, event, approval);
@@ -100,6 +102,7 @@ function checkUse(commit: Commit, event: Event, approval: SeenApproval): void {
   const given = approval.status === "approved" || approval.status === "modified";
   expect(commit, given, "5", `${event.type} met ${event.id}, which is ${approval.status}`);
   approval.status = event.type.slice("approval.".length);
+  if (event.body["reason"] === PREVIEW_MOVED) count(commit.sim, "preview moved");
   if (event.type !== "approval.consumed") return;
   const { subject } = approval.question;
   if (subject !== undefined) {
@@ -119,7 +122,8 @@ function checkUse(commit: Commit, event: Event, approval: SeenApproval): void {
 
 function checkRevision(event: Event, approval: SeenApproval): void {
   const { by: _editor, ...change } = event.body;
-  approval.question = { ...approval.question, ...(change as { [key: string]: Json }) };
+  const { preview: _ofBefore, ...question } = approval.question;
+  approval.question = { ...question, ...(change as { [key: string]: Json }) };
   approval.votes = [];
   approval.edited = true;
 }
@@ -130,7 +134,14 @@ export function checkApproval(commit: Commit, event: Event): void {
   if (event.type === "approval.requested") {
     expect(commit, approval === undefined, "5", `${event.id} was requested twice`);
     const question = event.body as unknown as ApprovalQuestion;
-    seen.approvals.set(event.id, { question, status: "pending", votes: [], edited: false, decisions: 0 });
+    seen.approvals.set(event.id, {
+      question,
+      status: "pending",
+      votes: [],
+      edited: false,
+      decisions: 0,
+      decidedAt: 0,
+    });
     return;
   }
   if (approval === undefined) {

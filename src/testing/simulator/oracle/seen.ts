@@ -2,6 +2,7 @@
 import type { Grant, ReservedCost } from "../../../core/action/events.ts";
 import type { Within } from "../../../core/action/within.ts";
 import type { ApprovalQuestion } from "../../../core/approval/events.ts";
+import type { GrantTerms } from "../../../core/grant/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { fail, type Life, type Sim } from "../sim.ts";
 import type { SeenFlow, SeenUndo } from "./seen-flow.ts";
@@ -53,6 +54,15 @@ export type SeenApproval = {
   votes: SeenVote[];
   edited: boolean;
   decisions: number;
+  /** When it was decided, in true milliseconds. */
+  decidedAt: number;
+};
+
+export type SeenGrant = {
+  readonly terms: GrantTerms;
+  /** Micros by effect, of uses that count. */
+  readonly used: Map<string, bigint>;
+  revoked: boolean;
 };
 
 export type SeenBudget = {
@@ -67,6 +77,7 @@ export type SeenTenant = {
   readonly actions: Map<string, SeenAction>;
   readonly approvals: Map<string, SeenApproval>;
   readonly budgets: Map<string, SeenBudget>;
+  readonly grants: Map<string, SeenGrant>;
   readonly stopped: Set<string>;
   readonly suspended: Set<string>;
   readonly epochs: Map<string, { readonly life: Life; ended: boolean }>;
@@ -93,6 +104,7 @@ export const emptyTenant = (name: string): SeenTenant => ({
   actions: new Map(),
   approvals: new Map(),
   budgets: new Map(),
+  grants: new Map(),
   stopped: new Set(),
   suspended: new Set(),
   epochs: new Map(),
