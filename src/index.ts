@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { HoldpointError } from "./core/errors.ts";
 import { FOLDS } from "./core/streams.ts";
+import type { SuperviseResult } from "./core/supervise/result.ts";
 import type { Answer } from "./engine/answer.ts";
 import { checkOptions } from "./engine/check-options.ts";
 import { idleClock, wallClock } from "./engine/clock.ts";
@@ -30,6 +31,8 @@ import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
+import { type LivePolicy, livePolicy } from "./engine/policy/live-policy.ts";
+import type { PolicySource } from "./engine/policy/policy-source.ts";
 import { noticePrinter } from "./engine/print-notice.ts";
 import { pooledRandom } from "./engine/random.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
@@ -37,6 +40,8 @@ import { type Acknowledged, acknowledgeRestore, type Restored, restoredOf } from
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import type { SecretHandle } from "./engine/secrets.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
+import type { SuperviseOptions } from "./engine/supervise/options.ts";
+import { supervise } from "./engine/supervise/supervise.ts";
 import type { Tool } from "./engine/tool.ts";
 import { witnessIn } from "./engine/witness.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./engine/workflow/definition.ts";
@@ -44,6 +49,7 @@ import { createDispatcher } from "./engine/workflow/dispatch.ts";
 import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
+import { openModel } from "./models/open-model.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
 import { PROJECTIONS } from "./views/projections.ts";
@@ -53,12 +59,31 @@ export type { LiveAction } from "./core/action/state.ts";
 
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
+export { definePolicy } from "./core/policy/compile.ts";
+export type { PolicyText } from "./core/policy/document.ts";
+export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
+export type {
+  HistoryRow,
+  HumanApproval,
+  SuperviseResult,
+  SupervisorInfo,
+  TraceRow,
+} from "./core/supervise/result.ts";
+export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
-export type { ApproverRule, PolicyInput, Verdict } from "./core/verdict.ts";
+export type {
+  ApproverRule,
+  PastCall,
+  PolicyInput,
+  Risk,
+  RiskLevel,
+  ShadowVerdict,
+  Verdict,
+} from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
 export type { SavedSeal } from "./core/verify-seals.ts";
 export type {
@@ -108,10 +133,18 @@ export type {
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
+export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
 export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
+export type {
+  AiSdkModel,
+  ModelAddress,
+  ModelChoice,
+  SupervisedTool,
+  SuperviseOptions,
+} from "./engine/supervise/options.ts";
 export type { PreviewContext, ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
@@ -144,6 +177,7 @@ export type { Entry as WorkflowEntry } from "./engine/workflow/recorded.ts";
 export { StepFailed, StepRefused } from "./engine/workflow/step-op.ts";
 export type { TimelineRow } from "./engine/workflow/timeline-row.ts";
 export { ChildFailed } from "./engine/workflow/wait-op.ts";
+export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/model.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
 export type HoldpointOptions = {
@@ -156,6 +190,11 @@ export type HoldpointOptions = {
   readonly agent?: string;
   /** Whom the program acts for: they cannot approve what it asks. */
   readonly actsFor?: readonly string[];
+  /**
+   * Who decides about every tool: a policy file (YAML or JSON, followed while the program runs) or the same document as an
+   * object. A tool's own policy is asked too, and the stricter answer counts.
+   */
+  readonly policy?: PolicySource;
   /** Told when a call waits, an effect is in doubt and so on. Printed on standard error unless set. */
   readonly notify?: (notice: Notice) => void;
   /** The key that signs. `HOLDPOINT_KEY_FILE`, else a file in the user's configuration folder. */
@@ -191,6 +230,11 @@ export type Holdpoint = KillSwitch & {
     body: WorkflowBody<Input, Result>,
   ): Workflow<Input, Result>;
   readonly workflows: Workflows;
+  /**
+   * Has a model work on a goal: it only proposes, each proposal is validated, reviewed and performed by the gate, and all of it
+   * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
+   */
+  supervise(options: SuperviseOptions): Promise<SuperviseResult>;
   /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
   work(signal?: AbortSignal): Promise<void>;
   /**
@@ -235,12 +279,14 @@ function commandHint({ database }: HoldpointOptions): string | null {
     : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
 }
 
-async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>): Promise<OpenRuntime> {
+type Parts = { readonly tools: ReadonlyMap<string, Tool>; readonly policy: LivePolicy | undefined };
+
+async function open(options: HoldpointOptions, { tools, policy }: Parts): Promise<OpenRuntime> {
   const store = options.store ?? (await openStore(options));
   const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
   const keys = keyFile(options.keyFile, environment);
   let known: Keyring | undefined;
-  return openRuntime({
+  const runtime = openRuntime({
     store,
     tenant: options.tenant ?? "default",
     agent,
@@ -265,6 +311,11 @@ async function open(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>)
     rhythm: RHYTHM,
     seals: true,
   });
+  await policy?.open(runtime).catch(async (error: unknown) => {
+    await runtime.close();
+    throw error;
+  });
+  return runtime;
 }
 
 /** What never opened is closed already; whoever tried to open it has been told why. */
@@ -274,14 +325,14 @@ async function closeOpened(opening: Promise<OpenRuntime>): Promise<void> {
 }
 
 /** Opened at the first use, closed once. */
-function opener(options: HoldpointOptions, tools: ReadonlyMap<string, Tool>) {
+function opener(options: HoldpointOptions, parts: Parts) {
   let runtime: Promise<OpenRuntime> | undefined;
   let closed: Promise<void> | undefined;
   return {
     open: (): Promise<OpenRuntime> => {
       if (closed !== undefined)
         return Promise.reject(new HoldpointError("closed", "This instance was closed."));
-      runtime ??= open(options, tools).catch((error: unknown) => {
+      runtime ??= open(options, parts).catch((error: unknown) => {
         runtime = undefined;
         throw error;
       });
@@ -325,9 +376,15 @@ function definitionsOf(opening: () => Promise<OpenRuntime>): Definitions {
 export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   checkOptions(options);
   const tools = new Map<string, Tool>();
-  const { open: opening, close } = opener(options, tools);
+  const policy = options.policy === undefined ? undefined : livePolicy(options.policy, tools);
+  const { open: opening, close } = opener(options, { tools, policy });
   const definitions = definitionsOf(opening);
-  const gates: Gates = { tools, warned: new Set(), open: opening };
+  const gates: Gates = {
+    tools,
+    warned: new Set(),
+    open: opening,
+    ...(policy === undefined ? {} : { policy }),
+  };
   return {
     gate: (definition) => gate(gates, definition),
     execute: (execution) => executeByName(gates, execution),
@@ -344,6 +401,8 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       second?: WorkflowBody<Input, Result>,
     ) => workflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
+    supervise: (given) =>
+      supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     work: (signal) => workUntil(definitions, signal),
     ...killSwitchOf(opening),
     recover: async () => recoverDead(await opening()),

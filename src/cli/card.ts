@@ -14,6 +14,7 @@ import type { Style, Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
 
 export type Card = {
+  readonly where: string;
   readonly approval: Approval | undefined;
   readonly action: Action;
   readonly receipt: Receipt | undefined;
@@ -23,6 +24,8 @@ export type Card = {
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
 export type SubjectCard = {
+  /** The flags that the next command needs to find the same store. */
+  readonly where: string;
   readonly approval: Approval;
   readonly workflow: WorkflowDetails;
   readonly now: number;
@@ -237,7 +240,7 @@ function printOutcome(sections: Sections, { action, receipt, now }: Card): void 
 }
 
 /** Ready to be typed: the binding makes sure that what is approved is what was shown here. */
-function printNext(terminal: Terminal, sections: Sections, { approval, action }: Card): void {
+function printNext(terminal: Terminal, sections: Sections, { approval, action, where }: Card): void {
   const next: string[] = [];
   if (approval?.status === "pending" && approval.edit === null)
     next.push(
@@ -248,7 +251,7 @@ function printNext(terminal: Terminal, sections: Sections, { approval, action }:
     next.push(`holdpoint resolve ${action.effect.id} applied|not_applied --reason "…"`);
   if (next.length === 0) return;
   sections.heading("Next");
-  for (const line of next) terminal.line(`  npx ${line}`);
+  for (const line of next) terminal.line(`  npx ${line}${where}`);
 }
 
 export function printCard(terminal: Terminal, card: Card): void {

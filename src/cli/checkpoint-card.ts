@@ -134,7 +134,7 @@ function exampleEdit(outputs: Json): string {
 function printNext(
   terminal: Terminal,
   sections: Sections,
-  { approval, workflow, rows }: CheckpointCard,
+  { approval, workflow, rows, where }: CheckpointCard,
 ): void {
   const snapshot = rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id;
   const captured =
@@ -151,7 +151,7 @@ function printNext(
       : [];
   sections.heading("Next");
   for (const line of [...decide, ...captured, `show ${workflow.id}`])
-    terminal.line(`  npx holdpoint ${line}`);
+    terminal.line(`  npx holdpoint ${line}${where}`);
 }
 
 export function printCheckpoint(terminal: Terminal, card: CheckpointCard): void {
@@ -161,7 +161,7 @@ export function printCheckpoint(terminal: Terminal, card: CheckpointCard): void 
   const irreversible = new Set(range.row?.checkpoint?.irreversible.map(({ action }) => action) ?? []);
   printStatus(terminal, approval);
   sections.heading(`Checkpoint ${quotedName(approval.tool)} of the workflow ${quotedName(workflow.name)}`);
-  sections.field("attempt", `${range.row?.attempt ?? workflow.generation} of ${workflow.attempts}`);
+  sections.field("attempt", `${range.row?.attempt ?? workflow.attempt} of ${workflow.attempts}`);
   sections.field("asked for", approval.reason === "" ? "-" : approval.reason);
   sections.heading("What you decide on: its outputs");
   printArgs(terminal, approval.args, full);

@@ -1,5 +1,6 @@
 import { type Command, EXIT, needed, word } from "./command.ts";
 import { workflowId } from "./resolve-id.ts";
+import { whereFlags } from "./where-flags.ts";
 import { goesOnWords, quotedName } from "./workflow-words.ts";
 
 export const fork: Command = {
@@ -24,7 +25,7 @@ export const fork: Command = {
       `Forked: ${made}, ${quotedName(workflow.name)}, begins where ${id} passed ${quotedName(workflow.fork?.checkpoint ?? "")}.`,
     );
     terminal.line(goesOnWords(workflow.name));
-    terminal.line(`  npx holdpoint show ${made}`);
+    terminal.line(`  npx holdpoint show ${made}${whereFlags(context)}`);
     return EXIT.ok;
   },
 };

@@ -27,15 +27,17 @@ function printForm(terminal: Terminal, sections: Sections, { approval, full }: S
   printArgs(terminal, approval.args, full);
 }
 
-function printNext(terminal: Terminal, sections: Sections, { approval }: SubjectCard): void {
+function printNext(terminal: Terminal, sections: Sections, { approval, where }: SubjectCard): void {
   if (approval.status !== "pending") return;
   sections.heading("Next");
   const example = visiblePreview(canonicalJson(exampleOf(approval.answerSchema)));
   const typed = example.includes("'") ? "<json>" : example;
-  terminal.line(`  npx holdpoint answer ${approval.id} '${typed}'`);
+  terminal.line(`  npx holdpoint answer ${approval.id} '${typed}'${where}`);
   if (hasSuggestion(approval))
-    terminal.line(`  npx holdpoint approve ${approval.id} --binding ${approval.binding.slice(0, 12)}`);
-  terminal.line(`  npx holdpoint reject ${approval.id} --reason "…"`);
+    terminal.line(
+      `  npx holdpoint approve ${approval.id} --binding ${approval.binding.slice(0, 12)}${where}`,
+    );
+  terminal.line(`  npx holdpoint reject ${approval.id} --reason "…"${where}`);
 }
 
 export function printQuestion(terminal: Terminal, card: SubjectCard): void {

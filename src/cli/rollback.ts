@@ -1,20 +1,21 @@
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import { type Command, type Context, EXIT, flag, isOn, needed, REASON, word } from "./command.ts";
 import { workflowId } from "./resolve-id.ts";
+import { whereFlags } from "./where-flags.ts";
 import { goesOnWords, placeWords, quotedName } from "./workflow-words.ts";
 
-/** A slip of the pen is told before anything is asked of the workflow. */
-async function checkTarget({ hp }: Context, id: string, to: string | undefined): Promise<void> {
-  if (to === undefined || to === "start") return;
+/** A slip of the pen is refused and recorded like any other request; here it is said what could be typed instead. */
+async function withChoices({ hp }: Context, id: string, to: string | undefined, error: unknown) {
+  if (!isHoldpointError(error, "wrong_state") || to === undefined || to === "start") return error;
   const { passed } = await hp.workflows.get(id);
-  if (passed.some(({ name, op }) => name === to || op === to)) return;
+  if (passed.some(({ name, op }) => name === to || op === to)) return error;
   const names = [...new Set(passed.map(({ name }) => quotedName(name)))];
-  throw new HoldpointError("wrong_state", `The workflow ${id} has passed no checkpoint "${to}".`, {
-    next:
-      names.length === 0
-        ? "It has passed none yet: --to start."
-        : `It has passed ${names.join(", ")}; or --to start.`,
-  });
+  const next =
+    names.length === 0
+      ? "It has passed none yet: --to start."
+      : `It has passed ${names.join(", ")}; or --to start.`;
+  const { code, what, data, details } = error;
+  return new HoldpointError(code, what, { data, next, details, cause: error });
 }
 
 export const rollback: Command = {
@@ -34,7 +35,6 @@ export const rollback: Command = {
     const { hp, terminal, person: by } = context;
     const id = await workflowId(context, word(context));
     const to = flag(context, "to");
-    await checkTarget(context, id, to);
     const after = isOn(context, "fail") ? "fail" : "again";
     const request = {
       by,
@@ -42,7 +42,9 @@ export const rollback: Command = {
       after,
       ...(to === undefined ? {} : { to }),
     } as const;
-    await hp.workflows.rollback(id, request);
+    await hp.workflows.rollback(id, request).catch(async (error: unknown) => {
+      throw await withChoices(context, id, to, error);
+    });
     const workflow = await hp.workflows.get(id);
     if (context.json) {
       terminal.json({ workflow });
@@ -54,7 +56,7 @@ export const rollback: Command = {
       `What it did since then is undone, newest first; then it ${after === "fail" ? "fails" : "is tried again from there"}.`,
     );
     terminal.line(goesOnWords(workflow.name));
-    terminal.line(`  npx holdpoint show ${id}`);
+    terminal.line(`  npx holdpoint show ${id}${whereFlags(context)}`);
     return EXIT.ok;
   },
 };

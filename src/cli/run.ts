@@ -15,6 +15,7 @@ import { type Loaded, loadWorkflow } from "./load-workflow.ts";
 import { placeOf } from "./open-store.ts";
 import { findProject, PROJECT_FILE } from "./project.ts";
 import { createProgress } from "./run-progress.ts";
+import { quoted } from "./where-flags.ts";
 
 const MICROS = 1_000_000;
 
@@ -76,20 +77,17 @@ function budgetName(requestId: string): string {
 }
 
 const dollars = (micros: bigint): string => `${(Number(micros) / MICROS).toFixed(2)} USD`;
-const quote = (text: string): string =>
-  /^[\w.,:@%+/=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-
 function flagsOf(context: Context, names: readonly string[]): string {
   return names
     .map((name) => [name, flag(context, name)] as const)
-    .flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${quote(value)}`))
+    .flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${quoted(value)}`))
     .join("");
 }
 
 function againText(context: Context, { requestId }: Asked): string {
-  const named = word(context) === "" ? "" : ` ${quote(relative(process.cwd(), resolve(word(context))))}`;
+  const named = word(context) === "" ? "" : ` ${quoted(relative(process.cwd(), resolve(word(context))))}`;
   const rest = flagsOf(context, ["input", "data", "database"]);
-  return `npx holdpoint run${named} --request-id ${quote(requestId)}${rest}`;
+  return `npx holdpoint run${named} --request-id ${quoted(requestId)}${rest}`;
 }
 
 /** What it was started under holds for its life: a flag that comes later, and would change it, is misuse. */

@@ -1,7 +1,9 @@
 /** A workflow in full: where it stands, what it waits for, what happened, and what one can do about it. */
 import type { Json } from "../core/json.ts";
+import { TENANT_SCOPE } from "../core/switch.ts";
 import { visible } from "../core/visible.ts";
 import type { Wait } from "../core/workflow/events.ts";
+import { obstacleOf } from "../core/workflow/held.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import { type Context, EXIT, flag } from "./command.ts";
@@ -11,7 +13,15 @@ import { type Sections, sectionsOn } from "./sections.ts";
 import { printSnapshot } from "./snapshot-layers.ts";
 import { printTimeline, toolOf } from "./timeline.ts";
 import { ago } from "./times.ts";
-import { passedWords, quotedName, STATUS_STYLES, statusWords, typedCheckpoint } from "./workflow-words.ts";
+import { whereFlags } from "./where-flags.ts";
+import {
+  heldWords,
+  passedWords,
+  quotedName,
+  STATUS_STYLES,
+  statusWords,
+  typedCheckpoint,
+} from "./workflow-words.ts";
 
 type Shown = {
   readonly state: WorkflowDetails;
@@ -43,6 +53,7 @@ const WAITS: { readonly [kind in Wait["kind"]]: string } = {
   retry: "the time to try again",
   child: "another workflow",
   doubt: "somebody to find out what happened",
+  held: "what holds it up to be gone",
   definition: "a definition that fits what is recorded",
 };
 
@@ -51,6 +62,7 @@ function waitWords(wait: Wait, row: TimelineRow | undefined, now: number): strin
   const until = row?.until == null ? "" : `, until ${ago(row.until, now)}`;
   if (wait.kind === "definition") return `${WAITS.definition}: ${wait.on}`;
   if (wait.kind === "sleep") return `${WAITS.sleep}${until}`;
+  if (wait.kind === "held") return `${heldWords(wait.on)}, to go on with ${wait.op}${since}`;
   const what = row === undefined ? "" : ` (${row.kind} "${row.name}")`;
   return `${WAITS[wait.kind]}: ${wait.on}${what}${until}${since}`;
 }
@@ -83,7 +95,7 @@ function since({ state, rows }: Shown): number | undefined {
 
 function printStanding(sections: Sections, shown: Shown): void {
   const { state, rows, now } = shown;
-  const { status, generation, attempts, passed, checkpoints } = state;
+  const { status, attempt, attempts, passed, checkpoints } = state;
   const from = since(shown);
   sections.heading("Where it stands");
   sections.field("status", `${statusWords(status)}${from === undefined ? "" : `, since ${ago(from, now)}`}`);
@@ -97,7 +109,7 @@ function printStanding(sections: Sections, shown: Shown): void {
       ),
     );
   const names = passed.map(({ name }) => quotedName(name)).join(", ");
-  sections.field("attempt", `${generation} of ${attempts}`);
+  sections.field("attempt", `${attempt} of ${attempts}`);
   sections.field("passed", `${passedWords(passed.length, checkpoints.length)}${names && `: ${names}`}`);
   const by = runWords(state);
   if (by !== undefined) sections.field("run by", by);
@@ -138,10 +150,18 @@ function printFailure(sections: Sections, end: Failed, rows: readonly TimelineRo
     sections.field("irreversible", `${tool} (${action}) cannot be undone; it stays done`);
 }
 
+function heldCommands(on: string): readonly string[] {
+  const ref = obstacleOf(on);
+  if (ref?.kind !== "switch") return [];
+  const whose = ref.id === TENANT_SCOPE ? "" : ` --agent '${ref.id.replace(/^agent:/, "")}'`;
+  return [`go${whose} --reason "…"`];
+}
+
 function waitCommands({ kind, on }: Wait): readonly string[] {
   if (kind === "checkpoint" || kind === "approval") return [`show ${on}`];
   if (kind === "question") return [`show ${on}`, `answer ${on} '<json>'`];
   if (kind === "doubt") return [`resolve ${on} applied|not_applied --reason "…"`];
+  if (kind === "held") return heldCommands(on);
   return kind === "child" ? [`show ${on}`] : [];
 }
 
@@ -180,7 +200,8 @@ function print(context: Context, shown: Shown): void {
   printEnd(sections, shown);
   if (past !== undefined) return;
   sections.heading("Next");
-  for (const command of nextCommands(shown)) terminal.line(`  npx holdpoint ${visible(command)}`);
+  const where = whereFlags(context);
+  for (const command of nextCommands(shown)) terminal.line(`  npx holdpoint ${visible(command)}${where}`);
 }
 
 async function load({ hp, now }: Context, id: string, given: string | undefined): Promise<Shown> {

@@ -8,6 +8,7 @@ import { showGrant } from "./grants.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
+import { whereFlags } from "./where-flags.ts";
 
 /** An action shows with the approval it waits for or ran under, if there is one. */
 function approvalOf(action: Action): string | undefined {
@@ -17,12 +18,14 @@ function approvalOf(action: Action): string | undefined {
     : undefined;
 }
 
-async function loadCard({ hp, now, full }: Context, id: string): Promise<Card> {
+async function loadCard(context: Context, id: string): Promise<Card> {
+  const { hp, now, full } = context;
   const asked: Approval | undefined = id.startsWith("apr_") ? await hp.approvals.get(id) : undefined;
   const action = await hp.actions.get(asked?.action ?? id);
   const linked = asked === undefined ? approvalOf(action) : undefined;
   const approval = linked === undefined ? asked : await hp.approvals.get(linked);
-  return { approval, action, receipt: await hp.receipts.get(action.id), now, full };
+  const receipt = await hp.receipts.get(action.id);
+  return { approval, action, receipt, now, full, where: whereFlags(context) };
 }
 
 async function showAction(context: Context, id: string): Promise<number> {
@@ -41,7 +44,7 @@ type Subject = NonNullable<Approval["subject"]>;
 async function showSubject(context: Context, approval: Approval, subject: Subject): Promise<number> {
   const { hp, terminal, now, full } = context;
   const workflow = await hp.workflows.get(subject.workflow);
-  const card = { approval, workflow, now, full };
+  const card = { approval, workflow, now, full, where: whereFlags(context) };
   if (context.json) {
     terminal.json({ approval, workflow } as unknown as Json);
     return EXIT.ok;

@@ -5,7 +5,7 @@ import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import { cut, fold, missing, widthOf } from "./measure.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { moment } from "./times.ts";
-import { quotedName, startWords, statusWords } from "./workflow-words.ts";
+import { heldWords, quotedName, startWords, statusWords } from "./workflow-words.ts";
 
 const MOST_ROWS = 60;
 const MOST_TEXT = 300;
@@ -59,6 +59,7 @@ function openWords(row: TimelineRow, { waits, end }: WorkflowDetails): string {
   if (row.kind === "checkpoint") return `waits for a decision, ${visible(row.ref ?? "")}`;
   if (row.kind === "question") return `waits for an answer, ${visible(row.ref ?? "")}`;
   if (wait?.kind === "approval") return `waits for a decision, ${visible(wait.on)}`;
+  if (wait?.kind === "held") return `held: waits for ${heldWords(wait.on)}`;
   if (wait?.kind === "doubt") return `in doubt, ${visible(wait.on)}`;
   if (row.kind === "sleep") return `asleep${until}`;
   return row.kind === "step" ? `to be tried again at ${moment(row.until ?? row.at)}` : "under way";

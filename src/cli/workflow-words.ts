@@ -1,7 +1,9 @@
 /** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
 
+import { TENANT_SCOPE } from "../core/switch.ts";
 import { visible } from "../core/visible.ts";
 import type { Irreversible } from "../core/workflow/events.ts";
+import { obstacleOf } from "../core/workflow/held.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import type { Style } from "./terminal.ts";
 
@@ -35,6 +37,14 @@ export function placeWords(state: WorkflowDetails, op: string | null): string {
   return found === undefined ? visible(op) : quotedName(found.name);
 }
 
+/** What a workflow is held by, as it is recorded: `switch/tenant`, `budget/trip`. */
+export function heldWords(on: string): string {
+  const ref = obstacleOf(on);
+  if (ref === undefined) return visible(on);
+  if (ref.kind === "budget") return `room in the budget "${visible(ref.id)}"`;
+  return `the kill switch of ${ref.id === TENANT_SCOPE ? "every agent" : visible(ref.id)} to be released`;
+}
+
 /** No command runs a definition: it only decides. */
 export function goesOnWords(name: string): string {
   return `A process that has the definition ${quotedName(name)} goes on by itself, now or when it runs again.`;
@@ -52,11 +62,11 @@ export function rejectionWords(
   const undone = `What it did since ${place} is undone, newest first.`;
   if (irreversible.length > 0 && state.onIrreversible === "fail")
     return [undone, "Then it fails, because not everything can be undone."];
-  const { generation, attempts } = state;
-  if (generation >= attempts) return [undone, `Then it fails: this is attempt ${generation} of ${attempts}.`];
+  const { attempt, attempts } = state;
+  if (attempt >= attempts) return [undone, `Then it fails: this is attempt ${attempt} of ${attempts}.`];
   return [
     undone,
-    `Then it is tried again from there, and told your reason: attempt ${generation + 1} of ${attempts}.`,
+    `Then it is tried again from there, and told your reason: attempt ${attempt + 1} of ${attempts}.`,
     "With --final it fails instead.",
   ];
 }

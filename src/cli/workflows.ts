@@ -7,7 +7,7 @@ import { CommandError } from "./failure.ts";
 import { fit } from "./measure.ts";
 import { printTable } from "./table.ts";
 import { moment, span } from "./times.ts";
-import { passedWords, statusWords } from "./workflow-words.ts";
+import { heldWords, passedWords, statusWords } from "./workflow-words.ts";
 
 const PAGE = 1_000;
 const MOST_NAME = 32;
@@ -40,9 +40,12 @@ async function read({ hp }: Context, status: WorkflowStatus | "any", limit: numb
   return { items, isAll: after === null };
 }
 
-/** The checkpoint it waits at, or why it failed. */
-const whereCell = (item: WorkflowSummary): string =>
-  visible(String(item["checkpoint"] ?? item["reason"] ?? ""));
+/** The checkpoint it waits at, what holds it up, or why it failed. */
+function whereCell(item: WorkflowSummary): string {
+  const [held] = item["held"] as readonly string[];
+  if (item["checkpoint"] === null && held !== undefined) return heldWords(held);
+  return visible(String(item["checkpoint"] ?? item["reason"] ?? ""));
+}
 const passedCell = (item: WorkflowSummary): string =>
   passedWords(Number(item["passed"]), Number(item["checkpoints"]));
 
@@ -52,19 +55,19 @@ function cellsForPeople(item: WorkflowSummary, now: number): readonly string[] {
     span(now - Number(item["createdAt"])),
     statusWords(String(item["status"])),
     passedCell(item),
-    String(item["generation"]),
+    String(item["attempt"]),
     fit(visible(String(item["name"])), MOST_NAME),
     fit(whereCell(item), MOST_WHERE),
   ];
 }
 
-/** Columns as documented in the reference: id, status, passed, attempt, created, name, checkpoint or reason. */
+/** Columns as documented in the reference: id, status, passed, attempt, created, name, checkpoint, what holds it up or reason. */
 function cellsForPipe(item: WorkflowSummary): readonly string[] {
   return [
     item.id,
     String(item["status"]),
     passedCell(item),
-    String(item["generation"]),
+    String(item["attempt"]),
     moment(Number(item["createdAt"])),
     visible(String(item["name"])),
     whereCell(item) || "-",
@@ -95,7 +98,7 @@ export const workflows: Command = {
   words: [],
   summary: "what agents work at: newest first, with where each stands",
   details: [
-    "In a pipe each line is tab-separated: id, status, passed checkpoints, attempt, created at, name, checkpoint it waits at or why it failed.",
+    "In a pipe each line is tab-separated: id, status, passed checkpoints, attempt, created at, name, checkpoint it waits at, what holds it up, or why it failed.",
     "One in full: holdpoint show <id>",
   ],
   flags: {

@@ -54,6 +54,12 @@ export const ERROR_CODES = {
     data: NOTHING,
     next: "Register the tool with hp.gate() before calling it.",
   },
+  package_missing: {
+    status: 500,
+    retryable: false,
+    data: NOTHING,
+    next: "Install the package beside holdpoint.",
+  },
   tool_conflict: { status: 409, retryable: false, data: NOTHING, next: "Give each tool its own name." },
   unknown_id: {
     status: 404,
@@ -96,6 +102,12 @@ export const ERROR_CODES = {
     retryable: false,
     data: NOTHING,
     next: "Only effects in doubt can be resolved; `holdpoint in-doubt` lists them.",
+  },
+  policy_invalid: {
+    status: 422,
+    retryable: false,
+    data: "Nothing was written; a policy that was in force before is still in force.",
+    next: "Correct what is named; `holdpoint policy check <file>` says the same again.",
   },
   unsatisfiable_quorum: {
     status: 400,

@@ -123,12 +123,24 @@ function conclude(
   }
 }
 
+/** The same call with other arguments. History is passed on unread: only a policy that looks at it has it looked up. */
+function roundOf(input: PolicyInput, args: Json): PolicyInput {
+  const { tool, effectClass, agent, requester, requestId, workflow, now } = input;
+  return {
+    ...{ tool, effectClass, agent, requestId, workflow, now, args },
+    requester: [...requester],
+    get history() {
+      return input.history;
+    },
+  };
+}
+
 export function reviewAction(rules: ToolRules, input: PolicyInput): Review {
   const revisions: Revision[] = [];
   let args = input.args;
   for (let round = 0; round <= MAX_ROUNDS; round++) {
     // A fresh copy for each call: what a policy or a schema does to its input stays there.
-    const verdict = ask(rules, { ...input, requester: [...input.requester], args: copyJson(args) });
+    const verdict = ask(rules, roundOf(input, copyJson(args)));
     if (verdict.verdict !== "revise") return conclude(verdict, args, revisions);
     const revised = { ...(isJsonObject(args) ? args : {}), ...verdict.set };
     const valid = rules.validate(copyJson(revised));

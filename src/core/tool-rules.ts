@@ -15,7 +15,12 @@ export type Dedupe = { readonly key: string; readonly windowMs: number };
 
 export type Validation =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly issues: string };
+  | {
+      readonly ok: false;
+      readonly issues: string;
+      /** Where each of them is, as far as the schema's library says. */
+      readonly paths?: readonly (readonly string[])[];
+    };
 
 /** A tool as the rules see it: facts, and pure synchronous functions of its author. */
 export type ToolRules = {
@@ -25,14 +30,14 @@ export type ToolRules = {
   /** The input schema as JSON Schema text, where its library can say it; its SHA-256 is then `schemaDigest`. */
   readonly schemaText: string | null;
   readonly policyDigest: string;
+  /** Of the policy document that is asked beside the tool's own policy; absent where the digest above is its own. */
+  readonly documentDigest?: string;
   /** How long the receiver remembers our key (class keyed). */
   readonly keyRetentionMs: number;
   /** How long after the last possible send "not applied" may still turn out wrong (class probed). */
   readonly finalityMs: number;
   validate(args: Json): Validation;
   policy(input: PolicyInput): Verdict;
-  /** The policy looks at what its workflow did before. */
-  readonly usesHistory: boolean;
   /** It shows what it would do before it does it. */
   readonly hasPreview?: boolean;
   costs(args: Json): readonly Cost[];

@@ -75,7 +75,7 @@ export type PolicyInput = {
     readonly name: string;
     readonly generation: number;
   } | null;
-  /** Oldest first. Empty unless the tool's rules ask for it. */
+  /** Oldest first; empty outside of a workflow. It is read only for a policy that looks at it. */
   readonly history: readonly PastCall[];
   readonly now: number;
 };

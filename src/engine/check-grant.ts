@@ -3,6 +3,7 @@
 import { shown } from "../core/error-text.ts";
 import { amountFault, whenFault } from "../core/grant/condition.ts";
 import type { GrantLimit } from "../core/grant/events.ts";
+import type { JsonObject } from "../core/json.ts";
 import { type Money, moneyToJson } from "../core/money.ts";
 import { checkAgent, checkFields, wrong } from "./check-call.ts";
 import { isMoney } from "./define-tool.ts";
@@ -39,11 +40,19 @@ export const LONGEST_DAYS = 90;
 const MOST_USES = 1_000_000;
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
 
-function checkExpression(field: string, value: unknown, fault: (text: string) => string | undefined): void {
+function checkText(field: string, value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== "string" || !value.isWellFormed()) wrong(`"${field}" is an expression, as text.`);
-  const found = fault(value);
-  if (found !== undefined) wrong(`"${field}" cannot be used: ${found}. It is "${shown(value)}".`);
+}
+
+function refuseFault(field: string, text: string, fault: string | undefined): void {
+  if (fault !== undefined) wrong(`"${field}" cannot be used: ${fault}. It is "${shown(text)}".`);
+}
+
+/** Against the tool's arguments, as far as they are known. */
+export function checkExpressions({ when, amount }: GrantOffer, schema: JsonObject | null): void {
+  if (when !== undefined) refuseFault("when", when, whenFault(when, schema));
+  if (amount !== undefined) refuseFault("amount", amount, amountFault(amount, schema));
 }
 
 function checkTotal({ total, amount }: GrantOffer): void {
@@ -63,9 +72,10 @@ export function checkOffer(given: GrantOffer): GrantOffer {
     wrong(`A grant ends: after at most ${LONGEST_DAYS} days, given as forMs in whole milliseconds.`);
   checkSaid(offer);
   checkAgent(agent);
-  checkExpression("when", when, whenFault);
-  checkExpression("amount", amount, amountFault);
+  checkText("when", when);
+  checkText("amount", amount);
   checkTotal(offer);
+  checkExpressions(offer, null);
   return { ...offer };
 }
 

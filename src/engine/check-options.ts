@@ -29,6 +29,10 @@ export const OPTIONS: Readonly<Record<string, Rule>> = {
     isRight: (value) => Array.isArray(value) && value.every(isPrincipal),
     what: "is a list of principals such as person:ann",
   },
+  policy: {
+    isRight: (value) => isPath(value) || (typeof value === "object" && value !== null),
+    what: "is a path, or a policy document",
+  },
   notify: { isRight: isFunction, what: "is a function" },
   reach: { isRight: isFunction, what: "is a function" },
   store: {

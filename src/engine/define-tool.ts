@@ -29,6 +29,8 @@ export type Policy<Args> =
 export type ToolDefinition<Args, Result> = {
   /** A name of its own, such as `payments.refund`. */
   readonly name: string;
+  /** What it does, in a sentence: told to models that may propose it. */
+  readonly description?: string;
   /** Any Standard Schema (zod, valibot, arktype …). Without one, arguments are only checked to be JSON. */
   readonly input?: InputSchema<Args>;
   /** Say another version when the schema changes in a way that its library cannot express as JSON Schema. */
@@ -111,6 +113,7 @@ function checkFunctions(definition: Readonly<Record<string, unknown>>): void {
 
 const FIELDS = new Set([
   "name",
+  "description",
   "input",
   "version",
   "effect",
@@ -143,6 +146,9 @@ function checkShape(definition: ToolDefinition<never, unknown>): void {
     );
   const extra = Object.keys(definition).find((field) => !FIELDS.has(field));
   if (extra !== undefined) wrong(`The tool "${name}" has an unknown field "${extra}".`);
+  const { description = "" } = definition;
+  if (typeof description !== "string" || !description.isWellFormed())
+    wrong(`The tool "${name}" has a description that is not a text.`);
 }
 
 function check(definition: ToolDefinition<never, unknown>): void {
@@ -268,12 +274,12 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
         const said = typeof policy === "function" ? quiet(policy(input)) : policy;
         return checkRevision(verdictOf(name, said), own);
       },
-      usesHistory: false,
       hasPreview: preview !== undefined,
       costs: (args) => (cost === undefined ? [] : costList(quiet(cost(fresh(args))))),
       dedupe: (args) =>
         dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },
     },
+    description: definition.description ?? "",
     attempts: definition.attempts ?? 3,
     undo: undoOf(definition),
     timeoutMs: definition.timeoutMs ?? null,

@@ -11,6 +11,8 @@ import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { type Call, execute } from "./execute.ts";
 import type { Opening } from "./instance.ts";
 import type { OpenRuntime } from "./open-runtime.ts";
+import type { LivePolicy } from "./policy/live-policy.ts";
+import { type Beside, underPolicy } from "./policy/under-policy.ts";
 import { type Prepared, plainJson, prepareArgs } from "./prepare-args.ts";
 import type { Runtime } from "./runtime.ts";
 import { redactText } from "./secrets.ts";
@@ -60,6 +62,8 @@ function warnOnce(runtime: OpenRuntime, warned: Set<string>, tool: Tool, options
 
 export type Gates = {
   readonly tools: Map<string, Tool>;
+  /** The policy document of the instance; absent where every tool has its own. */
+  readonly policy?: LivePolicy;
   readonly warned: Set<string>;
   readonly open: Opening;
 };
@@ -122,11 +126,20 @@ export async function proposeCall(
   return execute(runtime, tool, call);
 }
 
+function underDocument({ policy }: Gates, tool: Tool, beside: Beside): Tool {
+  if (policy === undefined) return tool;
+  const { undo } = tool;
+  const taken =
+    undo === null || undo === "nothing" ? undo : underPolicy(undo, "undo", () => policy.current());
+  return underPolicy({ ...tool, undo: taken }, beside, () => policy.current());
+}
+
 export function gate<Args, Result>(
   gates: Gates,
   definition: ToolDefinition<Args, Result>,
 ): GatedTool<Args, Result> {
-  const tool = defineTool(definition);
+  const beside = definition.policy === undefined ? "nothing" : "policy";
+  const tool = underDocument(gates, defineTool(definition), beside);
   const { name } = tool.rules;
   if (gates.tools.has(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
   gates.tools.set(name, tool);
@@ -165,7 +178,8 @@ function toolFor<Payload, Result>(gates: Gates, given: Execution<Payload, Result
       "tool_conflict",
       `"${given.action}" is a registered tool: call it without a run function.`,
     );
-  return defineTool({ name: given.action, policy: given.policy ?? "approve", run: given.run });
+  const tool = defineTool({ name: given.action, policy: given.policy ?? "approve", run: given.run });
+  return underDocument(gates, tool, given.policy === undefined ? "nothing" : "policy");
 }
 
 export async function executeByName<Payload, Result>(

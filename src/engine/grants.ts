@@ -6,13 +6,19 @@ import type { GrantLimit, GrantTerms, GrantUse as Use } from "../core/grant/even
 import type { Candidate } from "../core/grant/fit.ts";
 import { giveGrant, revokeGrant } from "../core/grant/give.ts";
 import { isUsedUp, type LiveGrant } from "../core/grant/state.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
 import { actionStream, grantStream } from "../core/stream.ts";
 import type { ViewRow } from "../stores/store.ts";
-import { checkOffer, type GrantOffer, type GrantPage, limitOfOffer } from "./check-grant.ts";
+import {
+  checkExpressions,
+  checkOffer,
+  type GrantOffer,
+  type GrantPage,
+  limitOfOffer,
+} from "./check-grant.ts";
 import { checkSaid, type Said } from "./operate.ts";
-import { readState, readStateAt } from "./read-state.ts";
+import { loadArtifact, readState, readStateAt } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import { freshId, type Runtime } from "./runtime.ts";
 
@@ -97,6 +103,16 @@ export async function usesOf(place: Place, id: string): Promise<readonly GrantUs
   return [...uses.values()];
 }
 
+/** The JSON Schema of a tool's arguments, where its library could say it. */
+async function argumentsOf(runtime: Runtime, digest: string): Promise<JsonObject | null> {
+  const own = [...runtime.tools.values()].find(({ rules }) => rules.schemaDigest === digest);
+  const text = own?.rules.schemaText;
+  if (typeof text === "string") return JSON.parse(text) as JsonObject;
+  const bytes = await runtime.store.artifact(runtime.tenant, digest);
+  const kept = bytes === undefined ? null : await loadArtifact(runtime, digest);
+  return isJsonObject(kept) ? kept : null;
+}
+
 /** The schema of a tool that this process declares, or that was last proposed with here. */
 async function schemaOf(runtime: Runtime, tool: string): Promise<string> {
   const own = runtime.tools.get(tool);
@@ -127,6 +143,7 @@ function notAllowed(reason: string): HoldpointError {
 export async function giveStanding(runtime: Runtime, given: GrantOffer): Promise<StandingGrant> {
   const { tool, by, reason, uses, forMs, when = null, agent = null, ...rest } = checkOffer(given);
   const schema = await schemaOf(runtime, tool);
+  checkExpressions(given, await argumentsOf(runtime, schema));
   const grant = freshId(runtime, "grt");
   const who = agent === null || agent.startsWith("agent:") ? agent : `agent:${agent}`;
   const limit = limitOfOffer(rest);

@@ -30,8 +30,11 @@ export type InputSchema<Output> = {
 
 const MOST_ISSUES = 5;
 
+const partsOf = (issue: Issue): readonly string[] =>
+  issue.path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
+
 function pathOf(issue: Issue): string {
-  const parts = issue.path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
+  const parts = partsOf(issue);
   return parts.length === 0 ? "" : `${parts.join(".")}: `;
 }
 
@@ -59,7 +62,8 @@ function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
 }
 
 function read(outcome: Outcome<unknown>): Validation {
-  if (outcome.issues !== undefined) return { ok: false, issues: issuesText(outcome.issues) };
+  if (outcome.issues !== undefined)
+    return { ok: false, issues: issuesText(outcome.issues), paths: outcome.issues.map(partsOf) };
   return { ok: true, value: copyJson(outcome.value) };
 }
 

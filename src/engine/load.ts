@@ -2,7 +2,7 @@
  * Fetches what rules ask for and states do not hold: artifacts by their hash, the calls that a workflow made before,
  * grants, and what the tool at hand shows of a call.
  */
-import { historyKey } from "../core/action/policy-input.ts";
+import { historyKey } from "../core/action/review.ts";
 import type { Load } from "../core/action/start.ts";
 import { grantsKey } from "../core/grant/fit.ts";
 import type { Json } from "../core/json.ts";

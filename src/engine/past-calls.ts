@@ -2,7 +2,7 @@
  * The calls of a workflow that have settled, as a policy sees them. What has come to rest is kept at hand and the stream
  * is read on from where it was left; what is in doubt is looked at again each time.
  */
-import { type PastCalls, pastCall } from "../core/action/policy-input.ts";
+import { type PastCalls, pastCall } from "../core/action/review.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { actionStream } from "../core/stream.ts";
 import type { PastCall } from "../core/verdict.ts";

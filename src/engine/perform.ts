@@ -42,10 +42,14 @@ import type { Tool } from "./tool.ts";
 const BACK_OFF_MS = 100;
 const LONGEST_BACK_OFF_MS = 5_000;
 
-const backOff = (runtime: Runtime, tries: number): Promise<void> => {
-  const jitter = (runtime.random(1)[0] ?? 0) / 255;
+function pauseMs(tries: number, chance: number): number {
   const ms = Math.min(BACK_OFF_MS * 2 ** Math.min(tries, 10), LONGEST_BACK_OFF_MS);
-  return runtime.clock.sleep(ms * (0.5 + jitter / 2), runtime.closing);
+  return ms * (0.5 + chance / 2);
+}
+
+const backOff = (runtime: Runtime, tries: number, pause = pauseMs): Promise<void> => {
+  const chance = (runtime.random(1)[0] ?? 0) / 255;
+  return runtime.clock.sleep(pause(tries, chance), runtime.closing);
 };
 
 /** Asks until the store has answered; gives up only when this instance closes. */
@@ -121,7 +125,7 @@ async function afterFailure(
     const status = state.effectClass === "read" ? "not_applied" : "in_doubt";
     return record(runtime, action, state, { status, reason });
   }
-  if (isSentAgain(state.effectClass)) await backOff(runtime, tries);
+  if (isSentAgain(state.effectClass)) await backOff(runtime, tries, tool.pauseMs);
   const answer = await tryAgain(runtime, tool, action, failed);
   if (answer.kind === "left") return { kind: "late", state: await currentState(runtime, action) };
   return { kind: "recorded", state: answer.state };

@@ -15,6 +15,12 @@ export function noticeText(notice: Notice): string {
       return `${notice.tool} is in doubt: ${visible(notice.reason)}.\n  npx holdpoint resolve ${notice.effect} applied|not_applied --reason "…"`;
     case "definition_changed":
       return `the workflow ${notice.workflow} was left as it is: its definition "${notice.name}" changed: ${visible(notice.difference)}.\n  Run the definition that it was started with, or give the change a ctx.version().`;
+    case "policy_adopted":
+      return `the policy "${notice.policy}" of ${notice.source} is in force, version ${notice.digest.slice(0, 12)}.`;
+    case "policy_refused": {
+      const faults = notice.faults.map((fault) => `\n  ${visible(fault)}`).join("");
+      return `${notice.source} changed and cannot be used; the policy in force stays:${faults}`;
+    }
     case "no_request_id":
       return `${notice.tool} was called without a request id: calling it again will do it again.`;
     case "outcome_unrecorded":

@@ -60,6 +60,15 @@ export type Notice =
       readonly name: string;
       readonly difference: string;
     }
+  | {
+      readonly kind: "policy_adopted";
+      readonly policy: string;
+      readonly digest: string;
+      /** What was in force until then; null for the first. */
+      readonly before: string | null;
+      readonly source: string;
+    }
+  | { readonly kind: "policy_refused"; readonly source: string; readonly faults: readonly string[] }
   | { readonly kind: "no_request_id"; readonly tool: string }
   | { readonly kind: "outcome_unrecorded"; readonly effect: string; readonly error: unknown }
   | { readonly kind: "maintenance_failed"; readonly error: unknown };

@@ -36,9 +36,12 @@ export type ProbeContext = {
 /** A tool with its hands: rules for the core, functions for the engine. */
 export type Tool = {
   readonly rules: ToolRules;
+  readonly description: string;
   /** Attempts in one life of the process, for classes that may be sent again. */
   readonly attempts: number;
   readonly timeoutMs: number | null;
+  /** Milliseconds before the attempt after so many; as the engine sees fit unless set. `chance` is 0 to 1. */
+  readonly pauseMs?: (tries: number, chance: number) => number;
   /** Something has to be reserved before it runs. */
   readonly hasCosts: boolean;
   run(args: Json, context: ToolContext): unknown;

@@ -16,15 +16,26 @@ function agree(
   return fields.every((field) => before[field] === after[field]);
 }
 
+/** What it is held by: names of streams, each once. */
+const heldBy = ({ waits }: LiveWorkflow): readonly string[] => [
+  ...new Set(waits.flatMap(({ kind, on }) => (kind === "held" ? on : []))),
+];
+
+const isHeldAlike = (before: StateOf<"workflow">, after: StateOf<"workflow">): boolean =>
+  before.status !== "none" &&
+  after.status !== "none" &&
+  heldBy(before).join("\n") === heldBy(after).join("\n");
+
 function summary(state: LiveWorkflow): JsonObject {
   const { name, status, agent, generation, pending, lastDecision, passed, end } = state;
   return {
     name,
     status,
     agent,
-    generation,
+    attempt: generation,
     checkpoint: pending?.name ?? null,
     approval: pending?.approval ?? null,
+    held: heldBy(state),
     passed: passed.length,
     checkpoints: state.checkpoints.length,
     lastDecision: lastDecision === null ? null : lastDecision.decision,
@@ -37,16 +48,18 @@ function summary(state: LiveWorkflow): JsonObject {
 export const workflowsView = {
   view: "workflows",
   kind: "workflow",
-  version: 1,
+  version: 2,
   row(_id: string, state: StateOf<"workflow">) {
     if (state.status === "none") return undefined;
     return { bucket: state.status, at: state.createdAt, due: null, data: summary(state) };
   },
-  isSame: (before: StateOf<"workflow">, after: StateOf<"workflow">) => agree(before, after, SHOWN),
+  isSame: (before: StateOf<"workflow">, after: StateOf<"workflow">) =>
+    agree(before, after, SHOWN) && isHeldAlike(before, after),
 } as const;
 
 /**
- * Where a run stands: `ready` to be taken, `running` in a process, `asleep` until something moves, `stuck` on a definition.
+ * Where a run stands: `ready` to be taken, `running` in a process, `asleep` until something moves, `held` by a switch or a
+ * budget, `stuck` on a definition.
  * All but the second with the definition's name: whoever does not have it never comes across it. One that has failed is
  * `closing` until what it had begun is withdrawn, for which nobody needs its definition.
  */
@@ -60,15 +73,18 @@ function runOf(state: LiveWorkflow): {
   if (state.isReady) return { bucket: `ready ${name}`, due: null, data: { name } };
   if (state.waits.some(({ kind }) => kind === "definition"))
     return { bucket: `stuck ${name}`, due: null, data: { name } };
-  // A sleep that ends while a checkpoint waits is looked at afterwards.
-  const due = state.status === "awaiting_approval" ? null : state.wakeAt;
-  return { bucket: `asleep ${name}`, due, data: { name } };
+  // What ends while a checkpoint waits is looked at afterwards.
+  if (state.status === "awaiting_approval") return { bucket: `asleep ${name}`, due: null, data: { name } };
+  const held = heldBy(state);
+  return held.length > 0
+    ? { bucket: `held ${name}`, due: state.wakeAt, data: { name, held } }
+    : { bucket: `asleep ${name}`, due: state.wakeAt, data: { name } };
 }
 
 export const runsView = {
   view: "runs",
   kind: "workflow",
-  version: 3,
+  version: 4,
   row(_id: string, state: StateOf<"workflow">) {
     if (state.status === "none") return undefined;
     if (state.closing)

@@ -442,8 +442,10 @@ describe("operators", () => {
     assert.equal(unknown.code, 1);
     assert.match(
       unknown.err,
-      /has passed no checkpoint "Nowhere"\.\n.*\n {2}It has passed "Plan"; or --to start\./,
+      /cannot be rolled back: no checkpoint "Nowhere" was passed\.\n.*recorded.*\n {2}It has passed "Plan"; or --to start\./,
     );
+    const recorded = (await hp.journal.read(id)).filter(({ type }) => type === "workflow.refused");
+    assert.equal(recorded.length, 1, "a checkpoint that was never passed is refused, and that is recorded");
     assert.deepEqual([nobody.code, errorOf(nobody)["code"]], [3, "unknown_id"]);
     const back = await cli("rollback", "party-1", "--to", "start", "--reason", "another room");
     assert.equal(back.code, 0, back.err);

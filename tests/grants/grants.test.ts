@@ -1,6 +1,7 @@
 // Standing grants through the engine: what runs without asking, and what does not.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { z } from "zod";
 import { isHoldpointError } from "../../src/core/errors.ts";
 import type { Answer } from "../../src/engine/answer.ts";
 import { NotApplied } from "../../src/engine/attempt.ts";
@@ -142,7 +143,7 @@ describe("what is given wrongly is refused with a text", () => {
     ["without an end", { forMs: undefined }, /ends/],
     ["for half a use", { uses: 0.5 }, /uses/],
     ["with a condition that is none", { when: "args.amount <" }, /"when"/],
-    ["with a condition that is a number", { when: "1 + 2" }, /bool/],
+    ["with a condition that is a number", { when: "1 + 2" }, /is needed/],
     ["with a total and no amount", { total: USD }, /together/],
     ["with an amount and no total", { amount: "args.amount" }, /together/],
     ["with a field that is misspelt", { use: 3 }, /"use"/],
@@ -161,6 +162,18 @@ describe("what is given wrongly is refused with a text", () => {
       assert.deepEqual((await process.grants.list({ status: "any" })).items, []);
       await process.close();
     });
+
+  test("with a field that the tool's arguments do not have, in any process that knows the schema", async () => {
+    const { process: open } = machine();
+    const [worker, desk] = [open(), open({ agent: "desk" })];
+    const input = z.object({ amount: z.number() });
+    const refund = worker.gate({ name: "refund", input, run: () => null });
+    await refund({ amount: 1 }, { requestId: "r-1", waitMs: 0 });
+    for (const { grants } of [worker, desk])
+      await assert.rejects(grants.give({ ...OFFER, when: "args.amont <= 1" }), /amont/);
+    await desk.grants.give({ ...OFFER, when: "args.amount <= 1" });
+    await Promise.all([worker.close(), desk.close()]);
+  });
 
   test("by somebody who is suspended, who cannot revoke one either", async () => {
     const process = machine().process();

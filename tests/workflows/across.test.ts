@@ -70,7 +70,7 @@ describe("after a rollback to a checkpoint that it was begun before, a", () => {
       const two = await place.until(async () => (await first.workflows.get(id)).pending?.approval);
       const second = await reopen(place, first, setUp);
       await reject(second, two);
-      await place.until(async () => (await second.workflows.get(id)).generation === 2);
+      await place.until(async () => (await second.workflows.get(id)).attempt === 2);
       const again = await place.until(async () => (await second.workflows.get(id)).pending?.approval);
       await second.approvals.approve(again, ANN);
       assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), {

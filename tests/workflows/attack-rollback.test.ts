@@ -305,7 +305,7 @@ describe("11: what a fork has borrowed", () => {
     const fork = await desk.workflows.fork(id, { at: "One" });
     const two = await place.until(async () => (await desk.workflows.get(fork)).pending?.approval);
     await desk.approvals.approve(two, ANN);
-    await place.until(async () => (await desk.workflows.get(fork)).passed.length === 1);
+    await place.until(async () => (await desk.workflows.get(fork)).passed.length === 2);
     const last = await desk.workflows.fork(fork, { at: "Two" });
     await desk.workflows.cancel(fork, STOP);
     await assert.rejects(desk.workflows.rollback(id, { ...STOP, to: "start" }), new RegExp(`fork ${last}`));

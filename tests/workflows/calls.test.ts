@@ -70,23 +70,6 @@ describe("a call that is not run", () => {
     await desk.close();
   });
 
-  test("because it is over a budget is answered as such", async () => {
-    const place = office();
-    const desk = place.open();
-    const usd = (whole: bigint) => ({ currency: "USD", micros: whole * 1_000_000n });
-    await desk.budgets.limit("trip", usd(3n));
-    const { id } = await calling(desk, {
-      cost: () => ({ budget: "trip", amount: usd(5n) }),
-      run: () => assert.fail("it ran"),
-    }).start({});
-    const result = await place.finish(desk.workflows.result(id));
-    assert.partialDeepStrictEqual(result, {
-      status: "completed",
-      result: { executed: false, code: "over_budget" },
-    });
-    await desk.close();
-  });
-
   test("with arguments that do not fit throws at the definition, which may ask again", async () => {
     const place = office();
     const desk = place.open();
@@ -248,24 +231,4 @@ describe("a call", () => {
       });
       await desk.close();
     });
-
-  test("stopped by the kill switch is answered as held, and the next one runs when it is off", async () => {
-    const place = office();
-    const desk = place.open();
-    await desk.switch.stop({ ...ANN, reason: "drill" });
-    const gated = desk.gate({ name: "wire", policy: "approve", run: () => "ran" });
-    const flow = desk.workflow("w", {}, async (ctx, _: object) => {
-      const held = await ctx.call(gated, {});
-      await ctx.sleep(5_000);
-      const ran = await ctx.call(gated, {});
-      return [held, ran];
-    });
-    const { id } = await flow.start({});
-    await atRest(place, desk, id);
-    await desk.switch.go({ ...ANN, reason: "over" });
-    assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), {
-      result: [{ executed: false, code: "stopped" }, { executed: true }],
-    });
-    await desk.close();
-  });
 });

@@ -59,6 +59,8 @@ describe("a child", () => {
     const flow = desk.workflow("parent", {}, async (ctx, _: object) => {
       const error = await ctx.spawn(bad, {}).catch((thrown: unknown) => thrown);
       assert.ok(error instanceof ChildFailed);
+      assert.equal(error.code, "child_failed");
+      assert.match(error.workflow, /^wf_/);
       return error.message;
     });
     const result = await place.finish(flow.run({}));
@@ -85,7 +87,7 @@ describe("a child", () => {
     await atRest(place, first, id);
     const second = await reopen(place, first, setUp);
     await reject(second, await question(place, second));
-    await place.until(async () => (await second.workflows.get(id)).generation === 2);
+    await place.until(async () => (await second.workflows.get(id)).attempt === 2);
     assert.deepEqual(done.slice(0, 5), ["book 7", "book 1", "book 2", "make folder", "book 8"]);
     assert.deepEqual(done.slice(5, 10), [
       "undo 8 of 80",

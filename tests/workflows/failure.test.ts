@@ -180,7 +180,7 @@ describe("an undo that fails", () => {
     const done: string[] = [];
     const { id } = await setUp(desk, failing(3, done)).start({});
     await reject(desk, await question(place, desk));
-    await place.until(async () => (await desk.workflows.get(id)).generation === 2);
+    await place.until(async () => (await desk.workflows.get(id)).attempt === 2);
     assert.deepEqual(done.slice(0, 5), ["book", "try 1", "try 2", "try 3", "try 4"]);
     await desk.approvals.approve(await question(place, desk), ANN);
     assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), { result: 2 });
@@ -230,7 +230,7 @@ describe("an undo that fails", () => {
     const state = await atRest(place, desk, id);
     assert.partialDeepStrictEqual(state, { status: "rolling_back", waits: [{ kind: "doubt" }] });
     await desk.actions.resolve(state.waits[0]?.on ?? "", { status: "applied", ...ANN, reason: "it is gone" });
-    await place.until(async () => (await desk.workflows.get(id)).generation === 2);
+    await place.until(async () => (await desk.workflows.get(id)).attempt === 2);
     assert.deepEqual(done.slice(0, 2), ["book", "undo"]);
     await desk.close();
   });

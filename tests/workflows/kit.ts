@@ -44,7 +44,7 @@ export async function opened(body: Body, options: WorkflowOptions<object> = {}) 
   const { id } = await flow.start({});
   const end = () => place.finish(desk.workflows.result(id));
   const again = (attempt: number) =>
-    place.until(async () => (await desk.workflows.get(id)).generation >= attempt);
+    place.until(async () => (await desk.workflows.get(id)).attempt >= attempt);
   return { place, desk, done, id, end, again };
 }
 

@@ -110,7 +110,7 @@ test("a rollback that meets the kill switch waits, and goes on when it is off", 
   assert.equal((await desk.workflows.get(id)).status, "rolling_back");
   assert.deepEqual(done, ["book 1"]);
   await desk.switch.go({ ...ANN, reason: "over" });
-  await place.until(async () => (await desk.workflows.get(id)).generation === 2);
+  await place.until(async () => (await desk.workflows.get(id)).attempt === 2);
   await desk.approvals.approve(await question(place, desk), ANN);
   assert.partialDeepStrictEqual(await end(), { status: "completed", result: 2 });
   assert.deepEqual(done, ["book 1", "undo 1 of 10", "book 2"]);
@@ -140,7 +140,7 @@ test("a large result of a call comes back whole, and its undo gets it", async ()
   await atRest(place, first, id);
   const second = await reopen(place, first, setUp);
   await reject(second, await question(place, second));
-  await place.until(async () => (await second.workflows.get(id)).generation === 2);
+  await place.until(async () => (await second.workflows.get(id)).attempt === 2);
   await second.approvals.approve(await question(place, second), ANN);
   assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), { result: 400_000 });
   assert.deepEqual(undone, [400_000]);

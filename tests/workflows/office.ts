@@ -1,6 +1,7 @@
 /** Workflows on the memory store, under a clock that the test moves or sets: processes that come, die and come back. */
 import assert from "node:assert/strict";
 import { FOLDS } from "../../src/core/streams.ts";
+import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import type { Clock } from "../../src/engine/clock.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
@@ -8,6 +9,8 @@ import * as instance from "../../src/engine/instance.ts";
 import { RHYTHM } from "../../src/engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/engine/open-runtime.ts";
 import type { CrashPoint, Notice } from "../../src/engine/runtime.ts";
+import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
+import { supervise } from "../../src/engine/supervise/supervise.ts";
 import type { Tool } from "../../src/engine/tool.ts";
 import type {
   Definition,
@@ -21,6 +24,7 @@ import { type Workflows, workflowsOf } from "../../src/engine/workflow/instance.
 import type { WorkflowDetails } from "../../src/engine/workflow/operate-workflows.ts";
 import type { Entry } from "../../src/engine/workflow/recorded.ts";
 import { workflow } from "../../src/engine/workflow/workflows.ts";
+import { openModel } from "../../src/models/open-model.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memory/database.ts";
 import { type MemoryStore, openMemoryStore } from "../../src/stores/memory/open.ts";
 import { randomOf } from "../../src/testing/store-contract/bench.ts";
@@ -82,6 +86,7 @@ export type Desk = {
     options: WorkflowOptions<Input>,
     body: WorkflowBody<Input, Result>,
   ): Workflow<Input, Result>;
+  supervise(options: SuperviseOptions): Promise<SuperviseResult>;
   putSecret(value: string): ReturnType<typeof instance.putSecret>;
   /** Looks for workflows that have something to do. */
   work(): Promise<void>;
@@ -182,6 +187,7 @@ export function office(seed = 1): Office {
       const known = new Map<string, Definition>();
       const dispatcher = createDispatcher(runtime, clock, known);
       const definitions = { known, open: async () => ({ runtime, dispatcher }) };
+      const gates = { tools, warned: new Set<string>(), open };
       return {
         runtime,
         store,
@@ -192,7 +198,9 @@ export function office(seed = 1): Office {
         budgets: instance.budgetsOf(open),
         switch: instance.killSwitchOf(open),
         workflows: workflowsOf(definitions),
-        gate: (definition) => gate({ tools, warned: new Set(), open }, definition),
+        gate: (definition) => gate(gates, definition),
+        supervise: (given) =>
+          supervise({ definitions, gates, openModel: (model) => openModel(model, () => undefined) }, given),
         workflow: (name, given, body) => workflow(definitions, name, given, body),
         putSecret: (value) => instance.putSecret(open, value),
         async work() {

@@ -85,7 +85,7 @@ describe("a workflow as it stood", () => {
   test("after every entry is the fold of the entries until then; at the last one it is what stands now", async () => {
     const { place, desk, id, end } = await opened(body);
     await reject(desk, await question(place, desk));
-    await place.until(async () => (await desk.workflows.get(id)).generation === 2);
+    await place.until(async () => (await desk.workflows.get(id)).attempt === 2);
     await desk.approvals.approve(await question(place, desk), ANN);
     await desk.approvals.approve(await question(place, desk), ANN);
     await place.until(async () => (await desk.workflows.get(id)).pending?.name === "Two");
@@ -127,7 +127,7 @@ describe("jobs", () => {
       ["main open", "approval open"],
     );
     await reject(desk, first, "once more");
-    await place.until(async () => (await desk.workflows.get(id)).generation === 2);
+    await place.until(async () => (await desk.workflows.get(id)).attempt === 2);
     for (let left = 3; left > 0; left--) {
       await desk.approvals.approve(await question(place, desk), ANN);
       await place.pass(500);

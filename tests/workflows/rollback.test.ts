@@ -220,7 +220,7 @@ describe("an undo", () => {
     assert.equal((await second.approvals.get(asked)).tool, "gated.undo");
     assert.deepEqual(done, ["gated 1"]);
     await second.approvals.approve(asked, ANN);
-    await place.until(async () => (await second.workflows.get(id)).generation === 2);
+    await place.until(async () => (await second.workflows.get(id)).attempt === 2);
     await second.approvals.approve(await question(place, second), ANN);
     assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), { result: 2 });
     assert.deepEqual(done, ["gated 1", "undo 1 of 10", "gated 2"]);
@@ -254,7 +254,7 @@ describe("an undo", () => {
     const second = place.open();
     setUp(second);
     await second.work();
-    await place.until(async () => (await second.workflows.get(id)).generation === 2);
+    await place.until(async () => (await second.workflows.get(id)).attempt === 2);
     await second.approvals.approve(await question(place, second), ANN);
     assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), { result: 2 });
     assert.deepEqual(done, ["make", "remove /tmp/x in f1", "make"]);
@@ -326,7 +326,7 @@ describe("an effect in doubt in the range", () => {
       await place.pass(10_000);
       assert.deepEqual(done, ["book 1"]);
       await desk.actions.resolve(state.waits[0]?.on ?? "", { status, ...ANN, reason: "the bank says so" });
-      await place.until(async () => (await desk.workflows.get(id)).generation === 2);
+      await place.until(async () => (await desk.workflows.get(id)).attempt === 2);
       await desk.approvals.approve(await question(place, desk), ANN);
       await place.finish(desk.workflows.result(id));
       const wired = status === "applied" ? ["undo wire"] : [];

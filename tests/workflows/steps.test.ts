@@ -21,6 +21,7 @@ describe("a step that throws", () => {
         await ctx.step("work", failing(ran, 1));
       } catch (error) {
         assert.ok(error instanceof StepFailed);
+        assert.deepEqual([error.code, error.attempts], ["step_failed", 1]);
         return error.message;
       }
       return "it went on";
@@ -140,6 +141,7 @@ describe("a step with approvalRequired", () => {
         });
       } catch (error) {
         assert.ok(error instanceof StepRefused);
+        assert.deepEqual([error.code, error.refusal], ["step_refused", "rejected"]);
         return error.message;
       }
     });

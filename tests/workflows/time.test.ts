@@ -179,7 +179,7 @@ describe("a checkpoint with a time limit", () => {
     const { id } = await setUp(desk, 300, done).start({});
     const first = await question(place, desk);
     await place.clock.set(place.clock.now() + 301_000);
-    await place.until(async () => (await desk.workflows.get(id)).generation === 2);
+    await place.until(async () => (await desk.workflows.get(id)).attempt === 2);
     assert.partialDeepStrictEqual(await desk.workflows.get(id), {
       lastDecision: { decision: "expired", approval: first },
     });
@@ -202,8 +202,8 @@ describe("a checkpoint with a time limit", () => {
       await question(place, desk);
       await place.clock.set(place.clock.now() + 301_000);
       await place.until(async () => {
-        const { generation, end } = await desk.workflows.get(id);
-        return generation > attempt || end !== null;
+        const { attempt: now, end } = await desk.workflows.get(id);
+        return now > attempt || end !== null;
       });
     }
     assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), {

@@ -53,7 +53,7 @@ describe("a rollback", () => {
       await place.pass(10_000);
       assert.deepEqual(done, ["book 1"]);
       const third = await reopen(place, second, (desk) => right(desk, done));
-      await place.until(async () => (await third.workflows.get(id)).generation === 2);
+      await place.until(async () => (await third.workflows.get(id)).attempt === 2);
       await third.approvals.approve(await question(place, third), ANN);
       assert.partialDeepStrictEqual(await place.finish(third.workflows.result(id)), {
         status: "completed",

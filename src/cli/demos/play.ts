@@ -40,7 +40,7 @@ export type Played = {
 };
 
 async function questionOf(hp: Holdpoint, workflow: string, past: readonly Entry[]): Promise<Question> {
-  const { pending, generation, agent } = await hp.workflows.get(workflow);
+  const { pending, attempt, agent } = await hp.workflows.get(workflow);
   if (pending === null) throw new Error("somebody else has decided");
   const { says, args } = await hp.approvals.get(pending.approval);
   const { approval_interface: shown } = (await hp.workflows.snapshot(workflow, pending.op)) as {
@@ -61,7 +61,7 @@ async function questionOf(hp: Holdpoint, workflow: string, past: readonly Entry[
     confidence: shown?.confidence ?? null,
     takenBack: takenBack.reverse(),
     irreversible,
-    attempt: generation,
+    attempt,
   };
 }
 

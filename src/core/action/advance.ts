@@ -19,13 +19,13 @@ import type { Draft, Need } from "../draft.ts";
 import { standingGrant } from "../grant/fit.ts";
 import { startByGrant } from "../grant/start-by-grant.ts";
 import type { Json } from "../json.ts";
-import { type Review, reviewAction } from "../review.ts";
+import type { Review } from "../review.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
 import { checkPlace, type Turned } from "../workflow/call.ts";
 import type { ReviewFacts } from "./events.ts";
-import { policyInput } from "./policy-input.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
+import { review } from "./review.ts";
 import {
   argsOf,
   type Executor as Bringer,
@@ -52,11 +52,6 @@ export type Advanced = Moved | Started | Waiting | Held | Refused | EpochEnded |
 type Executor = Bringer & { readonly args: Json };
 type Undecided = ActionIn<"open"> | ActionIn<"waiting">;
 
-function review(draft: Draft, id: string, executor: Executor): Need | Load | Review {
-  const asked = policyInput(draft, id, executor.args, executor);
-  return asked.kind === "input" ? reviewAction(executor.rules, asked.input) : asked;
-}
-
 /** `approval` is the question that it leads to, if it leads to one. */
 function recordReview(
   draft: Draft,
@@ -77,7 +72,8 @@ function recordReview(
 
 function reviewFacts(answer: Review, rules: Executor["rules"]): ReviewFacts {
   const { verdict, rule, reason, risk, shadow } = answer;
-  const said = { verdict, rule, reason, policy: rules.policyDigest };
+  const { policyDigest: policy, documentDigest: document } = rules;
+  const said = { verdict, rule, reason, policy, ...(document === undefined ? {} : { document }) };
   return { ...said, ...(risk === null ? {} : { risk }), ...(shadow.length === 0 ? {} : { shadow }) };
 }
 
@@ -225,7 +221,7 @@ function useDecision(
     lapse(draft, approvalId, fault.reason);
     return refuse(draft, actionStream(id), { code: fault.code, by: "dispatch check", reason: fault.reason });
   }
-  const answer = review(draft, id, executor);
+  const answer = review(draft, id, executor.args, executor);
   if ("kind" in answer) return answer;
   let reason = fault?.reason ?? "the policy no longer allows what was approved";
   if (fault === undefined && standsBehind(draft, answer, approval)) {
@@ -328,7 +324,7 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
       reason: "the tool changed after the proposal",
     });
   }
-  const answer = review(draft, id, executor);
+  const answer = review(draft, id, executor.args, executor);
   if ("kind" in answer) return answer;
   return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
 }

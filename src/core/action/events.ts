@@ -36,6 +36,8 @@ export type ReviewFacts = {
   readonly rule: string;
   readonly reason: string;
   readonly policy: string;
+  /** The document that was asked beside a policy of the tool's own, where both were. */
+  readonly document?: string;
   /** Absent where the policy does not score. */
   readonly risk?: Risk;
   /** What rules on trial would have said; absent where none matched. */

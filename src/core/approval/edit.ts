@@ -6,15 +6,15 @@
  * D3. An edit that changes nothing is a plain approval.
  */
 
-import { policyInput } from "../action/policy-input.ts";
 import { keepPreview, previewNow } from "../action/preview.ts";
+import { review } from "../action/review.ts";
 import { argsOf, type Executor, type Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
 import { digestOf } from "../digest.ts";
 import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import type { Preview } from "../preview.ts";
-import { type Review, reviewAction } from "../review.ts";
+import type { Review } from "../review.ts";
 import { actionStream, approvalStream, ROSTER } from "../stream.ts";
 import { withAction } from "./end.ts";
 import { askPeople, type EscalateReview, questionBinding } from "./request.ts";
@@ -188,13 +188,12 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
     return refuseEdit(draft, id, edit, { rule: "standing", reason: "the editor may not decide this" });
   const valid = rules.validate(JSON.parse(JSON.stringify(args.value)) as Json);
   if (!valid.ok) return refuseEdit(draft, id, edit, { rule: "schema", reason: valid.issues });
-  const asked = policyInput(draft, approval.action, valid.value, executor);
-  if (asked.kind !== "input") return asked;
-  const review = reviewAction(rules, asked.input);
-  if (review.verdict === "block")
-    return refuseEdit(draft, id, edit, { rule: review.rule, reason: review.reason });
-  const shows = previewNow(draft, { action: approval.action, args: review.args, approval: null }, executor);
+  const answer = review(draft, approval.action, valid.value, executor);
+  if ("kind" in answer) return answer;
+  if (answer.verdict === "block")
+    return refuseEdit(draft, id, edit, { rule: answer.rule, reason: answer.reason });
+  const shows = previewNow(draft, { action: approval.action, args: answer.args, approval: null }, executor);
   if (shows.kind === "load") return shows;
   const { preview } = shows;
-  return accept(draft, id, { edit, args: valid.value, review, preview }, executor);
+  return accept(draft, id, { edit, args: valid.value, review: answer, preview }, executor);
 }

@@ -84,6 +84,13 @@ describe("declared checkpoints", () => {
     ["approvers that are a list", one({ approvers: ["person:ann"] }), /approvers is not an object/],
     ["no set", {}, /^There is no set of checkpoints/],
     ["a set for an unknown complexity", { hard: { checkpoints: [] } }, /^"hard" is not a complexity/],
+    ["an undo without a function", one({ undo: { effect: "once" } }), /an undo without a function to run/],
+    [
+      "an undo of no class",
+      one({ undo: { run: String, effect: "probed" } }),
+      /"effect" is one of idempotent/,
+    ],
+    ["an undo with a slip", one({ undo: { run: String, efect: "once" } }), /has no field "efect"/],
     ["a set without checkpoints", { simple: {} }, /^The set "simple" has no list of checkpoints/],
     ["a set that is a list", { simple: [] }, /^The set "simple" is an object/],
     ["an escrow that is a number", { simple: { checkpoints: [], escrow: 50 } }, /"escrow" is \{ currency/],

@@ -6,7 +6,9 @@ import {
   type CheckpointConditions,
   type CheckpointDefinition,
   type CheckpointSet,
+  type CheckpointUndo,
   COMPLEXITIES,
+  UNDO_EFFECTS,
 } from "./checkpoint-rules.ts";
 import { type Checkpoints, checkpointId } from "./checkpoint-sets.ts";
 
@@ -75,11 +77,8 @@ const DEFINITION: RulesOf<CheckpointDefinition> = {
     isRight: (value) => typeof value === "function" || isFields(value),
     what: "is an object of conditions or a function",
   },
-  undo: {
-    isRight: (value) => isFields(value) && typeof value["run"] === "function",
-    what: "is { run, effect? } with a function to run",
-  },
   // Looked at below: what is wrong with a rule takes more words.
+  undo: { isRight: () => true, what: "" },
   approvers: { isRight: () => true, what: "" },
 };
 
@@ -94,6 +93,16 @@ const CONDITIONS: RulesOf<CheckpointConditions> = {
       Array.isArray(value) && value.length > 0 && value.every((tool) => typeof tool === "string"),
     what: "is a list of at least one tool's name",
   },
+};
+
+const UNDO: RulesOf<CheckpointUndo> = {
+  run: { isRight: (value) => typeof value === "function", what: "is a function" },
+  effect: {
+    isRight: (value) => UNDO_EFFECTS.some((one) => one === value),
+    what: `is one of ${UNDO_EFFECTS.join(", ")}`,
+  },
+  // A verdict is looked at where all policies are.
+  policy: { isRight: () => true, what: "" },
 };
 
 const SET: RulesOf<CheckpointSet> = {
@@ -122,6 +131,11 @@ function checkApprovers(whose: string, approvers: unknown, requester: readonly s
     throw new HoldpointError("unsatisfiable_quorum", `${whose} can never be approved: ${fault}.`);
 }
 
+function checkUndo(whose: string, undo: unknown): void {
+  const { run } = checkFields(`${whose}, "undo"`, undo, UNDO) as Partial<CheckpointUndo>;
+  if (run === undefined) wrong(`${whose} has an undo without a function to run.`);
+}
+
 function checkConditions(whose: string, when: Fields): CheckpointConditions {
   const conditions = checkFields(`${whose}, "when"`, when, CONDITIONS);
   if (Object.keys(conditions).length === 0)
@@ -137,7 +151,8 @@ function checkOne(given: unknown, index: number, requester: readonly string[]): 
     readonly [field in keyof CheckpointDefinition]: unknown;
   };
   if (name === undefined) wrong(`${whose} has no name.`);
-  const { when, approvers } = fields;
+  const { when, approvers, undo } = fields;
+  if (undo !== undefined) checkUndo(whose, undo);
   checkApprovers(whose, approvers, requester);
   const own = isFields(when) ? { ...fields, when: checkConditions(whose, when) } : fields;
   return own as CheckpointDefinition;

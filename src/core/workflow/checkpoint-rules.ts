@@ -7,7 +7,8 @@
 import { errorText } from "../error-text.ts";
 import type { JsonObject } from "../json.ts";
 import { type Money, moneyText } from "../money.ts";
-import type { ApproverRule } from "../verdict.ts";
+import type { ApproverRule, PolicyInput, Verdict } from "../verdict.ts";
+import type { Declared } from "./events.ts";
 import type { Captured } from "./snapshot.ts";
 
 /** What a condition is judged on. */
@@ -83,8 +84,14 @@ export type CheckpointUndo = {
     context: { readonly attempt: number; readonly signal: AbortSignal; readonly idempotencyKey: string },
   ) => unknown;
   /** What it promises about repeating it; `once` unless set. */
-  readonly effect?: "idempotent" | "keyed" | "once";
+  readonly effect?: (typeof UNDO_EFFECTS)[number];
+  /** Who decides; `approve` unless set. Its arguments are `{ args: { checkpoint }, result }`, the outputs as the result. */
+  readonly policy?: Said | ((call: PolicyInput) => Said);
 };
+
+type Said = "approve" | "escalate" | "block" | Verdict;
+
+export const UNDO_EFFECTS = ["idempotent", "keyed", "once"] as const;
 
 export type Asking = { readonly asks: boolean; readonly why: string };
 
@@ -145,4 +152,16 @@ export function whetherToAsk(
   if (!requiresApproval) return { asks: false, why: "it needs no approval" };
   if (when === undefined) return { asks: true, why: "it always asks" };
   return typeof when === "function" ? bySaying(when, facts) : underConditions(when, facts);
+}
+
+/** With the checkpoint as the workflow was created with it: one that was to ask then is not waved through since. */
+export function whetherToAskStill(
+  asking: Asking,
+  definition: CheckpointDefinition | undefined | "left_out",
+  recorded: Pick<Declared, "requiresApproval"> | undefined,
+): Asking {
+  if (asking.asks || recorded?.requiresApproval !== true) return asking;
+  // Conditions are judged as the definition has them: only that there is nobody to ask any more is held against it.
+  const isWaved = definition === "left_out" || definition?.requiresApproval === false;
+  return isWaved ? { asks: true, why: "it asked for an approval when the workflow was created" } : asking;
 }

@@ -16,7 +16,7 @@ export type Checkpoints = readonly CheckpointDefinition[] | CheckpointSets;
 /** The checkpoints in force for one run, and the names of those that only other sets have. */
 export type ChosenSet = CheckpointSet & { readonly leftOut: readonly string[] };
 
-const isList = (given: Checkpoints): given is readonly CheckpointDefinition[] => Array.isArray(given);
+export const isList = (given: Checkpoints): given is readonly CheckpointDefinition[] => Array.isArray(given);
 
 const namesOf = (set: CheckpointSet | undefined): readonly string[] =>
   set?.checkpoints.map(({ name }) => name) ?? [];

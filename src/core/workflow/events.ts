@@ -27,6 +27,13 @@ export type Fork = {
   readonly workflow: string;
   readonly seq: number;
   readonly checkpoint: string;
+  /** What was passed there: where the fork goes back to, as long as it has passed no other. */
+  readonly passed?: {
+    readonly op: string;
+    readonly snapshot: Snapshot;
+    readonly approval: string | null;
+    readonly at: number;
+  };
   /** The last entry of the origin at that time: what was under way at the checkpoint and had ended by then, has ended here. */
   readonly upTo?: number;
 };
@@ -66,6 +73,8 @@ export type WaitKind =
   | "retry"
   | "child"
   | "doubt"
+  /** The kill switch or a budget, by the name of its stream. */
+  | "held"
   | "definition";
 export type Wait = { readonly op: string; readonly kind: WaitKind; readonly on: string };
 

@@ -7,8 +7,8 @@
  */
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
-import { workflowStream } from "../stream.ts";
-import type { Turned } from "./call.ts";
+import { actionStream, workflowStream } from "../stream.ts";
+import { settleCall, type Turned } from "./call.ts";
 import { type Asked, type Command, type Ended, refuseMove } from "./end.ts";
 import type { FailureCode, RollbackReport } from "./events.ts";
 import { failWorkflow, withdrawQuestion } from "./fail.ts";
@@ -124,6 +124,20 @@ function whyFailed(state: LiveWorkflow, report: RollbackReport): { code: Failure
   const reason = rollback?.reason ?? "";
   if (rollback?.rejected != null) return { code: codeOf(lastDecision?.decision), reason };
   return { code: rollback?.by === "workflow" ? "error" : "rolled_back", reason };
+}
+
+/** An undo that was refused, by policy, people or their silence, has ended like one that ran: the workflow says so, once. */
+export function settleRefused(
+  draft: Draft,
+  runner: Runner,
+  action: string,
+): Need | Turned | { readonly kind: "settled" } {
+  const state = heldBy(draft, runner, "rollback");
+  if ("kind" in state) return state;
+  const more = draft.need({ read: [actionStream(action)] });
+  if (more !== undefined) return more;
+  const isOpen = state.open.includes(action);
+  return (isOpen ? settleCall(draft, action) : undefined) ?? { kind: "settled" };
 }
 
 export type RolledBack = { readonly kind: "again" | "failed"; readonly seq: number } | Turned;

@@ -7,10 +7,11 @@
  */
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
-import { workflowStream } from "../stream.ts";
+import { type StreamRef, workflowStream } from "../stream.ts";
 import type { Turned } from "./call.ts";
 import type { Wait } from "./events.ts";
 import { failWorkflow } from "./fail.ts";
+import { obstacleOf } from "./held.ts";
 import type { LiveWorkflow } from "./state.ts";
 
 /** A process that runs a workflow, and how many facts it has recorded since it took it. */
@@ -140,6 +141,14 @@ export type Suspension = {
 
 export type Suspended = { readonly kind: "suspended" | "moved" } | Turned;
 
+/** A switch that was released in between wakes nobody who waits for it only from now on. */
+function isReleased(draft: Draft, waits: readonly Wait[]): Need | boolean {
+  const held = waits.flatMap(({ kind, on }) => (kind === "held" ? (obstacleOf(on) ?? []) : []));
+  const switches = held.filter((ref): ref is StreamRef<"switch"> => ref.kind === "switch");
+  const more = draft.need({ read: switches });
+  return more ?? switches.some((ref) => !draft.state(ref).stopped);
+}
+
 export function suspend(
   draft: Draft,
   runner: Runner,
@@ -150,6 +159,8 @@ export function suspend(
   if ("kind" in state) return state;
   if (state.runner !== runner.epoch) return { kind: state.runner === null ? "suspended" : "turned" };
   if (state.seq !== seen) return { kind: "moved" };
+  const free = isReleased(draft, waits);
+  if (free !== false) return free === true ? { kind: "moved" } : free;
   const event = { type: "workflow.suspended", tv: 1, body: { wakeAt, waits } };
   draft.append(workflowStream(runner.workflow), [...before, event]);
   return { kind: "suspended" };

@@ -121,6 +121,11 @@ export type LiveWorkflow = CreatedBody & {
 };
 export type WorkflowState = { readonly status: "none" } | LiveWorkflow;
 
+/** A fork stands at the checkpoint that it was forked at: that lies before its first entry. */
+function passedBefore({ fork }: CreatedBody): readonly PassedCheckpoint[] {
+  return fork?.passed === undefined ? [] : [{ ...fork.passed, name: fork.checkpoint, seq: 0 }];
+}
+
 function created(body: CreatedBody, { at, seq }: RecordedEvent): LiveWorkflow {
   return {
     ...body,
@@ -136,7 +141,7 @@ function created(body: CreatedBody, { at, seq }: RecordedEvent): LiveWorkflow {
     waits: [],
     operations: 0,
     pending: null,
-    passed: [],
+    passed: passedBefore(body),
     lastDecision: null,
     rollback: null,
     rolledBack: null,
@@ -334,7 +339,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
 const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
 
 export const workflowFold: Fold<WorkflowState> = {
-  version: 3,
+  version: 4,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {

@@ -6,6 +6,7 @@ import { loadValue } from "../read-state.ts";
 import { type Attempt, makeContext } from "./context.ts";
 import type { SentBack } from "./definition.ts";
 import { awaitRecorded, deliver } from "./drive.ts";
+import { outsideStep } from "./inside-step.ts";
 import { makeBranch } from "./operation.ts";
 import { keyOf, type RecordedRollback } from "./recorded.ts";
 import { noteSecrets } from "./redact.ts";
@@ -41,7 +42,7 @@ export async function beginDefinition(run: Run): Promise<void> {
     run.bell.ring();
   };
   Promise.resolve()
-    .then(() => run.definition.body(context, input))
+    .then(() => outsideStep(() => run.definition.body(context, input)))
     .then(
       (value) => end({ kind: "returned", value }),
       (error: unknown) => end({ kind: "threw", error }),
@@ -58,6 +59,7 @@ export async function rehearse(run: Run): Promise<void> {
     waits: new Map(),
     values: [],
     turned: false,
+    over: new AbortController(),
     changed: null,
     ending: null,
     lane: Promise.resolve(),

@@ -6,6 +6,7 @@ import { digestOf } from "../../core/digest.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import type { Cost } from "../../core/tool-rules.ts";
+import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import type { Answer } from "../answer.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
@@ -17,6 +18,7 @@ import type { Runtime } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
 import type { WorkflowCallOptions } from "./definition.ts";
 import { governedFromAbove } from "./govern.ts";
+import { HELD_MS } from "./held.ts";
 import { ask, type Branch } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
 import { noteSecrets, textWithoutSecrets } from "./redact.ts";
@@ -162,6 +164,12 @@ async function follow(
   }
   if (answer.executed === "in_doubt" && !goesOn) {
     run.waits.set(record.key, { op, kind: "doubt", on: answer.effect, until: null });
+    return;
+  }
+  // It has not come to an end: it goes on by itself when the switch is released or the budget has room.
+  if (answer.executed === false && answer.retry) {
+    const until = run.runtime.clock.now() + HELD_MS;
+    run.waits.set(record.key, { op, kind: "held", on: heldOn(answer), until });
     return;
   }
   const body = { op, action: answer.action, answer: answer as unknown as SettledAnswer };

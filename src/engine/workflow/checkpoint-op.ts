@@ -4,7 +4,11 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Money } from "../../core/money.ts";
 import { type Reach, reachCheckpoint } from "../../core/workflow/ask.ts";
 import { checkCaptured } from "../../core/workflow/check-captured.ts";
-import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
+import {
+  type CheckpointDefinition,
+  whetherToAsk,
+  whetherToAskStill,
+} from "../../core/workflow/checkpoint-rules.ts";
 import { checkpointId, checkpointNamed, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
 import type { Irreversible, ReachedBody } from "../../core/workflow/events.ts";
 import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
@@ -152,7 +156,9 @@ function askAgain(run: Run, op: string): void {
 
 async function reach(run: Run, op: string, reached: Reached): Promise<void> {
   const declared = declaredAs(run, reached.name);
-  const { asks, why } = whetherToAsk(declared, await factsOf(run, reached));
+  const recorded = run.state.checkpoints.find(({ name }) => name === reached.name);
+  const today = whetherToAsk(declared, await factsOf(run, reached));
+  const { asks, why } = whetherToAskStill(today, declared, recorded);
   const captures = await capture(run, op, reached, why);
   const definition = declared === "left_out" ? undefined : declared;
   const question = asks ? await questionFor(run, captures, definition) : null;

@@ -19,7 +19,7 @@ function undoTool(name: string, undo: NonNullable<CheckpointDefinition["undo"]>)
   return defineTool<{ readonly result: Json }, unknown>({
     name,
     effect: undo.effect ?? "once",
-    policy: "approve",
+    policy: undo.policy ?? "approve",
     undo: "nothing",
     run: ({ result }, { attempt, signal, idempotencyKey }) =>
       undo.run(result as JsonObject, { attempt, signal, idempotencyKey }),

@@ -11,6 +11,7 @@ import { passCheckpoint } from "./checkpoint-op.ts";
 import { definitionOf } from "./define-workflow.ts";
 import type { SentBack, Workflow, WorkflowContext } from "./definition.ts";
 import { governed } from "./govern.ts";
+import { refuseInsideStep } from "./inside-step.ts";
 import { type Branch, checkName, giveValue, makeBranch, nextKey, opId } from "./operation.ts";
 import { isPast } from "./past.ts";
 import type { Run } from "./run.ts";
@@ -40,7 +41,8 @@ function toolOf(run: Run, tool: GatedTool<unknown, unknown>) {
       "unknown_tool",
       `ctx.call takes a tool made by hp.gate, not ${String(name ?? tool)}.`,
     );
-  return governed(known, run.definition.options.policy);
+  const { options, limits } = run.definition;
+  return governed(governed(known, options.policy), limits);
 }
 
 /** All end before any error is thrown: no branch is left behind to go on by itself. */
@@ -50,6 +52,7 @@ async function runBranches(
 ): Promise<unknown[]> {
   if (!Array.isArray(branches) || !branches.every((one) => typeof one === "function"))
     wrong("parallel takes a list of functions.");
+  refuseInsideStep(run.id, "ctx.parallel");
   const name = nextKey(branch, "parallel").slice(branch.path.length + 1);
   const path = branch.path === "" ? name : `${branch.path}.${name}`;
   const ended = await Promise.allSettled(
@@ -87,6 +90,7 @@ function versionAt({ run, branch }: Given, change: string, version: number): num
   checkName("change", change);
   if (!(Number.isSafeInteger(version) && version >= 1))
     wrong(`The version of "${change}" is a whole number of at least 1.`);
+  refuseInsideStep(run.id, "ctx.version");
   const name = `version ${change}`;
   const key = `${branch.path}/${name}#${(branch.counts.get(name) ?? 0) + 1}`;
   if (!run.table.ops.has(key) && isPast(run, branch)) {

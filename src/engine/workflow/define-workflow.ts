@@ -1,6 +1,8 @@
 /** From what a workflow's author writes to what the engine keeps. */
 import { isPrincipal } from "../../core/principal.ts";
 import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
+import type { CheckpointSet } from "../../core/workflow/checkpoint-rules.ts";
+import { type Checkpoints, isList } from "../../core/workflow/checkpoint-sets.ts";
 import { checkFields as checkGiven, wrong } from "../check-call.ts";
 import { checkPolicy, isMoney } from "../define-tool.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./definition.ts";
@@ -58,13 +60,19 @@ const CHECKS: {
   description: { fits: (value) => typeof value === "string", is: "a text" },
 };
 
+function checkUndos(checkpoints: Checkpoints): void {
+  const sets: readonly CheckpointSet[] = isList(checkpoints) ? [{ checkpoints }] : Object.values(checkpoints);
+  for (const { name, undo } of sets.flatMap((set) => set.checkpoints))
+    if (undo?.policy !== undefined) checkPolicy(`undo of the checkpoint "${name}"`, undo.policy);
+}
+
 function checkOptions(name: string, options: WorkflowOptions<never>): void {
   checkFields(name, options);
   for (const [field, { fits, is }] of Object.entries(CHECKS)) {
     const value = (options as Readonly<Record<string, unknown>>)[field];
     if (value !== undefined && !fits(value)) wrong(`The workflow "${name}" has ${field} that is not ${is}.`);
   }
-  if (options.checkpoints !== undefined) checkCheckpoints(options.checkpoints);
+  if (options.checkpoints !== undefined) checkUndos(checkCheckpoints(options.checkpoints));
   checkParties(name, options.parties);
   if (options.policy !== undefined) checkPolicy(`workflow "${name}"`, options.policy);
 }

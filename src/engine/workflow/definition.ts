@@ -199,6 +199,10 @@ export type Definition = {
   readonly name: string;
   readonly options: WorkflowOptions<never>;
   readonly body: WorkflowBody<unknown, unknown>;
+  /** Limits of the engine's own, asked beside the author's policy; the strictest holds. */
+  readonly limits?: Policy<never>;
+  /** Made for one run: another of the same name may have other parts. */
+  readonly isOfOneRun?: true;
   /** Those that the same program has defined, by name. */
   readonly beside: ReadonlyMap<string, Definition>;
 };

@@ -10,11 +10,13 @@ import type { ViewRow } from "../../stores/store.ts";
 import type { Clock } from "../clock.ts";
 import { endIfDead } from "../epoch.ts";
 import { readState } from "../read-state.ts";
-import type { Notice, Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
-import type { Dispatcher, Listener } from "./dispatcher.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { firstLook, type HeldLook, isObstacle, isTimeToLook, judge } from "./held.ts";
+import { heard, type Listeners, noListeners, tellAgain } from "./listeners.ts";
 import { performRun } from "./perform-run.ts";
-import { look, type Run } from "./run.ts";
+import { look, type Run, wakeHeld } from "./run.ts";
 import { withdrawOpen } from "./withdraw.ts";
 
 const RUNS = "runs";
@@ -32,27 +34,17 @@ type Desk = {
   /** What runs here at this moment. */
   readonly runs: Map<string, Run | null>;
   readonly under: Map<string, Promise<void>>;
-  readonly listeners: Map<string, Listener>;
+  readonly listeners: Listeners;
+  /** Of workflows that were started here with a definition of their own. */
+  readonly chosen: Map<string, Definition>;
   /** Taken by this process, and waiting for room: nobody else would run them. */
   readonly queue: Map<string, Queued>;
   /** Runs here whose streams have moved: they may have been sent back, or cancelled. */
   readonly moved: Set<string>;
+  readonly held: HeldLook;
   /** There was more than could be run at once. */
   isBehind: boolean;
 };
-
-function heard(desk: Desk, id: string): Runtime {
-  const { runtime } = desk;
-  const listener = desk.listeners.get(id);
-  if (listener === undefined) return runtime;
-  const notify = (notice: Notice) => {
-    runtime.notify(notice);
-    Promise.resolve()
-      .then(() => listener(notice))
-      .catch(() => undefined);
-  };
-  return { ...runtime, notify };
-}
 
 type Offered = {
   readonly definition: Definition;
@@ -76,9 +68,17 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
   const name = `workflow ${id}`;
   desk.runs.set(id, null);
   desk.runtime.performing.add(name);
-  const done = performRun(heard(desk, id), offered, (run) => void desk.runs.set(id, run))
-    .then(({ kind }) => {
-      if (kind === "over") desk.listeners.delete(id);
+  const done = performRun(
+    heard(desk.runtime, desk.listeners, id),
+    offered,
+    (run) => void desk.runs.set(id, run),
+  )
+    .then(async ({ kind }) => {
+      if (kind === "over") desk.listeners.own.delete(id);
+      if (kind === "over") desk.chosen.delete(id);
+      await tellAgain(desk.runtime, desk.listeners, id).catch((error: unknown) =>
+        desk.runtime.notify({ kind: "maintenance_failed", error }),
+      );
       return false;
     })
     .catch(async (error: unknown) => {
@@ -130,19 +130,19 @@ async function offer(desk: Desk, id: string): Promise<void> {
     await withdrawOpen(desk.runtime, id, { by, reason });
   }
   if (!state.isReady) return;
-  const definition = desk.definitions.get(state.name);
+  const definition = desk.chosen.get(id) ?? desk.definitions.get(state.name);
   if (definition !== undefined) startHere(desk, { definition, id, dead: null });
 }
 
 function offerRow(desk: Desk, row: ViewRow, dead: string | null): void {
-  const definition = desk.definitions.get(String(row.data["name"]));
+  const definition = desk.chosen.get(row.stream.id) ?? desk.definitions.get(String(row.data["name"]));
   if (definition !== undefined) startHere(desk, { definition, id: row.stream.id, dead });
 }
 
 /** Of the definitions that are known here, and of no others. */
 async function rowsOf(
   desk: Desk,
-  where: "ready" | "asleep" | "stuck",
+  where: "ready" | "asleep" | "held" | "stuck",
   dueBy?: number,
 ): Promise<readonly ViewRow[]> {
   const { store, tenant } = desk.runtime;
@@ -175,18 +175,19 @@ async function offerReady(desk: Desk): Promise<void> {
 async function offerDue(desk: Desk): Promise<void> {
   const { clock, closing } = desk.runtime;
   const now = clock.now();
-  for (const row of await rowsOf(desk, "asleep", now + LOOK_AHEAD_MS)) {
+  const dueBy = now + LOOK_AHEAD_MS;
+  for (const row of [...(await rowsOf(desk, "asleep", dueBy)), ...(await rowsOf(desk, "held", dueBy))]) {
     const wait = (row.due ?? now) - now;
     if (wait <= 0) offerRow(desk, row, null);
     else void desk.idle.sleep(wait, closing).then(() => offerRow(desk, row, null));
   }
 }
 
-async function* rowsRunning(desk: Desk): AsyncGenerator<ViewRow> {
+async function* rowsIn(desk: Desk, bucket: string): AsyncGenerator<ViewRow> {
   const { store, tenant } = desk.runtime;
   let after: { at: number; stream: string } | undefined;
   do {
-    const query = { view: RUNS, bucket: "running", order: "oldest", limit: PAGE } as const;
+    const query = { view: RUNS, bucket, order: "oldest", limit: PAGE } as const;
     const page = await store.query(tenant, after === undefined ? query : { ...query, after });
     yield* page;
     const last = page.length < PAGE ? undefined : page.at(-1);
@@ -194,11 +195,25 @@ async function* rowsRunning(desk: Desk): AsyncGenerator<ViewRow> {
   } while (after !== undefined);
 }
 
+/** A switch or a budget has moved, or might have. */
+async function lookAtHeld(desk: Desk): Promise<void> {
+  for (const run of desk.runs.values()) if (run !== null) wakeHeld(run);
+  const judging = judge(desk.runtime, desk.held);
+  for (const name of desk.definitions.keys())
+    for await (const row of rowsIn(desk, `held ${name}`)) {
+      const on = row.data["held"] as readonly string[];
+      if (await judging.mayGo({ id: row.stream.id, on })) offerRow(desk, row, null);
+    }
+  desk.held.tried = judging.tried;
+  // There was no room for some of them here.
+  desk.held.isDue ||= desk.isBehind;
+}
+
 /** Workflows of processes that died; one that nobody could run as it was is tried once in each life of a process. */
 async function offerAbandoned(desk: Desk, isFirst: boolean): Promise<void> {
   const own = await desk.runtime.epoch();
   const alive = new Set<string>([own.id]);
-  for await (const row of rowsRunning(desk)) {
+  for await (const row of rowsIn(desk, "running")) {
     const epoch = String(row.data["epoch"]);
     if (alive.has(epoch)) continue;
     if (await endIfDead(desk.runtime, epoch, own.id)) offerRow(desk, row, epoch);
@@ -232,6 +247,8 @@ async function followMoves(desk: Desk): Promise<void> {
       position = from;
     }
     const moved = await store.follow(position, closing);
+    if (moved.streams.some((move) => move.tenant === tenant && isObstacle(move.stream)))
+      desk.held.isDue = true;
     const ids = moved.streams.flatMap((move) =>
       move.tenant === tenant && isWorkflow(move.stream) ? move.stream.id : [],
     );
@@ -247,6 +264,7 @@ async function watchTime(desk: Desk): Promise<void> {
   await keepOn(desk, async () => {
     await lookAtMoved(desk);
     await offerDue(desk);
+    if (isTimeToLook(desk.held, LOOK_AHEAD_MS)) await lookAtHeld(desk);
     if (desk.isBehind || isFirst) await offerReady(desk);
     if (waited >= RECOVER_MS) {
       await offerAbandoned(desk, isFirst);
@@ -269,9 +287,11 @@ export function createDispatcher(
     definitions,
     runs: new Map(),
     under: new Map(),
-    listeners: new Map(),
+    listeners: noListeners(),
+    chosen: new Map(),
     queue: new Map(),
     moved: new Set(),
+    held: firstLook(),
     isBehind: false,
   };
   let isWorking = false;
@@ -282,8 +302,10 @@ export function createDispatcher(
     if (!runtime.closing.aborted) runtime.notify({ kind: "maintenance_failed", error });
   };
   return {
-    run(id, definition, listener) {
-      if (listener !== undefined) desk.listeners.set(id, listener);
+    run(id, definition, { listener, isFoundAgain }) {
+      if (listener !== undefined) desk.listeners.own.set(id, listener);
+      if (isFoundAgain && !desk.runs.has(id)) desk.listeners.again.set(id, new Set());
+      if (definition.isOfOneRun === true) desk.chosen.set(id, definition);
       startHere(desk, { definition, id, dead: null, isOurs: true });
     },
     running: (id) => desk.under.get(id),

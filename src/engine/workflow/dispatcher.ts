@@ -6,8 +6,12 @@ import type { Definition } from "./definition.ts";
 export type Listener = (notice: Notice) => unknown;
 
 export type Dispatcher = {
-  /** Runs this workflow here, if nobody else does. */
-  run(id: string, definition: Definition, listener?: Listener): void;
+  /** Runs this workflow here, if nobody else does. One that was there before is told about again. */
+  run(
+    id: string,
+    definition: Definition,
+    told: { readonly listener: Listener | undefined; readonly isFoundAgain: boolean },
+  ): void;
   /** While it runs here: resolves when this process has let go of it. */
   running(id: string): Promise<void> | undefined;
   /** Runs it if there is something to do. */

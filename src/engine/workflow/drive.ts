@@ -144,7 +144,8 @@ function startOp(run: Run, op: AskedOp): void {
     })
     .finally(() => {
       // Turned away while a checkpoint waits: it is asked for again afterwards.
-      if (!run.table.ops.has(op.key) && !run.runtime.closing.aborted) op.isStarted = false;
+      const isAway = !run.table.ops.has(op.key) && !run.waits.has(op.key);
+      if (isAway && !run.runtime.closing.aborted) op.isStarted = false;
       run.active--;
       run.bell.ring();
     });

@@ -40,7 +40,11 @@ async function checkSettled(runtime: Runtime, fork: Fork): Promise<void> {
 
 function forkOf(id: string, state: LiveWorkflow, at: string): Fork {
   const found = state.passed.findLast(({ name, op }) => name === at || op === at);
-  if (found !== undefined) return { workflow: id, seq: found.seq, checkpoint: found.name, upTo: state.seq };
+  if (found !== undefined) {
+    const { op, name: checkpoint, snapshot, approval, seq, at: passedAt } = found;
+    const passed = { op, snapshot, approval, at: passedAt };
+    return { workflow: id, seq, checkpoint, passed, upTo: state.seq };
+  }
   const names = state.passed.map(({ name }) => `"${name}"`).join(", ");
   throw new HoldpointError("wrong_state", `The workflow ${id} has passed no checkpoint "${at}".`, {
     next: names === "" ? "It has passed none yet." : `It has passed ${names}.`,

@@ -14,8 +14,10 @@ function verdictOf(said: unknown): Verdict {
   return said as Verdict;
 }
 
-/** block > revise > escalate > approve; of two of a kind, the tool's own. */
+/** block > revise > escalate > approve; of two of a kind, the tool's own, unless only the other says why it lets it through. */
 function stricter(own: Verdict, workflow: Verdict): Verdict {
+  if (own.verdict === "approve" && workflow.verdict === "approve" && own.reason === undefined)
+    return workflow;
   return STRICTNESS.indexOf(workflow?.verdict) > STRICTNESS.indexOf(own.verdict) ? workflow : own;
 }
 
@@ -28,6 +30,7 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
     rules: {
       ...rules,
       policyDigest: digestOf([rules.policyDigest, source]),
+      usesHistory: rules.usesHistory || (policy as { usesHistory?: boolean }).usesHistory === true,
       policy: (input) => {
         const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
         const verdict = verdictOf(said);

@@ -9,10 +9,11 @@ import { applyEntry, type Entry, emptyTable, keyOf, type RecordedOp, type Table 
 import { makeBell, type Run } from "./run.ts";
 
 /** A fork begins with what its origin had done up to a checkpoint. */
-async function loadInto(runtime: Runtime, table: Table, id: string, upTo: number): Promise<number> {
+export async function loadInto(runtime: Runtime, table: Table, id: string, upTo: number): Promise<number> {
   let seen = 0;
   for await (const entry of entriesOf(runtime, id)) {
-    if (entry.seq > upTo) break;
+    // The first says whether it is a fork itself: what that had borrowed lies before its own entries.
+    if (entry.seq > Math.max(upTo, 1)) break;
     const fork = entry.type === "workflow.created" ? entry.body["fork"] : null;
     if (isJsonObject(fork)) await loadFork(runtime, table, fork as unknown as Fork);
     applyEntry(table, entry);
@@ -98,6 +99,7 @@ export async function openRun(
     ending: null,
     isCaughtUp: false,
     turned: false,
+    over: new AbortController(),
     failure: undefined,
     changed: null,
     lane: Promise.resolve(),

@@ -26,18 +26,22 @@ import { LISTED, workflowState } from "./workflows.ts";
 type Place = Pick<Runtime, "store" | "tenant">;
 type Said = { readonly by: string; readonly reason: string };
 
-/** A workflow in full, with its input and result as they were given. */
-export type WorkflowDetails = LiveWorkflow & { readonly id: string };
+/** A workflow in full, with its input and result as they were given. Its generation is its `attempt`, as `ctx` has it. */
+export type WorkflowDetails = Omit<LiveWorkflow, "generation"> & {
+  readonly id: string;
+  readonly attempt: number;
+};
 
 export async function getWorkflow(place: Place, id: string): Promise<WorkflowDetails> {
   return detailed(place, id, await workflowState(place, id));
 }
 
 async function detailed(place: Place, id: string, state: LiveWorkflow): Promise<WorkflowDetails> {
+  const { generation: attempt, ...standing } = state;
   const { end } = state;
   const done =
     end?.status === "completed" ? { end: { ...end, result: await loadValue(place, end.result) } } : {};
-  return structuredClone({ ...state, id, input: await loadValue(place, state.input), ...done });
+  return structuredClone({ ...standing, id, attempt, input: await loadValue(place, state.input), ...done });
 }
 
 /** As it stood after an entry, or at a time. */

@@ -14,7 +14,7 @@ import { type Driven, drive } from "./drive.ts";
 import { openRun } from "./open-run.ts";
 import { errorWithoutSecrets, withoutSecrets } from "./redact.ts";
 import { rollBackAll } from "./roll-back.ts";
-import { conclude, letGo, type Run } from "./run.ts";
+import { conclude, letGo, type Run, turnAway } from "./run.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 
 /** How a run left its workflow. */
@@ -87,7 +87,7 @@ async function stretch(run: Run): Promise<Driven["kind"]> {
     return driven.kind;
   } finally {
     // Whatever the definition still does cannot reach the journal any more.
-    run.turned = true;
+    turnAway(run);
   }
 }
 

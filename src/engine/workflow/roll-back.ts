@@ -13,7 +13,8 @@ import type { Json } from "../../core/json.ts";
 import { actionStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow } from "../../core/workflow/end.ts";
 import type { Irreversible, RollbackReport } from "../../core/workflow/events.ts";
-import { endRollback } from "../../core/workflow/rollback.ts";
+import { heldOn } from "../../core/workflow/held.ts";
+import { endRollback, settleRefused } from "../../core/workflow/rollback.ts";
 import type { Answer } from "../answer.ts";
 import { openSnapshot } from "../capture.ts";
 import { TurnedAway } from "../execute.ts";
@@ -34,7 +35,6 @@ const MOST_TRIES = 5;
 const BACK_OFF_MS = 500;
 const LONGEST_BACK_OFF_MS = 10_000;
 const LOOK_MS = 50;
-const HELD_MS = 30_000;
 
 /** Something that was done: `id` is the action, or a checkpoint's operation where the checkpoint says how to undo. */
 type Done = {
@@ -150,10 +150,9 @@ async function undoOnce(run: Run, done: Done, undo: Tool, tries: number): Promis
   if (answer.code === "pending")
     return { wait: { op: requestId, kind: "approval", on: answer.approval ?? "", until: null } };
   // Stopped, or without a budget: not a failure of the compensation. It is tried again later, under the same id.
-  if (answer.retry) {
-    const until = run.runtime.clock.now() + HELD_MS;
-    return { wait: { op: requestId, kind: "retry", on: answer.reason, until } };
-  }
+  if (answer.retry) return { wait: { op: requestId, kind: "held", on: heldOn(answer), until: null } };
+  await conclude(run, (draft, runner) => settleRefused(draft, runner, answer.action));
+  await look(run);
   return { reason: answer.reason, isRefused: answer.code !== "not_applied" };
 }
 

@@ -77,6 +77,8 @@ export type Run = {
   isCaughtUp: boolean;
   /** The workflow stands elsewhere: this run is over. */
   turned: boolean;
+  /** Aborted with that: whatever a step still does is of no use to anybody. */
+  readonly over: AbortController;
   failure: unknown;
   /** How the definition differs from the one that the journal was written by. */
   changed: string | null;
@@ -114,6 +116,11 @@ function hasTurned(run: Run): boolean {
   return run.state.runner !== run.epoch || OVER.includes(run.state.status);
 }
 
+export function turnAway(run: Run): void {
+  run.turned = true;
+  run.over.abort();
+}
+
 /** What was approved or edited is to be looked at again. */
 function lookAgain(run: Run, by: string): void {
   run.woken.add(by);
@@ -126,12 +133,23 @@ function lookAgain(run: Run, by: string): void {
   }
 }
 
+/** What holds it may be gone: it is tried again. */
+export function wakeHeld(run: Run): void {
+  for (const [key, { kind }] of run.waits) {
+    if (kind !== "held") continue;
+    run.waits.delete(key);
+    const op = run.asked.get(key);
+    if (op !== undefined) op.isStarted = false;
+  }
+  run.bell.ring();
+}
+
 function apply(run: Run, entry: Entry): void {
   run.state = workflowFold.evolve(run.state, { ...entry, tv: 1 }) as LiveWorkflow;
   applyEntry(run.table, entry);
   run.seen = entry.seq;
   if (entry.type === "workflow.woken") lookAgain(run, String(entry.body["by"]));
-  if (hasTurned(run)) run.turned = true;
+  if (hasTurned(run)) turnAway(run);
 }
 
 /** Reads what others have written since. Only in the lane. */
@@ -243,7 +261,8 @@ export function conclude<Answer extends { readonly kind: string }>(
 
 /** Lets go of a workflow that waits. Answers false when something has moved. */
 export async function letGo(run: Run, waits: readonly OpenWait[]): Promise<boolean> {
-  const times = waits.flatMap(({ until }) => until ?? []);
+  // What is held is found by what holds it: only as long as it is here, it is looked at by the clock.
+  const times = waits.flatMap(({ kind, until }) => (kind === "held" ? [] : (until ?? [])));
   const wakeAt = times.length === 0 ? null : Math.min(...times);
   const listed = waits.map(({ op, kind, on }) => ({ op, kind, on }));
   // As it was when the caller found it waiting: what the lane sees before this comes to its turn is news.
@@ -253,5 +272,6 @@ export async function letGo(run: Run, waits: readonly OpenWait[]): Promise<boole
     (draft, runner, before) => suspend(draft, runner, { seen, waits: listed, wakeAt, before }),
     "rest",
   );
+  if (answer.kind === "moved") wakeHeld(run);
   return answer.kind === "suspended";
 }

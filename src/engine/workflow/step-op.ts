@@ -7,6 +7,7 @@
 import { digestOf } from "../../core/digest.ts";
 import { shown } from "../../core/error-text.ts";
 import type { Json } from "../../core/json.ts";
+import type { RefusalCode } from "../../core/refusal.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import { resultJson } from "../attempt.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
@@ -18,6 +19,8 @@ import type { Tool, ToolContext } from "../tool.ts";
 import { answerOf, checkFlags, loadAnswer, placeAndRun } from "./call-op.ts";
 import type { Retries, StepContext, StepOptions } from "./definition.ts";
 import { governed } from "./govern.ts";
+import { HELD_MS, stoppedBy } from "./held.ts";
+import { insideStep } from "./inside-step.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
 import { errorWithoutSecrets, noteSecrets, withoutSecrets } from "./redact.ts";
@@ -26,11 +29,26 @@ import { commit, type Run } from "./run.ts";
 /** Thrown to the definition when a step has failed for good. */
 export class StepFailed extends Error {
   override readonly name = "StepFailed";
+  readonly code = "step_failed";
+  readonly attempts: number;
+
+  constructor(message: string, attempts: number) {
+    super(message);
+    this.attempts = attempts;
+  }
 }
 
 /** Thrown to the definition when a gated step was not run. */
 export class StepRefused extends Error {
   override readonly name = "StepRefused";
+  readonly code = "step_refused";
+  /** What the refusal says: `blocked`, `rejected`, `not_applied` and so on. */
+  readonly refusal: RefusalCode;
+
+  constructor(message: string, refusal: RefusalCode) {
+    super(message);
+    this.refusal = refusal;
+  }
 }
 
 export type Step = {
@@ -87,21 +105,33 @@ export function stepOf(name: string, first: unknown, second: unknown): Step {
 
 async function attemptStep(run: Run, op: string, step: Step, attempt: number): Promise<unknown> {
   const over = new AbortController();
+  const stop = () => over.abort();
+  run.over.signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await withinTime(run, op, step, { attempt, over });
+  } finally {
+    run.over.signal.removeEventListener("abort", stop);
+  }
+}
+
+type Attempt = { readonly attempt: number; readonly over: AbortController };
+
+async function withinTime(run: Run, op: string, step: Step, { attempt, over }: Attempt): Promise<unknown> {
   const context = { attempt, signal: over.signal, idempotencyKey: op, args: {} };
   const { timeoutMs } = step.options;
-  if (timeoutMs === undefined) return step.run(context);
+  if (timeoutMs === undefined) return insideStep(run.id, step.name, () => step.run(context));
   const late = sleepThrough(run.runtime.clock, timeoutMs, over.signal).then(() => {
     if (over.signal.aborted) return undefined;
     throw new Error(`no answer within ${timeoutMs} ms`);
   });
   // What throws at once has ended too: nothing may be left that comes to its time-out.
-  const ended = Promise.resolve().then(() => step.run(context));
+  const ended = Promise.resolve().then(() => insideStep(run.id, step.name, () => step.run(context)));
   return Promise.race([ended, late]).finally(() => over.abort());
 }
 
-function waitBefore(run: Run, retries: Retries, attempt: number): number {
+/** After so many attempts. `chance` is 0 to 1. */
+function pauseAfter(retries: Retries, attempt: number, chance: number): number {
   const { backOffMs = 1_000, longestBackOffMs = 60_000, jitter = 0.2 } = retries;
-  const chance = (run.runtime.random(1)[0] ?? 0) / 255;
   const full = Math.min(backOffMs * 2 ** Math.min(attempt - 1, 30), longestBackOffMs);
   return Math.round(full * (1 - jitter * chance));
 }
@@ -123,7 +153,7 @@ async function failed(
     );
     return;
   }
-  const waitMs = waitBefore(run, retries, attempt);
+  const waitMs = pauseAfter(retries, attempt, (run.runtime.random(1)[0] ?? 0) / 255);
   await commit(run, (draft, runner, before) =>
     recordFacts(draft, runner, {
       phase: "run",
@@ -146,7 +176,13 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
     return;
   }
   if (left > 0) await run.runtime.clock.sleep(left, run.runtime.closing);
+  const held = await stoppedBy(run.runtime);
   if (run.turned || run.runtime.closing.aborted) return;
+  if (held !== undefined && record !== undefined) {
+    const until = run.runtime.clock.now() + HELD_MS;
+    run.waits.set(record.key, { op, kind: "held", on: held, until });
+    return;
+  }
   let result: Json;
   try {
     result = await withoutSecrets(run, resultJson(await attemptStep(run, op, step, attempt)));
@@ -167,6 +203,7 @@ async function stepValue(run: Run, name: string, settlement: Settlement): Promis
   if (settlement.kind === "failed")
     throw new StepFailed(
       `The step "${name}" failed after ${settlement.attempts} attempts: ${settlement.error}`,
+      settlement.attempts,
     );
   throw new TypeError("a step settled as something else");
 }
@@ -191,9 +228,13 @@ function toolOf(run: Run, { name, options, run: work }: Step): Tool {
           undo: (args: Json, result: unknown, context: ToolContext) =>
             undo(result, stepContext(args, context)),
         }),
-    run: (args, context) => work(stepContext(args, context)),
+    run: (args, context) => insideStep(run.id, name, () => work(stepContext(args, context))),
   });
-  return governed(tool, run.definition.options.policy);
+  const paced =
+    retries === undefined
+      ? tool
+      : { ...tool, pauseMs: (tries: number, chance: number) => pauseAfter(retries, tries, chance) };
+  return governed(paced, run.definition.options.policy);
 }
 
 const isGated = ({ approvalRequired, undo, effect, args }: StepOptions<unknown>): boolean =>
@@ -219,7 +260,8 @@ function gatedStep(run: Run, branch: Branch, step: Step): Promise<unknown> {
     read: async (settlement) => {
       const answer = await loadAnswer(run.runtime, answerOf(settlement));
       if (answer.executed === true) return answer.result;
-      throw new StepRefused(`The step "${name}" was not run: ${answer.reason}`);
+      if (answer.executed === "in_doubt") throw new TypeError("a step in doubt settled as something else");
+      throw new StepRefused(`The step "${name}" was not run: ${answer.reason}`, answer.code);
     },
   });
 }

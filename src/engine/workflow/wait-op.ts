@@ -165,6 +165,13 @@ export function askQuestionOf(run: Run, branch: Branch, asked: Question): Promis
 /** Thrown to the definition when a child has failed. */
 export class ChildFailed extends Error {
   override readonly name = "ChildFailed";
+  readonly code = "child_failed";
+  readonly workflow: string;
+
+  constructor(message: string, workflow: string) {
+    super(message);
+    this.workflow = workflow;
+  }
 }
 
 async function spawn(run: Run, op: string, child: Definition, input: Json): Promise<void> {
@@ -204,7 +211,7 @@ export function spawnOf(run: Run, branch: Branch, child: Definition, given: unkn
     read: async (settlement) => {
       if (settlement.kind !== "child") throw new TypeError("a child settled as something else");
       const { status, result, reason, child: id } = settlement.end;
-      if (status === "failed") throw new ChildFailed(`The workflow ${id} failed: ${reason}`);
+      if (status === "failed") throw new ChildFailed(`The workflow ${id} failed: ${reason}`, id);
       return JSON.parse(canonicalJson(await loadValue(run.runtime, result))) as Json;
     },
   });

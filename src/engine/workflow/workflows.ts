@@ -119,7 +119,7 @@ function checkRunOptions(options: RunOptions): void {
   checkParties("this run", options.parties);
 }
 
-async function startWorkflow(
+export async function startWorkflow(
   definitions: Definitions,
   definition: Definition,
   given: unknown,
@@ -151,7 +151,8 @@ async function startWorkflow(
       },
     );
   const id = made.workflow;
-  dispatcher.run(id, definition, options.notify);
+  const isFoundAgain = made.kind === "existing";
+  dispatcher.run(id, definition, { listener: options.notify, isFoundAgain });
   return { id, result: () => awaitEnd(bureau, id) };
 }
 

@@ -1,5 +1,6 @@
 /** What a workflow waits for has a name and is still to come; when all is calm it has ended or waits for that. */
 import type { Wait } from "../../../core/workflow/events.ts";
+import { obstacleOf } from "../../../core/workflow/held.ts";
 import { databaseTime, type Sim } from "../sim.ts";
 import { standing } from "./check-approval.ts";
 import { type Commit, expect, type SeenTenant } from "./seen.ts";
@@ -12,6 +13,12 @@ function isUndecided({ seen }: Place, id: string): boolean {
   return approval?.status === "pending" && standing(approval, seen).size < approval.question.approvers.quorum;
 }
 
+/** A budget's room is another's a moment later; a switch that is off holds nobody. */
+function isHeld({ seen }: Place, on: string): boolean {
+  const ref = obstacleOf(on);
+  return ref !== undefined && (ref.kind === "budget" || seen.stopped.has(ref.id));
+}
+
 function isOpen(place: Place, flow: SeenFlow, { kind, on }: Wait): boolean {
   const { seen } = place;
   switch (kind) {
@@ -21,6 +28,8 @@ function isOpen(place: Place, flow: SeenFlow, { kind, on }: Wait): boolean {
       return isUndecided(place, on);
     case "doubt":
       return seen.actions.get(on.replace(/^eff_/, "act_"))?.phase === "in_doubt";
+    case "held":
+      return isHeld(place, on);
     case "child":
       return seen.flows.get(on)?.end === null;
     case "sleep":

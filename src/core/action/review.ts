@@ -1,16 +1,19 @@
 /**
- * What a policy is told about an action.
+ * The review of an action, and what its policy is told: the call, the workflow and what that did before.
  *
  * P1. History is whole: calls that have settled are handed in and used only while the workflow says that none has settled
  *     since; open ones are read under the lock. Two calls side by side see each other.
  */
+import { copyJson } from "../canonical-json.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
+import { type Review, reviewAction } from "../review.ts";
 import { actionStream, workflowStream } from "../stream.ts";
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { LiveWorkflow } from "../workflow/state.ts";
 import type { Executor, Load } from "./start.ts";
 import type { ActionState, LiveAction } from "./state.ts";
+import type { Within } from "./within.ts";
 
 /** The settled calls of a workflow as they stood at an entry of it. */
 export type PastCalls = { readonly settledSeq: number; readonly calls: readonly PastCall[] };
@@ -53,39 +56,54 @@ function openCalls(draft: Draft, ids: readonly string[]): readonly PastCall[] {
 function historyOf(
   draft: Draft,
   id: string,
-  flow: LiveWorkflow,
-  { state, loaded }: { readonly state: LiveAction; readonly loaded: ReadonlyMap<string, Json> },
+  within: Within,
+  loaded: ReadonlyMap<string, Json>,
 ): Need | Load | readonly PastCall[] {
-  const workflow = state.within?.workflow ?? "";
+  const flow = draft.state(workflowStream(within.workflow)) as LiveWorkflow;
   const others = flow.open.filter((one) => one.startsWith("act_") && one !== id);
   const more = draft.need({ read: others.map(actionStream) });
   if (more !== undefined) return more;
-  const settled = loaded.get(historyKey(workflow)) as unknown as PastCalls | undefined;
+  const settled = loaded.get(historyKey(within.workflow)) as unknown as PastCalls | undefined;
   if (settled === undefined || settled.settledSeq !== flow.settledSeq)
-    return { kind: "load", key: historyKey(workflow) };
-  const calls = [...settled.calls, ...openCalls(draft, others)];
-  return calls.toSorted((a, b) => a.at - b.at);
+    return { kind: "load", key: historyKey(within.workflow) };
+  return [...settled.calls, ...openCalls(draft, others)].toSorted((a, b) => a.at - b.at);
 }
 
 const isAsking = (answer: Need | Load | readonly PastCall[]): answer is Need | Load => "kind" in answer;
 
-/** `args` are those that would run: as proposed, revised or edited. */
-export function policyInput(
+/** Its history is looked for when a policy first looks at it; until it is there, what the policy says is void. */
+function withHistory(
+  input: Omit<PolicyInput, "history">,
+  find: () => Need | Load | readonly PastCall[],
+): { readonly input: PolicyInput; readonly missing: () => Need | Load | undefined } {
+  let found: Need | Load | readonly PastCall[] | undefined;
+  const asked = {
+    ...input,
+    get history(): readonly PastCall[] {
+      found ??= find();
+      // A copy: what a policy does to it stays there.
+      return isAsking(found) ? [] : (copyJson(found as unknown as Json) as unknown as readonly PastCall[]);
+    },
+  };
+  return { input: asked, missing: () => (found !== undefined && isAsking(found) ? found : undefined) };
+}
+
+/** Reviews an action with `args`: those that would run, as proposed, revised or edited. */
+export function review(
   draft: Draft,
   id: string,
   args: Json,
   { rules, loaded }: Pick<Executor, "rules" | "loaded">,
-): Need | Load | { readonly kind: "input"; readonly input: PolicyInput } {
+): Need | Load | Review {
   const state = draft.state(actionStream(id)) as LiveAction;
   const { tool, effectClass, agent, requester, requestId, within } = state;
   const known = { tool, effectClass, args, agent, requester, requestId, now: draft.now };
-  if (within === undefined) return { kind: "input", input: { ...known, workflow: null, history: [] } };
-  const ref = workflowStream(within.workflow);
-  const more = draft.need({ read: [ref] });
+  if (within === undefined) return reviewAction(rules, { ...known, workflow: null, history: [] });
+  const more = draft.need({ read: [workflowStream(within.workflow)] });
   if (more !== undefined) return more;
-  const flow = draft.state(ref) as LiveWorkflow;
-  const history = rules.usesHistory ? historyOf(draft, id, flow, { state, loaded }) : [];
-  if (isAsking(history)) return history;
-  const workflow = { id: within.workflow, name: flow.name, generation: flow.generation };
-  return { kind: "input", input: { ...known, workflow, history } };
+  const { name, generation } = draft.state(workflowStream(within.workflow)) as LiveWorkflow;
+  const workflow = { id: within.workflow, name, generation };
+  const asked = withHistory({ ...known, workflow }, () => historyOf(draft, id, within, loaded));
+  const answer = reviewAction(rules, asked.input);
+  return asked.missing() ?? answer;
 }

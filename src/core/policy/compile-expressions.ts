@@ -1,0 +1,151 @@
+/** The conditions, sums and values of a document as functions; what is wrong with them goes to the report. */
+import type { Json } from "../json.ts";
+import { isJsonObject } from "../json.ts";
+import type { PolicyDocument, Predicate, ToolPattern } from "./document.ts";
+import { COST_PER_POLICY } from "./expression/cost.ts";
+import { isTrue } from "./expression/truth.ts";
+import type { Type } from "./expression/types.ts";
+import { ANY } from "./expression/types.ts";
+import { ExpressionError, jsonOf } from "./expression/values.ts";
+import {
+  argsType,
+  type Checked,
+  checkExpression,
+  runnable,
+  type Surroundings,
+  type Wanted,
+} from "./expression.ts";
+import type { PolicyFault, Report } from "./fault.ts";
+import type { Condition, SetValue } from "./judge.ts";
+import type { KnownTool } from "./known-tool.ts";
+import { factsOf, namesFor, type PolicyScene, readersFor } from "./scene.ts";
+import { FINAL, matchesTool } from "./tool-pattern.ts";
+import { TOTAL_READERS, type Total } from "./totals.ts";
+
+type Path = PolicyFault["path"];
+
+/** The document, what is known around it, and what was found so far. */
+export type Workshop = {
+  readonly document: PolicyDocument;
+  readonly tools: readonly KnownTool[] | null;
+  readonly report: Report;
+  readonly totals: Map<string, Total>;
+  /** Totals that something asks for. */
+  readonly used: Set<string>;
+  cost: number;
+};
+
+const ANSWER: KnownTool = {
+  name: FINAL,
+  effectClass: "read",
+  schema: { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] },
+};
+
+export type Place = { readonly path: Path; readonly tool: ToolPattern | undefined };
+
+function surroundings(
+  shop: Workshop,
+  tool: ToolPattern | undefined,
+  names: ReadonlyMap<string, Type>,
+  wants: Wanted,
+): Surroundings {
+  const known =
+    shop.tools === null ? [] : [...shop.tools, ANSWER].filter(({ name }) => matchesTool(tool, name));
+  const tools = known.map(({ name, schema }) => ({ name, args: argsType(schema) }));
+  return { names, wants, tools };
+}
+
+function note(shop: Workshop, path: Path, { flaws, warnings, cost, names }: Checked): void {
+  const { report } = shop;
+  report.faults.push(...flaws.map(({ message, at }) => ({ path, message, offset: at })));
+  report.warnings.push(...warnings.map(({ message, at }) => ({ path, message, offset: at })));
+  shop.cost += cost;
+  for (const name of names) {
+    if (name === "totals") for (const one of shop.totals.keys()) if (!hasField(names)) shop.used.add(one);
+    if (name.startsWith("totals.")) shop.used.add(name.slice("totals.".length));
+  }
+}
+
+const hasField = (names: ReadonlySet<string>): boolean =>
+  [...names].some((name) => name.startsWith("totals."));
+
+/** Does it look at what the workflow did before? */
+export const looksBack = (names: ReadonlySet<string>): boolean => names.has("history") || names.has("totals");
+
+export type Compiled<Part> = { readonly part: Part; readonly looksBack: boolean };
+
+const NEVER: Condition = () => false;
+
+function ofPredicate(predicate: Predicate): Condition {
+  return (scene) => {
+    const said: unknown = predicate(factsOf(scene));
+    if (typeof said !== "boolean") throw new ExpressionError("the function did not answer true or false");
+    return said;
+  };
+}
+
+export function compileCondition(
+  shop: Workshop,
+  when: string | boolean | Predicate,
+  { path, tool }: Place,
+  withRisk: boolean,
+): Compiled<Condition | null> {
+  if (typeof when === "boolean") return { part: when ? null : NEVER, looksBack: false };
+  if (typeof when === "function") {
+    for (const name of shop.totals.keys()) shop.used.add(name);
+    return { part: ofPredicate(when), looksBack: true };
+  }
+  const around = surroundings(shop, tool, namesFor(shop.totals.keys(), withRisk), "bool");
+  const checked = checkExpression(when, around);
+  note(shop, path, checked);
+  if (checked.node === null || checked.flaws.length > 0) return { part: NEVER, looksBack: false };
+  const run = runnable(checked.node, readersFor(shop.totals));
+  return { part: (scene) => isTrue(run(scene)), looksBack: looksBack(checked.names) };
+}
+
+const isExpression = (value: Json): value is { readonly expr: string } =>
+  isJsonObject(value) && Object.keys(value).length === 1 && typeof value["expr"] === "string";
+
+export function compileValue(shop: Workshop, value: Json, { path, tool }: Place): Compiled<SetValue> {
+  if (!isExpression(value)) return { part: value, looksBack: false };
+  const around = surroundings(shop, tool, namesFor(shop.totals.keys(), true), "json");
+  const checked = checkExpression(value.expr, around);
+  note(shop, [...path, "expr"], checked);
+  if (checked.node === null || checked.flaws.length > 0) return { part: null, looksBack: false };
+  const run = runnable<PolicyScene>(checked.node, readersFor(shop.totals));
+  return { part: (scene) => jsonOf(run(scene)), looksBack: looksBack(checked.names) };
+}
+
+const RESULT: ReadonlyMap<string, Type> = new Map([["result", ANY]]);
+
+function totalPart(
+  shop: Workshop,
+  text: string | undefined,
+  { path, tool }: Place,
+  wants: Wanted,
+): Total["when"] {
+  if (text === undefined) return null;
+  const checked = checkExpression(text, surroundings(shop, tool, RESULT, wants));
+  note(shop, path, checked);
+  if (checked.node === null || checked.flaws.length > 0) return null;
+  return { evaluate: runnable(checked.node, TOTAL_READERS), needsResult: checked.names.has("result") };
+}
+
+export function compileTotals(shop: Workshop): void {
+  for (const [name, { tool, when, sum, count }] of Object.entries(shop.document.totals ?? {})) {
+    const path = ["totals", name];
+    if ((sum === undefined) === (count === undefined))
+      shop.report.faults.push({ path, message: `${name} needs either sum or count: true` });
+    const conditions = totalPart(shop, when, { path: [...path, "when"], tool }, "bool");
+    const amounts = totalPart(shop, sum, { path: [...path, "sum"], tool }, "number");
+    shop.totals.set(name, { name, tool, when: conditions, sum: amounts });
+  }
+}
+
+export function checkCost({ cost, report }: Workshop): void {
+  if (cost > COST_PER_POLICY)
+    report.faults.push({
+      path: [],
+      message: `the policy's expressions cost ${cost}, and ${COST_PER_POLICY} is the limit`,
+    });
+}

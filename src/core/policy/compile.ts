@@ -1,0 +1,183 @@
+/** A document becomes a policy, or everything that is wrong with it is said. */
+import { frozenJson } from "../canonical-json.ts";
+import { digestOf } from "../digest.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { type PolicyInput, RISK_LEVELS, type RiskLevel, type Verdict } from "../verdict.ts";
+import {
+  checkCost,
+  compileCondition,
+  compileTotals,
+  compileValue,
+  type Workshop,
+} from "./compile-expressions.ts";
+import type { PolicyDocument, PolicyRule, PolicyText, ToolPattern } from "./document.ts";
+import { noReport, type PolicyFault } from "./fault.ts";
+import { judge, type Plan, type RiskCondition, type RiskPlan, type Rule } from "./judge.ts";
+import type { KnownTool } from "./known-tool.ts";
+import { limitsFor } from "./limits.ts";
+import { lint } from "./lint.ts";
+import { shapeOf, storedDocument } from "./shape.ts";
+import { type Answer, answerOf, ruleAnswer, termsOf } from "./terms.ts";
+import { FINAL, matchesTool } from "./tool-pattern.ts";
+
+export type CompiledPolicy = {
+  readonly name: string;
+  /** SHA-256 over the canonical JSON of the document. */
+  readonly digest: string;
+  readonly document: JsonObject;
+  readonly limits: { readonly steps?: number; readonly toolCalls?: number; readonly seconds?: number };
+  judge(input: PolicyInput): Verdict;
+  /** Do the rules for this tool look at what its workflow did before? */
+  usesHistory(tool: string): boolean;
+};
+
+export type Compilation =
+  | { readonly ok: true; readonly policy: CompiledPolicy; readonly warnings: readonly PolicyFault[] }
+  | {
+      readonly ok: false;
+      readonly faults: readonly PolicyFault[];
+      readonly warnings: readonly PolicyFault[];
+    };
+
+/** The same document in TypeScript; a condition may be a pure function there. */
+export function definePolicy(document: PolicyText): PolicyText {
+  return document;
+}
+
+type Scoped<Part> = {
+  readonly tool: ToolPattern | undefined;
+  readonly part: Part;
+  readonly looksBack: boolean;
+};
+type Parts = {
+  readonly rules: readonly Scoped<Rule>[];
+  readonly shadows: readonly Scoped<Rule>[];
+  readonly conditions: readonly Scoped<RiskCondition>[];
+};
+
+function compileRule(shop: Workshop, rule: PolicyRule, index: number): Scoped<Rule> {
+  const { id, tool, when = true, set = {}, reason = `rule ${id}` } = rule;
+  const path = ["rules", index];
+  const condition = compileCondition(shop, when, { path: [...path, "when"], tool }, true);
+  const values = Object.entries(set).map(
+    ([key, value]) => [key, compileValue(shop, value, { path: [...path, "set", key], tool })] as const,
+  );
+  const answer = ruleAnswer(rule);
+  const common = { id, when: condition.part };
+  const revise = { set: values.map(([key, { part }]) => [key, part] as const), reason };
+  const part: Rule = answer === null ? { ...common, answer, revise } : { ...common, answer, revise: null };
+  return { tool, part, looksBack: condition.looksBack || values.some(([, value]) => value.looksBack) };
+}
+
+function compileRisk(shop: Workshop): readonly Scoped<RiskCondition>[] {
+  return (shop.document.risk?.conditions ?? []).map(({ id, tool, when, weight }, index) => {
+    const path = ["risk", "conditions", index, "when"];
+    const { part, looksBack } = compileCondition(shop, when, { path, tool }, false);
+    return { tool, part: { id, when: part ?? (() => true), weight }, looksBack };
+  });
+}
+
+const LEVELS = { medium: 30, high: 60, critical: 90 } as const;
+
+function levels({ risk }: PolicyDocument): (score: number) => RiskLevel {
+  const { medium = LEVELS.medium, high = LEVELS.high, critical = LEVELS.critical } = risk?.levels ?? {};
+  return (score) => {
+    if (score >= critical) return "critical";
+    if (score >= high) return "high";
+    return score >= medium ? "medium" : "low";
+  };
+}
+
+function routes({ risk }: PolicyDocument): ReadonlyMap<RiskLevel, Answer> {
+  const written = RISK_LEVELS.flatMap((level): readonly (readonly [RiskLevel, Answer])[] => {
+    const outcome = risk?.routes?.[level];
+    return outcome === undefined
+      ? []
+      : [[level, answerOf(termsOf(outcome), `risk:${level}`, `the risk is ${level}`)]];
+  });
+  return new Map(written);
+}
+
+const UNREVIEWED: Answer = { verdict: "approve", rule: "final:not_named", reason: "no rule names final" };
+
+/** An answer of a worker is no call of a tool: a policy that does not name it has nothing to say of it. */
+function otherwise({ default: outcome, policy }: PolicyDocument, tool: string, isNamed: boolean): Answer {
+  if (tool === FINAL && !isNamed) return UNREVIEWED;
+  return answerOf(termsOf(outcome), "default", `no rule of ${policy} speaks of this call of ${tool}`);
+}
+
+function planner(document: PolicyDocument, { rules, shadows, conditions }: Parts, totals: Plan["totals"]) {
+  const risk = { levelOf: levels(document), routes: routes(document) };
+  return (tool: string): Plan & { readonly looksBack: boolean } => {
+    const ofTool = <Part>(all: readonly Scoped<Part>[]) => all.filter((one) => matchesTool(one.tool, tool));
+    const own = { rules: ofTool(rules), shadows: ofTool(shadows), conditions: ofTool(conditions) };
+    const limits = limitsFor(document, tool);
+    const isRisky = document.risk !== undefined && (tool !== FINAL || own.rules.length > 0);
+    const riskPlan: RiskPlan = { ...risk, conditions: own.conditions.map(({ part }) => part) };
+    return {
+      rules: own.rules.map(({ part }) => part),
+      shadows: own.shadows.map(({ part }) => part),
+      risk: isRisky ? riskPlan : null,
+      limits,
+      otherwise: otherwise(document, tool, own.rules.length > 0),
+      totals,
+      looksBack: limits.counts !== null || Object.values(own).some((all) => all.some((one) => one.looksBack)),
+    };
+  };
+}
+
+/** Tools are few, but a name comes from outside. */
+const MOST_PLANS = 1_000;
+
+function kept<Value>(make: (key: string) => Value): (key: string) => Value {
+  const known = new Map<string, Value>();
+  return (key) => {
+    const value = known.get(key) ?? make(key);
+    if (known.size < MOST_PLANS) known.set(key, value);
+    return value;
+  };
+}
+
+function policyOf(document: PolicyDocument, parts: Parts, totals: Plan["totals"]): CompiledPolicy {
+  const stored = frozenJson(storedDocument(document)) as Json & JsonObject;
+  const { steps, tool_calls: toolCalls, seconds } = document.limits ?? {};
+  const planFor = kept(planner(document, parts, totals));
+  return {
+    name: document.policy,
+    digest: digestOf(stored),
+    document: stored,
+    limits: {
+      ...(steps === undefined ? {} : { steps }),
+      ...(toolCalls === undefined ? {} : { toolCalls }),
+      ...(seconds === undefined ? {} : { seconds }),
+    },
+    judge: (input) => judge(planFor(input.tool), input),
+    usesHistory: (tool) => planFor(tool).looksBack,
+  };
+}
+
+export function compilePolicy(
+  given: PolicyText | PolicyDocument,
+  tools: readonly KnownTool[] | null,
+): Compilation {
+  const shaped = shapeOf(given);
+  if (!shaped.ok) return { ok: false, faults: shaped.faults, warnings: [] };
+  const { document } = shaped;
+  const shop: Workshop = { document, tools, report: noReport(), totals: new Map(), used: new Set(), cost: 0 };
+  compileTotals(shop);
+  const all = (document.rules ?? []).map((rule, index) => ({
+    shadow: rule.shadow === true,
+    ...compileRule(shop, rule, index),
+  }));
+  const conditions = compileRisk(shop);
+  checkCost(shop);
+  lint(shop);
+  const { faults, warnings } = shop.report;
+  if (faults.length > 0) return { ok: false, faults, warnings };
+  const parts = {
+    rules: all.filter((one) => !one.shadow),
+    shadows: all.filter((one) => one.shadow),
+    conditions,
+  };
+  return { ok: true, policy: policyOf(document, parts, shop.totals), warnings };
+}

@@ -1,0 +1,123 @@
+/** Expressions for everybody outside of their folder: text in, a function and everything that is wrong with it out. */
+import type { Json, JsonObject } from "../json.ts";
+import { type Findings, noFindings, typeOf } from "./expression/check.ts";
+import { COST_PER_EXPRESSION, costOf, namesIn, weightOf } from "./expression/cost.ts";
+import { compile } from "./expression/evaluate.ts";
+import { STEPS_PER_VERDICT, spend } from "./expression/meter.ts";
+import { parse } from "./expression/parse.ts";
+import type { Evaluate, Readers, Scene } from "./expression/scene.ts";
+import type { Flaw, Node } from "./expression/syntax.ts";
+import { ANY, type Type, typeOfSchema } from "./expression/types.ts";
+import { ExpressionError, jsonOf, spoken, type Value } from "./expression/values.ts";
+
+export type Wanted = "bool" | "number" | "json";
+
+export type Surroundings = {
+  /** The types of the names there are. */
+  readonly names: ReadonlyMap<string, Type>;
+  readonly wants: Wanted;
+  /** The arguments of each tool that it is written for; empty where no tool is known. */
+  readonly tools: readonly { readonly name: string; readonly args: Type }[];
+};
+
+export type Checked = {
+  readonly node: Node | null;
+  readonly flaws: readonly Flaw[];
+  readonly warnings: readonly Flaw[];
+  readonly cost: number;
+  readonly names: ReadonlySet<string>;
+};
+
+const NOTHING: Checked = { node: null, flaws: [], warnings: [], cost: 0, names: new Set() };
+
+export const argsType = (schema: JsonObject | null): Type => (schema === null ? ANY : typeOfSchema(schema));
+
+function findingsFor(node: Node, { names, wants }: Surroundings, args: Type): Findings {
+  const findings = noFindings();
+  const scope = { names: new Map([...names, ["args", args]]), present: new Set<string>(), findings };
+  const type = typeOf(node, scope);
+  const isTime = type.kind === "moment" || type.kind === "span";
+  const fits = wants === "json" ? !isTime : type.kind === "any" || type.kind === wants;
+  if (!fits && type.kind !== "any") {
+    const needed = wants === "json" ? "JSON" : spoken(wants);
+    findings.flaws.push({ message: `${needed} is needed, and this is ${spoken(type.kind)}`, at: 0 });
+  }
+  return findings;
+}
+
+function unique(flaws: readonly Flaw[]): readonly Flaw[] {
+  return [...new Map(flaws.map((flaw) => [`${flaw.at} ${flaw.message}`, flaw])).values()];
+}
+
+/** Once for every tool. What only some of them have is fine where `has` asks for it, and a flaw where none has it. */
+function checkTree(node: Node, surroundings: Surroundings): Pick<Checked, "flaws" | "warnings"> {
+  const { tools } = surroundings;
+  if (tools.length === 0) {
+    const { flaws, warnings } = findingsFor(node, surroundings, ANY);
+    return { flaws, warnings };
+  }
+  const found = tools.map(({ name, args }) => ({ name, ...findingsFor(node, surroundings, args) }));
+  const [first] = found;
+  const nowhere =
+    first?.absent.filter((flaw) => found.every(({ absent }) => absent.some(({ at }) => at === flaw.at))) ??
+    [];
+  const general = first?.flaws.filter((flaw) => found.every(({ flaws }) => isAmong(flaw, flaws))) ?? [];
+  const special = found.flatMap(({ name, flaws }) =>
+    flaws
+      .filter((flaw) => !isAmong(flaw, general))
+      .map(({ message, at }) => ({ message: `${message} (of ${name})`, at })),
+  );
+  const warnings = unique(found.flatMap((one) => one.warnings));
+  return { flaws: unique([...general, ...special, ...nowhere]), warnings };
+}
+
+const isAmong = ({ at, message }: Flaw, all: readonly Flaw[]): boolean =>
+  all.some((one) => one.at === at && one.message === message);
+
+export function checkExpression(text: string, surroundings: Surroundings): Checked {
+  const parsed = parse(text);
+  if (!parsed.ok) return { ...NOTHING, flaws: [parsed.flaw] };
+  const { node } = parsed;
+  const cost = costOf(node);
+  const tooMuch = `the expression costs ${cost}, and ${COST_PER_EXPRESSION} is the limit; use fewer lists inside lists`;
+  const { flaws, warnings } = checkTree(node, surroundings);
+  const costly = cost > COST_PER_EXPRESSION ? [{ message: tooMuch, at: 0 }] : [];
+  return { node, flaws: [...flaws, ...costly], warnings, cost, names: namesIn(node) };
+}
+
+/** A tree without flaws, ready to run. Its nodes are paid for before it begins. */
+export function runnable<S extends Scene>(node: Node, readers: Readers<S>): Evaluate<S> {
+  const weight = weightOf(node);
+  const evaluate = compile(node, readers);
+  return (scene) => {
+    spend(scene, weight);
+    return evaluate(scene);
+  };
+}
+
+type ArgumentScene = Scene & { readonly args: Value };
+const ARGUMENT_READERS: Readers<ArgumentScene> = new Map([["args", ({ args }) => args]]);
+
+export type OverArguments =
+  | {
+      readonly ok: true;
+      readonly warnings: readonly Flaw[];
+      /** Throws an ExpressionError where it cannot be answered. */
+      readonly evaluate: (args: Json) => Json;
+    }
+  | { readonly ok: false; readonly flaws: readonly Flaw[] };
+
+/** An expression over nothing but the arguments of one tool. */
+export function overArguments(text: string, wants: Wanted, schema: JsonObject | null): OverArguments {
+  const tools = [{ name: "", args: argsType(schema) }];
+  const { node, flaws, warnings } = checkExpression(text, { names: new Map(), wants, tools });
+  if (node === null || flaws.length > 0) return { ok: false, flaws };
+  const run = runnable(node, ARGUMENT_READERS);
+  const evaluate = (args: Json): Json => {
+    const value = jsonOf(run({ left: STEPS_PER_VERDICT, locals: [], args: args as Value }));
+    const isWanted = wants === "json" || typeof value === (wants === "bool" ? "boolean" : wants);
+    if (!isWanted) throw new ExpressionError(`${spoken(wants as "bool" | "number")} is needed`);
+    return value;
+  };
+  return { ok: true, warnings, evaluate };
+}

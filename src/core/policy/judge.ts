@@ -1,0 +1,160 @@
+/**
+ * One action, one document, one verdict.
+ *
+ * J1. Every enforced rule that speaks of the tool is evaluated. The first that blocks wins, and one that cannot be answered
+ *     blocks. Then: not an allowed tool or too many calls; the first that revises; a repeated call; the first that escalates;
+ *     the first that approves; the default.
+ * J2. A revision that would change nothing does not count.
+ * J3. Risk is scored before the rules, which may ask for it. A route by risk is a rule that stands last.
+ * J4. Rules on trial are evaluated last and change nothing, whatever they say or fail at.
+ */
+import { canonicalJson } from "../canonical-json.ts";
+import { errorText } from "../error-text.ts";
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import type { PolicyInput, Risk, RiskLevel, ShadowVerdict, Verdict } from "../verdict.ts";
+import { isRepeat, notAllowed, overCount, startedCalls, type ToolLimits } from "./limits.ts";
+import { type PolicyScene, pastOf, sceneOf } from "./scene.ts";
+import type { Answer } from "./terms.ts";
+import type { Total } from "./totals.ts";
+
+export type Condition = (scene: PolicyScene) => boolean;
+export type SetValue = Json | ((scene: PolicyScene) => Json);
+
+export type Rule = {
+  readonly id: string;
+  /** null: it always holds. */
+  readonly when: Condition | null;
+} & (
+  | { readonly answer: Answer; readonly revise: null }
+  | {
+      readonly answer: null;
+      readonly revise: { readonly set: readonly (readonly [string, SetValue])[]; readonly reason: string };
+    }
+);
+
+export type RiskCondition = { readonly id: string; readonly when: Condition; readonly weight: number };
+
+export type RiskPlan = {
+  readonly conditions: readonly RiskCondition[];
+  readonly levelOf: (score: number) => RiskLevel;
+  readonly routes: ReadonlyMap<RiskLevel, Answer>;
+};
+
+/** Everything in a document that speaks of one tool, in the order of the file. */
+export type Plan = {
+  readonly rules: readonly Rule[];
+  readonly shadows: readonly Rule[];
+  readonly risk: RiskPlan | null;
+  readonly limits: ToolLimits;
+  readonly otherwise: Answer;
+  readonly totals: ReadonlyMap<string, Total>;
+};
+
+function fails(rule: string, error: unknown): Answer {
+  return { verdict: "block", rule, reason: `rule ${rule} cannot be answered: ${errorText(error)}` };
+}
+
+function settled(value: SetValue, scene: PolicyScene): Json {
+  return typeof value === "function" ? value(scene) : value;
+}
+
+function isChange(args: Json, set: JsonObject): boolean {
+  if (!isJsonObject(args)) return true;
+  return Object.entries(set).some(
+    ([key, value]) => !Object.hasOwn(args, key) || canonicalJson(args[key]) !== canonicalJson(value),
+  );
+}
+
+/** Undefined where the rule does not hold, or has nothing to change. */
+function answerOf(rule: Rule, scene: PolicyScene): Answer | undefined {
+  if (rule.when !== null && !rule.when(scene)) return undefined;
+  if (rule.revise === null) return rule.answer;
+  const { set, reason } = rule.revise;
+  const values = Object.fromEntries(set.map(([key, value]) => [key, settled(value, scene)]));
+  return isChange(scene.input.args, values)
+    ? { verdict: "revise", set: values, reason, rule: rule.id }
+    : undefined;
+}
+
+type Found = { revise?: Answer; escalate?: Answer; approve?: Answer };
+
+/** The first of each kind; the first that blocks ends it. */
+function collect(rules: readonly Rule[], route: Answer | undefined, scene: PolicyScene): Answer | Found {
+  const found: Found = {};
+  const note = (answer: Answer | undefined): boolean => {
+    if (answer === undefined || answer.verdict === "block") return answer !== undefined;
+    found[answer.verdict] ??= answer;
+    return false;
+  };
+  for (const rule of rules) {
+    const answer = attempt(rule, scene);
+    if (note(answer)) return answer as Answer;
+  }
+  return note(route) ? (route as Answer) : found;
+}
+
+function attempt(rule: Rule, scene: PolicyScene): Answer | undefined {
+  try {
+    return answerOf(rule, scene);
+  } catch (error) {
+    return fails(rule.id, error);
+  }
+}
+
+const isAnswer = (found: Answer | Found): found is Answer => "verdict" in found;
+
+function enforce(plan: Plan, route: Answer | undefined, scene: PolicyScene): Answer {
+  const found = collect(plan.rules, route, scene);
+  if (isAnswer(found)) return found;
+  const { input } = scene;
+  if (!plan.limits.allowed) return notAllowed(input);
+  const counts = input.workflow === null ? null : plan.limits.counts;
+  const started = counts === null ? [] : startedCalls(input, pastOf(scene));
+  const over = counts === null ? undefined : overCount(input, counts, started);
+  if (over !== undefined || found.revise !== undefined) return over ?? (found.revise as Answer);
+  const repeat = counts === null ? undefined : isRepeat(input, counts, started);
+  return repeat ?? found.escalate ?? found.approve ?? plan.otherwise;
+}
+
+function score({ conditions, levelOf }: RiskPlan, scene: PolicyScene): Risk | Answer {
+  const held: string[] = [];
+  let sum = 0;
+  for (const { id, when, weight } of conditions) {
+    try {
+      if (!when(scene)) continue;
+    } catch (error) {
+      return fails(`risk:${id}`, error);
+    }
+    held.push(id);
+    sum += weight;
+  }
+  return { score: sum, level: levelOf(sum), conditions: held };
+}
+
+function onTrial(shadows: readonly Rule[], scene: PolicyScene): readonly ShadowVerdict[] {
+  return shadows.flatMap((rule): readonly ShadowVerdict[] => {
+    try {
+      const answer = answerOf(rule, scene);
+      return answer === undefined
+        ? []
+        : [{ rule: rule.id, verdict: answer.verdict, reason: answer.reason ?? "" }];
+    } catch (error) {
+      return [{ rule: rule.id, verdict: "error", reason: errorText(error) }];
+    }
+  });
+}
+
+export function judge(plan: Plan, input: PolicyInput): Verdict {
+  const scene = sceneOf(input, plan.totals);
+  const risk = plan.risk === null ? null : score(plan.risk, scene);
+  if (risk !== null && "verdict" in risk) return withRemarks(risk, null, onTrial(plan.shadows, scene));
+  if (risk !== null) scene.risk = { score: risk.score, level: risk.level };
+  const route = risk === null ? undefined : plan.risk?.routes.get(risk.level);
+  const answer = enforce(plan, route, scene);
+  return withRemarks(answer, risk, plan.shadows.length === 0 ? [] : onTrial(plan.shadows, scene));
+}
+
+function withRemarks(answer: Answer, risk: Risk | null, shadow: readonly ShadowVerdict[]): Answer {
+  if (risk === null && shadow.length === 0) return answer;
+  return { ...answer, ...(risk === null ? {} : { risk }), ...(shadow.length === 0 ? {} : { shadow }) };
+}

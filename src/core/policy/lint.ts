@@ -1,0 +1,204 @@
+/** What a document says that cannot be meant. Faults are certain; warnings are worth a look. */
+import { unsatisfiable } from "../verdict.ts";
+import type { Workshop } from "./compile-expressions.ts";
+import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
+import type { PolicyFault } from "./fault.ts";
+import { didYouMean } from "./nearest.ts";
+import { approversOf } from "./terms.ts";
+import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
+
+type Path = PolicyFault["path"];
+type Escalation = Omit<PolicyTerms, "verdict">;
+const ESCALATION_KEYS = ["approvers", "stages", "decide_by", "execute_by", "on_timeout"] as const;
+
+function checkApprovers({ report }: Workshop, given: PolicyApprovers, path: Path): void {
+  const { quorum = 1, from = null, veto = true } = approversOf(given);
+  for (const [index, who] of (from ?? []).entries()) {
+    if (!who.startsWith("person:"))
+      report.faults.push({
+        path: [...path, "from", index],
+        message: `${who} is not a person; write person:${who}`,
+      });
+  }
+  const fault = unsatisfiable({ quorum, from, veto }, []);
+  if (fault !== undefined) report.faults.push({ path, message: `the quorum can never be met: ${fault}` });
+}
+
+function checkEscalation(shop: Workshop, terms: Escalation, verdict: string, path: Path): void {
+  const { report } = shop;
+  for (const key of ESCALATION_KEYS) {
+    if (verdict !== "escalate" && terms[key] !== undefined)
+      report.faults.push({ path: [...path, key], message: `${key} belongs to escalate, not to ${verdict}` });
+  }
+  const { approvers, stages, on_timeout, decide_by } = terms;
+  if (approvers !== undefined && stages !== undefined)
+    report.faults.push({
+      path: [...path, "approvers"],
+      message: "approvers and stages cannot both be there; make it the first stage",
+    });
+  if (approvers !== undefined) checkApprovers(shop, approvers, [...path, "approvers"]);
+  for (const [index, stage] of (stages ?? []).entries())
+    checkApprovers(shop, stage, [...path, "stages", index]);
+  const hasDeadline =
+    decide_by !== undefined || (stages ?? []).some((stage) => stage.decide_by !== undefined);
+  if (on_timeout !== undefined && !hasDeadline)
+    report.warnings.push({
+      path: [...path, "on_timeout"],
+      message: "on_timeout without decide_by: it never comes to that",
+    });
+}
+
+function checkOutcome(shop: Workshop, outcome: PolicyOutcome | undefined, path: Path): void {
+  if (typeof outcome === "object") checkEscalation(shop, outcome, outcome.verdict, path);
+}
+
+function checkRule(shop: Workshop, rule: PolicyRule, index: number): void {
+  const { report } = shop;
+  const path = ["rules", index];
+  checkEscalation(shop, rule, rule.verdict, path);
+  const sets = Object.keys(rule.set ?? {}).length;
+  if (rule.verdict === "revise" && sets === 0)
+    report.faults.push({ path, message: `${rule.id} revises, and has no set to say what` });
+  if (rule.verdict !== "revise" && rule.set !== undefined)
+    report.faults.push({ path: [...path, "set"], message: `set belongs to revise, not to ${rule.verdict}` });
+  if (rule.when === false || (typeof rule.when === "string" && rule.when.trim() === "false"))
+    report.warnings.push({
+      path: [...path, "when"],
+      message: `${rule.id} can never match: its condition is false`,
+    });
+}
+
+function checkIds({ document, report }: Workshop): void {
+  const seen = new Map<string, number>();
+  for (const [index, { id }] of (document.rules ?? []).entries()) {
+    const first = seen.get(id);
+    if (first !== undefined)
+      report.faults.push({
+        path: ["rules", index, "id"],
+        message: `the id ${id} is taken by rule ${first + 1}`,
+      });
+    if (/^(limit|tools|risk|final|default|policy)(:|$)/.test(id))
+      report.faults.push({
+        path: ["rules", index, "id"],
+        message: `the id ${id} is one of Holdpoint's own; take another`,
+      });
+    seen.set(id, first ?? index);
+  }
+}
+
+const isUnconditional = ({ when = true }: PolicyRule): boolean =>
+  when === true || (typeof when === "string" && when.trim() === "true");
+
+/** Does one speak of every tool that the other speaks of? */
+function covers(wide: PolicyRule, narrow: PolicyRule): boolean {
+  const patterns = patternsOf(wide.tool);
+  return patternsOf(narrow.tool).every((one) =>
+    one === FINAL
+      ? patterns.includes(FINAL)
+      : patterns.some((pattern) => pattern === one || matchesGlob(pattern, one)),
+  );
+}
+
+const STRENGTH = { approve: 0, escalate: 1, revise: 2, block: 3 } as const;
+
+/** A revision steps aside once it is made, so it hides nothing. */
+function hides(earlier: boolean, wide: PolicyRule, narrow: PolicyRule): boolean {
+  if (wide.shadow === true || narrow.shadow === true || wide.verdict === "revise" || !isUnconditional(wide))
+    return false;
+  const stronger = STRENGTH[wide.verdict] - STRENGTH[narrow.verdict];
+  return (stronger > 0 || (stronger === 0 && earlier)) && covers(wide, narrow);
+}
+
+function checkReach({ document, report }: Workshop): void {
+  const rules = document.rules ?? [];
+  for (const [index, rule] of rules.entries()) {
+    const by = rules.find((other, at) => at !== index && hides(at < index, other, rule));
+    if (by !== undefined)
+      report.warnings.push({
+        path: ["rules", index],
+        message: `${rule.id} is never the answer: ${by.id} always matches, and its ${by.verdict} comes first`,
+      });
+  }
+}
+
+function checkNames({ tools, report }: Workshop, names: readonly string[], path: Path): void {
+  if (tools === null) return;
+  const known = tools.map(({ name }) => name);
+  for (const name of names) {
+    if (name === FINAL || known.some((tool) => matchesGlob(name, tool))) continue;
+    if (isPattern(name)) report.warnings.push({ path, message: `no tool fits ${name}` });
+    else report.faults.push({ path, message: `there is no tool ${name}${didYouMean(name, known)}` });
+  }
+}
+
+function checkTool(shop: Workshop, name: string, effect: string | undefined): void {
+  checkNames(shop, [name], ["tools", name]);
+  const known = shop.tools?.find((tool) => tool.name === name)?.effectClass;
+  if (known === undefined || effect === undefined || effect === known) return;
+  const message = `${name} is of class ${known}, not ${effect}`;
+  shop.report.faults.push({ path: ["tools", name, "effect"], message });
+}
+
+function checkTools(shop: Workshop): void {
+  const { document, tools, report } = shop;
+  for (const [index, { tool }] of (document.rules ?? []).entries())
+    checkNames(shop, patternsOf(tool ?? FINAL), ["rules", index, "tool"]);
+  for (const [index, { tool }] of (document.risk?.conditions ?? []).entries())
+    checkNames(shop, patternsOf(tool ?? FINAL), ["risk", "conditions", index, "tool"]);
+  for (const [name, { tool }] of Object.entries(document.totals ?? {}))
+    checkNames(shop, patternsOf(tool), ["totals", name, "tool"]);
+  for (const [name, terms] of Object.entries(document.tools ?? {})) checkTool(shop, name, terms?.effect);
+  if (tools?.some(({ name }) => name === FINAL))
+    report.faults.push({
+      path: [],
+      message: "a tool is named final, which is what a worker's answer is called; rename the tool",
+    });
+}
+
+function checkRisk(shop: Workshop): void {
+  const { risk } = shop.document;
+  if (risk === undefined) return;
+  const { medium = 30, high = 60, critical = 90 } = risk.levels ?? {};
+  if (!(medium < high && high < critical))
+    shop.report.faults.push({
+      path: risk.levels === undefined ? ["risk"] : ["risk", "levels"],
+      message: `medium ${medium}, high ${high}, critical ${critical}: each level has to be above the one before`,
+    });
+  for (const [level, outcome] of Object.entries(risk.routes ?? {}))
+    checkOutcome(shop, outcome, ["risk", "routes", level]);
+  const seen = new Set<string>();
+  for (const [index, { id }] of risk.conditions.entries()) {
+    if (seen.has(id))
+      shop.report.faults.push({
+        path: ["risk", "conditions", index, "id"],
+        message: `the id ${id} is taken`,
+      });
+    seen.add(id);
+  }
+}
+
+function checkUse({ document, used, report }: Workshop): void {
+  for (const name of Object.keys(document.totals ?? {}))
+    if (!used.has(name))
+      report.warnings.push({ path: ["totals", name], message: `no expression uses totals.${name}` });
+}
+
+function checkDefault({ report }: Workshop, document: PolicyDocument): void {
+  if (document.default === undefined)
+    report.warnings.push({
+      path: [],
+      message: "there is no default: what no rule speaks of is blocked. Write default: block to say so",
+    });
+}
+
+export function lint(shop: Workshop): void {
+  const { document } = shop;
+  checkDefault(shop, document);
+  checkOutcome(shop, document.default, ["default"]);
+  checkIds(shop);
+  for (const [index, rule] of (document.rules ?? []).entries()) checkRule(shop, rule, index);
+  checkReach(shop);
+  checkTools(shop);
+  checkRisk(shop);
+  checkUse(shop);
+}

@@ -1,0 +1,55 @@
+/** What is written under a verdict, as the verdict that a review gets. */
+import type { ApproverRule, Verdict } from "../verdict.ts";
+import type { PolicyApprovers, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
+import { durationMs } from "./duration.ts";
+
+export type Stage = Partial<ApproverRule> & { readonly decideWithinMs?: number };
+/** A verdict with what an approval in stages needs. */
+export type Answer = Verdict & {
+  readonly stages?: readonly Stage[];
+  readonly onTimeout?: "expire" | "escalate" | "extend";
+};
+
+type Escalation = Omit<PolicyTerms, "verdict">;
+
+export function approversOf({ from, quorum, veto }: PolicyApprovers): Partial<ApproverRule> {
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(quorum === undefined ? {} : { quorum }),
+    ...(veto === undefined ? {} : { veto }),
+  };
+}
+
+function within<Key extends string>(key: Key, text: string | undefined): { readonly [K in Key]?: number } {
+  const ms = text === undefined ? undefined : durationMs(text);
+  return ms === undefined ? {} : ({ [key]: ms } as { readonly [K in Key]?: number });
+}
+
+function escalation({ approvers, stages, decide_by, execute_by, on_timeout }: Escalation): Partial<Answer> {
+  return {
+    ...(approvers === undefined ? {} : { approvers: approversOf(approvers) }),
+    ...(stages === undefined
+      ? {}
+      : {
+          stages: stages.map((one) => ({ ...approversOf(one), ...within("decideWithinMs", one.decide_by) })),
+        }),
+    ...within("decideWithinMs", decide_by),
+    ...within("executeWithinMs", execute_by),
+    ...(on_timeout === undefined ? {} : { onTimeout: on_timeout }),
+  };
+}
+
+/** Of a rule that does not revise, of a route by risk, or of the default. */
+export function answerOf(terms: PolicyTerms, rule: string, spoken: string): Answer {
+  const { verdict, reason = spoken } = terms;
+  if (verdict !== "escalate") return { verdict, rule, reason };
+  return { verdict, rule, reason, ...escalation(terms) } as Answer;
+}
+
+export const termsOf = (outcome: PolicyOutcome | undefined): PolicyTerms =>
+  typeof outcome === "object" ? outcome : { verdict: outcome ?? "block" };
+
+export function ruleAnswer(rule: PolicyRule): Answer | null {
+  const { verdict, id } = rule;
+  return verdict === "revise" ? null : answerOf({ ...rule, verdict }, id, `rule ${id}`);
+}

@@ -1,0 +1,96 @@
+/**
+ * The policy of an instance: a document, or a file that is read again whenever it changes.
+ *
+ * L1. What does not compile never replaces what is in force; a first version that does not compile is an error.
+ * L2. A version is in the journal before the first verdict that names it.
+ */
+import { unwatchFile, watchFile } from "node:fs";
+import { adoptPolicy } from "../../core/adopt-policy.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { policyStream } from "../../core/stream.ts";
+import { runCommand } from "../run-command.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Tool } from "../tool.ts";
+import { type PolicySource, type Reader, readerOf, sourceName } from "./policy-source.ts";
+
+export type LivePolicy = {
+  /** In force now, checked against the tools that are known now. */
+  current(): CompiledPolicy;
+  /** Writes down which version is in force, and follows the file until the instance closes. */
+  open(runtime: Runtime): Promise<void>;
+};
+
+const LOOK_MS = 1_000;
+
+function knownTool({ rules: { name, effectClass, schemaText } }: Tool): KnownTool {
+  const schema = schemaText === null ? null : (JSON.parse(schemaText) as JsonObject);
+  return { name, effectClass, schema };
+}
+
+function invalid(source: string, faults: readonly string[]): HoldpointError {
+  const what = `The policy ${source} cannot be used:\n  ${faults.join("\n  ")}`;
+  return new HoldpointError("policy_invalid", what, { details: { faults } });
+}
+
+/** Compiles once for each set of tools. */
+function compiler(source: string, read: Reader, tools: ReadonlyMap<string, Tool>) {
+  let known: { readonly size: number; readonly policy: CompiledPolicy } | undefined;
+  return (): CompiledPolicy => {
+    if (known?.size === tools.size) return known.policy;
+    const reading = read([...tools.values()].map(knownTool));
+    if (!reading.ok) throw invalid(source, reading.faults);
+    known = { size: tools.size, policy: reading.policy };
+    return reading.policy;
+  };
+}
+
+async function record(runtime: Runtime, policy: CompiledPolicy, source: string): Promise<void> {
+  const { name, digest, document } = policy;
+  const command = { name, digest, document, by: runtime.agent, source };
+  const adopted = await runCommand(runtime, { write: [policyStream(name)] }, (draft) =>
+    adoptPolicy(draft, command),
+  );
+  if (adopted.kind === "adopted")
+    runtime.notify({ kind: "policy_adopted", policy: name, digest, before: adopted.before, source });
+}
+
+export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>): LivePolicy {
+  const source = sourceName(given);
+  const first = readerOf(given);
+  const syntax = first(null);
+  if (!syntax.ok) throw invalid(source, syntax.faults);
+  let compiled = compiler(source, first, tools);
+
+  /** Adopted only once it is in the journal; a file that does not compile leaves everything as it is. */
+  async function reload(runtime: Runtime): Promise<void> {
+    try {
+      const next = compiler(source, readerOf(given), tools);
+      await record(runtime, next(), source);
+      compiled = next;
+    } catch (error) {
+      const faults = error instanceof HoldpointError ? error.details?.["faults"] : undefined;
+      if (!Array.isArray(faults)) return runtime.notify({ kind: "maintenance_failed", error });
+      runtime.notify({ kind: "policy_refused", source, faults: faults.map(String) });
+    }
+  }
+
+  function follow(runtime: Runtime, file: string): void {
+    let turn = Promise.resolve();
+    const changed = () => {
+      turn = turn.then(() => reload(runtime));
+    };
+    watchFile(file, { interval: LOOK_MS, persistent: false }, changed);
+    runtime.closing.addEventListener("abort", () => unwatchFile(file, changed), { once: true });
+  }
+
+  return {
+    current: () => compiled(),
+    async open(runtime) {
+      await record(runtime, syntax.policy, source);
+      if (typeof given === "string") follow(runtime, given);
+    },
+  };
+}

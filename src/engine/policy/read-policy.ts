@@ -1,0 +1,109 @@
+/** A policy's file: text to a policy, and everything that is wrong with it by line and column. */
+import { readFileSync } from "node:fs";
+import { type Document, isScalar, LineCounter, parseDocument, type Scalar } from "yaml";
+import { errorText } from "../../core/error-text.ts";
+import { type CompiledPolicy, compilePolicy } from "../../core/policy/compile.ts";
+import type { PolicyText } from "../../core/policy/document.ts";
+import type { PolicyFault } from "../../core/policy/fault.ts";
+import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { placeInside, placeOf } from "./place-in-yaml.ts";
+
+export type PolicyFinding = {
+  readonly severity: "fault" | "warning";
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+};
+
+export type PolicyReading =
+  | { readonly ok: true; readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] }
+  | { readonly ok: false; readonly findings: readonly PolicyFinding[] };
+
+const MOST_CHARACTERS = 1_048_576;
+/** How often an anchor may be used; each use may hold others. */
+const MOST_ALIASES = 50;
+
+/** `refunds.policy.yaml:12:7  args has no field amont_usd (did you mean amount_usd?)` */
+export function findingText(file: string, { severity, line, column, message }: PolicyFinding): string {
+  return `${file}:${line}:${column}  ${severity === "warning" ? "warning: " : ""}${message}`;
+}
+
+type Source = { readonly text: string; readonly lines: LineCounter; readonly document: Document };
+
+function finding({ lines }: Pick<Source, "lines">, at: number, message: string): PolicyFinding {
+  const { line, col } = lines.linePos(at);
+  return { severity: "fault", line: Math.max(1, line), column: Math.max(1, col), message };
+}
+
+export function locate(source: Source, { path, message, offset }: PolicyFault): PolicyFinding {
+  const { at, value } = placeOf(source.document, path);
+  const isText = isScalar(value) && typeof value.value === "string";
+  const place =
+    offset !== undefined && isText ? placeInside(source.text, value as Scalar<string>, offset) : at;
+  return finding(source, place, message);
+}
+
+const byPlace = (a: PolicyFinding, b: PolicyFinding): number => a.line - b.line || a.column - b.column;
+
+function located(
+  source: Source,
+  faults: readonly PolicyFault[],
+  warnings: readonly PolicyFault[],
+): PolicyFinding[] {
+  const certain = faults.map((one) => locate(source, one));
+  const doubtful = warnings.map((one) => ({ ...locate(source, one), severity: "warning" as const }));
+  return [...certain, ...doubtful].toSorted(byPlace);
+}
+
+const TOO_LARGE = `the policy is over ${MOST_CHARACTERS} characters`;
+const fail = (message: string): PolicyReading => ({
+  ok: false,
+  findings: [{ severity: "fault", line: 1, column: 1, message }],
+});
+
+/** YAML 1.2, of which JSON is a part. Keys are unique, and there is one document in a file. */
+export function parseYaml(
+  text: string,
+): Source & { readonly faults: readonly PolicyFinding[]; readonly value: unknown } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    version: "1.2",
+    schema: "core",
+    strict: true,
+    uniqueKeys: true,
+    merge: false,
+    prettyErrors: false,
+    stringKeys: true,
+    logLevel: "error",
+  });
+  const source = { text, lines, document };
+  const faults = [...document.errors, ...document.warnings].map(({ pos, message }) =>
+    finding(source, pos[0], message),
+  );
+  if (faults.length > 0) return { ...source, faults, value: undefined };
+  try {
+    return { ...source, faults, value: document.toJS({ maxAliasCount: MOST_ALIASES }) as unknown };
+  } catch (error) {
+    return { ...source, faults: [finding(source, 0, errorText(error))], value: undefined };
+  }
+}
+
+export function readPolicy(text: string, tools: readonly KnownTool[] | null): PolicyReading {
+  if (text.length > MOST_CHARACTERS) return fail(TOO_LARGE);
+  const { faults, value, ...source } = parseYaml(text);
+  if (faults.length > 0) return { ok: false, findings: faults };
+  const made = compilePolicy(value as PolicyText, tools);
+  if (!made.ok) return { ok: false, findings: located(source, made.faults, made.warnings) };
+  return { ok: true, policy: made.policy, findings: located(source, [], made.warnings) };
+}
+
+export function readPolicyFile(file: string, tools: readonly KnownTool[] | null): PolicyReading {
+  try {
+    const bytes = readFileSync(file);
+    if (bytes.length > MOST_CHARACTERS) return fail(TOO_LARGE);
+    return readPolicy(new TextDecoder("utf-8", { fatal: true }).decode(bytes), tools);
+  } catch (error) {
+    return fail(`the file cannot be read: ${errorText(error)}`);
+  }
+}

@@ -1,0 +1,129 @@
+/** What `hp.supervise` is given, checked before anything is looked at. */
+import { shown } from "../../core/error-text.ts";
+import { isPrincipal } from "../../core/principal.ts";
+import { LIMITS, type RunLimits } from "../../core/supervise/limits.ts";
+import type { Model } from "../../models/model.ts";
+import { checkFields, wrong } from "../check-call.ts";
+import { checkPolicy, type Policy } from "../define-tool.ts";
+import type { GatedTool } from "../gate.ts";
+import type { Notice } from "../runtime.ts";
+
+/** A tool of `hp.gate`, or the definition of one. */
+export type SupervisedTool =
+  | GatedTool<never, unknown>
+  | { readonly name: string; readonly [field: string]: unknown };
+
+/** A model of the Vercel AI SDK. */
+export type AiSdkModel = {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+};
+
+/** Any address that speaks OpenAI's chat completions; without one, a model with how it is to be spoken with. */
+export type ModelAddress = {
+  readonly timeoutMs?: number;
+  /** Hear the answer piece by piece; some servers give up a connection on which nothing moves. */
+  readonly stream?: boolean;
+} & (
+  | { readonly baseUrl: string; readonly model: string; readonly apiKey?: string }
+  | { readonly model: string | AiSdkModel }
+);
+
+/** `"openai/gpt-4.1-mini"`, `"anthropic/claude-…"`, an address, a model of the AI SDK, or one of your own. */
+export type ModelChoice = string | ModelAddress | AiSdkModel | Model;
+
+export type SuperviseOptions = {
+  readonly goal: string;
+  readonly tools: readonly SupervisedTool[];
+  readonly model: ModelChoice;
+  /** Asked for every call and for the final answer, beside each tool's own; the strictest holds. */
+  readonly policy?: Policy<never>;
+  /** The request id: the same again leads to the same run, in another process too. */
+  readonly id?: string;
+  /** Of the workflow that it is; `supervise` unless set. Agents with other tools need other names. */
+  readonly name?: string;
+  readonly limits?: Partial<RunLimits>;
+  /** What is refused ends the run (`stop`, unless set), or goes back to the model. */
+  readonly onRefusal?: "stop" | "continue";
+  /** An effect in doubt holds the run up until somebody has found out (`wait`, unless set), or ends it. */
+  readonly onDoubt?: "wait" | "stop";
+  /** In place of the prompts that come with it. */
+  readonly system?: string;
+  readonly finalSystem?: string;
+  readonly maxOutputTokens?: number;
+  /** Which agent proposes, as `agent:<name>`; the program's own unless set. */
+  readonly agent?: string;
+  /** Told about what this run waits for, beside the instance's own listener. */
+  readonly notify?: (notice: Notice) => void;
+};
+
+/** What the workflow is started with, and what has to be the same when it is asked for again. */
+export type SuperviseInput = {
+  readonly goal: string;
+  readonly limits: RunLimits;
+  readonly onRefusal: "stop" | "continue";
+  readonly onDoubt: "wait" | "stop";
+};
+
+const FIELDS = new Set([
+  "goal",
+  "tools",
+  "model",
+  "policy",
+  "id",
+  "name",
+  "limits",
+  "onRefusal",
+  "onDoubt",
+  "system",
+  "finalSystem",
+  "maxOutputTokens",
+  "agent",
+  "notify",
+]);
+
+const isText = (value: unknown): boolean =>
+  typeof value === "string" && value.trim() !== "" && value.isWellFormed();
+const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1;
+const isOptional = (fits: (value: unknown) => boolean) => (value: unknown) =>
+  value === undefined || fits(value);
+const isOneOf =
+  (...words: readonly string[]) =>
+  (value: unknown): boolean =>
+    words.includes(value as string);
+
+const CHECKS: readonly (readonly [keyof SuperviseOptions, (value: unknown) => boolean, string])[] = [
+  ["goal", isText, "a text that is not empty"],
+  ["tools", Array.isArray, "a list of tools"],
+  [
+    "model",
+    (value) => value !== undefined && value !== null,
+    "a model: a name, an address, or an object that proposes",
+  ],
+  ["onRefusal", isOptional(isOneOf("stop", "continue")), "stop or continue"],
+  ["onDoubt", isOptional(isOneOf("wait", "stop")), "wait or stop"],
+  ["system", isOptional(isText), "a text that is not empty"],
+  ["finalSystem", isOptional(isText), "a text that is not empty"],
+  ["maxOutputTokens", isOptional(isWhole), "a whole number of at least 1"],
+  ["agent", isOptional((who) => isPrincipal(who) && String(who).startsWith("agent:")), "agent:<name>"],
+];
+
+function checkLimits(given: Partial<RunLimits>): RunLimits {
+  const limits = { ...LIMITS, ...checkFields("What limits a run", given, Object.keys(LIMITS)) };
+  for (const field of ["steps", "toolCalls"] as const)
+    if (!isWhole(limits[field]))
+      wrong(`limits.${field} is a whole number of at least 1, not ${shown(limits[field])}.`);
+  if (!(typeof limits.seconds === "number" && limits.seconds > 0 && Number.isFinite(limits.seconds)))
+    wrong(`limits.seconds is a number over 0, not ${shown(limits.seconds)}.`);
+  return limits;
+}
+
+export function inputOf(options: SuperviseOptions): SuperviseInput {
+  checkFields("hp.supervise", options, [...FIELDS]);
+  for (const [field, fits, is] of CHECKS)
+    if (!fits(options[field])) wrong(`hp.supervise takes ${is} as ${field}.`);
+  if (options.policy !== undefined) checkPolicy("supervised run", options.policy);
+  const { goal, limits = {}, onRefusal = "stop", onDoubt = "wait" } = options;
+  return { goal, limits: checkLimits(limits), onRefusal, onDoubt };
+}

@@ -1,0 +1,154 @@
+/**
+ * A supervised run as the journal tells it: its turns out of the workflow's stream, and of each call what its own streams and
+ * its approvals' say. What the loop remembers is not asked.
+ */
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isArtifactRef } from "../../core/stored-value.ts";
+import { workflowStream } from "../../core/stream.ts";
+import { type CallStory, storyOf } from "../../core/supervise/call-story.ts";
+import type { HistoryRow, TraceRow } from "../../core/supervise/result.ts";
+import { historyRow, type Step, stopAt, traceRow } from "../../core/supervise/rows.ts";
+import { FINALIZE, PROPOSE, type Tokens, type Turn } from "../../core/supervise/turn.ts";
+import { type JournalRecord, readJournal } from "../journal.ts";
+import { loadValue } from "../read-state.ts";
+import type { Runtime } from "../runtime.ts";
+import { entriesOf } from "../workflow/entries.ts";
+import { loadInto } from "../workflow/open-run.ts";
+import { emptyTable, type RecordedOp } from "../workflow/recorded.ts";
+import type { SuperviseInput } from "./options.ts";
+
+export type RunRecord = {
+  readonly input: SuperviseInput;
+  readonly steps: readonly Step[];
+  /** Every time the model was asked, those included that came to nothing. */
+  readonly turns: readonly Turn[];
+  readonly trace: readonly TraceRow[];
+  readonly history: readonly HistoryRow[];
+  readonly tokens: Tokens;
+  /** Milliseconds in the model and in tools. */
+  readonly spentMs: number;
+};
+
+const VALUES = ["args", "result"];
+
+/** With large values in place of the references that stand for them. */
+async function inFull(runtime: Runtime, record: JournalRecord): Promise<JournalRecord> {
+  const { body } = record;
+  if (!isJsonObject(body) || !VALUES.some((field) => isArtifactRef(body[field] ?? null))) return record;
+  const loaded: Record<string, Json> = {};
+  for (const field of VALUES) {
+    const value = body[field];
+    if (value !== undefined) loaded[field] = await loadValue(runtime, value);
+  }
+  return { ...record, body: { ...body, ...loaded } };
+}
+
+async function storyOfCall(runtime: Runtime, action: string): Promise<CallStory> {
+  const records = await readJournal(runtime, action);
+  return storyOf(await Promise.all(records.map((record) => inFull(runtime, record))));
+}
+
+type Times = { readonly taken: readonly number[]; readonly ended: ReadonlyMap<string, number> };
+
+/** When processes took it up, since until then nobody worked on it; and when its steps had ended. */
+async function timesOf(runtime: Runtime, id: string): Promise<Times> {
+  const taken: number[] = [];
+  const ended = new Map<string, number>();
+  for await (const { type, at, body } of entriesOf(runtime, id)) {
+    if (type === "workflow.started" || type === "workflow.resumed") taken.push(at);
+    if (type === "step.completed") ended.set(String(body["op"]), at);
+  }
+  return { taken, ended };
+}
+
+/** A read begins and ends in one commit: it has worked since its turn, or since people had decided. */
+function callMs(
+  { startedAt, decidedAt, doneAt }: CallStory,
+  turnAt: number,
+  taken: readonly number[],
+): number {
+  if (doneAt === null) return 0;
+  const isOwnCommit = startedAt !== null && startedAt < doneAt;
+  const begun = isOwnCommit ? startedAt : Math.max(turnAt, decidedAt);
+  return Math.max(doneAt - Math.max(begun, ...taken.filter((at) => at <= doneAt)), 0);
+}
+
+async function turnOf(runtime: Runtime, op: RecordedOp): Promise<Turn | undefined> {
+  if (op.settled?.kind !== "value") return undefined;
+  return (await loadValue(runtime, op.settled.value)) as unknown as Turn;
+}
+
+const isTurn = ({ kind, key }: RecordedOp): boolean =>
+  kind === "step" && (key.startsWith(`/${PROPOSE}#`) || key.startsWith(`/${FINALIZE}#`));
+
+type Called = Pick<Step, "call" | "misuse">;
+
+async function calledBy(runtime: Runtime, op: RecordedOp): Promise<Called> {
+  if (op.settled?.kind === "refused") return { call: null, misuse: op.settled.error };
+  const action = (op.body as JsonObject)["action"];
+  return { call: typeof action === "string" ? await storyOfCall(runtime, action) : null, misuse: null };
+}
+
+type Timed = Step & { readonly turnAt: number };
+type Tale = { readonly turns: Turn[]; readonly steps: Timed[] };
+
+/** A try that came to nothing is a turn, and no step. */
+function tellTurn({ turns, steps }: Tale, turn: Turn, turnAt: number): void {
+  turns.push(turn);
+  if (turn.kind === "proposed" || turn.kind === "invalid")
+    steps.push({ step: steps.length + 1, turn, call: null, misuse: null, turnAt });
+}
+
+/** Its operations in the order in which they were asked for: a turn, then the call that it led to. */
+async function taleOf(runtime: Runtime, ops: readonly RecordedOp[], { ended }: Times): Promise<Tale> {
+  const tale: Tale = { turns: [], steps: [] };
+  for (const op of ops) {
+    const turn = isTurn(op) ? await turnOf(runtime, op) : undefined;
+    if (turn !== undefined) tellTurn(tale, turn, ended.get(op.op) ?? op.at);
+    const last = op.kind === "call" ? tale.steps.pop() : undefined;
+    if (last !== undefined) tale.steps.push({ ...last, ...(await calledBy(runtime, op)) });
+  }
+  return tale;
+}
+
+function spentIn({ turns, steps }: Tale, { taken }: Times): number {
+  const inModel = turns.reduce((sum, turn) => sum + ("ms" in turn ? turn.ms : 0), 0);
+  const inTool = ({ call, turnAt }: Timed) => (call === null ? 0 : callMs(call, turnAt, taken));
+  return steps.reduce((sum, step) => sum + inTool(step), inModel);
+}
+
+function tokensOf(turns: readonly Turn[]): Tokens {
+  const sum = (field: "input" | "output") =>
+    turns.reduce((total, turn) => total + ("tokens" in turn ? turn.tokens[field] : 0), 0);
+  return { input: sum("input"), output: sum("output") };
+}
+
+/** What was refused goes into the history only where it went back to the model. */
+function isInHistory({ onRefusal }: SuperviseInput, step: Step): boolean {
+  return onRefusal === "continue" || stopAt(step) === undefined;
+}
+
+export async function readRun(runtime: Runtime, id: string): Promise<RunRecord> {
+  const table = emptyTable();
+  await loadInto(runtime, table, id, Number.MAX_SAFE_INTEGER);
+  const ops = [...table.ops.values()].toSorted((a, b) => a.seq - b.seq);
+  const times = await timesOf(runtime, id);
+  const tale = await taleOf(runtime, ops, times);
+  const { turns, steps } = tale;
+  const input = await inputOf(runtime, id);
+  return {
+    input,
+    steps,
+    turns,
+    trace: steps.map(traceRow),
+    history: steps.filter((step) => isInHistory(input, step)).map(historyRow),
+    tokens: tokensOf(turns),
+    spentMs: spentIn(tale, times),
+  };
+}
+
+async function inputOf(runtime: Runtime, id: string): Promise<SuperviseInput> {
+  const [first] = await runtime.store.read(runtime.tenant, workflowStream(id), { fromSeq: 1, limit: 1 });
+  const body = JSON.parse(first?.body ?? "{}") as { readonly input?: Json };
+  return (await loadValue(runtime, body.input ?? {})) as unknown as SuperviseInput;
+}

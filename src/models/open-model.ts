@@ -1,0 +1,148 @@
+/** From what a program names as its model to something that can be asked. Keys are read only when they are used. */
+import type { LanguageModel } from "ai";
+import { shown } from "../core/error-text.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { aiSdkModel } from "./ai-sdk.ts";
+import { isModel, type Model } from "./model.ts";
+import { loadPackage } from "./packages.ts";
+
+type Environment = (name: string) => string | undefined;
+
+const DEFAULT_OPENAI = "gpt-4.1-mini";
+const DEFAULT_SECONDS = 60;
+
+function wrong(what: string): never {
+  throw new HoldpointError("invalid_input", what);
+}
+
+function keyOf(environment: Environment, name: string): string {
+  const key = environment(name)?.trim() ?? "";
+  if (key !== "") return key;
+  throw new HoldpointError("secret_missing", `The environment variable ${name} is not set.`, {
+    next: `Set ${name}, or name a model that needs no key.`,
+  });
+}
+
+function timeoutOf(environment: Environment): number {
+  const said = environment("OPENAI_TIMEOUT_SECONDS");
+  const seconds = said === undefined || said.trim() === "" ? DEFAULT_SECONDS : Number(said);
+  if (!(Number.isFinite(seconds) && seconds > 0))
+    wrong(`OPENAI_TIMEOUT_SECONDS is a number of seconds over 0, not "${shown(said)}".`);
+  return Math.max(Math.round(seconds * 1_000), 1);
+}
+
+/** How it is to be spoken with, whatever it is. */
+type Manner = { readonly stream?: boolean; readonly timeoutMs?: number };
+type Place = { readonly environment: Environment; readonly manner: Manner };
+
+function mannerOf({ environment, manner }: Place) {
+  const { stream = false, timeoutMs = timeoutOf(environment) } = manner;
+  if (typeof stream !== "boolean") wrong("A model's stream is true or false.");
+  if (!(Number.isSafeInteger(timeoutMs) && timeoutMs >= 1))
+    wrong("A model's timeoutMs is a whole number of at least 1.");
+  return { isStreamed: stream, timeoutMs };
+}
+
+async function openaiModel(name: string, place: Place): Promise<Model> {
+  const { environment } = place;
+  const apiKey = keyOf(environment, "OPENAI_API_KEY");
+  const load = () => import("@ai-sdk/openai");
+  const { createOpenAI } = await loadPackage<typeof import("@ai-sdk/openai")>("@ai-sdk/openai", load);
+  const baseURL = environment("OPENAI_BASE_URL");
+  const provider = createOpenAI({ apiKey, ...(baseURL === undefined ? {} : { baseURL }) });
+  return aiSdkModel({ model: provider(name), id: `openai/${name}`, hidden: [apiKey], ...mannerOf(place) });
+}
+
+async function anthropicModel(name: string, place: Place): Promise<Model> {
+  const { environment } = place;
+  const apiKey = keyOf(environment, "ANTHROPIC_API_KEY");
+  const load = () => import("@ai-sdk/anthropic");
+  const { createAnthropic } = await loadPackage<typeof import("@ai-sdk/anthropic")>(
+    "@ai-sdk/anthropic",
+    load,
+  );
+  const baseURL = environment("ANTHROPIC_BASE_URL");
+  const provider = createAnthropic({ apiKey, ...(baseURL === undefined ? {} : { baseURL }) });
+  return aiSdkModel({ model: provider(name), id: `anthropic/${name}`, hidden: [apiKey], ...mannerOf(place) });
+}
+
+type Address = Manner & { readonly baseUrl: string; readonly model: string; readonly apiKey?: string };
+
+function checkAddress({ baseUrl, model, apiKey }: Address): void {
+  const isUrl = typeof baseUrl === "string" && /^https?:\/\//.test(baseUrl) && URL.canParse(baseUrl);
+  if (!isUrl) wrong("A model's baseUrl is an address that begins with http:// or https://.");
+  if (typeof model !== "string" || model === "") wrong("A model's address names a model.");
+  if (apiKey !== undefined && typeof apiKey !== "string") wrong("A model's apiKey is a text.");
+}
+
+async function addressedModel(given: Address, place: Place): Promise<Model> {
+  checkAddress(given);
+  const { baseUrl, model, apiKey } = given;
+  const load = () => import("@ai-sdk/openai-compatible");
+  const { createOpenAICompatible } = await loadPackage<typeof import("@ai-sdk/openai-compatible")>(
+    "@ai-sdk/openai-compatible",
+    load,
+  );
+  const name = new URL(baseUrl).host;
+  const provider = createOpenAICompatible({
+    name,
+    baseURL: baseUrl.replace(/\/+$/, ""),
+    includeUsage: true,
+    ...(apiKey === undefined ? {} : { apiKey }),
+  });
+  const hidden = apiKey === undefined ? [] : [apiKey];
+  return aiSdkModel({ model: provider(model), id: `${name}/${model}`, hidden, ...mannerOf(place) });
+}
+
+function namedModel(given: string, place: Place): Promise<Model> {
+  const slash = given.indexOf("/");
+  const provider = slash === -1 ? given : given.slice(0, slash);
+  const name = slash === -1 ? "" : given.slice(slash + 1);
+  if (provider === "openai")
+    return openaiModel(name === "" ? (place.environment("OPENAI_MODEL") ?? DEFAULT_OPENAI) : name, place);
+  if (provider === "anthropic" && name !== "") return anthropicModel(name, place);
+  return wrong(
+    `"${shown(given)}" is no model: name one as openai/<model> or anthropic/<model>, or give an address.`,
+  );
+}
+
+type SdkModel = {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+};
+
+const isSdkModel = (given: object): given is SdkModel =>
+  "doGenerate" in given && "specificationVersion" in given && "modelId" in given && "provider" in given;
+
+function sdkModel(given: SdkModel, place: Place): Promise<Model> {
+  const model = given as unknown as LanguageModel;
+  return aiSdkModel({ model, id: `${given.provider}/${given.modelId}`, hidden: [], ...mannerOf(place) });
+}
+
+const FIELDS = ["baseUrl", "model", "apiKey", "timeoutMs", "stream"];
+
+/** `{ model, … }`: an address, or one of the others with how it is to be spoken with. */
+function describedModel(given: Address, environment: Environment): Promise<Model> {
+  const extra = Object.keys(given).find((field) => !FIELDS.includes(field));
+  if (extra !== undefined) wrong(`A model has no field "${extra}"; it has ${FIELDS.join(", ")}.`);
+  const place = { environment, manner: given };
+  const model: unknown = given.model;
+  if (Object.hasOwn(given, "baseUrl")) return addressedModel(given, place);
+  if (Object.hasOwn(given, "apiKey"))
+    wrong("A model's apiKey goes with its baseUrl; the providers' keys are read from the environment.");
+  if (typeof model === "string") return namedModel(model, place);
+  if (typeof model === "object" && model !== null && isSdkModel(model)) return sdkModel(model, place);
+  return wrong("A model is named, or one of the AI SDK.");
+}
+
+/** Async throughout: what is wrong with it is a rejection. */
+export async function openModel(given: unknown, environment: Environment): Promise<Model> {
+  if (typeof given === "string") return namedModel(given, { environment, manner: {} });
+  if (isModel(given)) return given;
+  if (typeof given !== "object" || given === null)
+    return wrong("A model is a name, { baseUrl, model }, a model of the AI SDK, or { id, propose }.");
+  return isSdkModel(given)
+    ? sdkModel(given, { environment, manner: {} })
+    : describedModel(given as Address, environment);
+}

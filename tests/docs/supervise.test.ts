@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LIMITS } from "../../src/core/supervise/limits.ts";
+import { STOP_REASONS } from "../../src/core/supervise/stop-reason.ts";
+import { codeCells, readRoot } from "./markdown.ts";
+
+test("docs/reference/stop-reasons.md has every stop reason, and no other", () => {
+  const written = codeCells(readRoot("docs/reference/stop-reasons.md"));
+  assert.deepEqual(written.toSorted(), STOP_REASONS.toSorted());
+});
+
+test("docs/reference/settings.md has every option of a supervised run, and no other", () => {
+  const source = readRoot("src/engine/supervise/options.ts");
+  const list = /const FIELDS = new Set\(\[([^\]]*)\]/.exec(source)?.[1] ?? "";
+  const fields = [...list.matchAll(/"(\w+)"/g)].map(([, field]) => field ?? "");
+  const sections = readRoot("docs/reference/settings.md").split("\n## ");
+  const section = sections.find((part) => part.startsWith("Options of `hp.supervise`")) ?? "";
+  assert.ok(fields.length > 5);
+  assert.deepEqual(codeCells(section).toSorted(), fields.toSorted());
+});
+
+test("docs/guide/supervise.md has every limit of a run with what it is unless set", () => {
+  const written = [...readRoot("docs/guide/supervise.md").matchAll(/^\| `limits\.(\w+)` \| (\d+) \|/gm)];
+  assert.deepEqual(Object.fromEntries(written.map(([, name, value]) => [name, Number(value)])), {
+    ...LIMITS,
+  });
+});
