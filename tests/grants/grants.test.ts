@@ -5,6 +5,7 @@ import { z } from "zod";
 import { isHoldpointError } from "../../src/core/errors.ts";
 import type { Answer } from "../../src/engine/answer.ts";
 import { NotApplied } from "../../src/engine/attempt.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { machine, type Process, pendingOf } from "../fixtures/runtime.ts";
 
 const HOUR = 3_600_000;
@@ -186,5 +187,43 @@ describe("what is given wrongly is refused with a text", () => {
     await assert.rejects(process.grants.revoke(id, said), isOut);
     await assert.rejects(process.grants.get("grt_nobody"), (error) => isHoldpointError(error, "unknown_id"));
     await process.close();
+  });
+});
+
+describe("a grant on the real store", () => {
+  test("covers what is written in one transaction with the journal, and the use is in it", async (t) => {
+    const hp = temporaryFolder(t).open();
+    let fails = true;
+    const book = hp.gate({
+      name: "book",
+      effect: "transactional",
+      runInTransaction: (_args: { n: number }, sql) => {
+        if (fails) throw new Error("no");
+        sql.run("CREATE TABLE IF NOT EXISTS rooms (n INTEGER)");
+        return null;
+      },
+    });
+    const { id } = await hp.grants.give({ ...OFFER, tool: "book", uses: 1 });
+    assert.equal((await book({ n: 1 }, { requestId: "r-1", waitMs: 0 })).executed, false);
+    fails = false;
+    assert.equal((await book({ n: 2 }, { requestId: "r-2", waitMs: 0 })).executed, true);
+    assert.ok(isAsked(await book({ n: 3 }, { requestId: "r-3", waitMs: 0 })));
+    const uses = await hp.grants.uses(id);
+    assert.deepEqual(
+      uses.map(({ returned }) => returned),
+      [true, false],
+    );
+  });
+
+  test("is revoked when a restore of the store is acknowledged, also when it was used up", async (t) => {
+    const hp = temporaryFolder(t).open();
+    const refund = hp.gate({ name: "refund", run: () => null });
+    const spent = await hp.grants.give({ ...OFFER, uses: 1 });
+    assert.equal((await refund({}, { requestId: "r-1", waitMs: 0 })).executed, true);
+    const fresh = await hp.grants.give(OFFER);
+    const said = { by: "person:ann", reason: "a copy", anyway: true };
+    const { grants } = await hp.acknowledgeRestore(said);
+    assert.equal(grants, 2);
+    for (const { id } of [spent, fresh]) assert.equal((await hp.grants.get(id)).revoked?.by, "restore");
   });
 });

@@ -1,6 +1,7 @@
-/** A call of a workflow whose preview moves while people decide. */
+/** Calls of a workflow whose preview moves while people decide, or that were granted beforehand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { grantsOf } from "../../src/engine/instance.ts";
 import { ANN, office, question } from "./office.ts";
 
 test("a call whose preview has moved goes back to people, and the workflow waits for their second answer", async () => {
@@ -27,5 +28,25 @@ test("a call whose preview has moved goes back to people, and the workflow waits
   const result = await place.finish(desk.workflows.result(id));
   assert.partialDeepStrictEqual(result, { status: "completed", result: { executed: true } });
   assert.deepEqual(ran, [4]);
+  await desk.close();
+});
+
+test("a call that was granted beforehand goes on without anybody, and its receipt says so in the workflow's answer", async () => {
+  const place = office();
+  const desk = place.open();
+  const move = desk.gate({ name: "move", run: () => "moved" });
+  const grant = await grantsOf(async () => desk.runtime).give({
+    ...ANN,
+    tool: "move",
+    uses: 1,
+    forMs: 60_000,
+    reason: "routine",
+  });
+  const flow = desk.workflow("w", {}, (ctx, _: object) => ctx.call(move, {}));
+  const result = await place.finish(flow.run({}));
+  assert.partialDeepStrictEqual(result, {
+    status: "completed",
+    result: { executed: true, receipt: { grant: grant.id } },
+  });
   await desk.close();
 });

@@ -38,7 +38,11 @@ export type Fitting = {
 };
 export type NoGrant = { readonly kind: "none" };
 
-const asksOnePerson = ({ approvers }: EscalateReview): boolean => approvers.quorum === 1;
+/** Where people are asked one stage after the other, the first of them is not the whole of it. */
+function asksOnePerson(review: EscalateReview): boolean {
+  const { approvers, stages } = review as EscalateReview & { readonly stages?: readonly unknown[] };
+  return approvers.quorum === 1 && stages === undefined;
+}
 
 function mayVote(owner: string, { state, review }: Asked): boolean {
   const { from } = review.approvers;

@@ -5,6 +5,7 @@ import {
   AGENT,
   ANN,
   APPROVE,
+  ARGS,
   action,
   applied,
   type Bending,
@@ -39,7 +40,7 @@ import type { Json, JsonObject } from "../json.ts";
 import { actionStream, budgetStream, grantStream, ROSTER } from "../stream.ts";
 import type { Verdict } from "../verdict.ts";
 import type { GrantTerms } from "./events.ts";
-import { grantsKey } from "./fit.ts";
+import { grantsKey, standingGrant } from "./fit.ts";
 import { giveGrant, revokeGrant } from "./give.ts";
 
 const GRANT = "grt_1";
@@ -211,6 +212,25 @@ describe("people are asked although there is a grant", () => {
   test("where two people are asked for: a grant stands for one vote", () => {
     const rule = { ...ESCALATE, approvers: { quorum: 2 } } as Verdict;
     asks([epochOpen, gave()], calls([{}], { policy: says(rule) }));
+  });
+
+  test("where people are asked in several stages", () => {
+    const [one] = [{ quorum: 1, from: null, veto: true }];
+    const review = {
+      ...{ verdict: "escalate", rule: "big", reason: "", risk: null, shadow: [], revisions: [] },
+      ...{ args: ARGS, approvers: one, decideWithinMs: null, executeWithinMs: null },
+    } as const;
+    const state = { tool: "refund", schema: TERMS.schema, agent: AGENT, requester: [AGENT] };
+    const fits = (asked: object) => (draft: Draft) =>
+      standingGrant(
+        draft,
+        { state, review: { ...review, ...asked } as never, args: ARGS, now: NOON },
+        new Map([[grantsKey("refund"), listed({})]]),
+      );
+    given([gave()]).when(fits({})).answers({ kind: "fits" });
+    given([gave()])
+      .when(fits({ stages: [one, one] }))
+      .answers({ kind: "none" });
   });
 
   test("that was revoked, whatever a list still shows", () => {
