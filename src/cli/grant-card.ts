@@ -24,11 +24,16 @@ function useText({ action, amount, returned }: GrantUse): string {
   return `${action}${money}${back}`;
 }
 
-export function printGrant(
-  terminal: Terminal,
-  grant: StandingGrant,
-  { uses, now, full }: { readonly uses: readonly GrantUse[]; readonly now: number; readonly full: boolean },
-): void {
+type Surroundings = {
+  readonly uses: readonly GrantUse[];
+  readonly now: number;
+  readonly full: boolean;
+  /** Flags that name the store, for commands on offer. */
+  readonly where: string;
+};
+
+export function printGrant(terminal: Terminal, grant: StandingGrant, around: Surroundings): void {
+  const { uses, now, full, where } = around;
   const sections = sectionsOn(terminal, full);
   const title = terminal.paint("bold", `Grant ${grant.id}`);
   terminal.line(`${title}  ${terminal.paint(STYLES[grant.status], statusWord(grant))}`);
@@ -53,5 +58,5 @@ export function printGrant(
   for (const use of uses) sections.field("used", `${ago(use.at, now)}: ${useText(use)}`);
   if (grant.status !== "active") return;
   sections.heading("Next");
-  terminal.line(`  npx holdpoint grants revoke ${grant.id} --reason "…"`);
+  terminal.line(`  npx holdpoint grants revoke ${grant.id} --reason "…"${where}`);
 }

@@ -9,6 +9,7 @@ import { grantId } from "./resolve-id.ts";
 import { moneyFrom, spanOf } from "./span-of.ts";
 import { printTable } from "./table.ts";
 import { moment } from "./times.ts";
+import { whereFlags } from "./where-flags.ts";
 
 const PARTS = ["list", "give", "show", "revoke"];
 const GIVING = ["tool", "when", "agent", "uses", "total", "amount", "for"];
@@ -97,7 +98,7 @@ async function give(context: Context): Promise<number> {
   if (context.json) terminal.json(plain(grant));
   else {
     terminal.line("Given. From now on this runs without asking:");
-    printGrant(terminal, grant, { uses: [], now, full });
+    printGrant(terminal, grant, { uses: [], now, full, where: whereFlags(context) });
   }
   return EXIT.ok;
 }
@@ -111,7 +112,7 @@ export async function showGrant(context: Context, id: string): Promise<number> {
   const { hp, terminal, now, full } = context;
   const [grant, uses] = [await hp.grants.get(id), await hp.grants.uses(id)];
   if (context.json) terminal.json(plain({ grant, uses }));
-  else printGrant(terminal, grant, { uses, now, full });
+  else printGrant(terminal, grant, { uses, now, full, where: whereFlags(context) });
   return EXIT.ok;
 }
 
