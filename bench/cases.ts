@@ -6,19 +6,20 @@ export const BENCHES = [
   "guarded-call",
   "durable-step",
   "decision-to-effect",
+  "verdicts",
 ] as const;
 export type Bench = (typeof BENCHES)[number];
 
 export type Case = {
   readonly bench: Bench;
-  readonly system: "holdpoint" | "raw" | "openworkflow" | "dbos" | "restate";
+  readonly system: "holdpoint" | "raw" | "openworkflow" | "dbos" | "restate" | "cedar";
   readonly store: "sqlite" | "postgres" | "own";
   readonly inFlight: number;
   /** The same measurement under another condition. */
   readonly variant: string | null;
 };
 
-export const PEERS: ReadonlySet<string> = new Set(["openworkflow", "dbos", "restate"]);
+export const PEERS: ReadonlySet<string> = new Set(["openworkflow", "dbos", "restate", "cedar"]);
 
 const STORES = ["sqlite", "postgres"] as const;
 const MOST = 64;
@@ -72,7 +73,16 @@ function peerCases(): Case[] {
   ];
 }
 
-const CASES: readonly Case[] = [...rawCases(), ...holdpointCases(), ...peerCases()];
+function verdictCases(): Case[] {
+  const ours = { bench: "verdicts", system: "holdpoint", store: "own" } as const;
+  return [
+    ...each(ours, [1]),
+    ...each(ours, [1], "whole-review"),
+    ...each({ bench: "verdicts", system: "cedar", store: "own" }, [1]),
+  ];
+}
+
+const CASES: readonly Case[] = [...rawCases(), ...holdpointCases(), ...peerCases(), ...verdictCases()];
 
 export function casesOf(only: Bench | null): readonly Case[] {
   return only === null ? CASES : CASES.filter(({ bench }) => bench === only);

@@ -20,6 +20,7 @@ const MODULES: Readonly<Record<string, string>> = {
   openworkflow: "./peers/openworkflow.ts",
   dbos: "./peers/dbos.ts",
   restate: "./peers/restate.ts",
+  cedar: "./peers/cedar.ts",
 };
 
 function moduleOf({ bench, system, store }: Case): string {

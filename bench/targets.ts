@@ -103,12 +103,30 @@ function decisions(figures: Figures): Target[] {
     }));
 }
 
+const WANTED_VERDICTS = 20_000;
+
+function verdicts(figures: Figures): Target[] {
+  const of = (system: Case["system"], variant: string | null = null) =>
+    find(figures, { bench: "verdicts", system, variant })?.perSecond;
+  const goal = { least: 1 };
+  return [
+    ...ratio("50 rules, 2 KB: of 20,000 verdicts a second", [of("holdpoint"), WANTED_VERDICTS], goal),
+    ...ratio(
+      "50 rules, 2 KB: whole reviews, of that",
+      [of("holdpoint", "whole-review"), WANTED_VERDICTS],
+      null,
+    ),
+    ...ratio("50 rules, 2 KB: of Cedar's", [of("holdpoint"), of("cedar")], null),
+  ];
+}
+
 export function targetsOf(figures: Figures): Target[] {
   return [
     ...againstPeers(figures),
     ...stepsAgainstPeers(figures),
     ...againstRaw(figures),
     ...decisions(figures),
+    ...verdicts(figures),
   ];
 }
 

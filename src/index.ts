@@ -33,7 +33,7 @@ import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
 import { type LivePolicy, livePolicy } from "./engine/policy/live-policy.ts";
 import type { PolicySource } from "./engine/policy/policy-source.ts";
-import { noticePrinter } from "./engine/print-notice.ts";
+import { commandHint, noticePrinter } from "./engine/print-notice.ts";
 import { pooledRandom } from "./engine/random.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
 import { type Acknowledged, acknowledgeRestore, type Restored, restoredOf } from "./engine/restored.ts";
@@ -65,23 +65,19 @@ export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Seal } from "./core/seal.ts";
-export type {
-  HistoryRow,
-  HumanApproval,
-  SuperviseResult,
-  SupervisorInfo,
-  TraceRow,
-} from "./core/supervise/result.ts";
+export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type {
   ApproverRule,
+  OnTimeout,
   PastCall,
   PolicyInput,
   Risk,
   RiskLevel,
   ShadowVerdict,
+  StageRule,
   Verdict,
 } from "./core/verdict.ts";
 export type { Report } from "./core/verify-journal.ts";
@@ -119,6 +115,7 @@ export type {
 export { NotApplied } from "./engine/attempt.ts";
 export type { GrantOffer, GrantPage } from "./engine/check-grant.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
+export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type { GrantList, GrantStatus, GrantUse, StandingGrant } from "./engine/grants.ts";
 export type {
@@ -138,13 +135,7 @@ export type { Recovered } from "./engine/recover.ts";
 export type { Acknowledged, Restored } from "./engine/restored.ts";
 export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
-export type {
-  AiSdkModel,
-  ModelAddress,
-  ModelChoice,
-  SupervisedTool,
-  SuperviseOptions,
-} from "./engine/supervise/options.ts";
+export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
 export type { PreviewContext, ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
@@ -270,13 +261,6 @@ async function openStore(options: HoldpointOptions): Promise<Store> {
   const folder = dataFolder(options.folder, environment, process.cwd());
   const projections = PROJECTIONS;
   return openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode });
-}
-
-/** A database that only the program names has to be named to the command as well. */
-function commandHint({ database }: HoldpointOptions): string | null {
-  return database === undefined
-    ? null
-    : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
 }
 
 type Parts = { readonly tools: ReadonlyMap<string, Tool>; readonly policy: LivePolicy | undefined };

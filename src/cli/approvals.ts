@@ -59,13 +59,30 @@ function deadline(item: ApprovalSummary): number | null {
   return typeof item["decideBy"] === "number" ? item["decideBy"] : null;
 }
 
+/** Rows that were made before stages were there say nothing of it. */
+const stageCell = (item: ApprovalSummary): string =>
+  Number(item["stages"] ?? 1) > 1 ? `${item["stage"]}/${item["stages"]}` : "-";
+
+/** Only what is not the usual is worth a word: that it expires. */
+function afterwards(item: ApprovalSummary): string {
+  if (deadline(item) === null || item["atDeadline"] === undefined || item["atDeadline"] === "expire")
+    return "";
+  return item["atDeadline"] === "extend" ? ", then longer" : `, then stage ${Number(item["stage"]) + 1}`;
+}
+
+function askedCell({ from }: ApprovalSummary): string {
+  return Array.isArray(from) ? name(from.join(", ").replaceAll("person:", "")) : "any person";
+}
+
 function cellsForPeople(item: ApprovalSummary, now: number): Readonly<Record<string, string>> {
   return {
     ID: item.id,
     STATUS: String(item["status"]),
     AGE: span(now - Number(item["requestedAt"])),
+    STAGE: stageCell(item),
     VOTES: votes(item),
-    DEADLINE: item["status"] === "pending" ? left(deadline(item), now) : "-",
+    DEADLINE: item["status"] === "pending" ? `${left(deadline(item), now)}${afterwards(item)}` : "-",
+    ASKED: askedCell(item),
     ABOUT: aboutCell(item),
     NAME: name(item["tool"]),
     AGENT: name(item["agent"]),
@@ -88,7 +105,7 @@ const previewCell = ({ preview }: ApprovalSummary): string =>
 /** Rows that were made before workflows were there say nothing of it. */
 const aboutCell = (item: ApprovalSummary): string => String(item["about"] ?? "action");
 
-/** Columns as documented in the reference: id, status, asked, votes, deadline, name, agent, content, about. */
+/** Columns as documented in the reference: id, status, asked, votes, deadline, name, agent, content, about, stage. */
 function cellsForPipe(item: ApprovalSummary): readonly string[] {
   const until = deadline(item);
   const asked = moment(Number(item["requestedAt"]));
@@ -102,6 +119,7 @@ function cellsForPipe(item: ApprovalSummary): readonly string[] {
     ...texts,
     contentCell(item),
     aboutCell(item),
+    stageCell(item),
   ];
 }
 
@@ -109,7 +127,10 @@ function printList(context: Context, status: Status, items: readonly ApprovalSum
   const { terminal, now } = context;
   if (terminal.interactive) {
     const rows = items.map((item) => cellsForPeople(item, now));
-    const heads = Object.keys(rows[0] ?? {}).filter((head) => head !== "STATUS" || status === "any");
+    const isShown = (head: string) =>
+      (head !== "STATUS" || status === "any") &&
+      (!["STAGE", "ASKED"].includes(head) || rows.some((row) => row["STAGE"] !== "-"));
+    const heads = Object.keys(rows[0] ?? {}).filter(isShown);
     printTable(
       terminal,
       heads,
@@ -135,8 +156,8 @@ export const approvals: Command = {
   words: [],
   summary: "what waits for a decision, oldest first",
   details: [
-    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, and what it is about: action, checkpoint or question.",
-    "A star after the votes: an edit waits for review.",
+    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, what it is about (action, checkpoint or question), and which of its stages is asked, such as 2/3, or -.",
+    "The votes are those of the stage that is asked. A star after them: an edit waits for review.",
   ],
   flags: {
     status: { value: "<status>", summary: `one of ${APPROVAL_STATUSES.join(", ")}` },

@@ -1,3 +1,4 @@
+import { votesNow } from "../core/approval/state.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { parseJson } from "../core/strict-json.ts";
@@ -10,6 +11,7 @@ import { hasSuggestion } from "./question-card.ts";
 import { readable } from "./readable.ts";
 import { approvalId } from "./resolve-id.ts";
 import { sectionsOn } from "./sections.ts";
+import { stageCount } from "./stage-text.ts";
 import { goesOnWords } from "./workflow-words.ts";
 
 function editOf(context: Context, approval: Approval): { readonly edit?: Json } {
@@ -71,9 +73,11 @@ function tellReviewed({ terminal }: Context, approval: Approval, reviewed: Unref
 
 function tellStatus(context: Context, approval: Approval, isRepeat: boolean): void {
   const { terminal, full } = context;
-  const { id, status, votes, approvers, binding, subject } = approval;
-  const counted = votes.filter((vote) => vote.decision === "approve" && vote.binding === binding).length;
-  const count = `${counted} of ${approvers.quorum} votes`;
+  const { id, status, approvers, binding, subject } = approval;
+  const stage = stageCount(approval);
+  const cast = votesNow(approval);
+  const counted = cast.filter((vote) => vote.decision === "approve" && vote.binding === binding).length;
+  const count = `${counted} of ${approvers.quorum} votes${stage === undefined ? "" : ` in stage ${stage}`}`;
   const word = subject === undefined || !approval.edited ? "Approved" : "Approved with your changes";
   const what = subject === undefined ? `${id} is ${status}` : id;
   if (isRepeat) terminal.line("You had approved it before; nothing changed.");

@@ -10,6 +10,7 @@ import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import type { Action, Approval } from "../index.ts";
 import { readable } from "./readable.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
+import { atDeadline, extensionLines, needsText, stageCount, stageLines } from "./stage-text.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
 
@@ -129,7 +130,8 @@ export function printStatus(terminal: Terminal, approval: Approval): void {
 function voteText(vote: Approval["votes"][number], binding: string, now: number): string {
   const stale = vote.binding === binding ? "" : " (on an earlier version; does not count)";
   const final = vote.final === true ? " for good" : "";
-  return `${vote.by} ${vote.decision}${final}, ${ago(vote.at, now)}${stale}${vote.note === null ? "" : `: ${vote.note}`}`;
+  const stage = vote.stage === undefined ? "" : ` in stage ${vote.stage}`;
+  return `${vote.by} ${vote.decision}${final}${stage}, ${ago(vote.at, now)}${stale}${vote.note === null ? "" : `: ${vote.note}`}`;
 }
 
 function endingText({ at, by, reason }: NonNullable<Approval["ended"]>, now: number): string {
@@ -138,11 +140,14 @@ function endingText({ at, by, reason }: NonNullable<Approval["ended"]>, now: num
 
 export function printVotes(sections: Sections, { approval, now }: Pick<Card, "approval" | "now">): void {
   if (approval === undefined) return;
-  const { quorum, from, veto } = approval.approvers;
-  const whom = from === null ? "any person" : from.join(", ");
+  const { approvers: rule } = approval;
+  const stage = stageCount(approval);
   sections.heading("Who decides");
-  sections.field("needs", `${quorum} of: ${whom}; never ${approval.requester.join(", ")}`);
-  sections.field("rejection", veto ? "one ends it" : "one alone does not end it");
+  if (stage !== undefined) sections.field("stage", stage);
+  sections.field("needs", `${needsText(rule)}; never ${approval.requester.join(", ")}`);
+  sections.field("rejection", rule.veto ? "one ends it" : "one alone does not end it");
+  for (const [index, line] of stageLines(approval).entries())
+    sections.field(index === 0 ? "stages" : "", line);
   if (approval.votes.length === 0) sections.field("votes", "none yet");
   for (const vote of approval.votes) sections.field("vote", voteText(vote, approval.binding, now));
   if (approval.decided !== null) sections.field("decided", endingText(approval.decided, now));
@@ -172,8 +177,20 @@ function printTimes(sections: Sections, { approval, action, now }: Card): void {
   sections.field("proposed", ago(action.proposedAt, now));
   if (approval === undefined) return;
   const limit = (at: number | null) => (at === null ? "no deadline" : ago(at, now));
-  sections.field("decide by", limit(approval.decideBy));
+  printDeadline(sections, approval, now);
   sections.field("start by", limit(approval.executeBy));
+}
+
+export function printDeadline(
+  sections: Sections,
+  approval: Approval,
+  now: number,
+  label = "decide by",
+): void {
+  sections.field(label, approval.decideBy === null ? "no deadline" : ago(approval.decideBy, now));
+  for (const line of extensionLines(approval, now)) sections.field("extended", line);
+  const then = atDeadline(approval);
+  if (then !== undefined) sections.field("then", then);
 }
 
 function printIdentity(sections: Sections, { approval, action }: Card): void {

@@ -5,7 +5,14 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { visible, visiblePreview } from "../core/visible.ts";
 import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
-import { printArgs, printIdentityOf, printStatus, printVotes, type SubjectCard } from "./card.ts";
+import {
+  printArgs,
+  printDeadline,
+  printIdentityOf,
+  printStatus,
+  printVotes,
+  type SubjectCard,
+} from "./card.ts";
 import { fold } from "./measure.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
 import type { Terminal } from "./terminal.ts";
@@ -171,7 +178,7 @@ export function printCheckpoint(terminal: Terminal, card: CheckpointCard): void 
   printVotes(sections, { approval, now });
   sections.heading("When");
   sections.field("asked", ago(approval.requestedAt, now));
-  sections.field("decide by", approval.decideBy === null ? "no deadline" : ago(approval.decideBy, now));
+  printDeadline(sections, approval, now);
   printIdentityOf(sections, card);
   printNext(terminal, sections, card);
 }

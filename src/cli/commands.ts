@@ -6,6 +6,7 @@ import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
 import { demo } from "./demo.ts";
 import { exportCommand } from "./export.ts";
+import { extend } from "./extend.ts";
 import { fork } from "./fork.ts";
 import { go } from "./go.ts";
 import { grants } from "./grants.ts";
@@ -40,6 +41,7 @@ export const COMMANDS: readonly Command[] = [
   answer,
   cancel,
   revoke,
+  extend,
   grants,
   rollback,
   fork,

@@ -3,7 +3,14 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { isJsonObject } from "../core/json.ts";
 import { visiblePreview } from "../core/visible.ts";
 import type { Approval } from "../index.ts";
-import { printArgs, printIdentityOf, printStatus, printVotes, type SubjectCard } from "./card.ts";
+import {
+  printArgs,
+  printDeadline,
+  printIdentityOf,
+  printStatus,
+  printVotes,
+  type SubjectCard,
+} from "./card.ts";
 import { exampleOf, schemaText } from "./schema-text.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
 import type { Terminal } from "./terminal.ts";
@@ -55,7 +62,7 @@ export function printQuestion(terminal: Terminal, card: SubjectCard): void {
   printVotes(sections, { approval, now });
   sections.heading("When");
   sections.field("asked", ago(approval.requestedAt, now));
-  sections.field("answer by", approval.decideBy === null ? "no deadline" : ago(approval.decideBy, now));
+  printDeadline(sections, approval, now, "answer by");
   printIdentityOf(sections, card);
   printNext(terminal, sections, card);
 }

@@ -16,6 +16,9 @@ const pending = {
   args: { id: 1 },
   binding: "b1",
   approvers: { quorum: 2, from: null, veto: true },
+  stage: 1,
+  extensions: [],
+  decideBy: null,
   votes: [],
   edit: null,
   editRefused: null,
@@ -29,6 +32,19 @@ describe("watching", () => {
 
   test("tells what is asked", () => {
     assert.deepEqual(changeOf(undefined, pending), { change: "asked", detail: 'agent:bot {"id":1}' });
+  });
+
+  test("tells stages, and deadlines that moved", () => {
+    const staged = { stages: [{}, {}, {}] } as unknown as Partial<Approval>;
+    const met = step(staged, { ...staged, stage: 2, votes: [{ ...vote, stage: 1 }] });
+    assert.deepEqual(met, { change: "vote", detail: "person:ann approve (0/2 in stage 2 of 3)" });
+    const handed = step(staged, { ...staged, stage: 2, decideBy: 1 });
+    assert.deepEqual(handed, { change: "escalated", detail: "stage 2 of 3 is asked" });
+    const more = { by: ANN, from: 0, decideBy: 5, via: "cli", at: 1 };
+    assert.deepEqual(step({ decideBy: 0 }, { decideBy: 5, extensions: [more] }), {
+      change: "extended",
+      detail: "person:ann: until 1970-01-01T00:00:00.005Z",
+    });
   });
 
   test("tells votes, edits, revisions and refused edits", () => {

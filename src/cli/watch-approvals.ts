@@ -1,4 +1,6 @@
 /** Stays and tells what is asked and decided, woken by commits of any process. */
+
+import { votesNow } from "../core/approval/state.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { Json } from "../core/json.ts";
 import { visible } from "../core/visible.ts";
@@ -6,6 +8,7 @@ import type { Approval } from "../index.ts";
 import { decisionWord } from "./card.ts";
 import { type Context, EXIT } from "./command.ts";
 import { cut, fit } from "./measure.ts";
+import { stageCount } from "./stage-text.ts";
 import { moment } from "./times.ts";
 
 const MOST_PREVIEW = 500;
@@ -13,7 +16,7 @@ const LONGEST_CHANGE = "edit refused".length;
 const NARROWEST = 40;
 
 /** What has to be remembered of an approval to see what changed. */
-export type Seen = Pick<Approval, "status" | "binding" | "editRefused"> & {
+export type Seen = Pick<Approval, "status" | "binding" | "editRefused" | "stage" | "decideBy"> & {
   readonly votes: number;
   readonly edit: string | null;
 };
@@ -32,13 +35,34 @@ export function changeOf(before: Seen | undefined, now: Approval): Change | unde
   if (now.editRefused !== null && before.editRefused === null)
     return { change: "edit refused", detail: `${now.editRefused.rule}: ${now.editRefused.reason}` };
   const vote = now.votes.length > before.votes ? now.votes.at(-1) : undefined;
-  if (vote === undefined) return undefined;
-  const count = `${now.votes.length}/${now.approvers.quorum}`;
-  return { change: "vote", detail: `${vote.by} ${vote.decision} (${count})` };
+  if (vote !== undefined) return { change: "vote", detail: `${vote.by} ${vote.decision} (${countOf(now)})` };
+  return movedOf(before, now);
 }
 
-export function seenOf({ status, binding, editRefused, votes, edit }: Approval): Seen {
-  return { status, binding, editRefused, votes: votes.length, edit: edit?.argsDigest ?? null };
+/** Nobody voted, and yet it is another stage or another deadline. */
+function movedOf(before: Seen, now: Approval): Change | undefined {
+  if (before.stage !== now.stage) return { change: "escalated", detail: `stage ${stageCount(now)} is asked` };
+  if (before.decideBy === now.decideBy || now.decideBy === null) return undefined;
+  return { change: "extended", detail: `${now.extensions.at(-1)?.by ?? ""}: until ${moment(now.decideBy)}` };
+}
+
+function countOf(now: Approval): string {
+  const stage = stageCount(now);
+  const count = `${votesNow(now).length}/${now.approvers.quorum}`;
+  return stage === undefined ? count : `${count} in stage ${stage}`;
+}
+
+export function seenOf({ votes, edit, ...approval }: Approval): Seen {
+  const { status, binding, editRefused, stage, decideBy } = approval;
+  return {
+    status,
+    binding,
+    editRefused,
+    stage,
+    decideBy,
+    votes: votes.length,
+    edit: edit?.argsDigest ?? null,
+  };
 }
 
 const because = (reason: string): string => (reason === "" ? "" : `: ${reason}`);

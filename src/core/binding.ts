@@ -1,6 +1,7 @@
 /** What a grant permits, as one digest. Change any of it and the grant no longer fits. */
 import { canonicalJson } from "./canonical-json.ts";
 import { sha256 } from "./digest.ts";
+import type { Stage } from "./stages.ts";
 import type { ApproverRule } from "./verdict.ts";
 
 export type BindingFacts = {
@@ -15,6 +16,10 @@ export type BindingFacts = {
   readonly policy: string;
   /** null for a grant that the policy gave by itself. */
   readonly approvers: ApproverRule | null;
+  /** Only of an approval that has several. */
+  readonly stages?: readonly Stage[];
+  /** Only of one that does not just expire. */
+  readonly onTimeout?: string;
   readonly requester: readonly string[];
   readonly decideBy: number | null;
   readonly executeBy: number | null;
@@ -28,15 +33,16 @@ export type BindingFacts = {
 /** RFC 8785 JSON of the facts and `"v":1`, its keys in the order that asks for. */
 function bindingText(facts: BindingFacts): string {
   const { action, approvers, args, decideBy, effectClass, executeBy } = facts;
-  const { nonce, policy, requester, schema, stream, tenant, tool } = facts;
-  const { grant, preview } = facts;
+  const { grant, nonce, onTimeout, policy, preview, requester, schema, stages, stream, tenant, tool } = facts;
   const text = canonicalJson;
   const standing = grant === undefined ? "" : `"grant":${text(grant)},`;
+  const late = onTimeout === undefined ? "" : `"onTimeout":${text(onTimeout)},`;
   const shown = preview === undefined ? "" : `"preview":${text(preview)},`;
+  const staged = stages === undefined ? "" : `"stages":${text(stages)},`;
   return (
     `{"action":${text(action)},"approvers":${text(approvers)},"args":${text(args)},"decideBy":${text(decideBy)},` +
     `"effectClass":${text(effectClass)},"executeBy":${text(executeBy)},${standing}"nonce":${text(nonce)},` +
-    `"policy":${text(policy)},${shown}"requester":${text(requester)},"schema":${text(schema)},"stream":${text(stream)},` +
+    `${late}"policy":${text(policy)},${shown}"requester":${text(requester)},"schema":${text(schema)},${staged}"stream":${text(stream)},` +
     `"tenant":${text(tenant)},"tool":${text(tool)},"v":1}`
   );
 }

@@ -8,21 +8,11 @@
 import { canonicalJson, copyJson } from "./canonical-json.ts";
 import { errorText } from "./error-text.ts";
 import { isJsonObject, type Json } from "./json.ts";
+import { type ApprovalTerms, approvalTerms, unmeetable } from "./stages.ts";
 import type { ToolRules } from "./tool-rules.ts";
-import {
-  type ApproverRule,
-  approverRule,
-  type PolicyInput,
-  RISK_LEVELS,
-  type Risk,
-  type ShadowVerdict,
-  unsatisfiable,
-  type Verdict,
-} from "./verdict.ts";
+import { type PolicyInput, RISK_LEVELS, type Risk, type ShadowVerdict, type Verdict } from "./verdict.ts";
 
 const MAX_ROUNDS = 5;
-/** Some three hundred years: a later moment is a mistake, and beyond what dates can say. */
-const LONGEST_MS = 1e13;
 
 export type Revision = { readonly args: Json; readonly reason: string; readonly rule: string };
 
@@ -38,21 +28,10 @@ export type Review = {
 } & (
   | { readonly verdict: "approve" }
   | { readonly verdict: "block"; readonly invalidRevision: boolean }
-  | {
-      readonly verdict: "escalate";
-      readonly approvers: ApproverRule;
-      readonly decideWithinMs: number | null;
-      readonly executeWithinMs: number | null;
-    }
+  | (ApprovalTerms & { readonly verdict: "escalate" })
 );
 
 const VERDICTS: readonly unknown[] = ["approve", "revise", "block", "escalate"];
-
-function isDuration(value: unknown): boolean {
-  return (
-    value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= LONGEST_MS)
-  );
-}
 
 function block(reason: string, rule = "policy"): Verdict {
   return { verdict: "block", reason, rule };
@@ -62,10 +41,8 @@ function escalationFault(
   verdict: Extract<Verdict, { verdict: "escalate" }>,
   input: PolicyInput,
 ): string | undefined {
-  if (!isDuration(verdict.decideWithinMs) || !isDuration(verdict.executeWithinMs))
-    return "a deadline is not a number of milliseconds";
-  const rule = approverRule(verdict.approvers);
-  return typeof rule === "string" ? rule : unsatisfiable(rule, input.requester);
+  const terms = approvalTerms(verdict);
+  return typeof terms === "string" ? terms : unmeetable(terms, input.requester);
 }
 
 const isText = (value: unknown): boolean =>
@@ -113,13 +90,7 @@ function conclude(
     case "block":
       return { ...said, verdict: "block", invalidRevision: false };
     case "escalate":
-      return {
-        ...said,
-        verdict: "escalate",
-        approvers: approverRule(verdict.approvers) as ApproverRule,
-        decideWithinMs: verdict.decideWithinMs ?? null,
-        executeWithinMs: verdict.executeWithinMs ?? null,
-      };
+      return { ...said, ...(approvalTerms(verdict) as ApprovalTerms), verdict: "escalate" };
   }
 }
 

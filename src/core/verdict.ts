@@ -30,6 +30,12 @@ type Remarks = {
   readonly shadow?: readonly ShadowVerdict[];
 };
 
+/** What happens to a stage that nobody decided in time. */
+export type OnTimeout = "expire" | "escalate" | "extend";
+
+/** One of several stages, as a policy writes it. */
+export type StageRule = Partial<ApproverRule> & { readonly decideWithinMs?: number };
+
 /** What a policy says of an action. */
 export type Verdict =
   | (Remarks & { readonly verdict: "approve"; readonly reason?: string })
@@ -39,8 +45,12 @@ export type Verdict =
       readonly verdict: "escalate";
       readonly reason?: string;
       readonly approvers?: Partial<ApproverRule>;
+      /** Instead of `approvers`: each is asked once the one before has agreed. */
+      readonly stages?: readonly StageRule[];
       /** Milliseconds people have to decide; absent: it never expires. */
       readonly decideWithinMs?: number;
+      /** At a deadline: it expires unless set; or the next stage is asked; or there is as much time again, once. */
+      readonly onTimeout?: OnTimeout;
       /** Milliseconds after that in which it may still start. */
       readonly executeWithinMs?: number;
     });

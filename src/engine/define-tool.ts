@@ -7,8 +7,9 @@ import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
+import { approvalTerms, unmeetable } from "../core/stages.ts";
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
-import { approverRule, type PolicyInput, unsatisfiable, type Verdict } from "../core/verdict.ts";
+import type { PolicyInput, Verdict } from "../core/verdict.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import { wrong } from "./check-call.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
@@ -190,10 +191,10 @@ export function checkPolicy(whose: string, policy: Policy<never>): void {
   if (verdict.verdict === "revise" && !isJsonObject(verdict.set))
     wrong(`The policy of the ${whose} revises without saying what to set.`);
   if (verdict.verdict !== "escalate") return;
-  const rule = approverRule(verdict.approvers);
-  if (typeof rule === "string")
-    throw new HoldpointError("invalid_input", `The policy of the ${whose}: ${rule}.`);
-  const fault = unsatisfiable(rule, []);
+  const terms = approvalTerms(verdict);
+  if (typeof terms === "string")
+    throw new HoldpointError("invalid_input", `The policy of the ${whose}: ${terms}.`);
+  const fault = unmeetable(terms, []);
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `The policy of the ${whose} cannot be met: ${fault}.`);
 }
@@ -280,6 +281,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
         dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },
     },
     description: definition.description ?? "",
+    isUndecided: definition.policy === undefined,
     attempts: definition.attempts ?? 3,
     undo: undoOf(definition),
     timeoutMs: definition.timeoutMs ?? null,

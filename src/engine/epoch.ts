@@ -2,7 +2,7 @@
  * This process's epoch: opened before its first effect, ended when it closes or by others when it died.
  *
  * H1. The hold is taken before the epoch is opened, so an open epoch that nobody holds is dead.
- * H2. Nothing is sent once the end has begun. With a lease, nothing is sent in its last third: a frozen process that wakes up finds that it may not run.
+ * H2. Nothing is started in the name of an epoch that was lost, although nobody may have ended it. Nothing is sent once the end has begun. With a lease, nothing is sent in its last third: a frozen process that wakes up finds that it may not run.
  */
 import { endEpoch, openEpoch } from "../core/epoch.ts";
 import { HoldpointError } from "../core/errors.ts";
@@ -14,6 +14,9 @@ import { runCommand } from "./run-command.ts";
 import { type Epoch, freshId, type Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock" | "random" | "agent">;
+
+const lapsed = (): HoldpointError =>
+  new HoldpointError("epoch_ended", "This process has lost the lease on its epoch.");
 
 export type OwnEpoch = Epoch & {
   /** Renews a lease; answers false when it was lost. */
@@ -27,9 +30,10 @@ function leaseOf(
   hold: EpochHold,
   clock: Clock,
   asked: () => number,
-): Pick<OwnEpoch, "mayRun" | "renew" | "leaseMs"> {
+): Pick<OwnEpoch, "mayRun" | "renew" | "confirm" | "leaseMs"> {
   const { leaseMs } = hold;
-  if (leaseMs === undefined) return { mayRun: () => true, renew: async () => true, leaseMs: null };
+  if (leaseMs === undefined)
+    return { mayRun: () => true, renew: async () => true, confirm: async () => undefined, leaseMs: null };
   let age = asked;
   let lost = false;
   const renew = async () => {
@@ -42,7 +46,11 @@ function leaseOf(
     }
     return !lost;
   };
-  return { mayRun: () => !lost && age() < (leaseMs * 2) / 3, renew, leaseMs };
+  const mayRun = () => !lost && age() < (leaseMs * 2) / 3;
+  const confirm = async () => {
+    if (!mayRun() && !(await renew())) throw lapsed();
+  };
+  return { mayRun, renew, confirm, leaseMs };
 }
 
 export async function beginEpoch(place: Place, process: string): Promise<OwnEpoch> {

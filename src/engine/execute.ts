@@ -1,9 +1,9 @@
 /** A gated call from proposal to answer. Everything it needs is in the store: it can be called again after any crash. */
 import type { Advanced } from "../core/action/advance.ts";
 import type { Proposed } from "../core/action/propose.ts";
-import type { LiveAction } from "../core/action/state.ts";
+import type { ActionIn, LiveAction } from "../core/action/state.ts";
 import { digestOf } from "../core/digest.ts";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { refusal } from "../core/refusal.ts";
 import { actionStream, approvalStream, type StreamRef, streamName } from "../core/stream.ts";
@@ -84,10 +84,24 @@ async function underWay<Value>(runtime: Runtime, work: () => Promise<Value>): Pr
   }
 }
 
+/** An effect of our own that runs still: we may have been kept from sending it, and be so for ever. */
+async function confirmOwn(runtime: Runtime, { effect }: ActionIn<"running">): Promise<void> {
+  const own = await runtime.epoch();
+  if (effect.epoch !== own.id || own.mayRun()) return;
+  await own.confirm().catch((error: unknown) => {
+    if (!isHoldpointError(error, "epoch_ended")) throw error;
+    const data = `The effect ${effect.id} was started; the next process finds out what became of it.`;
+    throw new HoldpointError(error.code, error.what, { data, cause: error });
+  });
+}
+
 async function finish(runtime: Runtime, tool: Tool, action: string, state: LiveAction): Promise<Step> {
   const answer = await answerOf(runtime, action, state);
   if (answer !== undefined) return { kind: "done", answer };
-  if (state.phase === "running") await recoverAction(runtime, action, tool);
+  if (state.phase === "running") {
+    await confirmOwn(runtime, state);
+    await recoverAction(runtime, action, tool);
+  }
   return { kind: "wait", on: [actionStream(action)], untilMs: LOOK_AGAIN_MS, approval: null };
 }
 

@@ -138,8 +138,8 @@ export function gate<Args, Result>(
   gates: Gates,
   definition: ToolDefinition<Args, Result>,
 ): GatedTool<Args, Result> {
-  const beside = definition.policy === undefined ? "nothing" : "policy";
-  const tool = underDocument(gates, defineTool(definition), beside);
+  const own = defineTool(definition);
+  const tool = underDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
   const { name } = tool.rules;
   if (gates.tools.has(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
   gates.tools.set(name, tool);

@@ -45,6 +45,7 @@ import {
   checkVerification,
 } from "./check-call.ts";
 import { checkGrantPage, checkOffer, type GrantOffer, type GrantPage } from "./check-grant.ts";
+import { extendApproval, type MoreTime } from "./extend.ts";
 import { findIds } from "./find-ids.ts";
 import { followApprovals } from "./follow-approvals.ts";
 import {
@@ -105,6 +106,8 @@ export type Approvals = {
   cancel(id: string, said: Said): Promise<void>;
   /** Takes a decision back that was not used yet. */
   revoke(id: string, said: Said): Promise<void>;
+  /** Gives people more time, by `byMs` or `until` a moment; answers the new deadline. Votes that were cast stay. */
+  extend(id: string, more: MoreTime): Promise<{ readonly decideBy: number }>;
 };
 
 const APPROVAL = "An approval";
@@ -136,6 +139,12 @@ export function approvalsOf(open: Opening): Approvals {
       cancelApproval(await open(), { ...checkFields(SAID, said, WORDS), approval: checkId(APPROVAL, id) }),
     revoke: async (id, said) =>
       revokeApproval(await open(), { ...checkFields(SAID, said, WORDS), approval: checkId(APPROVAL, id) }),
+    extend: async (id, more) =>
+      extendApproval(
+        await open(),
+        checkId(APPROVAL, id),
+        checkFields("More time", more, ["by", "byMs", "until", "via"]),
+      ),
   };
 }
 

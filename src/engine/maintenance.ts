@@ -39,6 +39,11 @@ async function repeat(
   }
 }
 
+/** One that was lost is told about: nothing starts here any more. */
+async function keepLease(epoch: OwnEpoch): Promise<void> {
+  if (!(await epoch.renew())) await epoch.confirm();
+}
+
 /** `idle` does not keep the process alive. Resolves when everything has come to rest after closing. */
 export async function maintain(
   runtime: Runtime,
@@ -52,7 +57,7 @@ export async function maintain(
     repeat(runtime, idle, rhythm.sweepMs, () => sweepExpired(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
-  if (epoch.leaseMs !== null) rounds.push(repeat(runtime, idle, epoch.leaseMs / 3, () => epoch.renew()));
+  if (epoch.leaseMs !== null) rounds.push(repeat(runtime, idle, epoch.leaseMs / 3, () => keepLease(epoch)));
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
   await Promise.all(rounds);
   await Promise.all([runtime.recovering.rest(), runtime.probing.rest()]);

@@ -29,6 +29,8 @@ function withSecrets(rules: ToolRules, secrets: Secrets): ToolRules {
 
 export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Executor, "loaded">> {
   const epoch = await runtime.epoch();
+  // Whoever is alone is not told by anybody that it was lost: what it started would never be sent.
+  if (!epoch.mayRun()) await epoch.confirm();
   return {
     rules: withSecrets(tool.rules, runtime.secrets),
     epoch: epoch.id,

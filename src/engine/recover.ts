@@ -53,12 +53,18 @@ async function findOwn(
   return { kind: "retry", tool: known };
 }
 
+/** Whoever started it may hear of that only now, and must not send it while this is on its way. */
 async function giveUp(runtime: Runtime, action: string, state: ActionIn<"running">): Promise<Found> {
   const { epoch, attempt } = state.effect;
   const report = { status: "not_applied", reason: "its workflow was over before it was sent" } as const;
-  await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
-    recordOutcome(draft, { action, epoch, attempt, report }),
-  );
+  runtime.performing.add(action);
+  try {
+    await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+      recordOutcome(draft, { action, epoch, attempt, report }),
+    );
+  } finally {
+    runtime.performing.delete(action);
+  }
   return { kind: "left" };
 }
 

@@ -77,6 +77,8 @@ export type Epoch = {
   readonly id: string;
   /** Whether this process may still send: its hold has not lapsed, with a margin. */
   mayRun(): boolean;
+  /** Renews a hold that is about to lapse. One that was lost is the error `epoch_ended`. */
+  confirm(): Promise<void>;
 };
 
 export type Runtime = {

@@ -37,6 +37,10 @@ export type ProbeContext = {
 export type Tool = {
   readonly rules: ToolRules;
   readonly description: string;
+  /** Holdpoint's own, such as what a worker's answer goes through: policies know of it without being told. */
+  readonly isOwn?: true;
+  /** Nobody has said who decides about it: people are asked, unless a policy above it says something. */
+  readonly isUndecided: boolean;
   /** Attempts in one life of the process, for classes that may be sent again. */
   readonly attempts: number;
   readonly timeoutMs: number | null;

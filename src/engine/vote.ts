@@ -1,7 +1,8 @@
 /** A person's decision on an approval, brought to the rules with whatever this process knows of the tool. */
+import type { LiveApproval } from "../core/approval/state.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "../core/approval/vote.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
+import { actionStream, approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
 import type { Needs } from "../core/transaction.ts";
 import { loaderOf } from "./load.ts";
 import { executorOf } from "./move.ts";
@@ -19,7 +20,19 @@ async function toolFor(runtime: Runtime, ballot: Ballot): Promise<Tool | null> {
   const approval = await readState(runtime, approvalStream(ballot.approval));
   if (approval.status === "none") return null;
   const tool = runtime.tools.get(approval.tool);
-  return tool === undefined || tool.rules.schemaDigest !== approval.schema ? null : tool;
+  if (tool === undefined || tool.rules.schemaDigest !== approval.schema) return null;
+  return (await isGoverned(runtime, approval, tool)) ? null : tool;
+}
+
+/** Its workflow has rules of its own over the tool: whoever runs it reviews the edit, under all of them. */
+async function isGoverned(
+  runtime: Runtime,
+  { action, policy }: Pick<LiveApproval, "action" | "policy">,
+  { rules }: Tool,
+): Promise<boolean> {
+  if (rules.policyDigest === policy) return false;
+  const state = await readState(runtime, actionStream(action));
+  return state.phase !== "none" && state.within !== undefined;
 }
 
 /** What the rules will ask for in any case: declared at once, it spares them a second and third round. */

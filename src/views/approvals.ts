@@ -1,5 +1,6 @@
 /** The inbox: one row per approval, by status, oldest first. */
-import type { LiveApproval } from "../core/approval/state.ts";
+import { nextAtDeadline } from "../core/approval/deadline.ts";
+import { type LiveApproval, votesNow } from "../core/approval/state.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { StateOf } from "../core/streams.ts";
@@ -24,8 +25,12 @@ function summary(approval: LiveApproval): JsonObject {
     args: previewOf(approval.args),
     argsHash: approval.argsDigest.slice(0, 12),
     reason: approval.reason,
-    votes: approval.votes.length,
+    votes: votesNow(approval).length,
     quorum: approval.approvers.quorum,
+    stage: approval.stage,
+    stages: approval.stages?.length ?? 1,
+    from: approval.approvers.from,
+    atDeadline: nextAtDeadline(approval),
     edit: approval.edit !== null,
     preview: approval.preview === undefined ? null : previewOf(approval.preview.value),
     requestedAt: approval.requestedAt,

@@ -1,6 +1,6 @@
 /** Every reason for which a run can end, by a run that ends for it. */
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { z } from "zod";
 import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import { parseStopReason, STOP_REASONS } from "../../src/core/supervise/stop-reason.ts";
@@ -249,16 +249,47 @@ describe("a run ends", () => {
   });
 
   for (const onRefusal of ["stop", "continue"] as const)
-    test(`with stopped while the kill switch is on (onRefusal: ${onRefusal})`, async () => {
+    test(`with stopped while the kill switch is on, and the model is not asked (onRefusal: ${onRefusal})`, async () => {
       const { place, desk, done } = open();
       await desk.switch.stop({ ...ANN, reason: "enough" });
-      const result = await place.finish(
-        desk.supervise({ ...given(desk, scripted(refund(5)), done), onRefusal }),
-      );
-      check(result, "stopped", "execution");
+      const model = scripted(refund(5));
+      const result = await place.finish(desk.supervise({ ...given(desk, model, done), onRefusal }));
+      check(result, "stopped", "worker");
       assert.deepEqual(done, []);
+      assert.equal(model.asked.length, 0);
       await desk.close();
     });
+
+  test("with stopped where the kill switch comes while the model thinks: the action is given up for good", async () => {
+    const { place, desk, done } = open();
+    const model = scripted(async () => {
+      await desk.switch.stop({ ...ANN, reason: "enough" });
+      return { text: JSON.stringify(refund(5)) };
+    });
+    const result = check(
+      await place.finish(desk.supervise(given(desk, model, done))),
+      "stopped",
+      "execution",
+    );
+    await desk.switch.go({ ...ANN, reason: "go on" });
+    await place.pass(40_000);
+    assert.deepEqual(done, []);
+    assert.deepEqual((await desk.actions.list({ phase: "open" })).items, []);
+    assert.equal(result.trace[0]?.stop_reason, "stopped");
+    await desk.close();
+  });
+
+  test("not while it is to wait for the kill switch, or for a budget", async () => {
+    const { place, desk, done } = open();
+    await desk.switch.stop({ ...ANN, reason: "enough" });
+    const running = desk.supervise({ ...given(desk, scripted(refund(5), FINAL), done), onHeld: "wait" });
+    await place.pass(5_000);
+    assert.deepEqual(done, []);
+    await desk.switch.go({ ...ANN, reason: "go on" });
+    check(await place.finish(running), "success");
+    assert.equal(done.length, 1);
+    await desk.close();
+  });
 });
 
 describe("a run that waits for a person ends", () => {
@@ -471,7 +502,9 @@ test("a run ends with error where the store fails for good while it works", asyn
   await desk.close();
 });
 
-after(() => {
-  const missing = STOP_REASONS.filter((pattern) => !reached.has(pattern));
-  assert.deepEqual(missing, [], "reasons that no run ended for");
+test("there is no reason that no run ends for", () => {
+  assert.deepEqual(
+    STOP_REASONS.filter((pattern) => !reached.has(pattern)),
+    [],
+  );
 });

@@ -8,10 +8,12 @@
  *     decide.
  */
 
-import { concludeVotes, reviewEdit } from "../approval/edit.ts";
-import { expire, isOverdue, lapse } from "../approval/end.ts";
-import { askPeople, questionBinding } from "../approval/request.ts";
-import { approvers, type LiveApproval } from "../approval/state.ts";
+import { concludeVotes } from "../approval/count.ts";
+import { passTime } from "../approval/deadline.ts";
+import { reviewEdit } from "../approval/edit.ts";
+import { lapse, refuseExpired } from "../approval/end.ts";
+import { askPeople, bindingNow } from "../approval/request.ts";
+import { approvers, isMet, type LiveApproval, stageRules, wanted } from "../approval/state.ts";
 import { withdrawApproval } from "../approval/withdraw.ts";
 import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
@@ -20,6 +22,8 @@ import { standingGrant } from "../grant/fit.ts";
 import { startByGrant } from "../grant/start-by-grant.ts";
 import type { Json } from "../json.ts";
 import type { Review } from "../review.ts";
+import type { RosterState } from "../roster.ts";
+import { rulesOf } from "../stages.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
 import { checkPlace, type Turned } from "../workflow/call.ts";
 import type { ReviewFacts } from "./events.ts";
@@ -186,26 +190,30 @@ function unusable(
   if (approval.executeBy !== null && draft.now >= approval.executeBy)
     return { code: "lapsed", reason: "it was approved but not started in time" };
   const { tool, schema, effectClass, requester } = state;
-  const bound = { ...approval, tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) };
-  if (questionBinding(draft.tenant, bound) !== approval.binding)
+  const found = { tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) };
+  if (bindingNow(draft.tenant, approval, found) !== approval.binding)
     return { code: "binding_broken", reason: "the arguments or terms differ from those approved" };
   if (rules.policyDigest !== approval.policy)
     return { code: "again", reason: "the policy changed after the approval" };
-  const standing = approvers(approval, draft.state(ROSTER));
-  const asked =
-    approval.status === "modified"
-      ? Math.min(approval.approvers.quorum, approval.decided?.by.length ?? 0)
-      : approval.approvers.quorum;
-  if (standing.length < asked) return { code: "again", reason: "an approver lost their standing" };
+  if (!haveStanding(approval, draft.state(ROSTER)))
+    return { code: "again", reason: "an approver lost their standing" };
   return undefined;
+}
+
+/** Everybody who was counted still counts: in every stage, or the editor whose word was enough. */
+function haveStanding(approval: LiveApproval, roster: RosterState): boolean {
+  const given = approval.decided?.by.length ?? 0;
+  if (approval.status === "modified" && given < wanted(approval))
+    return approvers(approval, roster).length >= given;
+  return isMet(approval, roster);
 }
 
 /** The policy, asked once more, would still be content with this approval. */
 function standsBehind(draft: Draft, answer: Review, approval: LiveApproval): boolean {
   if (answer.verdict === "block" || answer.revisions.length > 0) return false;
   if (answer.verdict === "approve") return true;
-  const agreed = approvers(approval, draft.state(ROSTER)).length;
-  return digestOf(answer.approvers) === digestOf(approval.approvers) && agreed >= answer.approvers.quorum;
+  const same = digestOf(rulesOf(answer)) === digestOf(stageRules(approval));
+  return same && isMet(approval, draft.state(ROSTER));
 }
 
 function useDecision(
@@ -271,16 +279,18 @@ function followApproval(
     throw new TypeError("an action waits for an approval that was never requested");
   if (approval.status === "approved" || approval.status === "modified")
     return useDecision(draft, id, approvalId, executor);
-  if (isOverdue(approval, draft.now)) return expire(draft, approvalId, approval);
-  if (approval.edit !== null) {
+  const current = passTime(draft, approvalId);
+  if (current.status === "expired") return refuseExpired(draft, current);
+  if (current.edit !== null) {
     const reviewed = reviewEdit(draft, approvalId, executor);
     if (reviewed.kind === "need" || reviewed.kind === "load") return reviewed;
     return { kind: "moved" };
   }
   // Somebody who had voted may be in good standing again.
   concludeVotes(draft, approvalId);
-  if (draft.state(ref).status !== "pending") return { kind: "moved" };
-  return { kind: "waiting", approval: approvalId, decideBy: approval.decideBy };
+  const after = draft.state(ref) as LiveApproval;
+  if (after.status !== "pending") return { kind: "moved" };
+  return { kind: "waiting", approval: approvalId, decideBy: after.decideBy };
 }
 
 function refuseBroken(draft: Draft, id: string, state: Undecided): Need | Refused {

@@ -4,6 +4,8 @@
  * D1. Earlier votes are void; the editor's own counts for the new binding when the approver rule stayed the same.
  * D2. A stricter or other rule opens a new approval. An edit that policy forbids is refused and the question stays open.
  * D3. An edit that changes nothing is a plain approval.
+ * D4. Stages begin again with the first, and with their time; an editor who is not of the first agrees when theirs comes.
+ *     If the policy now lets it through without asking, the editor's word is enough, in whichever stage it was given.
  */
 
 import { keepPreview, previewNow } from "../action/preview.ts";
@@ -15,10 +17,13 @@ import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import type { Preview } from "../preview.ts";
 import type { Review } from "../review.ts";
+import { rulesOf } from "../stages.ts";
 import { actionStream, approvalStream, ROSTER } from "../stream.ts";
+import { concludeVotes, isNeededLater } from "./count.ts";
+import { stageField } from "./deadline.ts";
 import { withAction } from "./end.ts";
-import { askPeople, type EscalateReview, questionBinding } from "./request.ts";
-import { approvers, isEligible, type LiveApproval, type OpenEdit } from "./state.ts";
+import { againAfterEdit, askPeople, bindingNow, type EscalateReview } from "./request.ts";
+import { isEligible, type LiveApproval, type OpenEdit, stageRules } from "./state.ts";
 
 export type EditAnswer =
   | { readonly kind: "accepted"; readonly approval: string }
@@ -42,22 +47,20 @@ function refuseEdit(
   return { kind: "edit_refused", ...why };
 }
 
-/** Approved once enough people stand behind the present binding. */
-export function concludeVotes(draft: Draft, id: string): void {
+function voteOf(draft: Draft, id: string, edit: OpenEdit): void {
   const approval = draft.state(approvalStream(id)) as LiveApproval;
-  const by = approvers(approval, draft.state(ROSTER));
-  if (!(by.length >= approval.approvers.quorum)) return;
-  draft.append(approvalStream(id), [
-    { type: approval.edited ? "approval.modified" : "approval.approved", tv: 1, body: { by: [...by] } },
-  ]);
+  const { by, note, via } = edit;
+  const body = { by, decision: "approve", binding: approval.binding, note, via, ...stageField(approval) };
+  draft.append(approvalStream(id), [{ type: "approval.voted", tv: 1, body }]);
 }
 
-function voteOf(draft: Draft, id: string, edit: OpenEdit): void {
-  const { binding } = draft.state(approvalStream(id)) as LiveApproval;
-  const { by, note, via } = edit;
-  draft.append(approvalStream(id), [
-    { type: "approval.voted", tv: 1, body: { by, decision: "approve", binding, note, via } },
-  ]);
+/** The editor's word on the new binding, where the stage that is asked now is theirs to decide. */
+function agreeAgain(draft: Draft, id: string, edit: OpenEdit): void {
+  const approval = draft.state(approvalStream(id)) as LiveApproval;
+  const roster = draft.state(ROSTER);
+  if (!isEligible(approval, roster, edit.by) || isNeededLater(approval, roster, edit.by)) return;
+  voteOf(draft, id, edit);
+  concludeVotes(draft, id);
 }
 
 function reviseAction(draft: Draft, approval: LiveApproval, edited: Edited): void {
@@ -75,7 +78,7 @@ function reviseAction(draft: Draft, approval: LiveApproval, edited: Edited): voi
 }
 
 function sameRule(approval: LiveApproval, review: Review): boolean {
-  return review.verdict !== "escalate" || digestOf(review.approvers) === digestOf(approval.approvers);
+  return review.verdict !== "escalate" || digestOf(rulesOf(review)) === digestOf(stageRules(approval));
 }
 
 function recordVerdict(
@@ -126,14 +129,16 @@ function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, exe
     nonce: executor.ids.nonce,
     ...keepPreview(draft, preview),
   };
-  const { preview: _ofBefore, ...asked } = approval;
-  const binding = questionBinding(draft.tenant, { ...asked, ...change });
-  draft.append(ref, [{ type: "approval.revised", tv: 1, body: { by: edit.by, ...change, binding } }]);
+  const asks = review.verdict === "approve" ? {} : againAfterEdit(approval, draft.now);
+  const { preview: _ofBefore, ...before } = approval;
+  const binding = bindingNow(draft.tenant, before, { ...change, ...asks.again });
+  const body = { by: edit.by, ...change, binding, ...asks };
+  draft.append(ref, [{ type: "approval.revised", tv: 1, body }]);
   recordVerdict(draft, approval, review, { policy, approval: id });
-  voteOf(draft, id, edit);
-  if (review.verdict === "approve")
+  if (review.verdict === "approve") {
+    voteOf(draft, id, edit);
     draft.append(ref, [{ type: "approval.modified", tv: 1, body: { by: [edit.by] } }]);
-  else concludeVotes(draft, id);
+  } else agreeAgain(draft, id, edit);
   return { kind: "accepted", approval: id };
 }
 
@@ -160,11 +165,12 @@ export function acceptAnswer(draft: Draft, id: string): void {
   if (edit.argsDigest !== approval.argsDigest) {
     const { args, argsDigest } = edit;
     const change = { args, argsDigest, policy: approval.policy, nonce: approval.nonce };
-    const binding = questionBinding(draft.tenant, { ...approval, ...change });
-    draft.append(ref, [{ type: "approval.revised", tv: 1, body: { by: edit.by, ...change, binding } }]);
+    const asks = againAfterEdit(approval, draft.now);
+    const binding = bindingNow(draft.tenant, approval, { ...change, ...asks.again });
+    const body = { by: edit.by, ...change, binding, ...asks };
+    draft.append(ref, [{ type: "approval.revised", tv: 1, body }]);
   }
-  voteOf(draft, id, edit);
-  concludeVotes(draft, id);
+  agreeAgain(draft, id, edit);
 }
 
 /** Reviews the open edit of a pending approval, by somebody who has the tool at hand. */

@@ -4,17 +4,11 @@ import type { Draft, Need } from "../draft.ts";
 import { refusal } from "../refusal.ts";
 import { actionStream, approvalStream, workflowStream } from "../stream.ts";
 import { tellWorkflow } from "../workflow/tell.ts";
+import { isOverdue, passTime } from "./deadline.ts";
 import type { ApprovalState, LiveApproval } from "./state.ts";
 
-/** The deadline belongs to the deciding transaction; a sweeper only announces what is already true. */
-export function isOverdue(approval: LiveApproval, now: number): boolean {
-  return approval.status === "pending" && approval.decideBy !== null && now >= approval.decideBy;
-}
-
-export function expire(draft: Draft, id: string, approval: LiveApproval): Refused {
-  draft.append(approvalStream(id), [
-    { type: "approval.expired", tv: 1, body: { decideBy: approval.decideBy ?? draft.now } },
-  ]);
+/** The approval has just expired. */
+export function refuseExpired(draft: Draft, approval: LiveApproval): Refused {
   return refuseSubject(draft, approval, {
     code: "expired",
     by: "deadline",
@@ -47,12 +41,18 @@ export function withAction(draft: Draft, id: string): Need | ApprovalState {
   return draft.need({ write: [about] }) ?? state;
 }
 
-export function expireIfDue(draft: Draft, id: string): Need | EndAnswer {
+/** Announces that a deadline has passed: it expired, or another stage is asked, or there is more time. */
+export function expireIfDue(
+  draft: Draft,
+  id: string,
+): Need | EndAnswer | { readonly kind: "moved"; readonly status: "pending" } {
   const state = withAction(draft, id);
   if ("kind" in state) return state;
   if (state.status === "none" || !isOverdue(state, draft.now))
     return { kind: "not_possible", status: state.status };
-  expire(draft, id, state);
+  const approval = passTime(draft, id);
+  if (approval.status === "pending") return { kind: "moved", status: "pending" };
+  refuseExpired(draft, approval);
   return tellWorkflow(draft, id) ?? { kind: "ended", status: "expired" };
 }
 
@@ -66,8 +66,9 @@ export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
   if (state.status === "cancelled" && state.decided?.by.includes(by))
     return { kind: "ended", status: "cancelled" };
   if (state.status !== "pending") return { kind: "not_possible", status: state.status };
-  if (isOverdue(state, draft.now)) {
-    expire(draft, command.approval, state);
+  const current = passTime(draft, command.approval);
+  if (current.status === "expired") {
+    refuseExpired(draft, current);
     return tellWorkflow(draft, command.approval) ?? { kind: "not_possible", status: "expired" };
   }
   draft.append(approvalStream(command.approval), [

@@ -2,6 +2,7 @@
 
 import type { Json } from "../json.ts";
 import type { Preview } from "../preview.ts";
+import type { ApprovalTerms } from "../stages.ts";
 import type { ApproverRule } from "../verdict.ts";
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
@@ -34,7 +35,7 @@ export type ApprovalQuestion = {
   /** What the tool showed of it; only of a tool that has a preview. */
   readonly preview?: Preview;
   readonly subject?: Subject;
-};
+} & Pick<ApprovalTerms, "stages" | "onTimeout">;
 
 export type VoteBody = {
   readonly by: string;
@@ -44,7 +45,12 @@ export type VoteBody = {
   readonly via: string;
   /** A rejection after which the workflow is not to try again. */
   readonly final?: true;
+  /** The stage in which it counts, from 1 on; only where there are several. */
+  readonly stage?: number;
 };
+
+/** Stages begin again after an edit, with their time. */
+export type Again = { readonly decideBy: number | null; readonly executeBy: number | null };
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 
@@ -82,8 +88,26 @@ export type ApprovalEvent =
         readonly nonce: string;
         readonly binding: string;
         readonly preview?: Preview;
+        readonly again?: Again;
       }
     >
+  | Fact<
+      "approval.stage_met",
+      { readonly stage: number; readonly by: readonly string[]; readonly decideBy: number | null }
+    >
+  | Fact<"approval.escalated", { readonly stage: number; readonly decideBy: number | null }>
+  | Fact<
+      "approval.extended",
+      {
+        /** `deadline` when it was the policy's doing. */
+        readonly by: string;
+        readonly from: number;
+        readonly decideBy: number;
+        readonly via: string;
+        readonly stage?: number;
+      }
+    >
+  | Fact<"approval.extend_refused", { readonly by: string; readonly reason: string; readonly via: string }>
   | Fact<"approval.approved" | "approval.modified", { readonly by: readonly string[] }>
   | Fact<
       "approval.rejected" | "approval.cancelled" | "approval.revoked",

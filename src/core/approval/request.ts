@@ -6,8 +6,10 @@ import { bindingOf } from "../binding.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Preview } from "../preview.ts";
 import type { Review } from "../review.ts";
+import type { ApprovalTerms } from "../stages.ts";
 import { actionStream, approvalStream, streamName, workflowStream } from "../stream.ts";
-import type { ApprovalQuestion } from "./events.ts";
+import type { Again, ApprovalQuestion } from "./events.ts";
+import type { LiveApproval } from "./state.ts";
 
 export type EscalateReview = Extract<Review, { verdict: "escalate" }>;
 
@@ -41,7 +43,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     executeBy,
     nonce,
   } = question;
-  const { subject, preview } = question;
+  const { subject, stages, onTimeout, preview } = question;
   const stream = streamName(subject === undefined ? actionStream(action) : workflowStream(action));
   return bindingOf({
     tenant,
@@ -57,17 +59,32 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     decideBy,
     executeBy,
     nonce,
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(preview === undefined ? {} : { preview: preview.digest }),
   });
 }
 
-function deadlines(
-  now: number,
-  review: EscalateReview,
-): { decideBy: number | null; executeBy: number | null } {
-  const decideBy = review.decideWithinMs === null ? null : now + review.decideWithinMs;
-  const executeBy = review.executeWithinMs === null ? null : (decideBy ?? now) + review.executeWithinMs;
-  return { decideBy, executeBy };
+/** The binding of an approval under way, with what an edit changes or a check found: of the terms as they were asked. */
+export function bindingNow(tenant: string, approval: LiveApproval, found: Partial<BoundFields>): string {
+  const { approvers, decideBy, executeBy } = approval.asked;
+  return questionBinding(tenant, { ...approval, approvers, decideBy, executeBy, ...found });
+}
+
+/** Every stage may take all of its time, and then there is the time to start. */
+function deadlines(now: number, { stages, decideWithinMs, executeWithinMs }: ApprovalTerms): Again {
+  const whole = (stages ?? [{ decideWithinMs }]).reduce((sum, one) => sum + (one.decideWithinMs ?? 0), 0);
+  return {
+    decideBy: decideWithinMs === null ? null : now + decideWithinMs,
+    executeBy: executeWithinMs === null ? null : now + whole + executeWithinMs,
+  };
+}
+
+/** An edit has the stages begin again, with their time; an approval without stages keeps its deadlines. */
+export function againAfterEdit({ stages, asked }: LiveApproval, now: number): { readonly again?: Again } {
+  if (stages === undefined) return {};
+  const later = (at: number | null) => (at === null ? null : at + (now - asked.at));
+  return { again: { decideBy: later(asked.decideBy), executeBy: later(asked.executeBy) } };
 }
 
 export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
@@ -75,6 +92,7 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
   const { tool, schema, effectClass, args, argsDigest, agent, requester, says } = ask.state;
+  const { approvers, stages, onTimeout } = ask.review;
   const bound = {
     action: ask.action,
     tool,
@@ -83,9 +101,11 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
     argsDigest,
     requester,
     policy: ask.policy,
-    approvers: ask.review.approvers,
+    approvers,
     nonce: ask.nonce,
     ...deadlines(draft.now, ask.review),
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
     ...keepPreview(draft, ask.preview),
   };
   const said = { args, agent, says, reason: ask.review.reason, rule: ask.review.rule };

@@ -4,12 +4,17 @@
  * A1. pending → approved | modified | rejected | expired | cancelled, once; approved and modified → consumed | lapsed |
  *     revoked, once. No other move exists.
  * A2. Votes count for one binding; a revision makes a new binding and voids them.
+ * A3. A vote counts in the stage in which it was cast, and in no other; each person has one.
+ * A4. The binding is made of what was asked. `approvers`, `decideBy` and `executeBy` are those of now: only recorded stages
+ *     and extensions move them, so votes stay valid and nothing but the journal can give more time.
  */
 import { HoldpointError } from "../errors.ts";
 import type { Fold, RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { RosterState } from "../roster.ts";
-import type { ApprovalEvent, ApprovalQuestion, VoteBody } from "./events.ts";
+import { rulesOf } from "../stages.ts";
+import type { ApproverRule } from "../verdict.ts";
+import type { ApprovalEvent, ApprovalEventOf, ApprovalQuestion, VoteBody } from "./events.ts";
 
 export const APPROVAL_STATUSES = [
   "pending",
@@ -34,9 +39,19 @@ export type OpenEdit = {
 };
 export type Ending = { readonly at: number; readonly by: readonly string[]; readonly reason: string };
 
+export type Extension = ApprovalEventOf<"approval.extended">["body"] & { readonly at: number };
+/** The terms as they were asked, or asked again: what the binding is made of. */
+export type Asked = Pick<ApprovalQuestion, "approvers" | "decideBy" | "executeBy"> & { readonly at: number };
+
 export type LiveApproval = ApprovalQuestion & {
   readonly status: ApprovalStatus;
   readonly requestedAt: number;
+  readonly asked: Asked;
+  /** Which of the stages is asked now, from 1 on. */
+  readonly stage: number;
+  /** Stages whose time was up and whose votes count for nothing. */
+  readonly handedOver: readonly number[];
+  readonly extensions: readonly Extension[];
   readonly votes: readonly Vote[];
   /** An edit that no process with the tool at hand has reviewed yet. */
   readonly edit: OpenEdit | null;
@@ -44,29 +59,68 @@ export type LiveApproval = ApprovalQuestion & {
   readonly editRefused: { readonly by: string; readonly rule: string; readonly reason: string } | null;
   /** A person changed what was asked. */
   readonly edited: boolean;
+  /** Who did so last. */
+  readonly editor: string | null;
   readonly decided: Ending | null;
   readonly ended: Ending | null;
 };
 export type ApprovalState = { readonly status: "none" } | LiveApproval;
 
-/** People whose approving votes for the present binding count: distinct, eligible, in good standing. */
-export function approvers(approval: LiveApproval, roster: RosterState): readonly string[] {
+/** The rules of all stages, in their order. */
+export const stageRules = ({ stages, asked }: LiveApproval): readonly ApproverRule[] =>
+  rulesOf({ approvers: asked.approvers, ...(stages === undefined ? {} : { stages }) });
+
+/** People whose approving votes in a stage count for the present binding: distinct, eligible, in good standing. */
+export function agreedIn(approval: LiveApproval, roster: RosterState, stage: number): readonly string[] {
+  const rule = stageRules(approval)[stage - 1];
   const counted = approval.votes.filter(
-    (vote) => vote.decision === "approve" && vote.binding === approval.binding,
+    (vote) => vote.decision === "approve" && vote.binding === approval.binding && (vote.stage ?? 1) === stage,
   );
   return [...new Set(counted.map((vote) => vote.by))].filter((person) =>
-    isEligible(approval, roster, person),
+    isEligible(approval, roster, person, rule),
   );
 }
 
-export function isEligible(approval: LiveApproval, roster: RosterState, person: string): boolean {
+/** Those that were cast in the present stage. */
+export const votesNow = ({ votes, stage }: LiveApproval): readonly Vote[] =>
+  votes.filter((vote) => (vote.stage ?? 1) === stage);
+
+const countingStages = (approval: LiveApproval): readonly number[] =>
+  stageRules(approval).flatMap((_, index) => (approval.handedOver.includes(index + 1) ? [] : [index + 1]));
+
+/** Everybody behind the present binding, in every stage that counts. */
+export function approvers(approval: LiveApproval, roster: RosterState): readonly string[] {
+  return countingStages(approval).flatMap((stage) => agreedIn(approval, roster, stage));
+}
+
+/** Every stage that counts has its quorum. */
+export function isMet(approval: LiveApproval, roster: RosterState): boolean {
+  const rules = stageRules(approval);
+  return countingStages(approval).every(
+    (stage) => agreedIn(approval, roster, stage).length >= (rules[stage - 1]?.quorum ?? Number.NaN),
+  );
+}
+
+/** How many people the stages that count ask for together. */
+export function wanted(approval: LiveApproval): number {
+  const rules = stageRules(approval);
+  return countingStages(approval).reduce((sum, stage) => sum + (rules[stage - 1]?.quorum ?? Number.NaN), 0);
+}
+
+/** May decide in the present stage, or under another rule. */
+export function isEligible(
+  approval: LiveApproval,
+  roster: RosterState,
+  person: string,
+  { from }: ApproverRule = approval.approvers,
+): boolean {
   if (
     !person.startsWith("person:") ||
     approval.requester.includes(person) ||
     roster.suspended.includes(person)
   )
     return false;
-  return approval.approvers.from === null || approval.approvers.from.includes(person);
+  return from === null || from.includes(person);
 }
 
 const FROM: { readonly [type: string]: readonly ApprovalStatus[] } = {
@@ -74,6 +128,9 @@ const FROM: { readonly [type: string]: readonly ApprovalStatus[] } = {
   "approval.edited": ["pending"],
   "approval.edit_refused": ["pending"],
   "approval.revised": ["pending"],
+  "approval.stage_met": ["pending"],
+  "approval.escalated": ["pending"],
+  "approval.extended": ["pending"],
   "approval.approved": ["pending"],
   "approval.modified": ["pending"],
   "approval.rejected": ["pending"],
@@ -88,6 +145,39 @@ function decide(state: LiveApproval, status: ApprovalStatus, ending: Ending): Ap
   return { ...state, status, decided: ending, edit: null };
 }
 
+function revise(
+  state: LiveApproval,
+  body: ApprovalEventOf<"approval.revised">["body"],
+  at: number,
+): ApprovalState {
+  const { by: editor, again, ...question } = body;
+  const { preview: _ofBefore, ...before } = state;
+  const revised = { ...before, ...question, edit: null, editRefused: null, edited: true, votes: [] };
+  if (again === undefined) return { ...revised, editor };
+  const asked = { ...state.asked, ...again, at };
+  const { approvers: first, decideBy, executeBy } = asked;
+  const fresh = { asked, approvers: first, decideBy, executeBy, stage: 1, handedOver: [], extensions: [] };
+  return { ...revised, ...fresh, editor };
+}
+
+function nextStage(
+  state: LiveApproval,
+  { type, body }: ApprovalEventOf<"approval.stage_met"> | ApprovalEventOf<"approval.escalated">,
+): ApprovalState {
+  const next = stageRules(state)[body.stage];
+  if (next === undefined || body.stage !== state.stage)
+    throw new HoldpointError("broken_rule", `"${type}" of stage ${body.stage} came in stage ${state.stage}.`);
+  const handedOver = type === "approval.escalated" ? [...state.handedOver, body.stage] : state.handedOver;
+  return { ...state, stage: body.stage + 1, approvers: next, decideBy: body.decideBy, handedOver };
+}
+
+/** What was given more time to be decided has as much more to be started. */
+function extend(state: LiveApproval, extension: Extension): ApprovalState {
+  const { from, decideBy } = extension;
+  const executeBy = state.executeBy === null ? null : state.executeBy + (decideBy - from);
+  return { ...state, decideBy, executeBy, extensions: [...state.extensions, extension] };
+}
+
 function evolvePending(state: LiveApproval, event: ApprovalEvent, at: number): ApprovalState {
   switch (event.type) {
     case "approval.voted":
@@ -100,11 +190,13 @@ function evolvePending(state: LiveApproval, event: ApprovalEvent, at: number): A
       return { ...state, edit: event.body, editRefused: null };
     case "approval.edit_refused":
       return { ...state, edit: null, editRefused: event.body };
-    case "approval.revised": {
-      const { by: _editor, ...question } = event.body;
-      const { preview: _ofBefore, ...asked } = state;
-      return { ...asked, ...question, edit: null, editRefused: null, edited: true, votes: [] };
-    }
+    case "approval.revised":
+      return revise(state, event.body, at);
+    case "approval.stage_met":
+    case "approval.escalated":
+      return nextStage(state, event);
+    case "approval.extended":
+      return extend(state, { ...event.body, at });
     case "approval.approved":
     case "approval.modified":
       return decide(state, event.type === "approval.approved" ? "approved" : "modified", {
@@ -141,21 +233,30 @@ function evolveDecided(state: LiveApproval, event: ApprovalEvent, at: number): A
 }
 
 function requested(question: ApprovalQuestion, at: number): ApprovalState {
+  const { approvers: first, decideBy, executeBy } = question;
   return {
     ...question,
     status: "pending",
     requestedAt: at,
+    asked: { approvers: first, decideBy, executeBy, at },
+    stage: 1,
+    handedOver: [],
+    extensions: [],
     votes: [],
     edit: null,
     editRefused: null,
     edited: false,
+    editor: null,
     decided: null,
     ended: null,
   };
 }
 
+/** Recorded, and changing nothing. */
+const REFUSALS: readonly string[] = ["approval.vote_refused", "approval.extend_refused"];
+
 function known(recorded: RecordedEvent): ApprovalEvent {
-  const types = ["approval.requested", "approval.vote_refused", ...Object.keys(FROM)];
+  const types = ["approval.requested", ...REFUSALS, ...Object.keys(FROM)];
   if (!types.includes(recorded.type) || recorded.tv !== 1) {
     throw new HoldpointError(
       "unknown_event",
@@ -176,7 +277,7 @@ export const approvalFold: Fold<ApprovalState> = {
       return requested(event.body, recorded.at);
     if (state.status === "none")
       throw new HoldpointError("broken_rule", `"${event.type}" came before the approval was requested.`);
-    if (event.type === "approval.vote_refused") return state;
+    if (REFUSALS.includes(event.type)) return state;
     if (!FROM[event.type]?.includes(state.status)) {
       throw new HoldpointError(
         "broken_rule",

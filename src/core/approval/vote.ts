@@ -10,11 +10,20 @@ import type { Executor, Load } from "../action/start.ts";
 import { digestOf } from "../digest.ts";
 import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { Json } from "../json.ts";
+import type { RosterState } from "../roster.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { tellWorkflow } from "../workflow/tell.ts";
-import { acceptAnswer, concludeVotes, reviewEdit } from "./edit.ts";
-import { expire, isOverdue, refuseSubject, withAction } from "./end.ts";
-import { type ApprovalState, type ApprovalStatus, isEligible, type LiveApproval } from "./state.ts";
+import { concludeVotes, isHopeless, isNeededLater } from "./count.ts";
+import { isOverdue, passTime, stageField } from "./deadline.ts";
+import { acceptAnswer, reviewEdit } from "./edit.ts";
+import { refuseExpired, refuseSubject, withAction } from "./end.ts";
+import {
+  type ApprovalState,
+  type ApprovalStatus,
+  isEligible,
+  type LiveApproval,
+  stageRules,
+} from "./state.ts";
 
 export type VoteCommand = {
   readonly approval: string;
@@ -58,18 +67,36 @@ function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswe
 }
 
 /** The same person decided the same before, on the same terms. */
-function isRepeat(approval: LiveApproval, command: VoteCommand): boolean {
-  const { edit } = command;
-  if (approval.edit?.by === command.by)
-    return edit !== undefined && digestOf(edit) === approval.edit.argsDigest;
-  const before = approval.votes.find((vote) => vote.by === command.by && vote.binding === approval.binding);
-  if (before === undefined || before.decision !== command.decision) return false;
-  return command.edit === undefined || digestOf(command.edit) === approval.argsDigest;
+function isRepeat(approval: LiveApproval, roster: RosterState, command: VoteCommand): boolean {
+  const { edit, by } = command;
+  if (approval.edit?.by === by) return edit !== undefined && digestOf(edit) === approval.edit.argsDigest;
+  const before = approval.votes.find((vote) => vote.by === by && vote.binding === approval.binding);
+  const isSame = edit === undefined || digestOf(edit) === approval.argsDigest;
+  // An editor of a later stage has no vote yet: the edit had the first stage asked again.
+  if (before === undefined)
+    return edit !== undefined && isSame && approval.editor === by && !isEligible(approval, roster, by);
+  return before.decision === command.decision && isSame;
+}
+
+/** Somebody whose stage is over is late; anybody else was not asked, or not yet. */
+function notAsked(approval: LiveApproval, roster: RosterState, by: string): Refusal {
+  const rules = stageRules(approval);
+  const stages = rules.flatMap((rule, index) => (isEligible(approval, roster, by, rule) ? [index + 1] : []));
+  const next = stages.find((stage) => stage > approval.stage);
+  if (next !== undefined)
+    return {
+      code: "not_eligible",
+      reason: `${by} is asked in stage ${next}; now it is stage ${approval.stage}`,
+    };
+  const over = stages.at(-1);
+  return over === undefined
+    ? { code: "not_eligible", reason: `${by} may not decide this` }
+    : { code: "decision_conflict", reason: `stage ${over} is over, and ${by} is not asked after it` };
 }
 
 function whyNot(draft: Draft, approval: LiveApproval, command: VoteCommand): Refusal | undefined {
-  if (!isEligible(approval, draft.state(ROSTER), command.by))
-    return { code: "not_eligible", reason: `${command.by} may not decide this` };
+  const roster = draft.state(ROSTER);
+  if (!isEligible(approval, roster, command.by)) return notAsked(approval, roster, command.by);
   if (approval.status !== "pending")
     return { code: "decision_conflict", reason: `it is ${approval.status} already` };
   if (command.binding !== null && command.binding !== approval.binding)
@@ -78,29 +105,21 @@ function whyNot(draft: Draft, approval: LiveApproval, command: VoteCommand): Ref
     return { code: "decision_conflict", reason: `${command.by} has decided already` };
   if (approval.edit !== null && command.decision === "approve")
     return { code: "decision_conflict", reason: `an edit by ${approval.edit.by} is being reviewed` };
+  if (command.decision === "approve" && isNeededLater(approval, roster, command.by))
+    return { code: "not_eligible", reason: `${command.by} is needed in a later stage, and decides once` };
   return undefined;
-}
-
-/** Without a veto, a rejection ends it once too few of the people named are left. */
-function isHopeless(draft: Draft, approval: LiveApproval): boolean {
-  if (approval.approvers.veto) return true;
-  if (approval.approvers.from === null) return false;
-  const against = new Set(approval.votes.filter((vote) => vote.decision === "reject").map((vote) => vote.by));
-  const left = approval.approvers.from.filter(
-    (who) => !against.has(who) && isEligible(approval, draft.state(ROSTER), who),
-  );
-  return new Set(left).size < approval.approvers.quorum;
 }
 
 function castVote(draft: Draft, approval: LiveApproval, command: VoteCommand): VoteAnswer {
   const ref = approvalStream(command.approval);
   const { by, decision, note, via } = command;
   const final = command.isFinal === true ? { final: true } : {};
+  const said = { by, decision, note, via, ...stageField(approval) };
   draft.append(ref, [
-    { type: "approval.voted", tv: 1, body: { by, decision, binding: approval.binding, note, via, ...final } },
+    { type: "approval.voted", tv: 1, body: { ...said, binding: approval.binding, ...final } },
   ]);
   if (decision === "approve") concludeVotes(draft, command.approval);
-  else if (isHopeless(draft, draft.state(ref) as LiveApproval)) {
+  else if (isHopeless(draft.state(ref) as LiveApproval, draft.state(ROSTER))) {
     const reason = note ?? "no reason given";
     draft.append(ref, [{ type: "approval.rejected", tv: 1, body: { by, reason } }]);
     refuseSubject(draft, approval, { code: "rejected", by, reason });
@@ -157,14 +176,14 @@ function cast(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
   if (approval.status === "none") return { kind: "unknown" };
   const more = draft.need({ read: [ROSTER] });
   if (more !== undefined) return more;
-  if (isRepeat(approval, command)) {
+  if (isRepeat(approval, draft.state(ROSTER), command)) {
     // A voter who is back in good standing may have completed the quorum meanwhile.
     const isOpen = approval.status === "pending" && approval.edit === null && !isOverdue(approval, draft.now);
     if (isOpen) concludeVotes(draft, command.approval);
     return { kind: "same", status: statusNow(draft, command.approval), approval: command.approval };
   }
-  if (isOverdue(approval, draft.now)) expire(draft, command.approval, approval);
-  const current = draft.state(approvalStream(command.approval)) as LiveApproval;
+  const current = passTime(draft, command.approval);
+  if (approval.status === "pending" && current.status === "expired") refuseExpired(draft, current);
   const fault = whyNot(draft, current, command);
   if (fault !== undefined) return refuseVote(draft, command, fault);
   return command.edit === undefined

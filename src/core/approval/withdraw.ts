@@ -1,6 +1,7 @@
 /** Takes back a question that nobody has answered; one whose time is over has expired instead. */
 import type { Draft } from "../draft.ts";
 import { approvalStream } from "../stream.ts";
+import { passTime } from "./deadline.ts";
 
 /** The caller has locked the approval. */
 export function withdrawApproval(
@@ -9,12 +10,6 @@ export function withdrawApproval(
   { by, reason }: { readonly by: string; readonly reason: string },
 ): void {
   const ref = approvalStream(id);
-  const approval = draft.state(ref);
-  if (approval.status !== "pending") return;
-  const { decideBy } = approval;
-  const event =
-    decideBy !== null && draft.now >= decideBy
-      ? { type: "approval.expired", tv: 1, body: { decideBy } }
-      : { type: "approval.cancelled", tv: 1, body: { by, reason } };
-  draft.append(ref, [event]);
+  if (draft.state(ref).status !== "pending" || passTime(draft, id).status !== "pending") return;
+  draft.append(ref, [{ type: "approval.cancelled", tv: 1, body: { by, reason } }]);
 }

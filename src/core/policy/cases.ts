@@ -68,7 +68,6 @@ const policyCase = z.strictObject({
     args: json.optional(),
     effect: z.enum(EFFECT_CLASSES).optional(),
   }),
-  // biome-ignore lint/suspicious/noThenProperty: it is what people write, and it is never awaited.
   then,
 });
 

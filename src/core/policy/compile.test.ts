@@ -152,6 +152,8 @@ describe("what keeps a policy from being used", () => {
 describe("what is worth a second look", () => {
   const table: readonly (readonly [object, string])[] = [
     [rule({ tool: "delete_*" }), "rules.0.tool: no tool fits delete_*"],
+    [rule({ tool: "wire_money" }), "rules.0.tool: there is no tool wire_money here"],
+    [rule({ tool: "get_context2" }), "rules.0.tool: there is no tool get_context2 here"],
     [rule({ when: false }), "rules.0.when: a can never match: its condition is false"],
     [rule({ when: "false" }), "rules.0.when: a can never match: its condition is false"],
     [

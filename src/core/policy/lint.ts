@@ -1,9 +1,10 @@
 /** What a document says that cannot be meant. Faults are certain; warnings are worth a look. */
+import { canBeSeated } from "../stages.ts";
 import { unsatisfiable } from "../verdict.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
-import { didYouMean } from "./nearest.ts";
+import { nearest } from "./nearest.ts";
 import { approversOf } from "./terms.ts";
 import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
 
@@ -24,6 +25,14 @@ function checkApprovers({ report }: Workshop, given: PolicyApprovers, path: Path
   if (fault !== undefined) report.faults.push({ path, message: `the quorum can never be met: ${fault}` });
 }
 
+/** Each stage alone could be met; together they need the same person twice. */
+function checkSeats({ report }: Workshop, stages: readonly PolicyApprovers[], path: Path): void {
+  const rules = stages.map((stage) => ({ quorum: 1, from: null, veto: true, ...approversOf(stage) }));
+  if (rules.some((rule) => unsatisfiable(rule, []) !== undefined) || canBeSeated(rules, () => false)) return;
+  const message = "each person decides once, and the stages together need more people than they name";
+  report.faults.push({ path, message });
+}
+
 function checkEscalation(shop: Workshop, terms: Escalation, verdict: string, path: Path): void {
   const { report } = shop;
   for (const key of ESCALATION_KEYS) {
@@ -39,6 +48,7 @@ function checkEscalation(shop: Workshop, terms: Escalation, verdict: string, pat
   if (approvers !== undefined) checkApprovers(shop, approvers, [...path, "approvers"]);
   for (const [index, stage] of (stages ?? []).entries())
     checkApprovers(shop, stage, [...path, "stages", index]);
+  checkSeats(shop, stages ?? [], [...path, "stages"]);
   const hasDeadline =
     decide_by !== undefined || (stages ?? []).some((stage) => stage.decide_by !== undefined);
   if (on_timeout !== undefined && !hasDeadline)
@@ -121,13 +131,25 @@ function checkReach({ document, report }: Workshop): void {
   }
 }
 
+/** A name that is nearly one of the tools is a slip; `pay_v1` beside `pay_v2` is not. */
+function slipOf(name: string, known: readonly string[]): string | undefined {
+  const meant = nearest(name, known);
+  const withoutDigits = (text: string) => text.replace(/\d+/g, "");
+  return meant !== undefined && withoutDigits(meant) !== withoutDigits(name) ? meant : undefined;
+}
+
+/** Several programs may share a policy, so a tool that this one does not have is only worth a look. */
 function checkNames({ tools, report }: Workshop, names: readonly string[], path: Path): void {
-  if (tools === null) return;
-  const known = tools.map(({ name }) => name);
-  for (const name of names) {
+  const known = tools?.map(({ name }) => name) ?? [];
+  for (const name of tools === null ? [] : names) {
     if (name === FINAL || known.some((tool) => matchesGlob(name, tool))) continue;
-    if (isPattern(name)) report.warnings.push({ path, message: `no tool fits ${name}` });
-    else report.faults.push({ path, message: `there is no tool ${name}${didYouMean(name, known)}` });
+    const slip = isPattern(name) ? undefined : slipOf(name, known);
+    if (slip === undefined)
+      report.warnings.push({
+        path,
+        message: isPattern(name) ? `no tool fits ${name}` : `there is no tool ${name} here`,
+      });
+    else report.faults.push({ path, message: `there is no tool ${name} (did you mean ${slip}?)` });
   }
 }
 

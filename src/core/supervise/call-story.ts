@@ -148,6 +148,8 @@ const notApplied = (tool: string, reason: string): CallEnd => ({
 export function storyOf(records: readonly Told[]): CallStory {
   let story = EMPTY;
   for (const { type, body, at } of records) {
+    // What was erased cannot be told any more; the rest can.
+    if (body === null) continue;
     const event = { type, tv: 1, body };
     if (type.startsWith("approval.")) story = tellApproval(story, event as unknown as ApprovalEvent, at);
     else story = tellAction(story, event as unknown as ActionEvent, at);

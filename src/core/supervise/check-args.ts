@@ -14,7 +14,12 @@ type Found =
   | { readonly kind: "extra"; readonly path: readonly string[] }
   | { readonly kind: "missing" | "bad"; readonly path: readonly string[] };
 
-type Place = { readonly root: JsonObject; readonly path: readonly string[] };
+type Place = {
+  readonly root: JsonObject;
+  readonly path: readonly string[];
+  /** One of several schemas that hold together: what it does not name may be another's. */
+  readonly isPart?: true;
+};
 
 const LONGEST_PATH = 200;
 
@@ -63,18 +68,28 @@ function isAmong(schema: JsonObject, value: Json): boolean {
   return !Array.isArray(among) || among.includes(value);
 }
 
-function checkProperties(schema: JsonObject, value: JsonObject, { root, path }: Place): Found | undefined {
-  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : undefined;
-  if (properties === undefined) return undefined;
-  const isOpen =
-    schema["patternProperties"] !== undefined ||
-    (schema["additionalProperties"] !== undefined && schema["additionalProperties"] !== false);
-  const extra = Object.keys(value).find((key) => !Object.hasOwn(properties, key));
-  if (extra !== undefined && !isOpen) return { kind: "extra", path: [...path, extra] };
+/** What a schema names, with all that hold together with it; undefined where any name goes. */
+function namesIn(schema: JsonObject, root: JsonObject): ReadonlySet<string> | undefined {
+  const { properties, patternProperties, additionalProperties } = schema;
+  const parts = listOf(schema["allOf"]).map((part) => namesIn(resolve(part, root), root));
+  const isOpen = additionalProperties !== undefined && additionalProperties !== false;
+  if (patternProperties !== undefined || isOpen) return undefined;
+  if (!isJsonObject(properties) && parts.length === 0) return undefined;
+  if (parts.includes(undefined)) return undefined;
+  const own = isJsonObject(properties) ? Object.keys(properties) : [];
+  return new Set([...own, ...parts.flatMap((part) => [...(part ?? [])])]);
+}
+
+function checkProperties(schema: JsonObject, value: JsonObject, place: Place): Found | undefined {
+  const { root, path } = place;
+  const names = place.isPart === true ? undefined : namesIn(schema, root);
+  const extra = names === undefined ? undefined : Object.keys(value).find((key) => !names.has(key));
+  if (extra !== undefined) return { kind: "extra", path: [...path, extra] };
   const missing = listOf(schema["required"]).find((key) => !Object.hasOwn(value, String(key)));
   if (missing !== undefined) return { kind: "missing", path: [...path, String(missing)] };
+  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   for (const [key, part] of Object.entries(value)) {
-    const below = properties[key];
+    const below = Object.hasOwn(properties, key) ? properties[key] : undefined;
     const found = below === undefined ? undefined : check(below, part, { root, path: [...path, key] });
     if (found !== undefined) return found;
   }
@@ -91,14 +106,27 @@ function checkItems(schema: JsonObject, value: readonly Json[], { root, path }: 
   return undefined;
 }
 
+/** A variant is told by its constants: `{ kind: "card", … }`. */
+function isVariantOf(choice: Json, value: Json, root: JsonObject): boolean {
+  const { properties } = resolve(choice, root);
+  if (!isJsonObject(properties) || !isJsonObject(value)) return false;
+  const constants = Object.entries(properties).flatMap(([key, part]) => {
+    const { const: only } = resolve(part, root);
+    return only === undefined ? [] : [[key, only] as const];
+  });
+  return constants.length > 0 && constants.every(([key, only]) => value[key] === only);
+}
+
 /** One of several has to fit. What is wrong with the only one that could fit is what is wrong. */
 function checkChoices(schema: JsonObject, value: Json, place: Place): Found | undefined {
   const choices = [...listOf(schema["anyOf"]), ...listOf(schema["oneOf"])];
   if (choices.length === 0) return undefined;
   const faults = choices.map((choice) => check(choice, value, place));
   if (faults.includes(undefined)) return undefined;
+  const meant = faults.filter((_, index) => isVariantOf(choices[index] ?? {}, value, place.root));
   const deeper = faults.filter((fault) => fault !== undefined && fault.path.length > place.path.length);
-  return deeper.length === 1 ? deeper[0] : { kind: "bad", path: place.path };
+  const [only] = [meant, deeper].find(({ length }) => length === 1) ?? [];
+  return only ?? { kind: "bad", path: place.path };
 }
 
 function check(given: Json, value: Json, place: Place): Found | undefined {
@@ -114,7 +142,7 @@ function check(given: Json, value: Json, place: Place): Found | undefined {
     if (found !== undefined) return found;
   }
   for (const part of listOf(schema["allOf"])) {
-    const found = check(part, value, place);
+    const found = check(part, value, { ...place, isPart: true });
     if (found !== undefined) return found;
   }
   return checkChoices(schema, value, place);
@@ -139,7 +167,7 @@ function reservedIn(value: Json, path: readonly string[]): readonly string[] | u
 }
 
 function faultOf(tool: string, { kind, path }: Found): Fault {
-  const named = path.join(".").slice(0, LONGEST_PATH).toWellFormed();
+  const named = path.length === 0 ? "args" : path.join(".").slice(0, LONGEST_PATH).toWellFormed();
   if (kind === "extra") return `extra_tool_args:${tool}`;
   return kind === "missing" ? `missing_required_arg:${tool}:${named}` : `bad_arg_type:${tool}:${named}`;
 }
@@ -161,7 +189,6 @@ function lastWord(
   const valid = validate(args);
   if (valid.ok) return undefined;
   const [path = []] = valid.paths ?? [];
-  if (path.length === 0) return `bad_arg_type:${name}:args`;
   return faultOf(name, { kind: isThere(args, path) ? "bad" : "missing", path });
 }
 

@@ -13,18 +13,15 @@ export type RunLimits = {
 export const LIMITS: RunLimits = { steps: 8, toolCalls: 5, seconds: 30 };
 
 /** What was refused was not called. What is under way or in doubt may have been: it counts. */
-export function toolCallLimit(
-  most: number,
-): ((input: PolicyInput) => Verdict) & { readonly usesHistory: true } {
-  const judge = ({ tool, history, workflow }: PolicyInput): Verdict => {
-    if (tool === FINAL_TOOL) return { verdict: "approve" };
-    const counted = history.filter(
-      (call) =>
-        call.tool !== FINAL_TOOL && call.status !== "refused" && call.generation === workflow?.generation,
+export function toolCallLimit(most: number): (input: PolicyInput) => Verdict {
+  return (input) => {
+    if (input.tool === FINAL_TOOL) return { verdict: "approve" };
+    const counted = input.history.filter(
+      ({ tool, status, generation }) =>
+        tool !== FINAL_TOOL && status !== "refused" && generation === input.workflow?.generation,
     );
     return counted.length < most
       ? { verdict: "approve" }
       : { verdict: "block", rule: "limit:tool_calls", reason: `this run may call ${most} tools, and has` };
   };
-  return Object.assign(judge, { usesHistory: true } as const);
 }

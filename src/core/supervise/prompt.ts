@@ -30,14 +30,15 @@ export type Listed = {
 const RECENT = 3;
 const LARGEST_BYTES = 32_768;
 
-/** A large observation is shown by its beginning, and said to be cut. */
+/** What is large is shown by its beginning, and said to be cut. */
 function cut(value: Json): Json {
   const text = canonicalJson(value);
   if (text.length <= LARGEST_BYTES) return value;
   return { cut: true, characters: text.length, beginning: text.slice(0, LARGEST_BYTES).toWellFormed() };
 }
 
-const shown = (row: HistoryRow): Json => ({ ...row, observation: cut(row.observation) }) as unknown as Json;
+const shown = (row: HistoryRow): Json =>
+  Object.fromEntries(Object.entries(row).map(([field, value]) => [field, cut(value as Json)]));
 
 function toolOf(action: HistoryRow["action"] | null): string | null {
   if (action == null) return null;

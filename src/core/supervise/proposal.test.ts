@@ -8,6 +8,12 @@ import { isStopReason } from "./stop-reason.ts";
 const rules = (name: string, schema?: z.ZodType) =>
   [name, { name, ...schemaRules(schema, undefined) }] as const;
 const address = z.object({ city: z.string(), zip: z.int().optional() });
+const Tree = z.object({
+  name: z.string(),
+  get kids(): z.ZodOptional<z.ZodArray<typeof Tree>> {
+    return z.array(Tree).optional();
+  },
+});
 const TOOLS: Catalogue = new Map([
   rules("context", z.object({ user_id: z.int() })),
   rules("refund", z.object({ user_id: z.int(), amount_usd: z.number(), reason: z.string().optional() })),
@@ -22,6 +28,13 @@ const TOOLS: Catalogue = new Map([
   rules("either", z.object({ pick: z.union([z.object({ n: z.number() }), z.object({ s: z.string() })]) })),
   rules("loose", z.looseObject({ a: z.number() })),
   rules("late", z.object({ at: z.coerce.number(), when: z.string().transform((text) => text.length) })),
+  rules("both", z.intersection(z.object({ a: z.number() }), z.object({ b: z.string() }))),
+  rules(
+    "shape",
+    z.discriminatedUnion("k", [z.object({ k: z.literal("a"), n: z.int() }), z.object({ k: z.literal("b") })]),
+  ),
+  rules("tree", Tree),
+  rules("map", z.object({ by: z.record(z.string(), z.number()) })),
   rules("free"),
 ]);
 
@@ -118,6 +131,19 @@ const OUTPUTS: readonly (readonly [string, unknown, string | undefined])[] = [
     tool("free", { a: [{ $artifact: "x" }] }),
     "bad_arg_type:free:a.0.$artifact",
   ],
+  ["a text in one of two schemas", tool("both", { a: "1", b: "x" }), "bad_arg_type:both:a"],
+  ["what neither of two schemas has", tool("both", { a: 1, b: "x", c: 1 }), "extra_tool_args:both"],
+  ["what both schemas ask for", tool("both", { a: 1, b: "x" }), undefined],
+  ["none of the variants", tool("shape", { k: "c" }), "bad_arg_type:shape:args"],
+  ["one of the variants, mistyped", tool("shape", { k: "a", n: "1" }), "bad_arg_type:shape:n"],
+  ["one of the variants", tool("shape", { k: "b" }), undefined],
+  [
+    "wrong far below",
+    tool("tree", { name: "a", kids: [{ name: "b", kids: [{ name: 1 }] }] }),
+    "bad_arg_type:tree:kids.0.kids.0.name",
+  ],
+  ["right far below", tool("tree", { name: "a", kids: [{ name: "b", kids: [] }] }), undefined],
+  ["wrong in a map", tool("map", { by: { x: "1" } }), "bad_arg_type:map:by.x"],
   ["a call", tool(" context ", { user_id: 42 }), undefined],
   ["a call without the optional argument", tool("refund", { user_id: 1, amount_usd: 8 }), undefined],
   ["a value that may be blank", tool("move", { to: { city: "x" }, how: "" }), undefined],

@@ -27,7 +27,9 @@ export type Turn =
       readonly retryAfterMs: number | null;
       readonly ms: number;
     }
-  | { readonly kind: "out_of_time"; readonly spentMs: number };
+  | { readonly kind: "out_of_time"; readonly spentMs: number }
+  /** The kill switch is on: the model was not asked. */
+  | { readonly kind: "stopped"; readonly by: string };
 
 const FAILURES = {
   overloaded: "llm_overloaded",

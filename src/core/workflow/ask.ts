@@ -5,9 +5,9 @@ import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import type { ApprovalTerms } from "../stages.ts";
 import { approvalStream, workflowStream } from "../stream.ts";
 import type { Artifact } from "../transaction.ts";
-import type { ApproverRule } from "../verdict.ts";
 import type { Irreversible, ReachedBody } from "./events.ts";
 import { heldBy, type Recorded, type Runner, wasRecorded, written } from "./run.ts";
 import type { LiveWorkflow } from "./state.ts";
@@ -24,12 +24,11 @@ export type Question = {
   readonly about: string;
   readonly says: string | null;
   readonly reason: string;
-  readonly approvers: ApproverRule;
-  readonly decideWithinMs: number | null;
-};
+} & Omit<ApprovalTerms, "executeWithinMs">;
 
 function askAbout(draft: Draft, workflow: string, state: LiveWorkflow, question: Question): void {
   const { approval, nonce, kind, op, name, args, about, says, reason, approvers, decideWithinMs } = question;
+  const { stages, onTimeout } = question;
   const bound = {
     action: workflow,
     tool: name,
@@ -42,6 +41,8 @@ function askAbout(draft: Draft, workflow: string, state: LiveWorkflow, question:
     nonce,
     decideBy: decideWithinMs === null ? null : draft.now + decideWithinMs,
     executeBy: null,
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
     subject: { kind, workflow, op },
   };
   const said = { args: draft.keep(args), agent: state.agent, says, reason, rule: kind };

@@ -71,7 +71,7 @@ describe("declared checkpoints", () => {
     [
       "approval by silence",
       one({ onTimeout: "approve" }),
-      /"onTimeout" is "expire": nothing else can be done/,
+      /"onTimeout" is "expire", "escalate" or "extend": nobody approves/,
     ],
     ["a condition in words", one({ when: "always" }), /"when" is an object of conditions or a function/],
     ["no condition", one({ when: {} }), /would never ask: its "when" has no condition/],

@@ -1,7 +1,7 @@
 /** A workflow's checkpoints, checked when they are declared: a mistake is said then, not when an agent stands before one. */
 import { shown } from "../error-text.ts";
 import { HoldpointError } from "../errors.ts";
-import { approverRule, unsatisfiable } from "../verdict.ts";
+import { approvalTerms, unmeetable } from "../stages.ts";
 import {
   type CheckpointConditions,
   type CheckpointDefinition,
@@ -70,8 +70,8 @@ const DEFINITION: RulesOf<CheckpointDefinition> = {
     what: `is a whole number of seconds from 1 to ${LONGEST_SECONDS}, or null for ever`,
   },
   onTimeout: {
-    isRight: (value) => value === "expire",
-    what: 'is "expire": nothing else can be done yet when nobody decides in time',
+    isRight: (value) => value === "expire" || value === "escalate" || value === "extend",
+    what: 'is "expire", "escalate" or "extend": nobody approves by letting time pass',
   },
   when: {
     isRight: (value) => typeof value === "function" || isFields(value),
@@ -80,6 +80,7 @@ const DEFINITION: RulesOf<CheckpointDefinition> = {
   // Looked at below: what is wrong with a rule takes more words.
   undo: { isRight: () => true, what: "" },
   approvers: { isRight: () => true, what: "" },
+  stages: { isRight: () => true, what: "" },
 };
 
 const CONDITIONS: RulesOf<CheckpointConditions> = {
@@ -123,10 +124,14 @@ function checkFields(whose: string, given: unknown, rules: Readonly<Record<strin
   return Object.fromEntries(said);
 }
 
-function checkApprovers(whose: string, approvers: unknown, requester: readonly string[]): void {
-  const rule = approverRule(approvers);
-  if (typeof rule === "string") wrong(`${whose}: ${rule}.`);
-  const fault = unsatisfiable(rule, requester);
+function checkApprovers(
+  whose: string,
+  given: Partial<CheckpointDefinition>,
+  requester: readonly string[],
+): void {
+  const terms = approvalTerms(given);
+  if (typeof terms === "string") wrong(`${whose}: ${terms}.`);
+  const fault = unmeetable(terms, requester);
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `${whose} can never be approved: ${fault}.`);
 }
@@ -151,9 +156,9 @@ function checkOne(given: unknown, index: number, requester: readonly string[]): 
     readonly [field in keyof CheckpointDefinition]: unknown;
   };
   if (name === undefined) wrong(`${whose} has no name.`);
-  const { when, approvers, undo } = fields;
+  const { when, undo } = fields;
   if (undo !== undefined) checkUndo(whose, undo);
-  checkApprovers(whose, approvers, requester);
+  checkApprovers(whose, fields as Partial<CheckpointDefinition>, requester);
   const own = isFields(when) ? { ...fields, when: checkConditions(whose, when) } : fields;
   return own as CheckpointDefinition;
 }

@@ -7,7 +7,7 @@
 import { errorText } from "../error-text.ts";
 import type { JsonObject } from "../json.ts";
 import { type Money, moneyText } from "../money.ts";
-import type { ApproverRule, PolicyInput, Verdict } from "../verdict.ts";
+import type { ApproverRule, OnTimeout, PolicyInput, StageRule, Verdict } from "../verdict.ts";
 import type { Declared } from "./events.ts";
 import type { Captured } from "./snapshot.ts";
 
@@ -53,8 +53,11 @@ export type CheckpointDefinition = {
   readonly canRollback?: boolean;
   /** How long people have; null, and unless set: for ever. */
   readonly timeoutSeconds?: number | null;
-  /** What happens after that time: the approval expires, which takes the path of a rejection. */
-  readonly onTimeout?: "expire";
+  /**
+   * What happens after that time. The approval expires unless set, which takes the path of a rejection; or the next stage is
+   * asked; or there is as much time again, once.
+   */
+  readonly onTimeout?: OnTimeout;
   /** Asks only then. Always unless set. */
   readonly when?: CheckpointWhen;
   /**
@@ -64,6 +67,8 @@ export type CheckpointDefinition = {
   readonly undo?: CheckpointUndo;
   /** Who has to agree: any one person unless set. */
   readonly approvers?: Partial<ApproverRule>;
+  /** Instead of `approvers`: each is asked once the one before has agreed. `timeoutSeconds` is for each that says none. */
+  readonly stages?: readonly StageRule[];
 };
 
 export type CheckpointSet = {

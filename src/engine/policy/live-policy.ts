@@ -40,7 +40,7 @@ function compiler(source: string, read: Reader, tools: ReadonlyMap<string, Tool>
   let known: { readonly size: number; readonly policy: CompiledPolicy } | undefined;
   return (): CompiledPolicy => {
     if (known?.size === tools.size) return known.policy;
-    const reading = read([...tools.values()].map(knownTool));
+    const reading = read([...tools.values()].filter(({ isOwn }) => isOwn !== true).map(knownTool));
     if (!reading.ok) throw invalid(source, reading.faults);
     known = { size: tools.size, policy: reading.policy };
     return reading.policy;

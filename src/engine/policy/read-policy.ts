@@ -1,6 +1,6 @@
 /** A policy's file: text to a policy, and everything that is wrong with it by line and column. */
 import { readFileSync } from "node:fs";
-import { type Document, isScalar, LineCounter, parseDocument, type Scalar } from "yaml";
+import { type Document, isScalar, parseDocument, type Scalar } from "yaml";
 import { errorText } from "../../core/error-text.ts";
 import { type CompiledPolicy, compilePolicy } from "../../core/policy/compile.ts";
 import type { PolicyText } from "../../core/policy/document.ts";
@@ -22,17 +22,21 @@ export type PolicyReading =
 const MOST_CHARACTERS = 1_048_576;
 /** How often an anchor may be used; each use may hold others. */
 const MOST_ALIASES = 50;
+const MOST_FINDINGS = 50;
 
 /** `refunds.policy.yaml:12:7  args has no field amont_usd (did you mean amount_usd?)` */
 export function findingText(file: string, { severity, line, column, message }: PolicyFinding): string {
   return `${file}:${line}:${column}  ${severity === "warning" ? "warning: " : ""}${message}`;
 }
 
-type Source = { readonly text: string; readonly lines: LineCounter; readonly document: Document };
+type Source = { readonly text: string; readonly document: Document };
 
-function finding({ lines }: Pick<Source, "lines">, at: number, message: string): PolicyFinding {
-  const { line, col } = lines.linePos(at);
-  return { severity: "fault", line: Math.max(1, line), column: Math.max(1, col), message };
+/** Counted here: the library's own counter loses lines after some errors. */
+function finding(text: string, at: number, message: string): PolicyFinding {
+  const before = text.slice(0, at);
+  const start = before.lastIndexOf("\n") + 1;
+  const line = before.split("\n").length;
+  return { severity: "fault", line, column: at - start + 1, message };
 }
 
 export function locate(source: Source, { path, message, offset }: PolicyFault): PolicyFinding {
@@ -40,7 +44,7 @@ export function locate(source: Source, { path, message, offset }: PolicyFault): 
   const isText = isScalar(value) && typeof value.value === "string";
   const place =
     offset !== undefined && isText ? placeInside(source.text, value as Scalar<string>, offset) : at;
-  return finding(source, place, message);
+  return finding(source.text, place, message);
 }
 
 const byPlace = (a: PolicyFinding, b: PolicyFinding): number => a.line - b.line || a.column - b.column;
@@ -65,9 +69,7 @@ const fail = (message: string): PolicyReading => ({
 export function parseYaml(
   text: string,
 ): Source & { readonly faults: readonly PolicyFinding[]; readonly value: unknown } {
-  const lines = new LineCounter();
   const document = parseDocument(text, {
-    lineCounter: lines,
     version: "1.2",
     schema: "core",
     strict: true,
@@ -77,15 +79,15 @@ export function parseYaml(
     stringKeys: true,
     logLevel: "error",
   });
-  const source = { text, lines, document };
-  const faults = [...document.errors, ...document.warnings].map(({ pos, message }) =>
-    finding(source, pos[0], message),
-  );
+  const source = { text, document };
+  const faults = [...document.errors, ...document.warnings]
+    .slice(0, MOST_FINDINGS)
+    .map(({ pos, message }) => finding(text, Math.min(pos[0], text.length), message));
   if (faults.length > 0) return { ...source, faults, value: undefined };
   try {
     return { ...source, faults, value: document.toJS({ maxAliasCount: MOST_ALIASES }) as unknown };
   } catch (error) {
-    return { ...source, faults: [finding(source, 0, errorText(error))], value: undefined };
+    return { ...source, faults: [finding(text, 0, errorText(error))], value: undefined };
   }
 }
 

@@ -62,5 +62,5 @@ export function underPolicy(tool: Tool, beside: Beside, current: () => CompiledP
       return judgeBoth(beside, rules, current());
     },
   };
-  return { ...tool, rules: beside === "nothing" ? alone : together };
+  return { ...tool, isUndecided: false, rules: beside === "nothing" ? alone : together };
 }

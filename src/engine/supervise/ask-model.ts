@@ -1,5 +1,6 @@
 /** One question to the model, within its time, as the turn that the journal keeps. */
 import { errorText } from "../../core/error-text.ts";
+import { HoldpointError } from "../../core/errors.ts";
 import {
   type Catalogue,
   LARGEST_OUTPUT_BYTES,
@@ -84,6 +85,8 @@ export async function askModel(
   const said = await withinTime(runtime, model, question);
   const ms = Math.round(passed());
   if (isFailure(said)) {
+    if (runtime.closing.aborted)
+      throw new HoldpointError("closed", "The instance was closed while the model was asked.");
     const { failure, message, retryAfterMs = null } = said;
     return { kind: "failed", failure, message: errorText(message), retryAfterMs, ms };
   }

@@ -25,6 +25,7 @@ import type { Model } from "../../models/model.ts";
 import type { Answer } from "../answer.ts";
 import type { Runtime } from "../runtime.ts";
 import type { WorkflowContext } from "../workflow/definition.ts";
+import { stoppedBy } from "../workflow/held.ts";
 import { askModel, type Question } from "./ask-model.ts";
 import type { SuperviseInput } from "./options.ts";
 import { readRun } from "./read-run.ts";
@@ -40,7 +41,7 @@ export type Worker = {
   readonly agent: string | undefined;
 };
 
-type Run = { readonly worker: Worker; readonly ctx: WorkflowContext; readonly input: SuperviseInput };
+export type Run = { readonly worker: Worker; readonly ctx: WorkflowContext; readonly input: SuperviseInput };
 type Asked = typeof PROPOSE | typeof FINALIZE;
 
 const ATTEMPTS = 4;
@@ -56,6 +57,8 @@ const stopped = (stop_reason: StopReason, phase: Phase): RunEnd => ({
 const stoppedAt = ({ stop_reason, phase }: Stop): RunEnd => stopped(stop_reason, phase);
 
 async function questionOf({ worker, ctx, input }: Run, asked: Asked): Promise<Question | Turn> {
+  const by = await stoppedBy(worker.runtime);
+  if (by !== undefined) return { kind: "stopped", by };
   const { spentMs, history } = await readRun(worker.runtime, ctx.workflow);
   const { maxOutputTokens } = worker;
   const most = maxOutputTokens === undefined ? {} : { maxOutputTokens };
@@ -106,6 +109,8 @@ function proposalOf(turn: Turn, phase: Phase): Proposal | RunEnd {
       return stopped(failureStop(turn.failure), phase);
     case "out_of_time":
       return { status: "stopped", stop_reason: "max_seconds" };
+    case "stopped":
+      return stopped("stopped", phase);
   }
 }
 

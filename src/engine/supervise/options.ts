@@ -6,7 +6,9 @@ import type { Model } from "../../models/model.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { checkPolicy, type Policy } from "../define-tool.ts";
 import type { GatedTool } from "../gate.ts";
+import type { PolicySource } from "../policy/policy-source.ts";
 import type { Notice } from "../runtime.ts";
+import { type DocumentLimits, isDocument } from "./policy.ts";
 
 /** A tool of `hp.gate`, or the definition of one. */
 export type SupervisedTool =
@@ -37,8 +39,11 @@ export type SuperviseOptions = {
   readonly goal: string;
   readonly tools: readonly SupervisedTool[];
   readonly model: ModelChoice;
-  /** Asked for every call and for the final answer, beside each tool's own; the strictest holds. */
-  readonly policy?: Policy<never>;
+  /**
+   * Asked for every call and for the final answer: a function, a verdict, or a document (the object, or the path of a file that
+   * ends with .yaml, .yml or .json). A tool's own policy and the instance's document are asked too; the strictest holds.
+   */
+  readonly policy?: Policy<never> | PolicySource;
   /** The request id: the same again leads to the same run, in another process too. */
   readonly id?: string;
   /** Of the workflow that it is; `supervise` unless set. Agents with other tools need other names. */
@@ -48,6 +53,8 @@ export type SuperviseOptions = {
   readonly onRefusal?: "stop" | "continue";
   /** An effect in doubt holds the run up until somebody has found out (`wait`, unless set), or ends it. */
   readonly onDoubt?: "wait" | "stop";
+  /** While the kill switch is on or a budget has no room: that is a refusal (`stop`, unless set), or the run waits. */
+  readonly onHeld?: "stop" | "wait";
   /** In place of the prompts that come with it. */
   readonly system?: string;
   readonly finalSystem?: string;
@@ -64,6 +71,7 @@ export type SuperviseInput = {
   readonly limits: RunLimits;
   readonly onRefusal: "stop" | "continue";
   readonly onDoubt: "wait" | "stop";
+  readonly onHeld: "stop" | "wait";
 };
 
 const FIELDS = new Set([
@@ -76,6 +84,7 @@ const FIELDS = new Set([
   "limits",
   "onRefusal",
   "onDoubt",
+  "onHeld",
   "system",
   "finalSystem",
   "maxOutputTokens",
@@ -103,27 +112,41 @@ const CHECKS: readonly (readonly [keyof SuperviseOptions, (value: unknown) => bo
   ],
   ["onRefusal", isOptional(isOneOf("stop", "continue")), "stop or continue"],
   ["onDoubt", isOptional(isOneOf("wait", "stop")), "wait or stop"],
+  ["onHeld", isOptional(isOneOf("stop", "wait")), "stop or wait"],
   ["system", isOptional(isText), "a text that is not empty"],
   ["finalSystem", isOptional(isText), "a text that is not empty"],
   ["maxOutputTokens", isOptional(isWhole), "a whole number of at least 1"],
   ["agent", isOptional((who) => isPrincipal(who) && String(who).startsWith("agent:")), "agent:<name>"],
 ];
 
-function checkLimits(given: Partial<RunLimits>): RunLimits {
-  const limits = { ...LIMITS, ...checkFields("What limits a run", given, Object.keys(LIMITS)) };
+function checkLimits(limits: RunLimits): void {
   for (const field of ["steps", "toolCalls"] as const)
     if (!isWhole(limits[field]))
       wrong(`limits.${field} is a whole number of at least 1, not ${shown(limits[field])}.`);
   if (!(typeof limits.seconds === "number" && limits.seconds > 0 && Number.isFinite(limits.seconds)))
     wrong(`limits.seconds is a number over 0, not ${shown(limits.seconds)}.`);
-  return limits;
 }
 
-export function inputOf(options: SuperviseOptions): SuperviseInput {
+/** Misuse is said before anything is looked at. */
+export function checkOptions(options: SuperviseOptions): void {
   checkFields("hp.supervise", options, [...FIELDS]);
   for (const [field, fits, is] of CHECKS)
     if (!fits(options[field])) wrong(`hp.supervise takes ${is} as ${field}.`);
-  if (options.policy !== undefined) checkPolicy("supervised run", options.policy);
-  const { goal, limits = {}, onRefusal = "stop", onDoubt = "wait" } = options;
-  return { goal, limits: checkLimits(limits), onRefusal, onDoubt };
+  const { policy, limits = {} } = options;
+  if (policy !== undefined && !isDocument(policy)) checkPolicy("supervised run", policy);
+  checkLimits({ ...LIMITS, ...checkFields("What limits a run", limits, Object.keys(LIMITS)) });
+}
+
+/** A document's limits stand where the program says nothing, and are never passed by what it says. */
+function limitsOf(given: Partial<RunLimits>, document: DocumentLimits): RunLimits {
+  const limit = (field: keyof RunLimits): number => {
+    const most = document[field] ?? Number.POSITIVE_INFINITY;
+    return Math.min(given[field] ?? document[field] ?? LIMITS[field], most);
+  };
+  return { steps: limit("steps"), toolCalls: limit("toolCalls"), seconds: limit("seconds") };
+}
+
+export function inputOf(options: SuperviseOptions, document: DocumentLimits): SuperviseInput {
+  const { goal, limits = {}, onRefusal = "stop", onDoubt = "wait", onHeld = "stop" } = options;
+  return { goal, limits: limitsOf(limits, document), onRefusal, onDoubt, onHeld };
 }

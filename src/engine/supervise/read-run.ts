@@ -135,7 +135,7 @@ export async function readRun(runtime: Runtime, id: string): Promise<RunRecord> 
   const times = await timesOf(runtime, id);
   const tale = await taleOf(runtime, ops, times);
   const { turns, steps } = tale;
-  const input = await inputOf(runtime, id);
+  const input = await readInput(runtime, id);
   return {
     input,
     steps,
@@ -147,7 +147,7 @@ export async function readRun(runtime: Runtime, id: string): Promise<RunRecord> 
   };
 }
 
-async function inputOf(runtime: Runtime, id: string): Promise<SuperviseInput> {
+export async function readInput(runtime: Runtime, id: string): Promise<SuperviseInput> {
   const [first] = await runtime.store.read(runtime.tenant, workflowStream(id), { fromSeq: 1, limit: 1 });
   const body = JSON.parse(first?.body ?? "{}") as { readonly input?: Json };
   return (await loadValue(runtime, body.input ?? {})) as unknown as SuperviseInput;

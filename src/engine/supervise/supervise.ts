@@ -6,14 +6,22 @@ import { actionOf, type Step, stopAt } from "../../core/supervise/rows.ts";
 import type { FailureCode } from "../../core/workflow/events.ts";
 import type { Model } from "../../models/model.ts";
 import type { Policy } from "../define-tool.ts";
+import { findWorkflows } from "../find-ids.ts";
 import type { Gates } from "../gate.ts";
 import type { Runtime } from "../runtime.ts";
 import { defineWorkflow } from "../workflow/define-workflow.ts";
 import type { Definition, WorkflowContext, WorkflowResult } from "../workflow/definition.ts";
 import { type Definitions, startWorkflow } from "../workflow/workflows.ts";
-import { superviseLoop, type Worker } from "./loop.ts";
-import { inputOf, type ModelChoice, type SuperviseInput, type SuperviseOptions } from "./options.ts";
-import { type RunRecord, readRun } from "./read-run.ts";
+import { type Run, superviseLoop, type Worker } from "./loop.ts";
+import {
+  checkOptions,
+  inputOf,
+  type ModelChoice,
+  type SuperviseInput,
+  type SuperviseOptions,
+} from "./options.ts";
+import { type DocumentLimits, isDocument, openDocument, tightest } from "./policy.ts";
+import { type RunRecord, readInput, readRun } from "./read-run.ts";
 import { toolsOf } from "./tools.ts";
 
 export type Desk = {
@@ -26,14 +34,27 @@ export type Desk = {
 /** Definitions that came from here: a name that is a workflow's of the program's own is not taken over. */
 const ours = new WeakSet<Definition>();
 
-function define(desk: Desk, worker: Worker, options: SuperviseOptions, input: SuperviseInput): Definition {
+type Decided = Pick<Definition, "document"> & { readonly policy?: Policy<never> };
+
+async function decidedBy({ gates }: Desk, runtime: Runtime, { policy }: SuperviseOptions): Promise<Decided> {
+  if (policy === undefined) return {};
+  return isDocument(policy) ? { document: await openDocument(gates, runtime, policy) } : { policy };
+}
+
+function define(desk: Desk, name: string, decided: Decided, run: Pick<Run, "worker" | "input">): Definition {
   const { known } = desk.definitions;
-  const { name = "supervise", policy } = options;
+  const { worker, input } = run;
   const body = (ctx: WorkflowContext, given: unknown) =>
     superviseLoop({ worker, ctx, input: given as SuperviseInput });
+  const { policy, document } = decided;
   const made = defineWorkflow(name, policy === undefined ? {} : { policy }, body, known);
-  const limits = toolCallLimit(input.limits.toolCalls) as unknown as Policy<never>;
-  const definition: Definition = { ...made, limits, isOfOneRun: true };
+  const definition: Definition = {
+    ...made,
+    ...(document === undefined ? {} : { document }),
+    limits: toolCallLimit(input.limits.toolCalls) as unknown as Policy<never>,
+    givesUpHeld: input.onHeld === "stop",
+    isOfOneRun: true,
+  };
   const before = known.get(definition.name);
   if (before !== undefined && !ours.has(before))
     throw new HoldpointError("tool_conflict", `There is a workflow "${definition.name}" already.`, {
@@ -42,6 +63,21 @@ function define(desk: Desk, worker: Worker, options: SuperviseOptions, input: Su
   ours.add(definition);
   known.set(definition.name, definition);
   return definition;
+}
+
+/** One that is there already goes on under the limits that it was started with, unless others are asked for. */
+async function inputFor(
+  runtime: Runtime,
+  options: SuperviseOptions,
+  documents: readonly DocumentLimits[],
+): Promise<SuperviseInput> {
+  const input = inputOf(options, tightest(documents));
+  const isNamed = options.id !== undefined && !options.id.startsWith("wf_");
+  const [id] = isNamed ? await findWorkflows(runtime, options.id) : [];
+  if (id === undefined) return input;
+  const { limits } = await readInput(runtime, id);
+  const kept = Object.entries(limits ?? {}).filter(([field]) => !Object.hasOwn(options.limits ?? {}, field));
+  return { ...input, limits: { ...input.limits, ...Object.fromEntries(kept) } };
 }
 
 const FAILED = {
@@ -85,15 +121,18 @@ function resultOf(id: string, end: RunEnd, record: RunRecord): SuperviseResult {
 async function workerOf(desk: Desk, runtime: Runtime, options: SuperviseOptions): Promise<Worker> {
   const { system, finalSystem, maxOutputTokens, agent } = options;
   const model = await desk.openModel(options.model);
-  const tools = toolsOf(desk.gates, options.tools, options.policy !== undefined);
+  const tools = toolsOf(desk.gates, options.tools);
   return { runtime, model, tools, system, finalSystem, maxOutputTokens, agent };
 }
 
 export async function supervise(desk: Desk, options: SuperviseOptions): Promise<SuperviseResult> {
-  const input = inputOf(options);
+  checkOptions(options);
   const { runtime } = await desk.definitions.open();
   const worker = await workerOf(desk, runtime, options);
-  const definition = define(desk, worker, options, input);
+  const decided = await decidedBy(desk, runtime, options);
+  const documents = [decided.document?.().limits ?? {}, desk.gates.policy?.current().limits ?? {}];
+  const input = await inputFor(runtime, options, documents);
+  const definition = define(desk, options.name ?? "supervise", decided, { worker, input });
   const { id: requestId, notify } = options;
   const handle = await startWorkflow(desk.definitions, definition, input, {
     ...(requestId === undefined ? {} : { requestId }),

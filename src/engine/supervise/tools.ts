@@ -36,11 +36,8 @@ function register(gates: Gates, definition: ToolDefinition<unknown, unknown>): A
   return gated;
 }
 
-function gatedOf(gates: Gates, tool: SupervisedTool, isGoverned: boolean): AnyGated {
-  // Where the run has a policy, that one decides of a tool which has none of its own.
-  const own = isGoverned ? { policy: "approve" } : {};
-  if (!isGated(tool))
-    return register(gates, { ...own, ...tool } as unknown as ToolDefinition<unknown, unknown>);
+function gatedOf(gates: Gates, tool: SupervisedTool): AnyGated {
+  if (!isGated(tool)) return register(gates, tool as unknown as ToolDefinition<unknown, unknown>);
   if (!gates.tools.has(tool.toolName))
     throw new HoldpointError(
       "unknown_tool",
@@ -60,18 +57,23 @@ const FINAL: ToolDefinition<{ answer: string }, { answer: string }> = {
 
 function finalOf(gates: Gates): AnyGated {
   const known = own.get(gates)?.get(FINAL_TOOL);
-  if (known === undefined) return register(gates, FINAL as unknown as ToolDefinition<unknown, unknown>);
+  if (known === undefined) {
+    const gated = register(gates, FINAL as unknown as ToolDefinition<unknown, unknown>);
+    const tool = gates.tools.get(FINAL_TOOL);
+    if (tool !== undefined) gates.tools.set(FINAL_TOOL, { ...tool, isOwn: true });
+    return gated;
+  }
   return Object.assign(() => Promise.reject(new TypeError("only a run answers")), { toolName: FINAL_TOOL });
 }
 
-export function toolsOf(gates: Gates, given: readonly SupervisedTool[], isGoverned: boolean): Tools {
+export function toolsOf(gates: Gates, given: readonly SupervisedTool[]): Tools {
   const gated = new Map<string, AnyGated>();
   for (const tool of given) {
     const name = isGated(tool) ? tool.toolName : tool?.name;
     if (name === FINAL_TOOL)
       wrong(`"${FINAL_TOOL}" is what answers go through: give your tool another name.`);
     if (gated.has(name)) wrong(`The tool "${name}" is given twice.`);
-    gated.set(name, gatedOf(gates, tool, isGoverned));
+    gated.set(name, gatedOf(gates, tool));
   }
   const final = finalOf(gates);
   const known = [...gated.keys()].map((name) => gates.tools.get(name)).filter((tool) => tool !== undefined);

@@ -1,10 +1,12 @@
 /** `ctx.call`: a gated action whose place in the workflow is journaled with it. */
+import { giveUpHeld } from "../../core/action/give-up-held.ts";
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
 import type { Within } from "../../core/action/within.ts";
 import { copyJson } from "../../core/canonical-json.ts";
 import { digestOf } from "../../core/digest.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
+import { actionStream } from "../../core/stream.ts";
 import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
@@ -14,6 +16,7 @@ import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
+import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
 import type { WorkflowCallOptions } from "./definition.ts";
@@ -149,6 +152,11 @@ function startAgain(run: Run, op: string): void {
   if (asked !== undefined) asked.isStarted = false;
 }
 
+async function giveUp(run: Run, action: string): Promise<void> {
+  await runCommand(run.runtime, { write: [actionStream(action)] }, (draft) => giveUpHeld(draft, action));
+  await look(run);
+}
+
 async function follow(
   run: Run,
   { op, goesOn }: Pick<Within, "op" | "goesOn">,
@@ -168,6 +176,7 @@ async function follow(
   }
   // It has not come to an end: it goes on by itself when the switch is released or the budget has room.
   if (answer.executed === false && answer.retry) {
+    if (run.definition.givesUpHeld === true) return giveUp(run, answer.action);
     const until = run.runtime.clock.now() + HELD_MS;
     run.waits.set(record.key, { op, kind: "held", on: heldOn(answer), until });
     return;

@@ -16,7 +16,7 @@ import { captureSnapshot } from "../capture.ts";
 import { wrong } from "../check-call.ts";
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
-import { approversOf } from "./approvers-of.ts";
+import { termsOf } from "./approvers-of.ts";
 import { callsOfChild } from "./children.ts";
 import type { Passed } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
@@ -122,6 +122,14 @@ async function capture(run: Run, op: string, reached: Reached, why: string): Pro
   return { body, says, reach: { body, artifact } };
 }
 
+function pickTerms({ approvers, stages, onTimeout }: Partial<CheckpointDefinition> = {}) {
+  return {
+    ...(approvers === undefined ? {} : { approvers }),
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
+  };
+}
+
 async function questionFor(
   run: Run,
   { body, says }: Captures,
@@ -140,8 +148,10 @@ async function questionFor(
     about: body.snapshot.hash,
     says,
     reason: definition?.description ?? body.why,
-    approvers: approversOf(run, body.name, definition?.approvers),
-    decideWithinMs: seconds === null ? null : seconds * 1_000,
+    ...termsOf(run, body.name, {
+      ...pickTerms(definition),
+      ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }),
+    }),
     canRollback: definition?.canRollback ?? true,
     // With what earlier attempts could not take back either.
     irreversible: [...run.state.irreversible, ...irreversibleIn(run, calls)],

@@ -10,7 +10,7 @@ import { callTool } from "./call-op.ts";
 import { passCheckpoint } from "./checkpoint-op.ts";
 import { definitionOf } from "./define-workflow.ts";
 import type { SentBack, Workflow, WorkflowContext } from "./definition.ts";
-import { governed } from "./govern.ts";
+import { underDefinition } from "./govern.ts";
 import { refuseInsideStep } from "./inside-step.ts";
 import { type Branch, checkName, giveValue, makeBranch, nextKey, opId } from "./operation.ts";
 import { isPast } from "./past.ts";
@@ -41,8 +41,7 @@ function toolOf(run: Run, tool: GatedTool<unknown, unknown>) {
       "unknown_tool",
       `ctx.call takes a tool made by hp.gate, not ${String(name ?? tool)}.`,
     );
-  const { options, limits } = run.definition;
-  return governed(governed(known, options.policy), limits);
+  return underDefinition(known, run.definition);
 }
 
 /** All end before any error is thrown: no branch is left behind to go on by itself. */

@@ -1,5 +1,6 @@
 /** What a workflow's author writes, and what the definition is given to work with. */
 import type { Money } from "../../core/money.ts";
+import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { EffectClass } from "../../core/tool-rules.ts";
 import type { ApproverRule } from "../../core/verdict.ts";
 import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
@@ -199,8 +200,12 @@ export type Definition = {
   readonly name: string;
   readonly options: WorkflowOptions<never>;
   readonly body: WorkflowBody<unknown, unknown>;
+  /** A policy document over its calls, beside whatever else decides about them. */
+  readonly document?: () => CompiledPolicy;
   /** Limits of the engine's own, asked beside the author's policy; the strictest holds. */
   readonly limits?: Policy<never>;
+  /** What the kill switch or a budget holds up is refused, instead of waited with. */
+  readonly givesUpHeld?: boolean;
   /** Made for one run: another of the same name may have other parts. */
   readonly isOfOneRun?: true;
   /** Those that the same program has defined, by name. */

@@ -2,8 +2,10 @@
 import { digestOf } from "../../core/digest.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import type { Policy } from "../define-tool.ts";
+import { underPolicy } from "../policy/under-policy.ts";
 import { quiet } from "../thenable.ts";
 import type { Tool } from "../tool.ts";
+import type { Definition } from "./definition.ts";
 import type { Run } from "./run.ts";
 
 const STRICTNESS = ["approve", "escalate", "revise", "block"];
@@ -30,7 +32,6 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
     rules: {
       ...rules,
       policyDigest: digestOf([rules.policyDigest, source]),
-      usesHistory: rules.usesHistory || (policy as { usesHistory?: boolean }).usesHistory === true,
       policy: (input) => {
         const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
         const verdict = verdictOf(said);
@@ -40,6 +41,20 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
       },
     },
   };
+}
+
+/** Of a run that brings its own policy, that one decides about tools of which nobody else has said who does. */
+function decided(tool: Tool, { isOfOneRun, options, document }: Definition): Tool {
+  const isLeft = isOfOneRun === true && (options.policy ?? document) !== undefined;
+  if (!tool.isUndecided || !isLeft) return tool;
+  return { ...tool, rules: { ...tool.rules, policy: () => ({ verdict: "approve" }) } };
+}
+
+/** Under everything that a definition has to say of its calls. */
+export function underDefinition(tool: Tool, definition: Definition): Tool {
+  const { options, document, limits } = definition;
+  const own = governed(decided(tool, definition), options.policy);
+  return governed(document === undefined ? own : underPolicy(own, "policy", document), limits);
 }
 
 /** Under the policies of the workflows above it too. One that is not known here might have said no: people are asked. */

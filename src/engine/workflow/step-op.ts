@@ -178,7 +178,7 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
   if (left > 0) await run.runtime.clock.sleep(left, run.runtime.closing);
   const held = await stoppedBy(run.runtime);
   if (run.turned || run.runtime.closing.aborted) return;
-  if (held !== undefined && record !== undefined) {
+  if (held !== undefined && record !== undefined && run.definition.givesUpHeld !== true) {
     const until = run.runtime.clock.now() + HELD_MS;
     run.waits.set(record.key, { op, kind: "held", on: held, until });
     return;
@@ -187,6 +187,8 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
   try {
     result = await withoutSecrets(run, resultJson(await attemptStep(run, op, step, attempt)));
   } catch (error) {
+    // Broken off with the instance, it has not failed: the next process runs it again.
+    if (run.runtime.closing.aborted) return;
     return failed(run, op, step, { attempt, error: await errorWithoutSecrets(run, error) });
   }
   await commit(run, (draft, runner, before) => {

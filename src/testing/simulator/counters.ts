@@ -91,6 +91,8 @@ export const RACES = [
   "something irreversible",
   "not everything undone",
   "compensation tried again",
+  "extended by itself",
+  "extended by a person",
 ] as const;
 export type Race = (typeof RACES)[number];
 
@@ -131,6 +133,10 @@ export const FACTS = [
   "approval.consumed",
   "approval.lapsed",
   "approval.revoked",
+  "approval.stage_met",
+  "approval.escalated",
+  "approval.extended",
+  "approval.extend_refused",
   "budget.reserved",
   "budget.settled",
   "budget.released",

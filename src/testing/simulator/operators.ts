@@ -2,7 +2,9 @@
 import { resolveByPerson } from "../../core/action/resolve.ts";
 import { cancel, revoke } from "../../core/approval/end.ts";
 import type { Draft } from "../../core/draft.ts";
+import { isHoldpointError } from "../../core/errors.ts";
 import { actionStream, approvalStream } from "../../core/stream.ts";
+import { extendApproval } from "../../engine/extend.ts";
 import { setBudget, setStanding, setSwitch } from "../../engine/operate.ts";
 import { runCommand } from "../../engine/run-command.ts";
 import { giveSome, moveWorld, revokeSome } from "./granters.ts";
@@ -10,6 +12,7 @@ import { shutDown } from "./life.ts";
 import { meet } from "./nodes.ts";
 import { callOff, lookThrough, sendBack } from "./overseers.ts";
 import { aliveIn, count, type Life, onLife, type Said, type Sim } from "./sim.ts";
+import { stagedPolicy } from "./stage-spec.ts";
 import { CURRENCY, drawPolicy, type ToolVersion } from "./tool-spec.ts";
 import { truthOf } from "./world.ts";
 
@@ -102,11 +105,22 @@ const deployNew: Deed = async (sim) => {
   const now = deployed.get(name) as ToolVersion;
   const schema = random.chance(0.35);
   count(sim, schema ? "tool schema changed" : "policy reloaded");
-  deployed.set(
-    name,
-    schema ? { ...now, schema: now.schema + 1 } : { ...now, policy: drawPolicy(random, scenario.people) },
-  );
+  const drawn = schema ? now.policy : drawPolicy(random, scenario.people);
+  const policy = scenario.staged && !schema ? stagedPolicy(random, scenario.people, drawn) : drawn;
+  deployed.set(name, schema ? { ...now, schema: now.schema + 1 } : { ...now, policy });
   for (const life of sim.lives.filter(({ alive }) => alive)) if (random.chance(0.6)) void shutDown(sim, life);
+};
+
+/** By somebody who may, or who may not. */
+const giveTime: Deed = async (sim, life) => {
+  const ids = await listed(sim, life, "approvals", "pending");
+  if (ids.length === 0) return;
+  const { random, scenario } = sim;
+  const more = { by: random.pick(scenario.people), byMs: random.between(100, 5_000) };
+  const said = await onLife(life, () => extendApproval(life.runtime, random.pick(ids), more));
+  const isRefused = (error: unknown) =>
+    isHoldpointError(error, "not_eligible") || isHoldpointError(error, "wrong_state");
+  if (said.kind === "error" && !isRefused(said.error)) meet(sim, life, "of more time", said.error);
 };
 
 const HOUR_MS = 3_600_000;
@@ -146,24 +160,28 @@ const FLOW_DEEDS: readonly (readonly [Deed, number])[] = [
   [withdraw, 4],
   [resolveDoubts, 4],
 ];
+const STAGE_DEEDS: readonly (readonly [Deed, number])[] = [[giveTime, 8]];
 const bagOf = (deeds: typeof DEEDS): readonly Deed[] =>
   deeds.flatMap(([deed, weight]) => Array.from({ length: weight }, () => deed));
 const BAG = bagOf(DEEDS);
 const FLOW_BAG = bagOf(FLOW_DEEDS);
+const STAGE_BAG = bagOf(STAGE_DEEDS);
 const GRANT_BAG = bagOf([
   [giveSome, 8],
   [revokeSome, 4],
 ]);
 const MOVE_BAG = bagOf([[moveWorld, 8]]);
 
-export async function operate(sim: Sim): Promise<void> {
-  const { random, scheduler } = sim;
-  const { flows, beforehand } = sim.scenario;
+/** What belongs to what the scenario has. */
+function extras({ flows, staged, beforehand }: Sim["scenario"]): readonly Deed[] {
   const grants = beforehand.grants ? GRANT_BAG : [];
   const moves = beforehand.previewed.size > 0 ? MOVE_BAG : [];
-  const bag = [...BAG, ...(flows.starts > 0 ? FLOW_BAG : []), ...grants, ...moves].filter(() =>
-    random.chance(0.7),
-  );
+  return [...(flows.starts > 0 ? FLOW_BAG : []), ...(staged ? STAGE_BAG : []), ...grants, ...moves];
+}
+
+export async function operate(sim: Sim): Promise<void> {
+  const { random, scheduler } = sim;
+  const bag = [...BAG, ...extras(sim.scenario)].filter(() => random.chance(0.7));
   const restMs = random.between(1_000, 4_000);
   while (sim.faultsOn && bag.length > 0) {
     await scheduler.sleep(random.float() * restMs);

@@ -57,6 +57,16 @@ function drawBallot(sim: Sim, question: Question, seen: LiveApproval | undefined
   return { ...base, binding, via: "web", edit: editOf(sim, seen.args as JsonObject) };
 }
 
+const MOST_ROUNDS = 4;
+
+/** Where there are stages, people hear of the next one. */
+async function tellNext(sim: Sim, life: Life, question: Question): Promise<void> {
+  const round = (question.round ?? 0) + 1;
+  if (!sim.scenario.staged || round > MOST_ROUNDS || !sim.random.chance(0.6)) return;
+  const now = await lookAt(life, question);
+  if (now?.status === "pending") sim.told.push({ ...question, decideBy: now.decideBy, round });
+}
+
 /** When the decision is made: soon, at leisure, or as close to the deadline as a person can get. */
 function drawDelay(sim: Sim, question: Question): number {
   const { random } = sim;
@@ -86,6 +96,7 @@ async function vote(sim: Sim, question: Question, yes: number, delay: number): P
         ? cast(sim, random.pick(aliveIn(sim, question.tenant)) ?? life, { ...ballot, via: "phone" })
         : null,
     ]);
+    await tellNext(sim, life, question);
   }
   sim.busy--;
 }

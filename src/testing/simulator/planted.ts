@@ -6,6 +6,7 @@
 import { PLANTED_BEFOREHAND } from "./planted-beforehand.ts";
 import { at, type Patch, type Planted } from "./planted-bug.ts";
 import { PLANTED_IN_FLOWS } from "./planted-flows.ts";
+import { PLANTED_IN_STAGES } from "./planted-stages.ts";
 
 /** Found by `npm run sim -- --planted`, but after more seeds than a test should take. */
 export const RARE: readonly string[] = [
@@ -46,7 +47,7 @@ const IN_CALLS: readonly Planted[] = [
   ),
   bug(
     "expiry only by the sweeper",
-    at(VOTE, "if (isOverdue(approval, draft.now)) expire", "if (false) expire"),
+    at(VOTE, "const current = passTime(draft, command.approval);", "const current = approval;"),
   ),
   bug(
     "the node's clock instead of the database's",
@@ -171,11 +172,7 @@ const IN_CALLS: readonly Planted[] = [
   bug("the requester may vote", at(APPROVAL, "approval.requester.includes(person) ||", "")),
   bug(
     "one person votes twice by two channels",
-    at(
-      VOTE,
-      "vote.by === command.by && vote.binding",
-      "vote.by === command.by && vote.via === command.via && vote.binding",
-    ),
+    at(VOTE, "vote.by === by && vote.binding", "vote.by === by && vote.via === command.via && vote.binding"),
     at(
       VOTE,
       "approval.votes.some((vote) => vote.by === command.by)",
@@ -277,8 +274,8 @@ function groundOf(`,
     at(APPROVAL, "edited: true, votes: [] }", "edited: true }"),
     at(
       APPROVAL,
-      'vote.decision === "approve" && vote.binding === approval.binding',
-      'vote.decision === "approve"',
+      'vote.decision === "approve" && vote.binding === approval.binding &&',
+      'vote.decision === "approve" &&',
     ),
   ),
   bug("a suspended voter counts", at(APPROVAL, "roster.suspended.includes(person)", "false")),
@@ -336,4 +333,9 @@ function groundOf(`,
   ),
 ];
 
-export const PLANTED: readonly Planted[] = [...IN_CALLS, ...PLANTED_BEFOREHAND, ...PLANTED_IN_FLOWS];
+export const PLANTED: readonly Planted[] = [
+  ...IN_CALLS,
+  ...PLANTED_BEFOREHAND,
+  ...PLANTED_IN_FLOWS,
+  ...PLANTED_IN_STAGES,
+];

@@ -18,6 +18,7 @@ import { createRandom } from "./random.ts";
 import { drawScenario } from "./scenario.ts";
 import { createScheduler } from "./scheduler.ts";
 import { aliveIn, count, databaseTime, fail, type Life, type Sim, type Violation } from "./sim.ts";
+import { hasStages, withStages } from "./stage-spec.ts";
 import { bringStart, drawStart } from "./starters.ts";
 import { hasFlows, withWorkflows } from "./workflow-spec.ts";
 import { createWorld } from "./world.ts";
@@ -40,7 +41,8 @@ const MOST_REST_MS = 60_000;
 function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   const random = createRandom(seed);
   const plain = drawScenario(random);
-  const drawn = hasFlows(seed) ? withWorkflows(plain, createRandom(~seed)) : plain;
+  const working = hasFlows(seed) ? withWorkflows(plain, createRandom(~seed)) : plain;
+  const drawn = hasStages(seed) ? withStages(working, createRandom(seed ^ 0x57a6e5n)) : working;
   const scenario = { ...drawn, beforehand: drawBeforehand(seed, drawn.tools) };
   const counters: Counters = new Map();
   const scheduler = createScheduler(() => {

@@ -30,6 +30,8 @@ export type Scenario = {
   readonly latencyMs: number;
   readonly flows: Flows;
   readonly beforehand: Beforehand;
+  /** Approvals have stages, and deadlines that do not just end them. */
+  readonly staged: boolean;
 };
 
 /** Chances per opportunity, at full strength. */
@@ -109,5 +111,6 @@ export function drawScenario(random: Random): Scenario {
     latencyMs: random.pick([1, 3, 10]),
     flows: NO_FLOWS,
     beforehand: NOTHING_BEFOREHAND,
+    staged: false,
   };
 }

@@ -108,7 +108,13 @@ export type Sim = {
   readonly lives: Life[];
   readonly violations: Violation[];
   /** Approvals that people were told about. */
-  readonly told: { readonly tenant: string; readonly approval: string; readonly decideBy: number | null }[];
+  readonly told: {
+    readonly tenant: string;
+    readonly approval: string;
+    readonly decideBy: number | null;
+    /** How often people were asked anew because another stage had begun. */
+    readonly round?: number;
+  }[];
   /** Grants that a call has just found. */
   readonly looked: { readonly tenant: string; readonly grant: string }[];
   readonly trace: ((text: string) => void) | null;

@@ -1,10 +1,20 @@
 /** Simulated tools as data: what the production code is given as functions, the oracle evaluates again on its own. */
 import type { Json } from "../../core/json.ts";
 import type { EffectClass } from "../../core/tool-rules.ts";
-import type { Verdict } from "../../core/verdict.ts";
+import type { OnTimeout, Verdict } from "../../core/verdict.ts";
 import type { Random } from "./random.ts";
 
+export type AskStage = {
+  readonly quorum: number;
+  readonly from: readonly string[] | null;
+  readonly veto: boolean;
+  readonly decideWithinMs: number | null;
+};
+
 export type Ask = {
+  /** Instead of the rule beside it. */
+  readonly stages?: readonly AskStage[];
+  readonly onTimeout?: OnTimeout;
   readonly quorum: number;
   readonly from: readonly string[] | null;
   readonly veto: boolean;
@@ -56,10 +66,14 @@ export const CURRENCY = "EUR";
 export const MOST = 100;
 
 function escalate(ask: Ask): Verdict {
-  const { quorum, from, veto, decideWithinMs, executeWithinMs } = ask;
+  const { quorum, from, veto, decideWithinMs, executeWithinMs, stages, onTimeout } = ask;
+  const staged = stages?.map(({ decideWithinMs: length, ...rule }) =>
+    length === null ? rule : { ...rule, decideWithinMs: length },
+  );
   return {
     verdict: "escalate",
-    approvers: { quorum, from, veto },
+    ...(staged === undefined ? { approvers: { quorum, from, veto } } : { stages: staged }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(decideWithinMs === null ? {} : { decideWithinMs }),
     ...(executeWithinMs === null ? {} : { executeWithinMs }),
   };

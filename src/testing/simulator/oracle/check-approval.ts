@@ -3,47 +3,24 @@ import { PREVIEW_MOVED } from "../../../core/action/preview.ts";
 import type { ApprovalQuestion } from "../../../core/approval/events.ts";
 import type { Json } from "../../../core/json.ts";
 import { count } from "../sim.ts";
-import {
-  type Commit,
-  type Event,
-  expect,
-  has,
-  type SeenApproval,
-  type SeenTenant,
-  type SeenVote,
-  text,
-} from "./seen.ts";
+import { checkExpired, isLate, STAGE_CHECKS } from "./check-stages.ts";
+import { type Commit, type Event, expect, has, type SeenApproval, type SeenVote, text } from "./seen.ts";
+import { isOpen, lacking, mayDecide, ruleNow, rulesOf, standing } from "./stages-seen.ts";
 
 const ENDS = ["approved", "modified", "rejected", "expired", "cancelled"];
-
-function isEligible({ question }: SeenApproval, seen: SeenTenant, person: string): boolean {
-  if (!person.startsWith("person:") || question.requester.includes(person)) return false;
-  if (seen.suspended.has(person)) return false;
-  return question.approvers.from === null || question.approvers.from.includes(person);
-}
-
-/** Distinct eligible people who approved exactly what the binding says. */
-export function standing(approval: SeenApproval, seen: SeenTenant): ReadonlySet<string> {
-  const { binding } = approval.question;
-  const yes = approval.votes.filter((vote) => vote.decision === "approve" && vote.binding === binding);
-  return new Set(yes.map((vote) => vote.by).filter((person) => isEligible(approval, seen, person)));
-}
-
-function isLate(approval: SeenApproval, at: number): boolean {
-  return approval.question.decideBy !== null && at >= approval.question.decideBy;
-}
 
 function checkVote(commit: Commit, event: Event, approval: SeenApproval): void {
   const { seen } = commit;
   const by = text(event.body["by"]);
-  const { binding, decideBy } = approval.question;
+  const { binding } = approval.question;
+  const rule = ruleNow(approval);
   expect(
     commit,
     approval.status === "pending",
     "5",
     `${by} voted on ${event.id}, which is ${approval.status}`,
   );
-  expect(commit, isEligible(approval, seen, by), "7", `${by} is not eligible and voted on ${event.id}`);
+  expect(commit, mayDecide(approval, seen, by, rule), "7", `${by} is not eligible and voted on ${event.id}`);
   expect(commit, !approval.votes.some((vote) => vote.by === by), "7", `${by} voted twice on ${event.id}`);
   expect(commit, !isLate(approval, event.at), "6", `${by} voted on ${event.id} after its deadline`);
   expect(
@@ -52,10 +29,12 @@ function checkVote(commit: Commit, event: Event, approval: SeenApproval): void {
     "1",
     `${by}'s vote on ${event.id} is for another binding`,
   );
-  if (decideBy !== null && Math.abs(decideBy - event.at) <= 1)
+  if (approval.deadline !== null && Math.abs(approval.deadline - event.at) <= 1)
     count(commit.sim, "decision within 1 ms of the deadline");
-  approval.votes.push(event.body as unknown as SeenVote);
-  if (event.body["decision"] === "reject" && approval.question.approvers.veto)
+  const named = approval.question.stages === undefined ? undefined : approval.stage;
+  expect(commit, event.body["stage"] === named, "7", `${by}'s vote on ${event.id} is of another stage`);
+  approval.votes.push({ ...(event.body as unknown as SeenVote), cast: approval.stage });
+  if (event.body["decision"] === "reject" && rule.veto)
     expect(
       commit,
       has(commit, "approval.rejected", event.stream) !== undefined,
@@ -66,16 +45,17 @@ function checkVote(commit: Commit, event: Event, approval: SeenApproval): void {
 
 function checkGiven(commit: Commit, event: Event, approval: SeenApproval): void {
   const counted = standing(approval, commit.seen);
-  const { approvers } = approval.question;
   const by = event.body["by"] as readonly string[];
   const alone = event.type === "approval.modified" && approval.edited && by.length === 1;
-  const least = alone ? 1 : approvers.quorum;
+  const short = alone ? undefined : lacking(approval, commit.seen);
   expect(
     commit,
-    counted.size >= least,
+    short === undefined && counted.size > 0,
     "7",
-    `${event.id} has ${counted.size} of ${least} votes and was given`,
+    `${event.id} was given and stage ${short} of it has no quorum`,
   );
+  const isLast = approval.stage === rulesOf(approval.question).length;
+  expect(commit, alone || isLast, "7", `${event.id} was given in stage ${approval.stage}`);
   expect(
     commit,
     by.every((person) => counted.has(person)),
@@ -92,7 +72,7 @@ function checkEnd(commit: Commit, event: Event, approval: SeenApproval): void {
   expect(commit, approval.decisions === 1, "5", `${event.id} was decided again: ${event.type}`);
   const status = event.type.slice("approval.".length);
   if (status === "approved" || status === "modified") checkGiven(commit, event, approval);
-  if (status === "expired") expect(commit, isLate(approval, event.at), "6", `${event.id} expired early`);
+  if (status === "expired") checkExpired(commit, event, approval);
   if (status === "rejected" || status === "cancelled")
     expect(commit, !isLate(approval, event.at), "6", `${event.id} was ${status} after its deadline`);
   approval.status = status;
@@ -120,13 +100,33 @@ function checkUse(commit: Commit, event: Event, approval: SeenApproval): void {
   );
 }
 
-function checkRevision(event: Event, approval: SeenApproval): void {
-  const { by: _editor, ...change } = event.body;
+/** Stages begin again with the first, unless the editor's word is enough. */
+function checkRevision(commit: Commit, event: Event, approval: SeenApproval): void {
+  const { by: _editor, again, ...change } = event.body;
+  const isEnough = has(commit, "approval.modified", event.stream) !== undefined;
+  const asks = (again ?? {}) as Pick<ApprovalQuestion, "decideBy" | "executeBy">;
   const { preview: _ofBefore, ...question } = approval.question;
-  approval.question = { ...question, ...(change as { [key: string]: Json }) };
+  approval.question = { ...question, ...(change as { [key: string]: Json }), ...asks };
   approval.votes = [];
   approval.edited = true;
+  const isStaged = approval.question.stages !== undefined;
+  expect(
+    commit,
+    (again !== undefined) === (isStaged && !isEnough),
+    "7",
+    `the stages of ${event.id} did not begin again after an edit`,
+  );
+  if (again !== undefined) Object.assign(approval, beginning(approval.question, event.at));
 }
+
+const beginning = ({ decideBy, executeBy }: ApprovalQuestion, at: number) => ({
+  begunAt: at,
+  stage: 1,
+  deadline: decideBy,
+  executeBy,
+  handedOver: new Set<number>(),
+  extended: new Set<number>(),
+});
 
 export function checkApproval(commit: Commit, event: Event): void {
   const { seen } = commit;
@@ -134,14 +134,8 @@ export function checkApproval(commit: Commit, event: Event): void {
   if (event.type === "approval.requested") {
     expect(commit, approval === undefined, "5", `${event.id} was requested twice`);
     const question = event.body as unknown as ApprovalQuestion;
-    seen.approvals.set(event.id, {
-      question,
-      status: "pending",
-      votes: [],
-      edited: false,
-      decisions: 0,
-      decidedAt: 0,
-    });
+    const fresh = { question, status: "pending", votes: [], edited: false, decisions: 0, decidedAt: 0 };
+    seen.approvals.set(event.id, { ...fresh, ...beginning(question, event.at) });
     return;
   }
   if (approval === undefined) {
@@ -150,9 +144,10 @@ export function checkApproval(commit: Commit, event: Event): void {
   }
   const status = event.type.slice("approval.".length);
   if (event.type === "approval.voted") checkVote(commit, event, approval);
-  else if (event.type === "approval.revised") checkRevision(event, approval);
+  else if (event.type === "approval.revised") checkRevision(commit, event, approval);
   else if (ENDS.includes(status)) checkEnd(commit, event, approval);
   else if (["consumed", "lapsed", "revoked"].includes(status)) checkUse(commit, event, approval);
+  else STAGE_CHECKS[event.type]?.(commit, event, approval);
 }
 
 /** At the end of a commit: a quorum that is met has decided. */
@@ -160,11 +155,5 @@ export function checkQuorum(commit: Commit, event: Event): void {
   if (event.type !== "approval.voted" || event.body["decision"] !== "approve") return;
   const approval = commit.seen.approvals.get(event.id);
   if (approval?.status !== "pending") return;
-  const counted = standing(approval, commit.seen).size;
-  expect(
-    commit,
-    counted < approval.question.approvers.quorum,
-    "7",
-    `${event.id} has its quorum and still waits`,
-  );
+  expect(commit, isOpen(approval, commit.seen), "7", `${event.id} has its quorum and still waits`);
 }

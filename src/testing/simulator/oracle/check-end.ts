@@ -1,7 +1,7 @@
 /** After the faults: everything has ended or waits for something that has a name (liveness), and the books agree. */
 import type { Sim } from "../sim.ts";
-import { standing } from "./check-approval.ts";
 import { expect, type SeenAction, type SeenTenant } from "./seen.ts";
+import { isOpen } from "./stages-seen.ts";
 
 function isNamedWait(seen: SeenTenant, action: SeenAction): boolean {
   // Its workflow comes back to it, which is looked at there.
@@ -10,9 +10,7 @@ function isNamedWait(seen: SeenTenant, action: SeenAction): boolean {
   // Without a request id nobody can come back to it.
   if (action.phase === "open") return action.held !== null || action.requestId === null;
   if (action.phase !== "waiting") return true;
-  const approval = seen.approvals.get(action.approval ?? "");
-  if (approval?.status === "pending" && standing(approval, seen).size < approval.question.approvers.quorum)
-    return true;
+  if (isOpen(seen.approvals.get(action.approval ?? ""), seen)) return true;
   return action.requestId === null || action.held !== null;
 }
 

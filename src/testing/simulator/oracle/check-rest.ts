@@ -2,15 +2,14 @@
 import type { Wait } from "../../../core/workflow/events.ts";
 import { obstacleOf } from "../../../core/workflow/held.ts";
 import { databaseTime, type Sim } from "../sim.ts";
-import { standing } from "./check-approval.ts";
 import { type Commit, expect, type SeenTenant } from "./seen.ts";
 import type { SeenFlow } from "./seen-flow.ts";
+import { isOpen as isAsked } from "./stages-seen.ts";
 
 type Place = Pick<Commit, "sim" | "seen">;
 
 function isUndecided({ seen }: Place, id: string): boolean {
-  const approval = seen.approvals.get(id);
-  return approval?.status === "pending" && standing(approval, seen).size < approval.question.approvers.quorum;
+  return isAsked(seen.approvals.get(id), seen);
 }
 
 /** A budget's room is another's a moment later; a switch that is off holds nobody. */

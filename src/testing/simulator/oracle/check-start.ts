@@ -5,9 +5,9 @@ import type { DeployedTool } from "../sim.ts";
 import { count } from "../sim.ts";
 import { type Args, verdictFor } from "../tool-spec.ts";
 import { specOf } from "../workflow-spec.ts";
-import { standing } from "./check-approval.ts";
 import { checkCounted, checkShown } from "./check-grant.ts";
 import { type Commit, type Event, expect, has, type SeenAction, type SeenApproval } from "./seen.ts";
+import { lacking, standing, wantedBy } from "./stages-seen.ts";
 
 /** What the author of the policy meant, asked once more. */
 function meant(tool: DeployedTool, action: SeenAction): string {
@@ -56,9 +56,15 @@ function checkApproved(commit: Commit, event: Event, action: SeenAction, tool: D
     expect(commit, false, "1", `${action.id} started by no approval`);
     return;
   }
-  const { policy, nonce, approvers, decideBy, executeBy, binding, preview } = approval.question;
-  const shown = preview === undefined ? {} : { preview: preview.digest };
-  const bound = bindingBy(commit, action, { policy, nonce, approvers, decideBy, executeBy, ...shown });
+  const { policy, nonce, approvers, decideBy, binding, stages, onTimeout, preview } = approval.question;
+  const { executeBy } = approval;
+  const asked = { policy, nonce, approvers, decideBy, executeBy: approval.question.executeBy };
+  const more = {
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
+    ...(preview === undefined ? {} : { preview: preview.digest }),
+  };
+  const bound = bindingBy(commit, action, { ...asked, ...more });
   checkShown(commit, action, approval);
   expect(
     commit,
@@ -89,9 +95,10 @@ function checkApproved(commit: Commit, event: Event, action: SeenAction, tool: D
 
 function checkStanding(commit: Commit, action: SeenAction, approval: SeenApproval, said: string): void {
   const free = approval.edited && (said === "approve" || said === "unknown");
-  const least = free ? 1 : approval.question.approvers.quorum;
   const counted = standing(approval, commit.seen).size;
-  expect(commit, counted >= least, "7", `${action.id} started with ${counted} of ${least} people behind it`);
+  const holds = free ? counted >= 1 : lacking(approval, commit.seen) === undefined;
+  const least = free ? 1 : wantedBy(approval);
+  expect(commit, holds, "7", `${action.id} started with ${counted} of ${least} people behind it`);
 }
 
 /** By what a person had permitted beforehand, in place of the one whom the policy would have asked. */

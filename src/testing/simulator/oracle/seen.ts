@@ -46,7 +46,13 @@ export type SeenAction = {
   grant: Grant | null;
 };
 
-export type SeenVote = { readonly by: string; readonly decision: string; readonly binding: string };
+/** `cast`: the stage that was asked when it was cast. */
+export type SeenVote = {
+  readonly by: string;
+  readonly decision: string;
+  readonly binding: string;
+  readonly cast: number;
+};
 
 export type SeenApproval = {
   question: ApprovalQuestion;
@@ -56,6 +62,14 @@ export type SeenApproval = {
   decisions: number;
   /** When it was decided, in true milliseconds. */
   decidedAt: number;
+  /** When it was asked, or asked again. */
+  begunAt: number;
+  stage: number;
+  deadline: number | null;
+  executeBy: number | null;
+  handedOver: Set<number>;
+  /** Stages that were given more time by themselves. */
+  extended: Set<number>;
 };
 
 export type SeenGrant = {

@@ -1,0 +1,52 @@
+/** The stages of an approval in words: which one is asked, what became of the others, what happens at the deadline. */
+import { nextAtDeadline } from "../core/approval/deadline.ts";
+import type { ApproverRule } from "../core/verdict.ts";
+import type { Approval } from "../index.ts";
+import { ago } from "./times.ts";
+
+/** "2 of 3"; undefined where there are no stages. */
+export function stageCount({ stages, stage }: Approval): string | undefined {
+  return stages === undefined ? undefined : `${stage} of ${stages.length}`;
+}
+
+export const needsText = ({ quorum, from }: ApproverRule): string =>
+  `${quorum} of: ${from === null ? "any person" : from.join(", ")}`;
+
+const vetoText = ({ veto }: ApproverRule): string => (veto ? "" : "; one rejection alone does not end it");
+
+function stateOf({ stage, handedOver, status, votes }: Approval, number: number): string {
+  const by = votes
+    .filter((vote) => vote.stage === number && vote.decision === "approve")
+    .map((vote) => vote.by);
+  if (handedOver.includes(number)) return "its time was up";
+  if (number < stage) return `met by ${by.join(", ")}`;
+  if (number > stage) return status === "pending" ? "asked later" : "not asked";
+  return status === "pending" ? "asked now" : status;
+}
+
+/** One line for each stage. */
+export function stageLines(approval: Approval): readonly string[] {
+  const { stages = [] } = approval;
+  return stages.map((rule, index) => {
+    const mark = approval.status === "pending" && index + 1 === approval.stage ? "→" : " ";
+    return `${mark} ${index + 1}. ${stateOf(approval, index + 1)}: ${needsText(rule)}${vetoText(rule)}`;
+  });
+}
+
+/** What the deadline brings about, if nobody decides; undefined where there is none. */
+export function atDeadline(approval: Approval): string | undefined {
+  const { status, decideBy, stages, stage } = approval;
+  if (status !== "pending" || decideBy === null) return undefined;
+  const next = stages?.[stage];
+  const then = nextAtDeadline(approval);
+  if (then === "extend") return "there is as much time again, once";
+  if (then === "expire" || next === undefined) return "it expires";
+  return `stage ${stage + 1} is asked instead: ${needsText(next)}`;
+}
+
+export function extensionLines({ extensions }: Approval, now: number): readonly string[] {
+  return extensions.map(({ by, at, from, decideBy }) => {
+    const who = by === "deadline" ? "by itself" : `by ${by}, ${ago(at, now)}`;
+    return `${who}: from ${new Date(from).toISOString()} to ${new Date(decideBy).toISOString()}`;
+  });
+}

@@ -1,0 +1,29 @@
+/** Refuses for good what the kill switch or a budget holds up, where whoever asked does not want to wait; its workflow hears of it. */
+import { withdrawApproval } from "../approval/withdraw.ts";
+import type { Draft, Need } from "../draft.ts";
+import { actionStream, approvalStream } from "../stream.ts";
+import { settleCall } from "../workflow/call.ts";
+
+export type GivenUp = { readonly kind: "given_up" | "left" };
+
+const NEXT = "It was given up for now. Propose it again when what held it is out of the way.";
+
+export function giveUpHeld(draft: Draft, action: string): Need | GivenUp {
+  const ref = actionStream(action);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  if ((state.phase !== "open" && state.phase !== "waiting") || state.held === null) return { kind: "left" };
+  const { held } = state;
+  if (state.phase === "waiting") {
+    const approval = approvalStream(state.approval);
+    const missing = draft.need({ write: [approval] });
+    if (missing !== undefined) return missing;
+    const { status } = draft.state(approval);
+    withdrawApproval(draft, state.approval, { by: held.by, reason: held.reason });
+    if (status === "approved" || status === "modified")
+      draft.append(approval, [{ type: "approval.lapsed", tv: 1, body: { reason: held.reason } }]);
+  }
+  draft.append(ref, [{ type: "action.refused", tv: 1, body: { ...held, retry: false, next: NEXT } }]);
+  return settleCall(draft, action) ?? { kind: "given_up" };
+}

@@ -1,0 +1,69 @@
+/**
+ * A person gives a pending question more time.
+ *
+ * E1. Only somebody who may decide it now: never the requester, and nobody of another stage.
+ * E2. The new deadline is a moment, not a length: saying it twice gives the time once.
+ * E3. The binding is not touched. It holds the terms as they were asked; how long they were extended is in the journal.
+ */
+import { type Draft, isNeed, type Need } from "../draft.ts";
+import { approvalStream, ROSTER } from "../stream.ts";
+import { tellWorkflow } from "../workflow/tell.ts";
+import { passTime, stageField } from "./deadline.ts";
+import { refuseExpired, withAction } from "./end.ts";
+import { type ApprovalStatus, isEligible, type LiveApproval } from "./state.ts";
+
+export type ExtendCommand = {
+  readonly approval: string;
+  readonly by: string;
+  readonly until: number;
+  /** The deadline that the person saw; null trusts what stands now. */
+  readonly seen: number | null;
+  readonly via: string;
+};
+
+export type ExtendAnswer =
+  | { readonly kind: "extended" | "same"; readonly decideBy: number }
+  | { readonly kind: "extend_refused"; readonly reason: string }
+  | { readonly kind: "not_possible"; readonly status: ApprovalStatus; readonly reason: string }
+  | { readonly kind: "unknown" };
+
+function isRepeat({ extensions, decideBy }: LiveApproval, { by, until }: ExtendCommand): boolean {
+  return extensions.at(-1)?.by === by && decideBy === until;
+}
+
+function whyNot(approval: LiveApproval, { seen, until }: ExtendCommand): string | undefined {
+  const { status, decideBy } = approval;
+  if (status !== "pending") return `it is ${status} already`;
+  if (decideBy === null) return "it has no deadline";
+  if (seen !== null && seen !== decideBy) return "its deadline is another one by now";
+  return until <= decideBy ? "it has that much time already" : undefined;
+}
+
+function extendNow(draft: Draft, command: ExtendCommand, approval: LiveApproval): ExtendAnswer {
+  const ref = approvalStream(command.approval);
+  const { by, until, via } = command;
+  if (isRepeat(approval, command)) return { kind: "same", decideBy: until };
+  if (!isEligible(approval, draft.state(ROSTER), by)) {
+    const reason = `${by} may not decide this`;
+    draft.append(ref, [{ type: "approval.extend_refused", tv: 1, body: { by, reason, via } }]);
+    return { kind: "extend_refused", reason };
+  }
+  const reason = whyNot(approval, command);
+  if (reason !== undefined) return { kind: "not_possible", status: approval.status, reason };
+  const body = { by, from: approval.decideBy, decideBy: until, via, ...stageField(approval) };
+  draft.append(ref, [{ type: "approval.extended", tv: 1, body }]);
+  return { kind: "extended", decideBy: until };
+}
+
+export function extend(draft: Draft, command: ExtendCommand): Need | ExtendAnswer {
+  const before = withAction(draft, command.approval);
+  if (isNeed(before)) return before;
+  if (before.status === "none") return { kind: "unknown" };
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined) return more;
+  const approval = passTime(draft, command.approval);
+  const isOver = before.status === "pending" && approval.status !== "pending";
+  if (isOver) refuseExpired(draft, approval);
+  const answer = extendNow(draft, command, approval);
+  return (isOver ? tellWorkflow(draft, command.approval) : undefined) ?? answer;
+}

@@ -1,0 +1,118 @@
+/**
+ * What an escalation asks for, in full: of whom, one stage after another, until when, and what happens at the deadline.
+ *
+ * G1. A quorum that the people of a stage cannot meet is none, and neither are stages that need the same person twice:
+ *     each person decides once.
+ * G2. One stage is the same as `approvers` alone.
+ */
+import { isJsonObject } from "./json.ts";
+import { type ApproverRule, approverRule, type OnTimeout, unsatisfiable, type Verdict } from "./verdict.ts";
+
+/** Some three hundred years: a later moment is a mistake, and beyond what dates can say. */
+export const LONGEST_MS = 1e13;
+export const MOST_STAGES = 10;
+
+export type Stage = ApproverRule & { readonly decideWithinMs: number | null };
+
+export type ApprovalTerms = {
+  /** Of the first stage. */
+  readonly approvers: ApproverRule;
+  readonly decideWithinMs: number | null;
+  readonly executeWithinMs: number | null;
+  /** Only where there are several. */
+  readonly stages?: readonly Stage[];
+  /** Only where it does not just expire. */
+  readonly onTimeout?: Exclude<OnTimeout, "expire">;
+};
+
+type Escalation = Pick<
+  Extract<Verdict, { verdict: "escalate" }>,
+  "approvers" | "stages" | "onTimeout" | "decideWithinMs" | "executeWithinMs"
+>;
+
+const ON_TIMEOUT: readonly unknown[] = ["expire", "escalate", "extend"] satisfies readonly OnTimeout[];
+
+function isDuration(value: unknown): boolean {
+  return (
+    value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= LONGEST_MS)
+  );
+}
+
+const ruleOf = ({ quorum, from, veto }: ApproverRule): ApproverRule => ({ quorum, from, veto });
+
+/** Who has to agree, stage by stage, without the time they have. */
+export function rulesOf(terms: Pick<ApprovalTerms, "approvers" | "stages">): readonly ApproverRule[] {
+  return (terms.stages ?? [terms.approvers]).map(ruleOf);
+}
+
+function stageOf(given: unknown, number: number, usualMs: number | undefined): Stage | string {
+  if (!isJsonObject(given)) return `stage ${number} is not an object`;
+  const rule = approverRule(given);
+  if (typeof rule === "string") return `stage ${number}: ${rule.replaceAll("approvers.", "")}`;
+  const { decideWithinMs = usualMs } = given;
+  if (!isDuration(decideWithinMs)) return `stage ${number}: its deadline is not a number of milliseconds`;
+  return { ...rule, decideWithinMs: decideWithinMs === undefined ? null : Number(decideWithinMs) };
+}
+
+/** `decideWithinMs` beside the stages is the time of each that does not say its own. */
+function stagesOf({ approvers, stages, decideWithinMs }: Escalation): readonly Stage[] | string {
+  if (stages === undefined) {
+    const rule = approverRule(approvers);
+    return typeof rule === "string" ? rule : [{ ...rule, decideWithinMs: decideWithinMs ?? null }];
+  }
+  if (approvers !== undefined) return "approvers and stages exclude each other";
+  if (!Array.isArray(stages) || stages.length === 0 || stages.length > MOST_STAGES)
+    return `stages is not a list of 1 to ${MOST_STAGES}`;
+  const list = stages.map((one: unknown, index) => stageOf(one, index + 1, decideWithinMs));
+  return list.find((one) => typeof one === "string") ?? (list as readonly Stage[]);
+}
+
+/** The terms in full; or why they are none. */
+export function approvalTerms(given: Escalation): ApprovalTerms | string {
+  const { onTimeout = "expire", decideWithinMs, executeWithinMs } = given;
+  if (!isDuration(decideWithinMs) || !isDuration(executeWithinMs))
+    return "a deadline is not a number of milliseconds";
+  if (!ON_TIMEOUT.includes(onTimeout)) return "onTimeout is not expire, escalate or extend";
+  const list = stagesOf(given);
+  if (typeof list === "string") return list;
+  const [first] = list as readonly [Stage];
+  return {
+    approvers: ruleOf(first),
+    decideWithinMs: first.decideWithinMs,
+    executeWithinMs: executeWithinMs ?? null,
+    ...(list.length === 1 ? {} : { stages: list }),
+    ...(onTimeout === "expire" ? {} : { onTimeout }),
+  };
+}
+
+/** A seat for each vote that is needed, with the people who may take it; nobody takes two. */
+export function canBeSeated(rules: readonly ApproverRule[], without: (person: string) => boolean): boolean {
+  const seats = rules.flatMap(({ from, quorum }) => {
+    const people = [...new Set(from ?? [])].filter((who) => who.startsWith("person:") && !without(who));
+    return from === null ? [] : Array.from({ length: quorum }, () => people);
+  });
+  const seated = new Map<string, number>();
+  const findSeat = (seat: number, tried: Set<string>): boolean => {
+    for (const person of seats[seat] ?? []) {
+      if (tried.has(person)) continue;
+      tried.add(person);
+      const other = seated.get(person);
+      if (other !== undefined && !findSeat(other, tried)) continue;
+      seated.set(person, seat);
+      return true;
+    }
+    return false;
+  };
+  return seats.every((_, seat) => findSeat(seat, new Set()));
+}
+
+/** Why nobody could ever meet these terms, or undefined when people can. */
+export function unmeetable(terms: ApprovalTerms, requester: readonly string[]): string | undefined {
+  const rules = rulesOf(terms);
+  for (const [index, rule] of rules.entries()) {
+    const fault = unsatisfiable(rule, requester);
+    if (fault !== undefined) return rules.length === 1 ? fault : `stage ${index + 1}: ${fault}`;
+  }
+  if (rules.length === 1 || canBeSeated(rules, (who) => requester.includes(who))) return undefined;
+  return "each person decides once, and the stages together need more people than they name";
+}

@@ -1,0 +1,54 @@
+/** The policy of a supervised run, where it is a document: a file that is followed, or the same as an object. */
+import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import type { Policy } from "../define-tool.ts";
+import type { Gates } from "../gate.ts";
+import { type LivePolicy, livePolicy } from "../policy/live-policy.ts";
+import type { PolicySource } from "../policy/policy-source.ts";
+import type { Runtime } from "../runtime.ts";
+
+type Given = Policy<never> | PolicySource | undefined;
+
+/** A path ends like one; a verdict says that it is one. */
+export function isDocument(policy: Given): policy is PolicySource {
+  if (typeof policy === "string") return /\.(?:ya?ml|json)$/i.test(policy);
+  return typeof policy === "object" && policy !== null && !("verdict" in policy);
+}
+
+type Opened = { readonly live: LivePolicy; readonly open: Promise<void> };
+
+/** Of one instance, by file or by object: runs that name the same one share it, and it is watched once. */
+const opened = new WeakMap<Gates, Map<PolicySource, Opened>>();
+
+/** Answers once its version is in the journal. */
+export async function openDocument(
+  gates: Gates,
+  runtime: Runtime,
+  source: PolicySource,
+): Promise<() => CompiledPolicy> {
+  const all = opened.get(gates) ?? new Map<PolicySource, Opened>();
+  opened.set(gates, all);
+  const known = all.get(source) ?? begin(gates, runtime, source);
+  all.set(source, known);
+  await known.open.catch((error: unknown) => {
+    all.delete(source);
+    throw error;
+  });
+  return () => known.live.current();
+}
+
+function begin(gates: Gates, runtime: Runtime, source: PolicySource): Opened {
+  const live = livePolicy(source, gates.tools);
+  return { live, open: live.open(runtime) };
+}
+
+export type DocumentLimits = CompiledPolicy["limits"];
+
+/** The tightest of what the documents say that hold for a run. */
+export function tightest(all: readonly DocumentLimits[]): DocumentLimits {
+  const limits: { -readonly [Field in keyof DocumentLimits]: DocumentLimits[Field] } = {};
+  for (const field of ["steps", "toolCalls", "seconds"] as const) {
+    const said = all.flatMap((one) => one[field] ?? []);
+    if (said.length > 0) limits[field] = Math.min(...said);
+  }
+  return limits;
+}

@@ -1,0 +1,224 @@
+/** Random policies and actions, drawn from a seed. */
+import type { Json } from "../../src/core/json.ts";
+import type { PolicyText } from "../../src/core/policy/document.ts";
+import type { PastCall, PolicyInput } from "../../src/core/verdict.ts";
+import {
+  type Draw,
+  drawNumber,
+  drawTruth,
+  KEYS,
+  literal,
+  NUMBERS,
+  OVER_CALLS,
+  OVER_RISK,
+  OVER_RULES,
+  type Sight,
+  type Tree,
+  textOf,
+  WORDS,
+} from "./policy-draw-expression.ts";
+
+const TOOLS = ["pay", "refund", "read_file", "wire", "final"];
+const PATTERNS = ["pay", "refund", "*", "re*", "*f*", "final", ["pay", "final"], ["nothing", "r*d"]] as const;
+
+export type DrawnRule = {
+  readonly id: string;
+  readonly tool?: string | readonly string[];
+  readonly when?: Tree;
+  readonly verdict: "approve" | "revise" | "block" | "escalate";
+  readonly set?: Readonly<Record<string, Tree>>;
+  readonly shadow: boolean;
+};
+export type DrawnTotal = {
+  readonly name: string;
+  readonly tool: string;
+  readonly when?: Tree;
+  readonly sum?: Tree;
+};
+export type DrawnRisk = {
+  readonly conditions: readonly {
+    readonly id: string;
+    readonly tool?: string;
+    readonly when: Tree;
+    readonly weight: number;
+  }[];
+  readonly routes: Readonly<
+    Partial<Record<"low" | "medium" | "high" | "critical", "approve" | "block" | "escalate">>
+  >;
+};
+export type DrawnPolicy = {
+  readonly fallback?: "approve" | "block" | "escalate";
+  readonly toolCalls?: number;
+  readonly limited: boolean;
+  readonly tools?: Readonly<Record<string, { readonly calls?: number; readonly repeats?: number }>>;
+  readonly totals: readonly DrawnTotal[];
+  readonly risk?: DrawnRisk;
+  readonly rules: readonly DrawnRule[];
+};
+
+function drawRule(draw: Draw, index: number, sight: Sight): DrawnRule {
+  const verdict = draw.pick(["approve", "approve", "revise", "block", "escalate"] as const);
+  return {
+    id: `r${index}`,
+    ...(draw.chance(0.6) ? { tool: draw.pick(PATTERNS) } : {}),
+    ...(draw.chance(0.85) ? { when: drawTruth(draw, sight) } : {}),
+    verdict,
+    ...(verdict === "revise"
+      ? {
+          set: {
+            [draw.pick(KEYS)]: draw.chance(0.5) ? literal(draw.pick(NUMBERS)) : drawNumber(draw, sight),
+          },
+        }
+      : {}),
+    shadow: draw.chance(0.15),
+  };
+}
+
+function drawTotals(draw: Draw): readonly DrawnTotal[] {
+  return Array.from({ length: draw.upTo(2) }, (_, index) => ({
+    name: `t${index}`,
+    tool: draw.pick(["pay", "re*", "*"]),
+    ...(draw.chance(0.5) ? { when: drawTruth(draw, OVER_CALLS) } : {}),
+    ...(draw.chance(0.6) ? { sum: drawNumber(draw, OVER_CALLS) } : {}),
+  }));
+}
+
+function drawRisk(draw: Draw, sight: Sight): DrawnRisk {
+  const conditions = Array.from({ length: draw.upTo(3) }, (_, index) => ({
+    id: `c${index}`,
+    ...(draw.chance(0.4) ? { tool: draw.pick(["pay", "re*", "final"]) } : {}),
+    when: drawTruth(draw, sight),
+    weight: draw.pick([-10, 10, 30, 45.5, 60]),
+  }));
+  const levels = (["low", "medium", "high", "critical"] as const).filter(() => draw.chance(0.3));
+  return {
+    conditions,
+    routes: Object.fromEntries(
+      levels.map((level) => [level, draw.pick(["approve", "block", "escalate"] as const)]),
+    ),
+  };
+}
+
+export function drawPolicy(draw: Draw): DrawnPolicy {
+  const totals = drawTotals(draw);
+  const names = totals.map(({ name }) => name);
+  const limited = draw.chance(0.3);
+  return {
+    ...(draw.chance(0.7) ? { fallback: draw.pick(["approve", "block", "escalate"] as const) } : {}),
+    limited,
+    ...(limited && draw.chance(0.7) ? { toolCalls: draw.upTo(5) } : {}),
+    ...(draw.chance(0.3)
+      ? { tools: { pay: { calls: draw.upTo(3) }, "re*": { repeats: draw.upTo(2) }, refund: {} } }
+      : {}),
+    totals,
+    ...(draw.chance(0.4) ? { risk: drawRisk(draw, OVER_RISK(names)) } : {}),
+    rules: Array.from({ length: draw.upTo(6) }, (_, index) => drawRule(draw, index, OVER_RULES(names))),
+  };
+}
+
+export function documentOf(policy: DrawnPolicy): PolicyText {
+  const { fallback, toolCalls, limited, tools, totals, risk, rules } = policy;
+  return {
+    policy: "drawn",
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(limited ? { limits: toolCalls === undefined ? {} : { tool_calls: toolCalls } } : {}),
+    ...(tools === undefined ? {} : { tools: { ...tools } }),
+    totals: Object.fromEntries(
+      totals.map(({ name, tool, when, sum }) => [
+        name,
+        {
+          tool,
+          ...(when === undefined ? {} : { when: textOf(when) }),
+          ...(sum === undefined ? { count: true as const } : { sum: textOf(sum) }),
+        },
+      ]),
+    ),
+    ...(risk === undefined
+      ? {}
+      : {
+          risk: {
+            conditions: risk.conditions.map((one) => ({ ...one, when: textOf(one.when) })),
+            routes: risk.routes,
+          },
+        }),
+    rules: rules.map(({ when, set, shadow, ...rule }) => ({
+      ...rule,
+      ...(when === undefined ? {} : { when: textOf(when) }),
+      ...(set === undefined
+        ? {}
+        : {
+            set: Object.fromEntries(Object.entries(set).map(([key, tree]) => [key, { expr: textOf(tree) }])),
+          }),
+      ...(shadow ? { shadow } : {}),
+    })),
+  };
+}
+
+function drawJson(draw: Draw): Json {
+  return draw.pick<() => Json>([
+    () => draw.pick(NUMBERS),
+    () => draw.pick(WORDS),
+    () => draw.chance(0.5),
+    () => null,
+    () =>
+      Array.from({ length: draw.upTo(3) }, () => (draw.chance(0.8) ? draw.pick(NUMBERS) : draw.pick(WORDS))),
+    () => ({ a: draw.pick(NUMBERS) }),
+  ])();
+}
+
+function drawArgs(draw: Draw): Json {
+  const usual: Readonly<Record<string, () => Json>> = {
+    a: () => draw.pick(NUMBERS),
+    b: () => draw.pick(NUMBERS),
+    s: () => draw.pick(WORDS),
+    list: () => Array.from({ length: draw.upTo(3) }, () => draw.pick(NUMBERS)),
+    o: () => ({ a: draw.pick(NUMBERS) }),
+    constructor: () => draw.pick(WORDS),
+  };
+  const entries = Object.entries(usual).filter(() => draw.chance(0.85));
+  return Object.fromEntries(entries.map(([key, make]) => [key, draw.chance(0.9) ? make() : drawJson(draw)]));
+}
+
+function drawPast(draw: Draw): PastCall {
+  const status = draw.pick([
+    "waiting",
+    "running",
+    "applied",
+    "applied",
+    "applied",
+    "in_doubt",
+    "not_applied",
+    "refused",
+  ] as const);
+  return {
+    action: "act_past",
+    tool: draw.pick(["pay", "refund", "read_file"]),
+    args: drawArgs(draw),
+    status,
+    result: status === "applied" && draw.chance(0.8) ? { n: draw.pick(NUMBERS) } : null,
+    generation: 1 + draw.upTo(1),
+    undone: draw.chance(0.15),
+    at: draw.upTo(1_000_000),
+  };
+}
+
+export function drawAction(draw: Draw): PolicyInput {
+  const inWorkflow = draw.chance(0.7);
+  const history = inWorkflow ? Array.from({ length: draw.upTo(5) }, () => drawPast(draw)) : [];
+  const tool = draw.pick(TOOLS);
+  // A call that was made before is not rare: that is what a limit looks for.
+  const before = history.find((call) => call.tool === tool && draw.chance(0.4));
+  return {
+    tool,
+    effectClass: draw.pick(["read", "once"]),
+    args: before?.args ?? drawArgs(draw),
+    agent: draw.pick(["agent:one", "agent:two"]),
+    requester: [],
+    requestId: null,
+    workflow: inWorkflow
+      ? { id: "wf_1", name: draw.pick(["pay", "late"]), generation: 1 + draw.upTo(1) }
+      : null,
+    history,
+    now: 0,
+  };
+}

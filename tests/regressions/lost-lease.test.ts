@@ -1,0 +1,179 @@
+/** Between a start and its send: a lease that was lost, and recovery that looks at an effect of its own process. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { actionStream, streamName } from "../../src/core/stream.ts";
+import { recoverDead, startRecovery } from "../../src/engine/recover.ts";
+import type { CrashPoint } from "../../src/engine/runtime.ts";
+import { HoldpointError, isHoldpointError } from "../../src/index.ts";
+import { journalText, machine, type Process, settled } from "../fixtures/runtime.ts";
+import { ANN, office } from "../workflows/office.ts";
+
+const LEASE_MS = 3_000;
+
+/** A process alone on a database whose leases it cannot renew while `isAway`. */
+function alone(effect: "once" | "idempotent" = "once") {
+  const computer = machine({ leaseMs: LEASE_MS });
+  const at: { point: CrashPoint | null; work: () => Promise<void> } = { point: null, work: async () => {} };
+  const reach = async (point: CrashPoint) => {
+    if (point !== at.point) return;
+    at.point = null;
+    await at.work();
+  };
+  const line = { isAway: false };
+  const ran: string[] = [];
+  const open = () => {
+    const hp = computer.process({ reach });
+    const holdEpoch = hp.store.holdEpoch.bind(hp.store);
+    Object.assign(hp.store, {
+      holdEpoch: async (id: string) => {
+        const hold = await holdEpoch(id);
+        const renew = async () => {
+          if (line.isAway) throw new HoldpointError("store_unavailable", "The line is down.");
+          await hold.renew();
+        };
+        return { ...hold, renew };
+      },
+    });
+    const run = () => void ran.push("sent");
+    return { hp, send: hp.gate({ name: "send", policy: "approve", effect, run }) };
+  };
+  return { computer, line, at, ran, open };
+}
+
+const isLost = (error: unknown) => isHoldpointError(error, "epoch_ended");
+
+describe("a process that is alone and has lost its lease", () => {
+  test("starts nothing, says so, and does not let its callers wait for ever", async () => {
+    const { computer, line, ran, open } = alone();
+    const { hp, send } = open();
+    await send({}, { requestId: "one" });
+    line.isAway = true;
+    await computer.clock.advance(LEASE_MS * 2);
+    line.isAway = false;
+    await assert.rejects(send({}, { requestId: "two" }), isLost);
+    await computer.clock.advance(LEASE_MS * 2);
+    const told = hp.notices.filter((one) => one.kind === "maintenance_failed" && isLost(one.error));
+    assert.equal(told.length, 1, "it is told about, once");
+    assert.deepEqual(ran, ["sent"]);
+    const starts = (await journalText(hp)).split("effect.started").length - 1;
+    assert.equal(starts, 1);
+  });
+
+  for (const effect of ["once", "idempotent"] as const)
+    test(`between a start and its send sends nothing; the next process finds it: ${effect}`, async () => {
+      const { computer, line, at, ran, open } = alone(effect);
+      const { hp, send } = open();
+      at.point = "before_send";
+      at.work = async () => {
+        line.isAway = true;
+        await computer.clock.advance(LEASE_MS * 2);
+        line.isAway = false;
+      };
+      await assert.rejects(
+        send({}, { requestId: "one" }),
+        (error) => isLost(error) && /was started; the next process/.test((error as HoldpointError).data),
+      );
+      assert.deepEqual(ran, []);
+      hp.crash();
+      const next = open();
+      await recoverDead(next.hp.runtime);
+      const { phase } = await next.hp.actions.get("one");
+      assert.deepEqual([phase, ran], effect === "once" ? ["in_doubt", []] : ["applied", ["sent"]]);
+    });
+
+  test("for a moment, and renews it, sends once", async () => {
+    const { computer, line, at, ran, open } = alone();
+    const { send } = open();
+    at.point = "before_send";
+    at.work = async () => {
+      line.isAway = true;
+      await computer.clock.advance(LEASE_MS * 0.8);
+      line.isAway = false;
+    };
+    assert.equal((await send({}, { requestId: "one" })).executed, true);
+    assert.deepEqual(ran, ["sent"]);
+  });
+});
+
+describe("recovery that looks at an effect whose start its own process has not heard of yet", () => {
+  /** Holds the starter back in the moment after its commit. */
+  function startedUnheard(effect: "once" | "idempotent") {
+    const computer = machine();
+    const heard = Promise.withResolvers<void>();
+    const reach = (point: CrashPoint) => (point === "after_propose" ? heard.promise : undefined);
+    const hp: Process = computer.process({ reach });
+    const ran: string[] = [];
+    const out = Promise.withResolvers<void>();
+    const send = hp.gate({
+      name: "send",
+      policy: "approve",
+      effect,
+      run: async () => {
+        ran.push("sent");
+        await out.promise;
+      },
+    });
+    return { computer, hp, ran, heard, out, answer: send({}, { requestId: "one" }) };
+  }
+
+  for (const effect of ["once", "idempotent"] as const)
+    for (const order of ["while it is sent", "after it was sent", "before it is sent"])
+      test(`sends it once, if that is heard ${order}: ${effect}`, async () => {
+        const { hp, ran, heard, out, answer } = startedUnheard(effect);
+        await settled();
+        if (order === "before it is sent") heard.resolve();
+        const recovery = startRecovery(hp.runtime).then(({ performed }) => Promise.all(performed));
+        if (order !== "before it is sent") await settled();
+        if (order === "after it was sent") {
+          out.resolve();
+          await recovery;
+        }
+        heard.resolve();
+        await settled();
+        out.resolve();
+        await recovery;
+        assert.equal((await answer).executed, true);
+        assert.deepEqual(ran, ["sent"]);
+      });
+});
+
+test("an effect that recovery gives up, because its workflow is over, is not sent while that is written down", async () => {
+  const place = office();
+  const heard = Promise.withResolvers<void>();
+  const desk = place.open({
+    reach: (point) => (point === "after_propose" && isOn ? heard.promise : undefined),
+  });
+  let isOn = false;
+  const ran: string[] = [];
+  const flow = desk.workflow("w", {}, async (ctx, _: object) => {
+    isOn = true;
+    await ctx.step("send", { effect: "once" }, () => void ran.push("sent"));
+  });
+  const { id } = await flow.start({});
+  const action = await place.until(async () => (await desk.workflows.get(id)).open[0]);
+  await desk.workflows.cancel(id, { ...ANN, reason: "enough" });
+  const written = Promise.withResolvers<void>();
+  const transact = desk.store.transact.bind(desk.store);
+  let isDelayed = false;
+  Object.assign(desk.store, {
+    transact: async (...args: Parameters<typeof transact>) => {
+      const [first] = args[1].write ?? [];
+      if (!isDelayed && first !== undefined && streamName(first) === streamName(actionStream(action))) {
+        isDelayed = true;
+        await written.promise;
+      }
+      return transact(...args);
+    },
+  });
+  const recovery = startRecovery(desk.runtime);
+  await settled();
+  assert.ok(isDelayed, "it is about to be given up");
+  heard.resolve();
+  await settled();
+  written.resolve();
+  await recovery;
+  await settled();
+  const { phase } = await desk.actions.get(action);
+  assert.deepEqual([phase, ran], ["not_applied", []], "what was sent is never called not applied");
+  await place.finish(desk.close());
+});
