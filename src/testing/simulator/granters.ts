@@ -63,7 +63,7 @@ export async function moveWorld(sim: Sim): Promise<void> {
   sim.world.levels.set(name, (sim.world.levels.get(name) ?? 0) + 1);
 }
 
-const EARLY = 12;
+const EARLY = 20;
 
 /** Some are there from the beginning. */
 export async function giveEarly(sim: Sim): Promise<void> {

@@ -170,7 +170,7 @@ const GRANT_BAG = bagOf([
   [giveSome, 8],
   [revokeSome, 4],
 ]);
-const MOVE_BAG = bagOf([[moveWorld, 8]]);
+const MOVE_BAG = bagOf([[moveWorld, 16]]);
 
 /** What belongs to what the scenario has. */
 function extras({ flows, staged, beforehand }: Sim["scenario"]): readonly Deed[] {
