@@ -13,6 +13,13 @@ import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { journal } from "./journal.ts";
+import { policyBacktest } from "./policy/backtest.ts";
+import { policyCheck } from "./policy/check.ts";
+import { policyExplain } from "./policy/explain.ts";
+import { policyList } from "./policy/list.ts";
+import { policyShow } from "./policy/show.ts";
+import { policySuggest } from "./policy/suggest.ts";
+import { policyTest } from "./policy/test.ts";
 import { receipt } from "./receipt.ts";
 import { reject } from "./reject.ts";
 import { resolve } from "./resolve.ts";
@@ -50,6 +57,13 @@ export const COMMANDS: readonly Command[] = [
   resolve,
   stop,
   go,
+  policyCheck,
+  policyExplain,
+  policyTest,
+  policyList,
+  policyShow,
+  policyBacktest,
+  policySuggest,
   receipt,
   verify,
   seal,

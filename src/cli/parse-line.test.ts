@@ -36,6 +36,23 @@ describe("a command line", () => {
     assert.match(refusal("run", "flow.ts", "more"), /one word too many/);
   });
 
+  test("may name a command with two words, and repeat its last word", () => {
+    const line = run("policy", "--limit", "3", "backtest", "p.yaml");
+    assert.deepEqual([line.command.name, line.words], ["policy backtest", ["p.yaml"]]);
+    assert.deepEqual(run("policy", "test", "a.yaml", "b.yaml", "c.yaml").words, [
+      "a.yaml",
+      "b.yaml",
+      "c.yaml",
+    ]);
+    assert.match(refusal("policy", "backtest"), /policy backtest needs <file>/);
+    assert.match(refusal("policy"), /"policy" needs another word. There are: check, /);
+    assert.match(refusal("policy", "chek", "x"), /Did you mean "policy check"\?/);
+    assert.match(refusal("policy", "list", "x"), /one word too many/);
+    assert.deepEqual(parseLine(["policy", "--help"], COMMANDS), { kind: "help", command: undefined });
+    const help = parseLine(["help", "policy", "show"], COMMANDS);
+    assert.ok(help.kind === "help" && help.command?.name === "policy show");
+  });
+
   test("without a command asks for help or the version", () => {
     assert.deepEqual(parseLine([], COMMANDS), { kind: "help", command: undefined });
     assert.deepEqual(parseLine(["-h"], COMMANDS), { kind: "help", command: undefined });

@@ -94,15 +94,17 @@ function checkNeeded(command: Command, values: Values): void {
       throw usage(`${command.name} needs --${name} ${flag.value}`, command);
 }
 
-/** `[file]` may be left out. */
+/** `[file]` may be left out, and `[file…]` given more than once. */
 const isOptional = (expected: string): boolean => expected.startsWith("[");
+const isRepeated = (expected: string | undefined): boolean => expected?.endsWith("…]") === true;
 
 function checkWords(command: Command, words: readonly string[]): void {
   const missing = command.words[words.length];
   if (missing !== undefined && !isOptional(missing))
     throw usage(`${command.name} needs ${missing}.`, command);
   const extra = words[command.words.length];
-  if (extra !== undefined) throw usage(`${quote(extra)} is one word too many.`, command);
+  if (extra !== undefined && !isRepeated(command.words.at(-1)))
+    throw usage(`${quote(extra)} is one word too many.`, command);
   for (const [at, expected] of command.words.entries()) {
     if (expected.startsWith("<") || isOptional(expected)) continue;
     const choices = expected.split("|");
@@ -111,9 +113,13 @@ function checkWords(command: Command, words: readonly string[]): void {
   }
 }
 
-function commandNamed(name: string, commands: readonly Command[]): Command {
-  const found = commands.find((command) => command.name === name);
+/** Some commands have a name of two words. */
+function commandNamed(words: readonly string[], commands: readonly Command[]): Command {
+  const [name = "", second = ""] = words;
+  const found = commands.find((command) => command.name === name || command.name === `${name} ${second}`);
   if (found !== undefined) return found;
+  const family = commands.filter((command) => command.name.startsWith(`${name} `));
+  if (family.length > 0) throw usage(noneOf(name, second, family));
   const close = nearest(
     name,
     commands.map((command) => command.name),
@@ -121,13 +127,29 @@ function commandNamed(name: string, commands: readonly Command[]): Command {
   throw usage(`There is no command ${quote(name)}.${close === undefined ? "" : ` Did you mean "${close}"?`}`);
 }
 
+/** Only the first word of several commands: their help is the overview. */
+function isFamily([name, second]: readonly string[], commands: readonly Command[]): boolean {
+  return second === undefined && commands.some((command) => command.name.startsWith(`${name} `));
+}
+
+function noneOf(name: string, second: string, family: readonly Command[]): string {
+  const known = family.map((command) => command.name.slice(name.length + 1));
+  const close = second === "" ? undefined : nearest(second, known);
+  const hint = close === undefined ? ` There are: ${known.join(", ")}.` : ` Did you mean "${name} ${close}"?`;
+  return second === ""
+    ? `"${name}" needs another word.${hint}`
+    : `There is no command ${quote(`${name} ${second}`)}.${hint}`;
+}
+
 export function parseLine(argv: readonly string[], commands: readonly Command[]): Line {
   const { typed, words: all } = tokenize(argv, commands);
   const asked = all[0] === "help" ? all.slice(1) : all;
-  const [name, ...words] = asked;
   const wants = (flag: string) => typed.some((one) => one.name === flag && one.value === undefined);
-  const command = name === undefined ? undefined : commandNamed(name, commands);
-  if (all[0] === "help" || wants("help")) return { kind: "help", command };
+  const isHelp = all[0] === "help" || wants("help");
+  const isNone = asked.length === 0 || (isHelp && isFamily(asked, commands));
+  const command = isNone ? undefined : commandNamed(asked, commands);
+  const words = asked.slice(command?.name.split(" ").length ?? 0);
+  if (isHelp) return { kind: "help", command };
   if (command === undefined) {
     const strange = typed.find((one) => !["version", ...Object.keys(COMMON_FLAGS)].includes(one.name));
     if (strange !== undefined) throw unknownFlag(strange, undefined);

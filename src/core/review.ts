@@ -14,6 +14,9 @@ import { type PolicyInput, RISK_LEVELS, type Risk, type ShadowVerdict, type Verd
 
 const MAX_ROUNDS = 5;
 
+/** What a review needs of a tool. */
+export type Reviewer = Pick<ToolRules, "policy" | "validate">;
+
 export type Revision = { readonly args: Json; readonly reason: string; readonly rule: string };
 
 export type Review = {
@@ -53,7 +56,7 @@ function areRemarks({ risk, shadow = [] }: Verdict): boolean {
   return isRisk && Array.isArray(shadow) && shadow.every(isJsonObject);
 }
 
-function ask(rules: ToolRules, input: PolicyInput): Verdict {
+function ask(rules: Reviewer, input: PolicyInput): Verdict {
   try {
     const said: unknown = rules.policy(input);
     if (!isJsonObject(said)) return block("the policy did not answer a verdict");
@@ -106,7 +109,7 @@ function roundOf(input: PolicyInput, args: Json): PolicyInput {
   };
 }
 
-export function reviewAction(rules: ToolRules, input: PolicyInput): Review {
+export function reviewAction(rules: Reviewer, input: PolicyInput): Review {
   const revisions: Revision[] = [];
   let args = input.args;
   for (let round = 0; round <= MAX_ROUNDS; round++) {

@@ -14,6 +14,7 @@ import { actionStream, budgetStream, ROSTER, switchStream } from "../core/stream
 import { agentScope, decideSwitch, type SwitchState, TENANT_SCOPE } from "../core/switch.ts";
 import { checkAgent } from "./check-call.ts";
 import { isMoney } from "./define-tool.ts";
+import { forgetFree } from "./free-switches.ts";
 import { loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
@@ -40,11 +41,15 @@ export async function setSwitch(
   checkAgent(command.agent);
   const ref = switchStream(command.agent === undefined ? TENANT_SCOPE : agentScope(command.agent));
   const { by, reason } = command;
-  return runCommand(place, { write: [ref] }, (draft) => {
-    const events = decideSwitch(draft.state(ref), { stop, by, reason });
-    draft.append(ref, events);
-    return events.length > 0;
-  });
+  try {
+    return await runCommand(place, { write: [ref] }, (draft) => {
+      const events = decideSwitch(draft.state(ref), { stop, by, reason });
+      draft.append(ref, events);
+      return events.length > 0;
+    });
+  } finally {
+    forgetFree(place.store);
+  }
 }
 
 /** Whether new effects of the tenant, or of one agent, are stopped; by whom and why. */

@@ -21,6 +21,8 @@ type Known = {
   readonly resting: Map<string, PastCall>;
 };
 
+type Noted = Pick<Known, "settled" | "undone" | "settledSeq">;
+
 const KEPT_WORKFLOWS = 200;
 const AT_ONCE = 100;
 const kept = new WeakMap<Store, Map<string, Known>>();
@@ -43,7 +45,7 @@ function knownOf({ store, tenant }: Place, workflow: string): Known {
   return known;
 }
 
-function note(known: Known, { type, seq, body }: Entry): void {
+function note(known: Noted, { type, seq, body }: Entry): void {
   if (type === "call.settled") known.settled.push(String(body["action"]));
   if (type === "compensation.settled" && body["status"] === "undone")
     known.undone.add(String(body["undoes"]));
@@ -51,16 +53,22 @@ function note(known: Known, { type, seq, body }: Entry): void {
     known.settledSeq = seq;
 }
 
-/** A fork begins with what its origin had called up to then. */
-async function noteOrigin(place: Place, known: Known, { workflow, seq, upTo = seq }: Fork): Promise<void> {
+/** A fork begins with what its origin had called up to then. What was called later is the origin's alone. */
+export async function noteOrigin(
+  place: Place,
+  known: Noted,
+  { workflow, seq, upTo = seq }: Fork,
+): Promise<void> {
+  const made = new Set<unknown>();
   for await (const entry of entriesOf(place, workflow)) {
     if (entry.seq > upTo) return;
     if (entry.type === "workflow.created") await noteFork(place, known, entry);
-    note(known, entry);
+    if (entry.type === "call.made" && entry.seq <= seq) made.add(entry.body["action"]);
+    if (entry.type !== "call.settled" || made.has(entry.body["action"])) note(known, entry);
   }
 }
 
-async function noteFork(place: Place, known: Known, { body }: Entry): Promise<void> {
+async function noteFork(place: Place, known: Noted, { body }: Entry): Promise<void> {
   const fork = body["fork"] as unknown as Fork | null;
   if (fork === null) return;
   await noteOrigin(place, known, fork);

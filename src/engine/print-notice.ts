@@ -39,10 +39,3 @@ export function noticePrinter(hint: string | null): (notice: Notice) => void {
     process.stderr.write(`holdpoint: ${noticeText(notice)}${more}\n`);
   };
 }
-
-/** A database that only the program names has to be named to the command as well. */
-export function commandHint({ database }: { readonly database?: string }): string | null {
-  return database === undefined
-    ? null
-    : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
-}

@@ -5,7 +5,7 @@
  * U2. Values and secrets that the rules ask for are loaded and handed in; rules themselves never wait.
  */
 import type { Load } from "../core/action/start.ts";
-import { type Draft, decideWith, type Need } from "../core/draft.ts";
+import { type Draft, decideWith, isNeed, type Need, openDraft } from "../core/draft.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
@@ -58,6 +58,19 @@ export function runCommand<Result>(
   return runDecide(place, needs, decideWith(rules));
 }
 
+/** Rules that ask for more have decided nothing: what they wrote down until then is not kept, and they begin anew. */
+function withoutLoads<Result>(
+  rules: (draft: Draft, loaded: ReadonlyMap<string, Json>) => Need | Result,
+  loaded: ReadonlyMap<string, Json>,
+): Decide<Result> {
+  return (sight) => {
+    const draft = openDraft(sight);
+    const answer = rules(draft, loaded);
+    if (isNeed(answer)) return answer;
+    return isLoad(answer) ? { kind: "commit", append: [], result: answer } : draft.commit(answer);
+  };
+}
+
 /** The same for rules that may ask for what is not in the states. */
 export async function runLoading<Result extends { readonly kind: string }>(
   place: Place,
@@ -67,7 +80,7 @@ export async function runLoading<Result extends { readonly kind: string }>(
 ): Promise<Exclude<Result, Need | Load>> {
   const loaded = new Map<string, Json>();
   for (;;) {
-    const answer = await runCommand(place, needs, (draft) => rules(draft, loaded));
+    const answer = await runDecide(place, needs, withoutLoads(rules, loaded));
     if (!isLoad(answer)) return answer as Exclude<Result, Need | Load>;
     loaded.set(answer.key, await load(answer));
   }

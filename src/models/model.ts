@@ -11,7 +11,7 @@ export type ModelRequest = {
   /** One JSON object is wanted; otherwise plain text. */
   readonly format: "json" | "text";
   readonly maxOutputTokens?: number;
-  /** Aborts when the time is up, or the instance closes. */
+  /** Aborts when the time is up, the run is cancelled or sent back, or the instance closes. */
   readonly signal: AbortSignal;
 };
 

@@ -2,6 +2,7 @@
 import { actionsView } from "./actions.ts";
 import { approvalsView } from "./approvals.ts";
 import { grantsView, standingView } from "./grants.ts";
+import { policiesView } from "./policies.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
 export const PROJECTIONS = [
@@ -9,6 +10,7 @@ export const PROJECTIONS = [
   actionsView,
   workflowsView,
   runsView,
+  policiesView,
   grantsView,
   standingView,
 ] as const;

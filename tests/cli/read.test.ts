@@ -63,7 +63,7 @@ describe("approvals", () => {
     const { code, out, err } = await cli("approvals");
     assert.deepEqual([code, err], [0, ""]);
     const [first, second] = linesOf(out).map((line) => line.split("\t"));
-    assert.deepEqual([first?.length, second?.length], [9, 9]);
+    assert.deepEqual([first?.length, second?.length], [10, 10]);
     assert.deepEqual([first?.[0], first?.[1], first?.[3]], [ids.pending, "pending", "0/1"]);
     assert.match(`${first?.[2]} ${first?.[4]}`, /^\d{4}-\S+Z \d{4}-\S+Z$/);
     assert.deepEqual(first?.slice(5), [
@@ -71,6 +71,7 @@ describe("approvals", () => {
       "agent:tester",
       '{"subject":"Hello","to":"ann"}',
       "action",
+      "-",
     ]);
   });
 

@@ -63,10 +63,10 @@ test("the page explains every exit code and every code of its own", () => {
   assert.deepEqual(Object.fromEntries(ownCodes), OWN_CODES);
 });
 
-test("only welcome, and what makes a store of its own, run without one", () => {
+test("only welcome, what makes a store of its own, and what reads files, run without one", () => {
   const storeless = COMMANDS.filter((command) => command.storeless === true);
   assert.deepEqual(
     storeless.map((command) => command.name),
-    ["welcome", "init", "demo", "run"],
+    ["welcome", "init", "demo", "run", "policy check", "policy explain", "policy test"],
   );
 });

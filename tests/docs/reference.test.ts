@@ -43,8 +43,12 @@ function methodsOf(type: string, source: string): readonly string[] {
 }
 
 test("docs/reference/library.md has every method of an instance, and no other", () => {
-  const instance = readRoot("src/engine/instance.ts") + readRoot("src/engine/workflow/instance.ts");
-  const parts = ["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants", "Workflows"];
+  const sources = ["instance", "workflow/instance", "policies"];
+  const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
+  const parts = [
+    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets"],
+    ...["People", "Grants", "Workflows", "Policies"],
+  ];
   const expected = [
     ...[...methodsOf("KillSwitch", instance), ...methodsOf("Holdpoint", index)].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${part.toLowerCase()}.${name}`)),

@@ -210,7 +210,7 @@ export function drawAction(draw: Draw): PolicyInput {
   const before = history.find((call) => call.tool === tool && draw.chance(0.4));
   return {
     tool,
-    effectClass: draw.pick(["read", "once"]),
+    effectClass: tool === "final" ? "read" : draw.pick(["read", "once"]),
     args: before?.args ?? drawArgs(draw),
     agent: draw.pick(["agent:one", "agent:two"]),
     requester: [],

@@ -97,6 +97,11 @@ describe("a supervised run", () => {
       revised_action: refund(800),
     });
     assert.deepEqual(result.history[1]?.executed_action, refund(800));
+    // Reviewed under the run's own policy, the edit is what was approved: nobody is asked again, and it is the approval that is used.
+    const started = (await desk.journal.read(result.workflow)).filter(
+      ({ type }) => type === "effect.started",
+    );
+    assert.partialDeepStrictEqual(started[1]?.body, { grant: { kind: "approval", approval: id } });
     await desk.close();
   });
 

@@ -65,33 +65,31 @@ async function exported(folder: Folder): Promise<string> {
 }
 
 describe("an agent that is killed while a person is asked", () => {
-  for (const stream of [false, true])
-    test(`goes on in another process, with the same answer (${stream ? "streamed" : "whole"})`, async (context) => {
-      const folder = temporaryFolder(context);
-      const wire = await playWire(say);
-      context.after(() => wire.close());
-      const world = join(folder.path, "..", "world.txt");
-      const input = { folder: folder.path, keyFile: folder.keyFile, world, baseUrl: wire.url, stream };
-      const first = start(context, input);
-      await first.waits;
-      await killed(first);
-      const people = folder.open({ agent: "people" });
-      const ann = { by: "person:ann", edit: { amount_usd: 800 }, note: "800 is enough" };
-      await people.approvals.approve(await pendingApproval(people), ann);
-      const result = await start(context, input).result;
-      assert.equal(result.stop_reason, "success");
-      assert.equal(result.answer, "800 USD came back to Anna; a person had to agree.");
-      assert.equal(readFileSync(world, "utf8"), "refund 800\n");
-      assert.deepEqual(
-        result.trace.map(({ tool, executed_from, ok }) => `${tool} ${executed_from} ${ok}`),
-        ["get_refund_context original true", "issue_refund human_revised true", "final original true"],
-      );
-      assert.equal(wire.heard.length, 3, "what was recorded is not asked again");
-      if (stream) return;
-      // Asked for once more, it is the same run, and nobody is asked anything.
-      assert.deepEqual(await start(context, input).result, result);
-      assert.equal(wire.heard.length, 3);
-      assert.ok(!(await exported(folder)).includes("never-journaled"));
-      assert.equal((await people.journal.verify()).ok, true);
-    });
+  test("goes on in another process, with the same answer", async (context) => {
+    const folder = temporaryFolder(context);
+    const wire = await playWire(say);
+    context.after(() => wire.close());
+    const world = join(folder.path, "..", "world.txt");
+    const input = { folder: folder.path, keyFile: folder.keyFile, world, baseUrl: wire.url, stream: true };
+    const first = start(context, input);
+    await first.waits;
+    await killed(first);
+    const people = folder.open({ agent: "people" });
+    const ann = { by: "person:ann", edit: { amount_usd: 800 }, note: "800 is enough" };
+    await people.approvals.approve(await pendingApproval(people), ann);
+    const result = await start(context, input).result;
+    assert.equal(result.stop_reason, "success");
+    assert.equal(result.answer, "800 USD came back to Anna; a person had to agree.");
+    assert.equal(readFileSync(world, "utf8"), "refund 800\n");
+    assert.deepEqual(
+      result.trace.map(({ tool, executed_from, ok }) => `${tool} ${executed_from} ${ok}`),
+      ["get_refund_context original true", "issue_refund human_revised true", "final original true"],
+    );
+    assert.equal(wire.heard.length, 3, "what was recorded is not asked again");
+    // Asked for once more, it is the same run, and nobody is asked anything.
+    assert.deepEqual(await start(context, input).result, result);
+    assert.equal(wire.heard.length, 3);
+    assert.ok(!(await exported(folder)).includes("never-journaled"));
+    assert.equal((await people.journal.verify()).ok, true);
+  });
 });

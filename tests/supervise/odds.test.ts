@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Policy } from "../../src/engine/define-tool.ts";
 import { loadPackage } from "../../src/models/packages.ts";
 import { ANN, office, question, waiting } from "../workflows/office.ts";
-import { atStep, CONTEXT, FINAL, GOAL, given, refund, scripted, toolsOf } from "./refund.ts";
+import { atStep, CONTEXT, FINAL, GOAL, given, scripted } from "./refund.ts";
 
 describe("supervised runs", () => {
   test("of one name side by side keep their own model, policy and tools, also after they waited", async () => {
@@ -38,24 +38,34 @@ describe("supervised runs", () => {
     await desk.close();
   });
 
-  test("that was sent back begins again, and tells only of its last attempt", async () => {
+  test("that was sent back undoes what it did, begins again, and tells only of its last attempt", async () => {
     const place = office();
     const desk = place.open();
     const done: string[] = [];
-    const model = scripted(refund(5), refund(1500), refund(7), FINAL);
-    const tools = toolsOf(desk, done);
-    const running = desk.supervise({
-      ...given({ gate: (() => 0) as never }, model),
-      tools,
-      limits: { toolCalls: 2 },
-    });
+    const act = (n: number) => ({ kind: "tool", name: "act", args: { n } });
+    const tools = [
+      {
+        name: "act",
+        policy: ({ args }: { args: { n: number } }) => (args.n > 1 ? "escalate" : "approve"),
+        run: ({ n }: { n: number }) => void done.push(`do ${n}`),
+        undo: ({ n }: { n: number }) => void done.push(`undo ${n}`),
+      },
+    ];
+    const model = scripted(act(1), act(2), act(0), FINAL);
+    const running = desk.supervise({ goal: GOAL, tools, model, limits: { toolCalls: 2 } });
     await question(place, desk);
     const { items } = await desk.workflows.list();
-    const id = items[0]?.id ?? "";
-    await desk.workflows.rollback(id, { ...ANN, reason: "not so" }).catch(() => undefined);
+    await desk.workflows.rollback(items[0]?.id ?? "", { ...ANN, reason: "not so" });
     const result = await place.finish(running);
-    const { end } = await desk.workflows.get(id);
-    assert.equal(end?.status === "failed" || result.trace.length === 2, true);
+    assert.equal(result.stop_reason, "success");
+    assert.deepEqual(done, ["do 1", "undo 1", "do 0"]);
+    assert.deepEqual(
+      result.history.map(({ step, action }) => ({ step, action })),
+      [
+        { step: 1, action: act(0) },
+        { step: 2, action: FINAL },
+      ],
+    );
     await desk.close();
   });
 

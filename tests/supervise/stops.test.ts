@@ -342,6 +342,38 @@ describe("a run that waits for a person ends", () => {
     await desk.close();
   });
 
+  test("with cancelled while the model thinks, which is told to stop", async () => {
+    const { place, desk } = open();
+    const told = Promise.withResolvers<void>();
+    let isAsked = false;
+    const model: Model = {
+      id: "slow",
+      propose: ({ signal }) => {
+        isAsked = true;
+        signal.addEventListener("abort", () => told.resolve());
+        return new Promise(() => undefined);
+      },
+    };
+    const running = desk.supervise(given(desk, model));
+    await place.until(async () => isAsked);
+    const { items } = await desk.workflows.list();
+    await desk.workflows.cancel(items[0]?.id ?? "", { ...ANN, reason: "not needed any more" });
+    check(await place.finish(running), "cancelled");
+    await place.finish(told.promise);
+    await desk.close();
+  });
+
+  test("with stopped where the kill switch is on when it was approved: the approval lapses", async () => {
+    const { place, desk, running, approval, done } = await waiting();
+    await desk.switch.stop({ ...ANN, reason: "enough" });
+    await desk.approvals.approve(approval, ANN);
+    const result = check(await place.finish(running), "stopped", "execution");
+    assert.deepEqual(done, []);
+    assert.equal(result.trace[0]?.human_approved, true);
+    assert.equal((await desk.approvals.get(approval)).status, "lapsed");
+    await desk.close();
+  });
+
   test("with rolled_back where somebody rolls it back for good", async () => {
     const { place, desk, running } = await waiting();
     const { items } = await desk.workflows.list();

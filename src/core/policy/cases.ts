@@ -10,6 +10,7 @@ import { EFFECT_CLASSES, type EffectClass, type ToolRules, type Validation } fro
 import { type PastCall, type PolicyInput, RISK_LEVELS } from "../verdict.ts";
 import type { CompiledPolicy } from "./compile.ts";
 import type { KnownTool } from "./known-tool.ts";
+import { FINAL } from "./tool-pattern.ts";
 
 const json = z.custom<Json>((value) => value !== undefined, "is missing");
 const time = z.iso.datetime({ offset: true });
@@ -139,7 +140,8 @@ function validator(tool: KnownTool | undefined): (args: Json) => Validation {
 /** A tool of which only its policy and its schema are asked. */
 function toolFor(policy: CompiledPolicy, one: PolicyCase, tools: readonly KnownTool[] | null): ToolRules {
   const known = tools?.find(({ name }) => name === one.when.tool);
-  const effectClass = (one.when.effect ?? known?.effectClass ?? "once") as EffectClass;
+  const usual = one.when.tool === FINAL ? "read" : "once";
+  const effectClass = (one.when.effect ?? known?.effectClass ?? usual) as EffectClass;
   return {
     name: one.when.tool,
     effectClass,

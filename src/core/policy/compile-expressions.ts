@@ -35,6 +35,7 @@ export type Workshop = {
   cost: number;
 };
 
+/** A worker's answer, as every program knows it. */
 const ANSWER: KnownTool = {
   name: FINAL,
   effectClass: "read",
@@ -49,8 +50,8 @@ function surroundings(
   names: ReadonlyMap<string, Type>,
   wants: Wanted,
 ): Surroundings {
-  const known =
-    shop.tools === null ? [] : [...shop.tools, ANSWER].filter(({ name }) => matchesTool(tool, name));
+  const all = shop.tools === null ? [] : [...shop.tools.filter(({ name }) => name !== FINAL), ANSWER];
+  const known = all.filter(({ name }) => matchesTool(tool, name));
   const tools = known.map(({ name, schema }) => ({ name, args: argsType(schema) }));
   return { names, wants, tools };
 }

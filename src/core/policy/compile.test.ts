@@ -109,6 +109,19 @@ describe("what keeps a policy from being used", () => {
       "limits.tool_call: tool_call is not a key here (did you mean tool_calls?)",
     ],
     [{ rules: [{ verdict: "block" }] }, "rules.0.id: id is missing"],
+    [
+      rule({ when: { function: "() => true" } }),
+      "rules.0.when: when is a function of a program, which only that program can run",
+    ],
+    [rule({ when: 5 }), "rules.0.when: when is not an expression"],
+    [
+      rule({ tool: "issue_refund", verdict: "revise", set: { reson: "x" } }),
+      "rules.0.set.reson: issue_refund has no field reson (did you mean reason?)",
+    ],
+    [
+      rule({ tool: "issue_refund", verdict: "revise", set: { amount_usd: "5" } }),
+      "rules.0.set.amount_usd: amount_usd of issue_refund is a number, and this is text",
+    ],
     [{ default: "revise" }, "default: default is not approve, block, escalate or { verdict: … }"],
   ];
   for (const [document, expected] of table) {
@@ -123,9 +136,13 @@ describe("what keeps a policy from being used", () => {
     assert.deepEqual({ faults, warnings }, { faults: [], warnings: [] });
   });
 
-  it("a tool may not be named final", () => {
-    const { faults } = check({}, [...TOOLS, tool("final", {}, [])]);
-    assert.match(faults.join(), /a tool is named final/);
+  it("a tool may not be named final, unless it is what answers go through", () => {
+    const named = (properties: KnownTool["schema"], effectClass: string) =>
+      check({}, [...TOOLS, { ...tool("final", properties, []), effectClass }]).faults.length;
+    assert.equal(named({}, "read"), 1);
+    assert.equal(named({ answer: { type: "string" } }, "once"), 1);
+    assert.equal(named({ answer: { type: "string" }, to: { type: "string" } }, "read"), 1);
+    assert.equal(named({ answer: { type: "string" } }, "read"), 0);
   });
 
   it("all expressions together are limited too", () => {
@@ -154,6 +171,14 @@ describe("what is worth a second look", () => {
     [rule({ tool: "delete_*" }), "rules.0.tool: no tool fits delete_*"],
     [rule({ tool: "wire_money" }), "rules.0.tool: there is no tool wire_money here"],
     [rule({ tool: "get_context2" }), "rules.0.tool: there is no tool get_context2 here"],
+    [
+      rule({ verdict: "revise", set: { reason: "x" }, when: "has(args.amount_usd)" }),
+      "rules.0.set.reason: send_email has no field reason",
+    ],
+    [
+      { ...rule({ tool: "send_email", verdict: "approve" }), tools: { "get_*": {} } },
+      "rules.0.tool: a speaks of send_email, which is not among the tools that this policy allows",
+    ],
     [rule({ when: false }), "rules.0.when: a can never match: its condition is false"],
     [rule({ when: "false" }), "rules.0.when: a can never match: its condition is false"],
     [

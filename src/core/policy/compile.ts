@@ -100,6 +100,15 @@ function routes({ risk }: PolicyDocument): ReadonlyMap<RiskLevel, Answer> {
 
 const UNREVIEWED: Answer = { verdict: "approve", rule: "final:not_named", reason: "no rule names final" };
 
+/** Whatever has an effect is no answer, and must not be taken for one. */
+const isFalseAnswer = ({ tool, effectClass }: PolicyInput): boolean =>
+  tool === FINAL && effectClass !== "read";
+const FALSE_ANSWER: Answer = {
+  verdict: "block",
+  rule: "final:not_an_answer",
+  reason: "a tool is named final, which is what a worker's answer is called, and it has an effect",
+};
+
 /** An answer of a worker is no call of a tool: a policy that does not name it has nothing to say of it. */
 function otherwise({ default: outcome, policy }: PolicyDocument, tool: string, isNamed: boolean): Answer {
   if (tool === FINAL && !isNamed) return UNREVIEWED;
@@ -151,7 +160,7 @@ function policyOf(document: PolicyDocument, parts: Parts, totals: Plan["totals"]
       ...(toolCalls === undefined ? {} : { toolCalls }),
       ...(seconds === undefined ? {} : { seconds }),
     },
-    judge: (input) => judge(planFor(input.tool), input),
+    judge: (input) => (isFalseAnswer(input) ? FALSE_ANSWER : judge(planFor(input.tool), input)),
     usesHistory: (tool) => planFor(tool).looksBack,
   };
 }

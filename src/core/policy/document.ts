@@ -17,20 +17,24 @@ const name = z.string().regex(/^[A-Za-z_][\w:.-]{0,99}$/, "is not a name (letter
 const words = z.string().min(1, "is empty").max(2_000);
 const count = z.int().min(0).max(1_000_000);
 const expression = z.string().regex(/\S/, "is empty");
-const condition = z.custom<string | boolean | Predicate>(
-  (value) =>
-    typeof value === "boolean" ||
-    typeof value === "function" ||
-    (typeof value === "string" && value.trim() !== ""),
-  "is not an expression",
-);
+const isCondition = (value: unknown): boolean =>
+  typeof value === "boolean" ||
+  typeof value === "function" ||
+  (typeof value === "string" && /\S/.test(value));
+/** A function stands as its text in a document that was stored. */
+const isStored = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "function" in value;
+const condition = z.custom<string | boolean | Predicate>(isCondition, {
+  error: ({ input }) =>
+    isStored(input) ? "is a function of a program, which only that program can run" : "is not an expression",
+});
 const duration = z
   .string()
   .refine((text) => (durationMs(text) ?? 0) > 0, 'is not a length of time like "90s", "30m", "24h" or "7d"');
 const json = z.custom<Json>((value) => value !== undefined, "is not a value");
 const toolName = z.string().min(1, "is empty").max(200);
 const toolPattern = z.union(
-  [toolName, z.array(toolName).min(1, "names no tool").readonly()],
+  [toolName, z.array(toolName).min(1, "names no tool").max(200).readonly()],
   "is not a tool's name, a pattern or a list of those",
 );
 

@@ -236,12 +236,18 @@ describe("rules on trial", () => {
 });
 
 describe("final", () => {
+  const judged = (rules: Rules, effectClass = "read") =>
+    policyOf({ default: "approve", rules }).judge(input({ answer: "x" }, { tool: "final", effectClass }));
+
   it("is meant by its name only", () => {
-    const judged = (rules: Rules) =>
-      policyOf({ default: "block", rules }).judge(input({ answer: "x" }, { tool: "final" }));
     assert.equal(judged([{ ...block, tool: "*" }, escalate]).rule, "final:not_named");
     assert.equal(judged([{ ...block, tool: ["pay", "final"] }]).rule, "block");
     assert.equal(judged([{ ...approve, tool: "final", when: "args.answer == 'y'" }]).rule, "default");
+  });
+
+  it("with an effect is no answer, and does not slip past rules for every tool", () => {
+    const { verdict, rule } = judged([{ ...block, tool: "*" }], "once");
+    assert.deepEqual([verdict, rule], ["block", "final:not_an_answer"]);
   });
 });
 

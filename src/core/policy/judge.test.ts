@@ -181,8 +181,14 @@ describe("the refund policy", () => {
     assert.equal(policy.judge(email).reason, "email_before_refund");
     const history = [past("get_refund_context", {}), past("issue_refund", { amount_usd: 5 })];
     assert.equal(policy.judge({ ...email, history }).reason, "email_after_refund");
-    assert.equal(policy.judge(call("final", { answer: "done" })).reason, "final_requires_context");
-    assert.equal(policy.judge(call("final", { answer: "done" }, { history })).reason, "final_with_context");
+    assert.equal(
+      policy.judge(call("final", { answer: "done" }, { effectClass: "read" })).reason,
+      "final_requires_context",
+    );
+    assert.equal(
+      policy.judge(call("final", { answer: "done" }, { effectClass: "read", history })).reason,
+      "final_with_context",
+    );
   });
 
   it("a tool that is not listed is not allowed", () => {

@@ -1,9 +1,12 @@
 /** What a document says that cannot be meant. Faults are certain; warnings are worth a look. */
+import { isJsonObject } from "../json.ts";
 import { canBeSeated } from "../stages.ts";
 import { unsatisfiable } from "../verdict.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
+import type { KnownTool } from "./known-tool.ts";
+import { checkSet } from "./lint-set.ts";
 import { nearest } from "./nearest.ts";
 import { approversOf } from "./terms.ts";
 import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
@@ -71,6 +74,7 @@ function checkRule(shop: Workshop, rule: PolicyRule, index: number): void {
     report.faults.push({ path, message: `${rule.id} revises, and has no set to say what` });
   if (rule.verdict !== "revise" && rule.set !== undefined)
     report.faults.push({ path: [...path, "set"], message: `set belongs to revise, not to ${rule.verdict}` });
+  checkSet(shop, rule, index);
   if (rule.when === false || (typeof rule.when === "string" && rule.when.trim() === "false"))
     report.warnings.push({
       path: [...path, "when"],
@@ -161,16 +165,38 @@ function checkTool(shop: Workshop, name: string, effect: string | undefined): vo
   shop.report.faults.push({ path: ["tools", name, "effect"], message });
 }
 
+/** What answers go through is a tool as well: one that reads, and takes nothing but the answer. */
+function isAnswer({ effectClass, schema }: KnownTool): boolean {
+  const properties = schema?.["properties"];
+  return effectClass === "read" && isJsonObject(properties) && Object.keys(properties).join() === "answer";
+}
+
+/** A rule for a tool that the list leaves out is never the answer. */
+function checkListed({ document, report }: Workshop, rule: PolicyRule, index: number): void {
+  if (document.tools === undefined || rule.tool === undefined || rule.verdict === "block") return;
+  const listed = Object.keys(document.tools);
+  for (const name of patternsOf(rule.tool)) {
+    const isThere = name === FINAL || isPattern(name) || listed.some((one) => matchesGlob(one, name));
+    if (!isThere)
+      report.warnings.push({
+        path: ["rules", index, "tool"],
+        message: `${rule.id} speaks of ${name}, which is not among the tools that this policy allows`,
+      });
+  }
+}
+
 function checkTools(shop: Workshop): void {
   const { document, tools, report } = shop;
-  for (const [index, { tool }] of (document.rules ?? []).entries())
-    checkNames(shop, patternsOf(tool ?? FINAL), ["rules", index, "tool"]);
+  for (const [index, rule] of (document.rules ?? []).entries()) {
+    checkNames(shop, patternsOf(rule.tool ?? FINAL), ["rules", index, "tool"]);
+    checkListed(shop, rule, index);
+  }
   for (const [index, { tool }] of (document.risk?.conditions ?? []).entries())
     checkNames(shop, patternsOf(tool ?? FINAL), ["risk", "conditions", index, "tool"]);
   for (const [name, { tool }] of Object.entries(document.totals ?? {}))
     checkNames(shop, patternsOf(tool), ["totals", name, "tool"]);
   for (const [name, terms] of Object.entries(document.tools ?? {})) checkTool(shop, name, terms?.effect);
-  if (tools?.some(({ name }) => name === FINAL))
+  if (tools?.some((tool) => tool.name === FINAL && !isAnswer(tool)))
     report.faults.push({
       path: [],
       message: "a tool is named final, which is what a worker's answer is called; rename the tool",

@@ -17,6 +17,9 @@ const MINUTE_MS = 60_000;
 type Said = ModelAnswer | ModelFailure;
 export type Question = Omit<ModelRequest, "signal">;
 
+/** `signal` aborts when the run is cancelled or sent back. */
+type Asked = { readonly runtime: Runtime; readonly model: Model; readonly signal: AbortSignal };
+
 const isFailure = (said: Said): said is ModelFailure => "failure" in said;
 
 /** A model that throws has not spoken. */
@@ -31,11 +34,11 @@ async function heard(model: Model, request: ModelRequest): Promise<Said> {
 }
 
 /** What comes after the time is up is not listened to. */
-async function withinTime(runtime: Runtime, model: Model, question: Question): Promise<Said> {
+async function withinTime({ runtime, model, signal: given }: Asked, question: Question): Promise<Said> {
   const { timeoutMs = MINUTE_MS } = model;
   const over = new AbortController();
   const timer = new AbortController();
-  const signal = AbortSignal.any([over.signal, runtime.closing]);
+  const signal = AbortSignal.any([over.signal, given, runtime.closing]);
   const late = sleepThrough(runtime.clock, timeoutMs, timer.signal).then((): Said => {
     over.abort();
     return { failure: "timeout", message: `no answer within ${timeoutMs} ms` };
@@ -75,14 +78,10 @@ function read(question: Question, text: string, catalogue: Catalogue): Validated
     : validateProposal(JSON.stringify({ kind: "final", answer: text.toWellFormed() }), catalogue);
 }
 
-export async function askModel(
-  runtime: Runtime,
-  model: Model,
-  question: Question,
-  catalogue: Catalogue,
-): Promise<Turn> {
+export async function askModel(asked: Asked, question: Question, catalogue: Catalogue): Promise<Turn> {
+  const { runtime, model } = asked;
   const passed = stopwatch(runtime.clock);
-  const said = await withinTime(runtime, model, question);
+  const said = await withinTime(asked, question);
   const ms = Math.round(passed());
   if (isFailure(said)) {
     if (runtime.closing.aborted)

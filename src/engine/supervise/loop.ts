@@ -77,9 +77,10 @@ async function questionOf({ worker, ctx, input }: Run, asked: Asked): Promise<Qu
 function ask(run: Run, asked: Asked): Promise<Turn> {
   const { runtime, model, tools } = run.worker;
   // What the model does not do comes back as a turn; only a store in trouble throws.
-  return run.ctx.step(asked, { retries: { attempts: 5 } }, async () => {
+  return run.ctx.step(asked, { retries: { attempts: 5 } }, async ({ signal }) => {
     const question = await questionOf(run, asked);
-    return "kind" in question ? question : askModel(runtime, model, question, tools.catalogue);
+    if ("kind" in question) return question;
+    return askModel({ runtime, model, signal }, question, tools.catalogue);
   });
 }
 

@@ -7,6 +7,7 @@
 import { switchScopes } from "../../core/action/start.ts";
 import { type StreamRef, streamName, switchStream } from "../../core/stream.ts";
 import { obstacleOf, roomIn } from "../../core/workflow/held.ts";
+import { lookingFree, wereFree } from "../free-switches.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -17,12 +18,16 @@ export const HELD_MS = 30_000;
 export const isObstacle = ({ kind }: StreamRef): boolean => kind === "switch" || kind === "budget";
 
 /** The switch that keeps this process from beginning anything, as a wait names it. */
-export function stoppedBy(runtime: Runtime): Promise<string | undefined> {
+export async function stoppedBy(runtime: Runtime): Promise<string | undefined> {
+  if (wereFree(runtime)) return undefined;
+  const free = lookingFree(runtime);
   const switches = switchScopes(runtime.agent).map(switchStream);
-  return runCommand(runtime, { read: switches }, (draft) => {
+  const stopped = await runCommand(runtime, { read: switches }, (draft) => {
     const on = switches.find((ref) => draft.state(ref).stopped);
     return on === undefined ? undefined : streamName(on);
   });
+  if (stopped === undefined) free();
+  return stopped;
 }
 
 /** When a workflow was last offered for the sake of a budget, and the room that this one had then. */

@@ -1,5 +1,6 @@
 /** Whether every view shows what the journal says. */
 import { isDeepStrictEqual } from "node:util";
+import type { StreamKind } from "../../../src/core/stream.ts";
 import type { Store, ViewRow } from "../../../src/stores/store.ts";
 import { PROJECTIONS } from "../../../src/views/projections.ts";
 import type { Watch } from "./watch.ts";
@@ -10,7 +11,7 @@ const TENANT = "default";
 type Row = Omit<ViewRow, "stream">;
 type AnyProjection = {
   readonly view: string;
-  readonly kind: "action" | "approval" | "workflow" | "grant";
+  readonly kind: StreamKind;
   row(id: string, state: never): Row | undefined;
 };
 
@@ -27,9 +28,8 @@ async function rowsOf(store: Store, view: string): Promise<ReadonlyMap<string, R
 
 function statesOf(watch: Watch, kind: AnyProjection["kind"]): ReadonlyMap<string, unknown> {
   if (kind === "workflow") return watch.workflows;
-  // Nobody gives a grant in this run.
-  if (kind === "grant") return new Map();
-  return kind === "action" ? watch.actions : watch.approvals;
+  if (kind === "action") return watch.actions;
+  return kind === "approval" ? watch.approvals : new Map();
 }
 
 async function checkView(store: Store, projection: AnyProjection, watch: Watch): Promise<readonly string[]> {

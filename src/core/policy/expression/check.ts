@@ -5,7 +5,7 @@
 import { didYouMean } from "../nearest.ts";
 import { namesOfOperations, operationsNamed } from "./functions.ts";
 import { guardsWhen } from "./guards.ts";
-import { compilePattern } from "./pattern.ts";
+import { patternOf } from "./pattern.ts";
 import { type Flaw, type Macro, type Node, type NodeOf, pathText } from "./syntax.ts";
 import {
   ANY,
@@ -132,12 +132,10 @@ function unknownCall(node: NodeOf<"call">, scope: Scope): Type {
 }
 
 function checkPattern(pattern: Node | undefined, scope: Scope): void {
-  if (pattern?.kind !== "value" || typeof pattern.value !== "string") return;
-  try {
-    compilePattern(pattern.value);
-  } catch (error) {
-    flaw(scope, pattern, error instanceof Error ? error.message : "the pattern is not one");
-  }
+  if (pattern === undefined) return;
+  const isWritten = pattern.kind === "value" && typeof pattern.value === "string";
+  const found = isWritten ? patternOf(String(pattern.value)) : "the pattern has to be written here, as text";
+  if (typeof found === "string") flaw(scope, pattern, found);
 }
 
 function compareType(node: NodeOf<"compare">, scope: Scope): Type {

@@ -11,7 +11,7 @@ import { each } from "./each.ts";
 import { equal } from "./equal.ts";
 import { operationsNamed } from "./functions.ts";
 import type { Operation } from "./operation.ts";
-import { compilePattern, testPattern } from "./pattern.ts";
+import { patternOf, testPattern } from "./pattern.ts";
 import type { Build, Evaluate, Readers, Scene } from "./scene.ts";
 import type { Node, NodeOf } from "./syntax.ts";
 import { canBeMadeUpFor, isTrue } from "./truth.ts";
@@ -77,7 +77,8 @@ function literalPattern<S extends Scene>(
   const [text] = operands;
   if (node.name !== "matches" || operands.length !== 2 || text === undefined) return undefined;
   if (source?.kind !== "value" || typeof source.value !== "string") return undefined;
-  const pattern = compilePattern(source.value);
+  const pattern = patternOf(source.value);
+  if (typeof pattern === "string") return undefined;
   return (scene) => {
     const value = text(scene);
     if (typeof value !== "string")

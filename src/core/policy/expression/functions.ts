@@ -1,7 +1,7 @@
 /** The functions and methods of expressions, but those over time. */
 import { type Meter, payForList, payForText, spend, spendText } from "./meter.ts";
 import type { Operation } from "./operation.ts";
-import { patternFor, testPattern } from "./pattern.ts";
+import { noPattern } from "./pattern.ts";
 import { TIME_OPERATIONS } from "./time-functions.ts";
 import { BOOL, listOf, NUMBER, STRING, type Type } from "./types.ts";
 import { ExpressionError, finite, type Kind, type Value } from "./values.ts";
@@ -134,11 +134,6 @@ function round(operands: readonly Value[]): Value {
   return Math.sign(number) * finite(Number(`${whole}e${Number(power) - digits}`)) + 0;
 }
 
-const matches: Run = (operands, meter) => {
-  const [text, source] = operands as unknown as Text;
-  return testPattern(patternFor(source, meter), text, meter);
-};
-
 const lower = (text: string) => text.replace(/[A-Z]+/g, (run) => run.toLowerCase());
 const upper = (text: string) => text.replace(/[a-z]+/g, (run) => run.toUpperCase());
 
@@ -167,8 +162,8 @@ export const OPERATIONS: readonly Operation[] = [
     BOOL,
     ofTexts((a, b) => a.endsWith(b)),
   ),
-  method("matches", ["string", "string"], BOOL, matches),
-  plain("matches", ["string", "string"], BOOL, matches),
+  method("matches", ["string", "string"], BOOL, noPattern),
+  plain("matches", ["string", "string"], BOOL, noPattern),
   method(
     "indexOf",
     ["string", "string"],

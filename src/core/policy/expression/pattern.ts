@@ -1,4 +1,8 @@
-/** Regular expressions in time linear in the text: `matches` finds the pattern anywhere in it. */
+/**
+ * Regular expressions in time linear in the text: `matches` finds the pattern anywhere in it.
+ *
+ * R1. A pattern stands in the policy and is compiled with it. To compile one may take a second, so none comes from arguments.
+ */
 import { RE2JS } from "re2js";
 import { type Meter, spend } from "./meter.ts";
 import { ExpressionError } from "./values.ts";
@@ -7,22 +11,21 @@ export const LONGEST_PATTERN = 1_000;
 const LARGEST_PROGRAM = 5_000;
 /** How many instructions of a pattern over a character make one step. */
 const INSTRUCTIONS_PER_STEP = 16;
-const KEPT = 200;
+const KEPT = 500;
 
 export type Pattern = { readonly test: (text: string) => boolean; readonly size: number };
 
-/** Why it is no pattern is the text of the error. */
-export function compilePattern(source: string): Pattern {
-  if (source.length > LONGEST_PATTERN)
-    throw new ExpressionError(`the pattern is over ${LONGEST_PATTERN} characters`);
+function made(source: string): Pattern | string {
+  if (source.length > LONGEST_PATTERN) return `the pattern is over ${LONGEST_PATTERN} characters`;
   try {
     const compiled = RE2JS.compile(source);
     const size = compiled.programSize();
-    if (size <= LARGEST_PROGRAM) return { test: (text) => compiled.test(text), size };
+    return size > LARGEST_PROGRAM
+      ? "the pattern repeats too much"
+      : { test: (text) => compiled.test(text), size };
   } catch (error) {
-    throw new ExpressionError(`the pattern is not one: ${said(error)}`, { cause: error });
+    return `the pattern is not one: ${said(error)}`;
   }
-  throw new ExpressionError("the pattern repeats too much");
 }
 
 function said(error: unknown): string {
@@ -33,22 +36,26 @@ function said(error: unknown): string {
     .toWellFormed();
 }
 
+/** A rule for many tools is checked for each of them, and a policy is read again and again. */
+const recent = new Map<string, Pattern | string>();
+
+/** The pattern, or why it is none. */
+export function patternOf(source: string): Pattern | string {
+  const known = recent.get(source);
+  if (known !== undefined) return known;
+  const pattern = made(source);
+  const oldest = recent.keys().next();
+  if (recent.size >= KEPT && oldest.done !== true) recent.delete(oldest.value);
+  recent.set(source, pattern);
+  return pattern;
+}
+
 export function testPattern(pattern: Pattern, text: string, meter: Meter): boolean {
   spend(meter, 1 + (text.length * pattern.size) / INSTRUCTIONS_PER_STEP);
   return pattern.test(text);
 }
 
-/** Patterns that are themselves computed, or data. */
-const recent = new Map<string, Pattern>();
-
-export function patternFor(source: string, meter: Meter): Pattern {
-  // Before the look: what a verdict costs must not hang on what came before it.
-  spend(meter, LARGEST_PROGRAM);
-  const known = recent.get(source);
-  if (known !== undefined) return known;
-  const pattern = compilePattern(source);
-  const oldest = recent.keys().next();
-  if (recent.size >= KEPT && oldest.done !== true) recent.delete(oldest.value);
-  recent.set(source, pattern);
-  return pattern;
+/** Only a tree that was not checked gets here. */
+export function noPattern(): never {
+  throw new ExpressionError("the pattern has to stand in the policy");
 }

@@ -55,12 +55,17 @@ const SIMPLE: Readonly<Record<string, Type>> = {
 const MOST_LEVELS = 20;
 
 /** What cannot be told from a schema is `any`: no fault is found there, and none is made up. */
-export function typeOfSchema(schema: Json | undefined, root?: JsonObject, level = 0): Type {
+export function typeOfSchema(schema: JsonObject): Type {
+  return typeIn({ root: schema, refs: new Map() }, schema, 0);
+}
+
+type Whole = { readonly root: JsonObject; readonly refs: Map<string, Type> };
+
+function typeIn(whole: Whole, schema: Json | undefined, level: number): Type {
   if (!isJsonObject(schema) || level > MOST_LEVELS) return ANY;
-  const whole = root ?? schema;
-  const at = (part: Json | undefined) => typeOfSchema(part, whole, level + 1);
+  const at = (part: Json | undefined) => typeIn(whole, part, level + 1);
   const { type, $ref, enum: values } = schema;
-  if (typeof $ref === "string") return at(resolve(whole, $ref));
+  if (typeof $ref === "string") return referred(whole, $ref, level);
   const choices = schema["anyOf"] ?? schema["oneOf"];
   if (Array.isArray(choices)) return allJoined(choices.map(at));
   if (schema["allOf"] !== undefined) return ANY;
@@ -72,7 +77,17 @@ export function typeOfSchema(schema: Json | undefined, root?: JsonObject, level 
   return SIMPLE[String(type)] ?? ANY;
 }
 
-function typeOfValue(value: Json): Type {
+/** Each once: a schema that contains itself several times would otherwise take for ever. */
+function referred(whole: Whole, ref: string, level: number): Type {
+  const known = whole.refs.get(ref);
+  if (known !== undefined) return known;
+  whole.refs.set(ref, ANY);
+  const type = typeIn(whole, resolve(whole.root, ref), level + 1);
+  whole.refs.set(ref, type);
+  return type;
+}
+
+export function typeOfValue(value: Json): Type {
   if (value === null) return NULL;
   return SIMPLE[typeof value] ?? ANY;
 }
@@ -97,9 +112,12 @@ function objectType(schema: JsonObject, at: (part: Json | undefined) => Type): T
   const needed = new Set(Array.isArray(required) ? required : []);
   const fields = new Map<string, Field>();
   for (const [name, part] of Object.entries(isJsonObject(properties) ? properties : {}))
-    fields.set(name, { type: at(part), required: needed.has(name) });
+    fields.set(name, { type: at(part), required: needed.has(name) || hasDefault(part) });
   return { kind: "object", fields, rest: restOf(more, fields.size === 0, at) };
 }
+
+/** What is judged has been through the schema, which put it in. */
+const hasDefault = (part: Json): boolean => isJsonObject(part) && Object.hasOwn(part, "default");
 
 /** A schema that lists its fields and says nothing of others is meant to be the whole list. */
 function restOf(more: Json | undefined, open: boolean, at: (part: Json) => Type): Type | null {

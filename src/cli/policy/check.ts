@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { FINAL } from "../../core/policy/tool-pattern.ts";
+import { visible } from "../../core/visible.ts";
+import { type PolicyReading, parseYaml, readPolicyFile } from "../../engine/policy/read-policy.ts";
+import { type Command, type Context, EXIT, flag, word } from "../command.ts";
+import { fileError } from "../failure.ts";
+import { namedTools, toolsFrom } from "./known-tools.ts";
+import { counted, findingLine } from "./load.ts";
+
+type Ground = {
+  /** null: nothing is known of any tool. */
+  readonly tools: readonly KnownTool[] | null;
+  readonly from: "given" | "journal" | "nowhere";
+  /** Tools that the policy names and whose schemas are not known. */
+  readonly unchecked: readonly string[];
+};
+
+function documentIn(file: string): unknown {
+  try {
+    return parseYaml(readFileSync(file, "utf8")).value;
+  } catch (error) {
+    throw fileError(file, error);
+  }
+}
+
+/** A policy may be there before its tools were ever called: what the journal does not know is not wrong. */
+function fromJournal(recorded: readonly KnownTool[], named: readonly KnownTool[]): Ground {
+  const known = new Set(recorded.map(({ name }) => name));
+  const tools = [...recorded, ...named.filter(({ name }) => !known.has(name) && name !== FINAL)];
+  const spoken = new Set(named.map(({ name }) => name));
+  const blind = tools.filter(({ name, schema }) => schema === null && spoken.has(name));
+  return { tools, from: "journal", unchecked: blind.map(({ name }) => name) };
+}
+
+async function groundOf(context: Context, file: string): Promise<Ground> {
+  const given = flag(context, "tools");
+  const named = namedTools(documentIn(file));
+  if (given !== undefined) {
+    const tools = await toolsFrom(context.hp, given);
+    const spoken = new Set(named.map(({ name }) => name));
+    const blind = tools.filter(({ name, schema }) => schema === null && spoken.has(name));
+    return { tools, from: "given", unchecked: blind.map(({ name }) => name) };
+  }
+  if (context.hasStore) return fromJournal(await context.hp.policies.tools(), named);
+  return { tools: null, from: "nowhere", unchecked: named.map(({ name }) => name) };
+}
+
+const AGAINST = {
+  given: "Checked against the tools that were given.",
+  journal: "Checked against the tools that the journal knows; --tools gives others.",
+  nowhere:
+    "No tools are known here: names of tools and of their arguments were not checked. Give them with --tools.",
+} as const;
+
+function print({ terminal }: Context, file: string, read: PolicyReading, { from, unchecked }: Ground): void {
+  for (const finding of read.findings) {
+    const style = finding.severity === "fault" ? "red" : "yellow";
+    terminal.line(terminal.paint(style, findingLine(file, finding)));
+  }
+  const faults = read.findings.filter(({ severity }) => severity === "fault").length;
+  const warnings = counted(read.findings.length - faults, "warning");
+  terminal.line(
+    read.ok
+      ? `${terminal.paint("green", "Fine:")} ${visible(read.policy.name)} ${read.policy.digest.slice(0, 12)}, ${warnings}.`
+      : `Not usable: ${counted(faults, "fault")}, ${warnings}.`,
+  );
+  terminal.line(AGAINST[from]);
+  if (from !== "nowhere" && unchecked.length > 0)
+    terminal.line(`Arguments not checked, for want of a schema: ${unchecked.map(visible).join(", ")}.`);
+}
+
+export const policyCheck: Command = {
+  name: "policy check",
+  words: ["<file>"],
+  summary: "what is wrong with a policy's file, by line and column",
+  details: [
+    "Expressions are checked against the tools' schemas: those of --tools, else those that the journal kept when it asked people.",
+  ],
+  flags: {
+    tools: {
+      value: "<file>",
+      summary: "a program whose default export declares tools, or a list of them in JSON",
+    },
+  },
+  storeless: true,
+  async run(context) {
+    const file = word(context);
+    const ground = await groundOf(context, file);
+    const read = readPolicyFile(file, ground.tools);
+    const { from, unchecked } = ground;
+    const named = read.ok ? { name: read.policy.name, digest: read.policy.digest } : {};
+    if (context.json)
+      context.terminal.json({ file, ok: read.ok, ...named, findings: read.findings, from, unchecked });
+    else print(context, file, read, ground);
+    return read.ok ? EXIT.ok : EXIT.refused;
+  },
+};

@@ -1,0 +1,93 @@
+/** The tools that a policy is checked against: of a program, of a list, or those that the journal has seen. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { errorText } from "../../core/error-text.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { parseJson } from "../../core/strict-json.ts";
+import { defineTool, type ToolDefinition } from "../../engine/define-tool.ts";
+import type { Holdpoint } from "../../index.ts";
+import { CommandError, fileError } from "../failure.ts";
+
+const SHAPE =
+  'A program\'s default export is a function of an instance, or a list of tools; a list in JSON is [{ "name", "effect", "schema" }].';
+
+const wrong = (file: string, what: string): CommandError =>
+  new CommandError("usage", `The file ${file} ${what}.`, SHAPE);
+
+function fromJson(file: string, value: Json): readonly KnownTool[] {
+  if (!Array.isArray(value)) throw wrong(file, "is not a list of tools");
+  return value.map((one: Json) => {
+    const { name, effect = "once", schema = null } = isJsonObject(one) ? one : {};
+    if (typeof name !== "string" || typeof effect !== "string")
+      throw wrong(file, "has a tool without a name");
+    if (schema !== null && !isJsonObject(schema)) throw wrong(file, `has a schema of ${name} that is none`);
+    return { name, effectClass: effect, schema };
+  });
+}
+
+type Definition = ToolDefinition<never, unknown>;
+
+function known(definition: Definition): KnownTool {
+  const { name, effectClass, schemaText } = defineTool(definition).rules;
+  return { name, effectClass, schema: schemaText === null ? null : (JSON.parse(schemaText) as JsonObject) };
+}
+
+async function fromModule(hp: Holdpoint, file: string): Promise<readonly KnownTool[]> {
+  const found: KnownTool[] = [];
+  const gate = ((definition: Definition) => {
+    found.push(known(definition));
+    return hp.gate(definition);
+  }) as unknown as Holdpoint["gate"];
+  try {
+    const { default: given } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    if (Array.isArray(given)) return given.map((one) => known(one as Definition));
+    if (typeof given === "function") {
+      await (given as (hp: Holdpoint) => unknown)({ ...hp, gate });
+      return found;
+    }
+  } catch (error) {
+    throw wrong(file, `cannot be loaded: ${errorText(error)}`);
+  }
+  throw wrong(file, "exports no tools");
+}
+
+/** A program is loaded and runs what it runs when it is loaded; none of its tools is called. */
+export async function toolsFrom(hp: Holdpoint, given: string): Promise<readonly KnownTool[]> {
+  const file = resolve(given);
+  if (!file.endsWith(".json")) return fromModule(hp, file);
+  let value: Json;
+  try {
+    value = parseJson(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw fileError(given, error);
+  }
+  return fromJson(given, value);
+}
+
+const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+const partsOf = (value: unknown): readonly JsonObject[] =>
+  (Array.isArray(value) ? value : []).filter(isJsonObject);
+
+/** Tools that a document speaks of by their names; whatever else is wrong with it. */
+export function namedTools(document: unknown): readonly KnownTool[] {
+  if (!isJsonObject(document)) return [];
+  const { rules, risk, totals, tools } = document;
+  const spoken = [
+    ...partsOf(rules).flatMap(({ tool }) => asList(tool)),
+    ...partsOf(isJsonObject(risk) ? risk["conditions"] : null).flatMap(({ tool }) => asList(tool)),
+    ...Object.values(isJsonObject(totals) ? totals : {}).flatMap((one) =>
+      isJsonObject(one) ? asList(one["tool"]) : [],
+    ),
+    ...Object.keys(isJsonObject(tools) ? tools : {}),
+  ];
+  const names = spoken.filter((name): name is string => typeof name === "string" && !name.includes("*"));
+  return [...new Set(names)].map((name) => ({ name, effectClass: classOf(tools, name), schema: null }));
+}
+
+function classOf(tools: Json | undefined, name: string): string {
+  const terms = isJsonObject(tools) && Object.hasOwn(tools, name) ? tools[name] : null;
+  const effect = isJsonObject(terms) ? terms["effect"] : undefined;
+  return typeof effect === "string" ? effect : "once";
+}

@@ -1,0 +1,36 @@
+import { stringify } from "yaml";
+import { visible } from "../../core/visible.ts";
+import { type Command, EXIT, word } from "../command.ts";
+import { sectionsOn } from "../sections.ts";
+import { ago } from "../times.ts";
+
+/** The document as YAML: every line made visible, so that nothing in it can pass for anything else. */
+export function documentLines(document: unknown): readonly string[] {
+  return stringify(document, { lineWidth: 0 }).trimEnd().split("\n").map(visible);
+}
+
+export const policyShow: Command = {
+  name: "policy show",
+  words: ["<name or digest>"],
+  summary: "a policy's document: the version in force, or the one with that digest",
+  details: ["A digest may be shortened to its beginning, at least six digits."],
+  flags: {},
+  async run(context) {
+    const { terminal, hp, now } = context;
+    const kept = await hp.policies.get(word(context));
+    if (context.json) {
+      terminal.json(kept);
+      return EXIT.ok;
+    }
+    const { name, digest, at, until, by, source, document } = kept;
+    const sections = sectionsOn(terminal, true);
+    sections.field("policy", name);
+    sections.field("digest", digest);
+    sections.field("since", ago(at, now));
+    sections.field("until", until === null ? "now: it is in force" : ago(until, now));
+    sections.field("by", `${by}, from ${source}`);
+    sections.heading("Document");
+    sections.block(documentLines(document));
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,82 @@
+import type { Suggestion } from "../../core/backtest/suggest.ts";
+import { visible } from "../../core/visible.ts";
+import { DEFAULT_MIN, type Suggestions } from "../../engine/suggest-rules.ts";
+import { type Command, type Context, EXIT } from "../command.ts";
+import { sectionsOn } from "../sections.ts";
+import type { Terminal } from "../terminal.ts";
+import { moment } from "../times.ts";
+import { countOf, SINCE, sinceOf } from "./since.ts";
+import { grantLine, ruleLines } from "./suggested-text.ts";
+
+const day = (at: number): string => moment(at).slice(0, 10);
+
+function headline({ tool, agent, when, approved }: Suggestion): string {
+  const what = when === "" ? "" : ` with ${when}`;
+  return `${visible(tool)} by ${visible(agent)}${what}: approved ${approved} of ${approved}, never changed`;
+}
+
+function supportWords({ people, days, first, last }: Suggestion): string {
+  const who = people.map(visible).join(", ");
+  return `${who}; on ${days} day${days === 1 ? "" : "s"} from ${day(first)} to ${day(last)}`;
+}
+
+function backtestWords({ letThrough, keptOut }: Suggestion): string {
+  const { total, undecided, sums } = letThrough;
+  const sum = sums.map((one) => `, ${visible(one.field)} ${one.sum} in all`).join("");
+  const open = undecided === 0 ? "" : `, ${undecided} of which nobody had decided`;
+  return `${total} would not have been asked about${sum}${open}; of ${keptOut} that people rejected or changed, none`;
+}
+
+/** To be copied, so neither folded nor marked. Suggestions are made only about what can be seen as it is. */
+function paste(terminal: Terminal, lines: readonly string[]): void {
+  for (const line of lines) terminal.line(`  ${terminal.paint("cyan", line)}`);
+}
+
+function print(terminal: Terminal, suggestion: Suggestion): void {
+  const sections = sectionsOn(terminal, true);
+  sections.heading(headline(suggestion));
+  sections.field("decided by", supportWords(suggestion));
+  sections.field("asked by", suggestion.askedBy.join(", "));
+  sections.field("back-test", backtestWords(suggestion));
+  terminal.line("  As a grant, which ends by itself and can be taken back:");
+  paste(terminal, [grantLine(suggestion)]);
+  terminal.line("  As a rule. An approve rule does not outrank the rules that asked: narrow those as well.");
+  paste(terminal, ruleLines(suggestion));
+}
+
+function printAll({ terminal }: Context, { suggestions, asked, erased }: Suggestions, min: number): void {
+  for (const suggestion of suggestions) print(terminal, suggestion);
+  if (suggestions.length > 0) terminal.line();
+  const found = suggestions.length === 0 ? "Nothing is suggested" : `${suggestions.length} suggested`;
+  terminal.line(
+    `${found}, from ${asked} actions that people were asked about. It takes ${min} approvals of one tool and agent, given on two days or by two people, and nothing rejected or changed among what it covers.`,
+  );
+  if (erased > 0) terminal.line(`${erased} erased bodies could not be looked at.`);
+}
+
+export const policySuggest: Command = {
+  name: "policy suggest",
+  words: [],
+  summary: "rules and grants that people's decisions support, each with what it would have let through",
+  details: [
+    "Grouped by tool and agent. Numbers are bounded by the highest that was approved, and below everything that was not; texts that were always the same have to be.",
+  ],
+  flags: {
+    since: SINCE,
+    min: { value: "<n>", summary: `how many approvals a suggestion takes; ${DEFAULT_MIN} unless set` },
+  },
+  async run(context) {
+    const { terminal, hp } = context;
+    const min = countOf(context, "min", 1) ?? DEFAULT_MIN;
+    const found = await hp.policies.suggest({
+      ...sinceOf(context),
+      min,
+      progress: (done, total) =>
+        terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
+    });
+    terminal.progress(null);
+    if (context.json) terminal.json(found);
+    else printAll(context, found, min);
+    return EXIT.ok;
+  },
+};

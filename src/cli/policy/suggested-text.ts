@@ -1,0 +1,64 @@
+/** A suggestion as text to paste: a grant's command line, and a rule. */
+import type { Suggestion } from "../../core/backtest/suggest.ts";
+import { visible } from "../../core/visible.ts";
+import { moment } from "../times.ts";
+
+/** One word for a POSIX shell, whatever is in it. */
+export function shellWord(text: string): string {
+  return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+const CURRENCY = /_(usd|eur|gbp|chf|jpy)$/;
+
+/** Money that is bounded, where its name says which. */
+function totalOf({ letThrough }: Suggestion): readonly string[] {
+  const found = letThrough.sums.find(({ field }) => CURRENCY.test(field));
+  const currency = CURRENCY.exec(found?.field ?? "")?.[1]?.toUpperCase();
+  if (found === undefined || currency === undefined) return [];
+  const cents = (Math.ceil(found.weekly * 100) / 100).toString();
+  return ["--total", shellWord(`${cents} ${currency}`), "--amount", `args.${found.field}`];
+}
+
+const reasonOf = ({ approved, people, first, last }: Suggestion): string =>
+  `approved ${approved} of ${approved} by ${people.length} ${people.length === 1 ? "person" : "people"}, ${moment(first).slice(0, 10)} to ${moment(last).slice(0, 10)}`;
+
+/** For a week, as often and as much as in the busiest one. */
+export function grantLine(suggestion: Suggestion): string {
+  const { tool, agent, when, letThrough } = suggestion;
+  return [
+    ...[
+      "holdpoint",
+      "grants",
+      "give",
+      "--tool",
+      shellWord(visible(tool)),
+      "--agent",
+      shellWord(visible(agent)),
+    ],
+    ...(when === "" ? [] : ["--when", shellWord(when)]),
+    ...["--uses", String(letThrough.weekly), ...totalOf(suggestion)],
+    ...["--for", "7d", "--reason", shellWord(reasonOf(suggestion))],
+  ].join(" ");
+}
+
+/** YAML's single quotes: nothing in them means anything else. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+export function expressionFor({ agent, when }: Suggestion): string {
+  const who = `agent == ${JSON.stringify(agent)}`;
+  return when === "" ? who : `${who} && ${when}`;
+}
+
+export function ruleLines(suggestion: Suggestion): readonly string[] {
+  const { tool, agent, askedBy } = suggestion;
+  const id = `suggested_${tool}_${agent.replace(/^agent:/, "")}`.replace(/[^A-Za-z0-9_]+/g, "_").slice(0, 60);
+  const when = expressionFor(suggestion);
+  return [
+    `- id: ${id}`,
+    `  tool: ${quoted(visible(tool))}`,
+    `  when: ${quoted(when)}`,
+    "  verdict: approve",
+    `  reason: ${quoted(reasonOf(suggestion))}`,
+    ...askedBy.map((rule) => `# in the rule ${visible(rule)}: add to its "when"  && !(${when})`),
+  ];
+}

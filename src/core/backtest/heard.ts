@@ -1,0 +1,59 @@
+/** What a replay tells: what was proposed, how it was reviewed, what people decided, what started. */
+import type { ReservedCost, ReviewFacts } from "../action/events.ts";
+import type { Within } from "../action/within.ts";
+import type { Json } from "../json.ts";
+import type { Fork } from "../workflow/events.ts";
+import type { Flows } from "./past.ts";
+
+export type RecordedAction = {
+  readonly id: string;
+  readonly tool: string;
+  readonly effectClass: string;
+  readonly schema: string;
+  readonly agent: string;
+  readonly requester: readonly string[];
+  readonly requestId: string | null;
+  readonly within: Within | null;
+  /** As proposed; over 64 KiB a reference. */
+  readonly args: Json;
+  readonly argsDigest: string;
+  readonly at: number;
+};
+
+export type RecordedReview = ReviewFacts & { readonly revised: boolean; readonly argsDigest: string };
+export type PersonDecision = "approved" | "edited" | "rejected" | "expired" | "cancelled";
+
+type About = { readonly action: RecordedAction };
+
+export type Heard =
+  | { readonly kind: "proposed"; readonly at: number }
+  | { readonly kind: "lost"; readonly at: number; readonly what: "proposal" | "review" | "decision" }
+  | { readonly kind: "forked"; readonly workflow: string; readonly fork: Fork; readonly position: number }
+  | (About & { readonly kind: "reviewed"; readonly review: RecordedReview; readonly now: number })
+  /** People were asked, about these arguments. */
+  | (About & { readonly kind: "asked"; readonly args: Json; readonly rule: string })
+  | (About & { readonly kind: "edited"; readonly args: Json; readonly by: string; readonly now: number })
+  | (About & {
+      readonly kind: "decided";
+      readonly decision: PersonDecision;
+      readonly by: readonly string[];
+      readonly reason: string;
+      readonly now: number;
+      /** Of the arguments that were approved, where a person changed them. */
+      readonly editedDigest: string | null;
+    })
+  | (About & { readonly kind: "started"; readonly costs: readonly ReservedCost[] });
+
+export type OpenAction = { readonly action: RecordedAction; revised: string | null; reviewed: boolean };
+export type Question = { readonly action: RecordedAction; editedDigest: string | null };
+
+/** What a replay remembers on its way. */
+export type Deck = {
+  readonly flows: Flows;
+  /** Actions that have neither started nor been refused. */
+  readonly open: Map<string, OpenAction>;
+  /** Calls of workflows whose outcome is still to come, and where they belong. */
+  readonly calls: Map<string, string>;
+  /** Of approvals that nobody has decided. */
+  readonly questions: Map<string, Question>;
+};

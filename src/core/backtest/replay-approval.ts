@@ -1,0 +1,52 @@
+/** What an approval's entries mean to a replay: what people said of an action. Checkpoints and questions are no actions. */
+import type { Deck, Heard, PersonDecision, Question } from "./heard.ts";
+import { bodyIn, type TapeEntry } from "./tape.ts";
+
+const DECISIONS: { readonly [type: string]: PersonDecision } = {
+  "approval.approved": "approved",
+  "approval.modified": "edited",
+  "approval.rejected": "rejected",
+  "approval.expired": "expired",
+  "approval.cancelled": "cancelled",
+};
+
+function listed(by: unknown): readonly string[] {
+  if (Array.isArray(by)) return by.map(String);
+  return typeof by === "string" ? [by] : [];
+}
+
+function ask(deck: Deck, entry: TapeEntry): Heard | undefined {
+  const body = bodyIn(entry);
+  if (body === null) return { kind: "lost", at: entry.at, what: "decision" };
+  const one = deck.open.get(String(body["action"]));
+  if (one === undefined || body["subject"] !== undefined) return undefined;
+  const { action } = one;
+  deck.questions.set(entry.id, { action, editedDigest: null });
+  return { kind: "asked", action, args: body["args"] ?? null, rule: String(body["rule"]) };
+}
+
+function decide(entry: TapeEntry, question: Question, decision: PersonDecision): Heard {
+  const body = bodyIn(entry);
+  const reason = String(body?.["reason"] ?? "");
+  return { kind: "decided", ...question, decision, by: listed(body?.["by"]), reason, now: entry.at };
+}
+
+export function takeApproval(deck: Deck, entry: TapeEntry): Heard | undefined {
+  if (entry.type === "approval.requested") return ask(deck, entry);
+  const question = deck.questions.get(entry.id);
+  if (question === undefined) return undefined;
+  const decision = DECISIONS[entry.type];
+  if (decision !== undefined) {
+    deck.questions.delete(entry.id);
+    return decide(entry, question, decision);
+  }
+  if (entry.type !== "approval.edited" && entry.type !== "approval.revised") return undefined;
+  const body = bodyIn(entry);
+  if (body === null) return { kind: "lost", at: entry.at, what: "decision" };
+  if (entry.type === "approval.revised") {
+    question.editedDigest = String(body["argsDigest"]);
+    return undefined;
+  }
+  const { action } = question;
+  return { kind: "edited", action, args: body["args"] ?? null, by: String(body["by"]), now: entry.at };
+}

@@ -1,0 +1,250 @@
+/**
+ * Counts what a back-test hears.
+ *
+ * T1. Every action is counted once: compared, erased, gone, or never reviewed.
+ * T2. What is listed is bounded; what is counted is not.
+ * T3. Whoever rejected or changed something comes first: what would be let through of that is listed apart.
+ */
+import { isJsonObject, type Json } from "../json.ts";
+import { type MoneyJson, moneyToJson } from "../money.ts";
+import type { Review } from "../review.ts";
+import type { Heard, PersonDecision, RecordedAction, RecordedReview } from "./heard.ts";
+import type { BacktestReport, Change, PeopleRow, Side, Transition } from "./report.ts";
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+
+type Reviewed = Extract<Heard, { kind: "reviewed" }>;
+
+/** One compared action, as long as something may still become of it. */
+type Compared = Mutable<Omit<Change, "amount">> & {
+  readonly amount: bigint | null;
+  readonly toDigest: string;
+  row: Sum | null;
+};
+
+type Sum = { from: string; to: string; count: number; started: number } & {
+  readonly money: Map<string, bigint>;
+  readonly amount: { micros: bigint; count: number };
+};
+
+export type TallyOptions = {
+  readonly since: number | null;
+  /** How many changes are listed. */
+  readonly limit: number;
+  /** An argument that is summed up over what changes. */
+  readonly amount: string | null;
+};
+
+export type Tally = {
+  readonly options: TallyOptions;
+  readonly counts: Mutable<Pick<BacktestReport, "actions" | "compared" | "changed">> &
+    Mutable<Omit<BacktestReport["missing"], "unreviewed">>;
+  readonly sums: Map<string, Sum>;
+  readonly people: Map<PersonDecision, Mutable<PeopleRow>>;
+  /** Held by the replay as long as an action is open; nothing else keeps it. */
+  readonly compared: WeakMap<RecordedAction, Compared>;
+  readonly changes: Compared[];
+  readonly dangers: Compared[];
+  readonly left: { changes: number; dangers: number };
+};
+
+export function openTally(options: TallyOptions): Tally {
+  const counts = { actions: 0, compared: 0, changed: 0, erased: 0, gone: 0, partHistory: 0, decisions: 0 };
+  const lists = { changes: [], dangers: [], left: { changes: 0, dangers: 0 } };
+  return { options, counts, sums: new Map(), people: new Map(), compared: new WeakMap(), ...lists };
+}
+
+const isCounted = ({ options }: Tally, at: number): boolean => options.since === null || at >= options.since;
+
+export const isWanted = (tally: Tally, action: RecordedAction): boolean => isCounted(tally, action.at);
+
+function label({ verdict, revised }: Side): string {
+  return revised && verdict !== "block" ? `${verdict}, revised` : verdict;
+}
+
+function sumOf(tally: Tally, from: string, to: string): Sum {
+  const key = `${from} > ${to}`;
+  const amount = { micros: 0n, count: 0 };
+  const known = tally.sums.get(key) ?? { from, to, count: 0, started: 0, money: new Map(), amount };
+  tally.sums.set(key, known);
+  return known;
+}
+
+/** Millionths of whatever the argument counts. */
+function amountOf({ options }: Tally, args: Json): bigint | null {
+  const value = options.amount !== null && isJsonObject(args) ? args[options.amount] : undefined;
+  const micros = typeof value === "number" ? Math.round(value * 1e6) : Number.NaN;
+  return Number.isSafeInteger(micros) ? BigInt(micros) : null;
+}
+
+const sideOf = ({ verdict, rule, reason }: Side, revised: boolean): Side => ({
+  verdict,
+  rule,
+  reason,
+  revised,
+});
+
+/** What a policy says of everything that it has no rule for. */
+const isGeneral = ({ rule }: Pick<Side, "rule">): boolean =>
+  rule === "default" || rule.startsWith("limit:") || rule.startsWith("tools:");
+
+/** A call that the workflow wants people to see is asked about even where a policy would let it through. */
+const isAskedAnyway = (review: RecordedReview, candidate: Review): boolean =>
+  candidate.verdict === "approve" && review.rule === "approvalRequired";
+
+/** A compensation is spoken of only by rules of its own: else it is as it was. */
+const isLeftAlone = ({ within }: RecordedAction, candidate: Review): boolean =>
+  within !== null && within.undoes !== null && isGeneral(candidate);
+
+type InPlace = { readonly to: Side; readonly digest: string };
+
+/** What would come of the answer where the action stands. */
+function inPlace({ action, review }: Reviewed, { candidate, digest }: Answer): InPlace {
+  const revised = candidate.revisions.length > 0;
+  if (isLeftAlone(action, candidate))
+    return { to: sideOf(review as Side, review.revised), digest: review.argsDigest };
+  if (isAskedAnyway(review, candidate))
+    return { to: { verdict: "escalate", rule: review.rule, reason: review.reason, revised }, digest };
+  return { to: sideOf({ ...candidate, revised }, revised), digest };
+}
+
+function list(tally: Tally, name: "changes" | "dangers", one: Compared): void {
+  if (tally[name].length < tally.options.limit) tally[name].push(one);
+  else tally.left[name] += 1;
+}
+
+export type Answer = {
+  readonly candidate: Review;
+  /** Of the arguments that the candidate would have let run. */
+  readonly digest: string;
+  readonly isWhole: boolean;
+  readonly args: Json;
+};
+
+export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void {
+  const { action, review } = heard;
+  const { isWhole, args } = answer;
+  const from = { ...sideOf(review as Side, review.revised), policy: review.policy };
+  const { to, digest } = inPlace(heard, answer);
+  const isSame = from.verdict === to.verdict && (to.verdict === "block" || digest === review.argsDigest);
+  const { id, tool, agent, at, within } = action;
+  const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
+  const open = { person: null, edit: null, costs: null, amount: amountOf(tally, args) };
+  const one: Compared = { ...facts, ...open, toDigest: digest, row: null };
+  tally.compared.set(action, one);
+  tally.counts.compared += 1;
+  if (!isWhole) tally.counts.partHistory += 1;
+  if (isSame) return;
+  countChange(tally, one);
+}
+
+function countChange(tally: Tally, one: Compared): void {
+  tally.counts.changed += 1;
+  list(tally, "changes", one);
+  const row = sumOf(tally, label(one.from), label(one.to));
+  one.row = row;
+  row.count += 1;
+  if (one.amount === null) return;
+  row.amount.micros += one.amount;
+  row.amount.count += 1;
+}
+
+export function countEdit(tally: Tally, action: RecordedAction, candidate: Review): void {
+  const one = tally.compared.get(action);
+  const revised = candidate.revisions.length > 0;
+  if (one !== undefined) one.edit = sideOf({ ...candidate, revised }, revised);
+}
+
+function personRow(tally: Tally, decision: PersonDecision): Mutable<PeopleRow> {
+  const counts = { total: 0, approve: 0, escalate: 0, block: 0, alike: 0, editBlocked: 0 };
+  const row = tally.people.get(decision) ?? { decision, ...counts };
+  tally.people.set(decision, row);
+  return row;
+}
+
+function countDecision(tally: Tally, heard: Extract<Heard, { kind: "decided" }>): void {
+  const one = tally.compared.get(heard.action);
+  // Withdrawn by a rule: another question takes its place.
+  if (one === undefined || (heard.decision === "cancelled" && heard.by.includes("policy"))) return;
+  const { decision, by, reason, editedDigest } = heard;
+  one.person = { decision, by, reason };
+  if (decision !== "edited") one.edit = null;
+  const row = personRow(tally, decision);
+  row.total += 1;
+  row[one.to.verdict] += 1;
+  if (one.edit?.verdict === "block") row.editBlocked += 1;
+  const isAlike = decision === "edited" && one.to.verdict === "approve" && one.toDigest === editedDigest;
+  if (isAlike) row.alike += 1;
+  const isDanger = decision === "rejected" || (decision === "edited" && !isAlike);
+  if (isDanger && one.to.verdict === "approve") list(tally, "dangers", one);
+}
+
+/** What a tool declares for several budgets is the same money. */
+function dearest(costs: readonly MoneyJson[]): ReadonlyMap<string, bigint> {
+  const most = new Map<string, bigint>();
+  for (const { currency, micros } of costs) {
+    const amount = BigInt(micros);
+    if ((most.get(currency) ?? -1n) < amount) most.set(currency, amount);
+  }
+  return most;
+}
+
+const moneyList = (money: ReadonlyMap<string, bigint>): readonly MoneyJson[] =>
+  [...money].map(([currency, micros]) => moneyToJson({ currency, micros }));
+
+function countStart(tally: Tally, { action, costs }: Extract<Heard, { kind: "started" }>): void {
+  const one = tally.compared.get(action);
+  if (one === undefined || one.row === null) return;
+  const money = dearest(costs);
+  one.costs = moneyList(money);
+  one.row.started += 1;
+  for (const [currency, micros] of money)
+    one.row.money.set(currency, (one.row.money.get(currency) ?? 0n) + micros);
+}
+
+export function countHeard(tally: Tally, heard: Heard): void {
+  switch (heard.kind) {
+    case "proposed":
+      if (isCounted(tally, heard.at)) tally.counts.actions += 1;
+      return;
+    case "lost":
+      if (!isCounted(tally, heard.at)) return;
+      if (heard.what === "proposal") tally.counts.actions += 1;
+      tally.counts[heard.what === "decision" ? "decisions" : "erased"] += 1;
+      return;
+    case "decided":
+      countDecision(tally, heard);
+      return;
+    case "started":
+      countStart(tally, heard);
+  }
+}
+
+const ORDER: readonly PersonDecision[] = ["rejected", "edited", "approved", "expired", "cancelled"];
+
+function changeOf({ toDigest: _digest, row: _row, amount, ...change }: Compared): Change {
+  return { ...change, amount: amount?.toString() ?? null };
+}
+
+function transitionOf({ from, to, count, started, money, amount }: Sum): Transition {
+  const summed = { micros: amount.micros.toString(), count: amount.count };
+  return { from, to, count, money: moneyList(money), withoutCost: count - started, amount: summed };
+}
+
+export function reportOf(tally: Tally, policy: BacktestReport["policy"]): BacktestReport {
+  const { actions, compared, changed, erased, gone, partHistory, decisions } = tally.counts;
+  const rows = [...tally.sums.values()].map(transitionOf);
+  return {
+    policy,
+    since: tally.options.since,
+    actions,
+    compared,
+    changed,
+    transitions: rows.sort((a, b) => b.count - a.count || (a.from + a.to < b.from + b.to ? -1 : 1)),
+    people: ORDER.flatMap((decision) => tally.people.get(decision) ?? []),
+    dangers: tally.dangers.map(changeOf),
+    changes: tally.changes.map(changeOf),
+    leftOff: { ...tally.left },
+    missing: { erased, gone, unreviewed: actions - compared - erased - gone, partHistory, decisions },
+  };
+}

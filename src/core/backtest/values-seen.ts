@@ -1,0 +1,52 @@
+/** What the names in an expression stood for: `args.amount_usd` was 1200. */
+import { errorText } from "../error-text.ts";
+import type { Json } from "../json.ts";
+import { parse } from "../policy/expression/parse.ts";
+import { type Node, partsOf, pathText } from "../policy/expression/syntax.ts";
+import { isMoment, isSpan, jsonOf, type Value } from "../policy/expression/values.ts";
+import { runnable } from "../policy/expression.ts";
+import { type PolicyScene, readersFor } from "../policy/scene.ts";
+import type { Total } from "../policy/totals.ts";
+
+export type SeenValue = { readonly name: string; readonly value: Json; readonly error: string | null };
+
+/** Names with all their fields. What a macro binds has another value each time, and is left out. */
+function pathsIn(node: Node, bound: ReadonlySet<string>): readonly (readonly [string, Node])[] {
+  const path = node.kind === "has" ? undefined : pathText(node);
+  if (path !== undefined) return bound.has(path.split(".")[0] ?? "") ? [] : [[path, node]];
+  if (node.kind !== "each") return partsOf(node).flatMap((part) => pathsIn(part, bound));
+  const inner = new Set([...bound, node.variable]);
+  const [over, ...rest] = partsOf(node);
+  return [
+    ...(over === undefined ? [] : pathsIn(over, bound)),
+    ...rest.flatMap((part) => pathsIn(part, inner)),
+  ];
+}
+
+function jsonValue(value: Value): Json {
+  if (isMoment(value)) return new Date(value.ms).toISOString();
+  return isSpan(value) ? `${value.ms} ms` : jsonOf(value);
+}
+
+/** A whole history is not a value that anybody wants to read. */
+function shown(name: string, value: Value): Json {
+  if (name !== "history") return jsonValue(value);
+  return Array.isArray(value) ? `${value.length} calls` : null;
+}
+
+export function valuesSeen(
+  text: string,
+  totals: ReadonlyMap<string, Total>,
+  scene: () => PolicyScene,
+): readonly SeenValue[] {
+  const parsed = parse(text);
+  if (!parsed.ok) return [];
+  const paths = new Map(pathsIn(parsed.node, new Set()));
+  return [...paths].map(([name, node]) => {
+    try {
+      return { name, value: shown(name, runnable(node, readersFor(totals))(scene())), error: null };
+    } catch (error) {
+      return { name, value: null, error: errorText(error) };
+    }
+  });
+}

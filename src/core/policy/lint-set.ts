@@ -1,0 +1,38 @@
+/** Does what a rule puts into the arguments fit the tools that it speaks of? A revision that does not is refused when it is made. */
+import type { Json } from "../json.ts";
+import type { Workshop } from "./compile-expressions.ts";
+import type { PolicyRule } from "./document.ts";
+import { mayMeet, type Type, typeOfValue } from "./expression/types.ts";
+import { spoken } from "./expression/values.ts";
+import { argsType } from "./expression.ts";
+import type { KnownTool } from "./known-tool.ts";
+import { nearest } from "./nearest.ts";
+import { matchesTool } from "./tool-pattern.ts";
+
+const typeText = (type: Type): string => (type.kind === "any" ? "anything" : spoken(type.kind));
+
+/** Why a tool would not take it; undefined where it might. */
+function misfit({ name, schema }: KnownTool, key: string, value: Json): string | undefined {
+  const args = argsType(schema);
+  if (args.kind !== "object") return undefined;
+  const field = args.fields.get(key)?.type ?? args.rest;
+  if (field === null) {
+    const meant = nearest(key, args.fields.keys());
+    return `${name} has no field ${key}${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
+  }
+  const given = typeOfValue(value);
+  const isOpen = given.kind === "any" || value === null || mayMeet(given, field);
+  return isOpen ? undefined : `${key} of ${name} is ${typeText(field)}, and this is ${typeText(given)}`;
+}
+
+/** A misfit for every tool is certain; for some of them it may never come to that. */
+export function checkSet({ tools, report }: Workshop, { tool, set = {} }: PolicyRule, index: number): void {
+  const known = (tools ?? []).filter(({ name }) => matchesTool(tool, name));
+  for (const [key, value] of Object.entries(set)) {
+    const found = known.flatMap((one) => misfit(one, key, value) ?? []);
+    const [message] = found;
+    if (message === undefined) continue;
+    const list = found.length === known.length ? report.faults : report.warnings;
+    list.push({ path: ["rules", index, "set", key], message });
+  }
+}

@@ -1,0 +1,40 @@
+/** Plays a tenant's whole journal to whoever listens, a page at a time. */
+import type { Heard } from "../../core/backtest/heard.ts";
+import { type Replay, startReplay } from "../../core/backtest/replay.ts";
+import { tapeEntry } from "../../core/backtest/tape.ts";
+import type { JournalEntry, Store } from "../../stores/store.ts";
+import { allPages } from "../journal.ts";
+import { pastOfFork } from "./fork-past.ts";
+
+type Place = { readonly store: Store; readonly tenant: string };
+export type Progress = (done: number, total: number) => void;
+
+/** Called in the order of the journal; what it answers is awaited only if it has to be. */
+export type Listener = (heard: Heard, replay: Replay) => void | Promise<void>;
+
+async function playPage(
+  place: Place,
+  page: readonly JournalEntry[],
+  replay: Replay,
+  listen: Listener,
+): Promise<void> {
+  for (const entry of page) {
+    const taped = tapeEntry(entry);
+    const heard = taped === undefined ? undefined : replay.take(taped);
+    if (heard === undefined) continue;
+    if (heard.kind === "forked")
+      replay.begin(heard.workflow, await pastOfFork(place, heard.fork, heard.position));
+    const later = listen(heard, replay);
+    if (later !== undefined) await later;
+  }
+}
+
+export async function playJournal(place: Place, listen: Listener, progress?: Progress): Promise<void> {
+  const replay = startReplay();
+  const total = progress === undefined ? 0 : await place.store.position();
+  for await (const page of allPages(place)) {
+    await playPage(place, page, replay, listen);
+    const last = page.at(-1);
+    if (last !== undefined) progress?.(last.position, total);
+  }
+}

@@ -1,0 +1,115 @@
+/** A policy on trial against the journal: every recorded action whose verdict it would change. */
+import type { Heard, RecordedAction } from "../../core/backtest/heard.ts";
+import type { Replay } from "../../core/backtest/replay.ts";
+import type { BacktestReport } from "../../core/backtest/report.ts";
+import {
+  countEdit,
+  countHeard,
+  countReview,
+  isWanted,
+  openTally,
+  reportOf,
+  type Tally,
+} from "../../core/backtest/tally.ts";
+import { digestOf } from "../../core/digest.ts";
+import { isHoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import { type Review, reviewAction } from "../../core/review.ts";
+import { isArtifactRef } from "../../core/stored-value.ts";
+import type { Store } from "../../stores/store.ts";
+import { loadValue } from "../read-state.ts";
+import { type Candidate, type Validate, type Validators, validatorsOf } from "./candidate.ts";
+import { type Progress, playJournal } from "./play.ts";
+
+type Place = { readonly store: Store; readonly tenant: string };
+
+export type BacktestOptions = {
+  /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
+  readonly since?: number;
+  /** How many changes are listed; all are counted. 100 unless set. */
+  readonly limit?: number;
+  /** The name of an argument that is summed up over what changes. */
+  readonly amount?: string;
+  readonly progress?: Progress;
+};
+
+const DEFAULT_LIMIT = 100;
+
+type Trial = {
+  readonly place: Place;
+  readonly candidate: Candidate;
+  readonly validators: Validators;
+  readonly tally: Tally;
+};
+
+type Judged = { readonly review: Review; readonly isWhole: boolean; readonly args: Json };
+
+/** undefined: the arguments were kept apart and are gone. */
+async function argsIn(place: Place, kept: Json): Promise<Json | undefined> {
+  try {
+    return await loadValue(place, kept);
+  } catch (error) {
+    if (isHoldpointError(error, "store_corrupt")) return undefined;
+    throw error;
+  }
+}
+
+function judge(
+  { candidate, validators }: Trial,
+  replay: Replay,
+  action: RecordedAction,
+  told: { readonly args: Json; readonly now: number },
+): Judged | Promise<Judged> {
+  const { input, isWhole } = replay.input(action, told);
+  const ask = (validate: Validate): Judged => {
+    const review = reviewAction({ policy: candidate.judge, validate }, input);
+    return { review, isWhole: isWhole(), args: told.args };
+  };
+  const validate = validators(action.schema);
+  return typeof validate === "function" ? ask(validate) : validate.then(ask);
+}
+
+function compare(trial: Trial, heard: Extract<Heard, { kind: "reviewed" }>, judged: Judged): void {
+  const { review: candidate, isWhole, args } = judged;
+  const digest = candidate.revisions.length === 0 ? heard.action.argsDigest : digestOf(candidate.args);
+  countReview(trial.tally, heard, { candidate, digest, isWhole, args });
+}
+
+async function reviewLater(
+  trial: Trial,
+  replay: Replay,
+  heard: Extract<Heard, { kind: "reviewed" | "edited" }>,
+): Promise<void> {
+  const kept = heard.kind === "edited" ? heard.args : heard.action.args;
+  const args = await argsIn(trial.place, kept);
+  if (args === undefined) {
+    trial.tally.counts[heard.kind === "edited" ? "decisions" : "gone"] += 1;
+    return;
+  }
+  const judged = await judge(trial, replay, heard.action, { args, now: heard.now });
+  if (heard.kind === "edited") countEdit(trial.tally, heard.action, judged.review);
+  else compare(trial, heard, judged);
+}
+
+/** Most actions are small and of a known tool: those are judged without waiting for anything. */
+function hear(trial: Trial, replay: Replay, heard: Heard): void | Promise<void> {
+  countHeard(trial.tally, heard);
+  if (heard.kind !== "reviewed" && heard.kind !== "edited") return;
+  if (!isWanted(trial.tally, heard.action)) return;
+  if (heard.kind === "edited" || isArtifactRef(heard.action.args)) return reviewLater(trial, replay, heard);
+  const judged = judge(trial, replay, heard.action, { args: heard.action.args, now: heard.now });
+  if (!(judged instanceof Promise)) return compare(trial, heard, judged);
+  return judged.then((later) => compare(trial, heard, later));
+}
+
+export async function runBacktest(
+  place: Place,
+  candidate: Candidate,
+  options: BacktestOptions = {},
+): Promise<BacktestReport> {
+  const { since = null, limit = DEFAULT_LIMIT, amount = null, progress } = options;
+  const tally = openTally({ since, limit, amount });
+  const trial = { place, candidate, validators: validatorsOf(place), tally };
+  await playJournal(place, (heard, replay) => hear(trial, replay, heard), progress);
+  return reportOf(tally, { name: candidate.name, digest: candidate.digest });
+}

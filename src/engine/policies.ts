@@ -1,0 +1,78 @@
+/** What an embedding program can ask about policies: which were in force, and what another would have said. */
+import type { BacktestReport } from "../core/backtest/report.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { type CompiledPolicy, compilePolicy } from "../core/policy/compile.ts";
+import type { PolicyText } from "../core/policy/document.ts";
+import { getPolicy, type KeptPolicy, type KeptVersion, listPolicies } from "./backtest/kept-policies.ts";
+import { knownTools, type RecordedTool } from "./backtest/known-tools.ts";
+import { type BacktestOptions, runBacktest } from "./backtest/run-backtest.ts";
+import { type Told, toldOf } from "./backtest/told.ts";
+import { checkFields, checkId, checkListener, wrong } from "./check-call.ts";
+import type { Opening } from "./instance.ts";
+import { type Suggestions, type SuggestOptions, suggestRules } from "./suggest-rules.ts";
+
+export type Policies = {
+  /** Every version that was in force, oldest first by policy. */
+  list(): Promise<readonly KeptVersion[]>;
+  /** By name the version in force, by digest or the beginning of it that version; with its document. */
+  get(id: string): Promise<KeptPolicy>;
+  /** Tools that the journal knows, with the schemas that it kept. */
+  tools(): Promise<readonly RecordedTool[]>;
+  /** What the policy of a recorded action was told at its first review, and what it said. */
+  told(action: string): Promise<Told>;
+  /** Every recorded action whose verdict another policy would change. Nothing is written. */
+  backtest(document: PolicyText, options?: BacktestOptions): Promise<BacktestReport>;
+  /** Rules and grants that people's decisions support. */
+  suggest(options?: SuggestOptions): Promise<Suggestions>;
+};
+
+const POLICY = "A policy";
+
+/** Expressions are not checked against schemas here: those that are recorded may be older. */
+export function compiledForTrial(document: PolicyText): CompiledPolicy {
+  const compiled = compilePolicy(document, null);
+  if (compiled.ok) return compiled.policy;
+  const faults = compiled.faults.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  throw new HoldpointError("policy_invalid", `The policy cannot be used: ${faults.slice(0, 5).join("; ")}.`);
+}
+
+function checkWhen(what: string, given: { readonly since?: unknown; readonly progress?: unknown }): void {
+  if (given.since !== undefined && !Number.isFinite(given.since))
+    wrong(`${what}: since is a time in milliseconds since 1970.`);
+  checkListener(given.progress);
+}
+
+function checkCount(what: string, value: unknown, least: number): void {
+  if (value !== undefined && !(Number.isInteger(value) && Number(value) >= least))
+    wrong(`${what} is a whole number of at least ${least}.`);
+}
+
+function checkBacktest(options: BacktestOptions): BacktestOptions {
+  checkFields("A back-test", options, ["since", "limit", "amount", "progress"]);
+  checkWhen("A back-test", options);
+  checkCount("A back-test's limit", options.limit, 0);
+  if (options.amount !== undefined && typeof options.amount !== "string")
+    wrong("A back-test's amount is the name of an argument.");
+  return options;
+}
+
+function checkSuggestions(options: SuggestOptions): SuggestOptions {
+  checkFields("A suggestion", options, ["since", "min", "progress"]);
+  checkWhen("A suggestion", options);
+  checkCount("The number of approvals that a suggestion takes", options.min, 1);
+  return options;
+}
+
+export function policiesOf(open: Opening): Policies {
+  return {
+    list: async () => listPolicies(await open()),
+    get: async (id) => getPolicy(await open(), checkId(POLICY, id)),
+    tools: async () => knownTools(await open()),
+    told: async (action) => toldOf(await open(), checkId("An action", action)),
+    async backtest(document, options = {}) {
+      const candidate = compiledForTrial(document);
+      return runBacktest(await open(), candidate, checkBacktest(options));
+    },
+    suggest: async (options = {}) => suggestRules(await open(), checkSuggestions(options)),
+  };
+}

@@ -1,0 +1,33 @@
+/** Suggestions from a journal. */
+import { collect, openSamples } from "../core/backtest/samples.ts";
+import { type Suggestion, suggestionsFrom } from "../core/backtest/suggest.ts";
+import type { Store } from "../stores/store.ts";
+import { type Progress, playJournal } from "./backtest/play.ts";
+
+export type SuggestOptions = {
+  /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
+  readonly since?: number;
+  /** How many approvals a suggestion has to rest on; 20 unless set. */
+  readonly min?: number;
+  readonly progress?: Progress;
+};
+
+export type Suggestions = {
+  readonly suggestions: readonly Suggestion[];
+  /** Actions that people were asked about. */
+  readonly asked: number;
+  /** Bodies that were erased: what people said of them is not known. */
+  readonly erased: number;
+};
+
+export const DEFAULT_MIN = 20;
+
+export async function suggestRules(
+  place: { readonly store: Store; readonly tenant: string },
+  { since, min = DEFAULT_MIN, progress }: SuggestOptions = {},
+): Promise<Suggestions> {
+  const samples = openSamples(since ?? null);
+  await playJournal(place, (heard) => collect(samples, heard), progress);
+  const asked = [...samples.groups.values()].reduce((sum, group) => sum + group.samples.length, 0);
+  return { suggestions: suggestionsFrom(samples, min), asked, erased: samples.erased };
+}
