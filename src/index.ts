@@ -24,6 +24,7 @@ import {
   type Receipts,
   receiptsOf,
 } from "./engine/instance.ts";
+import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
 import type { OpenRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
 import { type Policies, policiesOf } from "./engine/policies.ts";
@@ -49,6 +50,7 @@ export type { Suggestion } from "./core/backtest/suggest.ts";
 
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
+export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
 export { definePolicy } from "./core/policy/compile.ts";
 export type { PolicyText } from "./core/policy/document.ts";
 export type { Facts } from "./core/policy/facts.ts";
@@ -123,6 +125,8 @@ export type {
   Receipts,
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
+export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
+export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
 export type { Policies } from "./engine/policies.ts";
 export type { PolicySource } from "./engine/policy/policy-source.ts";
@@ -168,7 +172,8 @@ export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/mo
 export type { HoldpointOptions } from "./open.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
-export type Holdpoint = KillSwitch & {
+type Verbs = KillSwitch & Monitors;
+export type Holdpoint = Verbs & {
   /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
   /** Runs something once under a request id. */
@@ -275,6 +280,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       second?: WorkflowBody<Input, Result>,
     ) => workflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
+    ...monitorsOf(opening),
     supervise: (given) =>
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     work: (signal) => workUntil(definitions, signal),

@@ -5,7 +5,7 @@ import { FOLDS } from "./core/streams.ts";
 import { idleClock, wallClock } from "./engine/clock.ts";
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
-import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
+import { closeOpened, type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import type { LivePolicy } from "./engine/policy/live-policy.ts";
 import type { PolicySource } from "./engine/policy/policy-source.ts";
 import { noticePrinter } from "./engine/print-notice.ts";
@@ -105,12 +105,6 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
     throw error;
   });
   return runtime;
-}
-
-/** What never opened is closed already; whoever tried to open it has been told why. */
-async function closeOpened(opening: Promise<OpenRuntime>): Promise<void> {
-  const opened = await opening.catch(() => undefined);
-  await opened?.close();
 }
 
 /** Opened at the first use, closed once. */

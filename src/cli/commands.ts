@@ -1,4 +1,5 @@
 /** Every command, in the order of the overview. */
+import { alerts } from "./alerts.ts";
 import { answer } from "./answer.ts";
 import { approvals } from "./approvals.ts";
 import { approve } from "./approve.ts";
@@ -42,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   run,
   approvals,
   workflows,
+  alerts,
   show,
   approve,
   reject,

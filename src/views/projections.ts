@@ -1,5 +1,6 @@
 /** Every view that a store keeps. */
 import { actionsView } from "./actions.ts";
+import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
 import { grantsView, standingView } from "./grants.ts";
 import { policiesView } from "./policies.ts";
@@ -13,4 +14,5 @@ export const PROJECTIONS = [
   policiesView,
   grantsView,
   standingView,
+  alertsView,
 ] as const;

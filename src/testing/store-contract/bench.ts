@@ -5,6 +5,8 @@ import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import { grantFold } from "../../core/grant/state.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { alertFold } from "../../core/monitor/alert-state.ts";
+import { monitorFold } from "../../core/monitor/place-state.ts";
 import { policyFold } from "../../core/policy-record.ts";
 import { storeFold } from "../../core/restore.ts";
 import { rosterFold } from "../../core/roster.ts";
@@ -92,10 +94,12 @@ const tallyFold: Fold<Tally> = {
 
 export const FOLDS: Folds = {
   action: tallyFold as unknown as Fold<StateOf<"action">>,
+  alert: alertFold,
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
   budget: budgetFold,
   epoch: epochFold,
   grant: grantFold,
+  monitor: monitorFold,
   policy: policyFold,
   roster: rosterFold,
   store: storeFold,
