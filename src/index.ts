@@ -12,6 +12,8 @@ import {
   approvalsOf,
   type Budgets,
   budgetsOf,
+  type Grants,
+  grantsOf,
   type Journal,
   journalOf,
   type KillSwitch,
@@ -107,13 +109,16 @@ export type { KeptPolicy, KeptVersion } from "./engine/backtest/kept-policies.ts
 export type { RecordedTool } from "./engine/backtest/known-tools.ts";
 export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
 export type { Told } from "./engine/backtest/told.ts";
+export type { GrantOffer, GrantPage } from "./engine/check-grant.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
+export type { GrantList, GrantStatus, GrantUse, StandingGrant } from "./engine/grants.ts";
 export type {
   Actions,
   Approvals,
   Budgets,
+  Grants,
   Journal,
   KillSwitch,
   People,
@@ -131,7 +136,7 @@ export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
 export type { Suggestions, SuggestOptions } from "./engine/suggest-rules.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
-export type { ProbeContext, ToolContext } from "./engine/tool.ts";
+export type { PreviewContext, ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
   Passed,
@@ -179,6 +184,7 @@ export type Holdpoint = Verbs & {
   readonly journal: Journal;
   readonly budgets: Budgets;
   readonly people: People;
+  readonly grants: Grants;
   readonly policies: Policies;
   /**
    * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
@@ -266,6 +272,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     journal: journalOf(opening),
     budgets: budgetsOf(opening),
     people: peopleOf(opening),
+    grants: grantsOf(opening),
     policies: policiesOf(opening),
     workflow: <Input, Result>(
       name: string,

@@ -94,7 +94,13 @@ const isQuestion = (item: ApprovalSummary): boolean => item["about"] === "questi
 
 /** The text of a question says more than what it suggests. */
 export const contentCell = (item: ApprovalSummary): string =>
-  isQuestion(item) ? visible(String(item["reason"])) : visiblePreview(String(item["args"]));
+  isQuestion(item)
+    ? visible(String(item["reason"]))
+    : `${visiblePreview(String(item["args"]))}${previewCell(item)}`;
+
+/** What the tool shows of it, after the arguments. */
+const previewCell = ({ preview }: ApprovalSummary): string =>
+  typeof preview === "string" ? ` → ${visiblePreview(preview)}` : "";
 
 /** Rows that were made before workflows were there say nothing of it. */
 const aboutCell = (item: ApprovalSummary): string => String(item["about"] ?? "action");

@@ -89,6 +89,19 @@ function printHead(terminal: Terminal, sections: Sections, { approval, action }:
   sections.field("effect", `${action.effectClass}: ${classWords(action)}`);
 }
 
+/** What the tool itself said it would do, and what people approve with it. */
+function printPreview(sections: Sections, { approval, full }: Card): void {
+  if (approval?.preview === undefined) return;
+  const { value, failed } = approval.preview;
+  if (failed) {
+    sections.heading("The tool could not show what it would do", "yellow");
+    sections.quote(String(value));
+  } else {
+    sections.heading("What the tool shows of it");
+    sections.block(readable(value, full));
+  }
+}
+
 function printWords(sections: Sections, { action, approval }: Card): void {
   const says = approval?.says ?? action.says;
   if (says !== null) {
@@ -222,6 +235,9 @@ function printOutcome(sections: Sections, { action, receipt, now }: Card): void 
   }
   sections.field("started", `${ago(action.effect.startedAt, now)}, attempt ${action.effect.attempt}`);
   sections.field("effect", action.effect.id);
+  const { grant } = action.effect;
+  if (grant.kind === "standing")
+    sections.field("granted", `${grant.grant} by ${grant.by.join(", ")}, beforehand: nobody was asked`);
   if (action.phase !== "running") {
     sections.field(action.phase.replace("_", " "), ago(action.outcome.at, now));
     if (action.outcome.reason !== "") sections.field("reason", action.outcome.reason);
@@ -259,6 +275,7 @@ export function printCard(terminal: Terminal, card: Card): void {
   const sections = sectionsOn(terminal, card.full);
   printHead(terminal, sections, card);
   printArgs(terminal, (card.approval ?? card.action).args, card.full);
+  printPreview(sections, card);
   printWords(sections, card);
   printVotes(sections, card);
   printEdit(terminal, sections, card);

@@ -10,6 +10,7 @@ import { exportCommand } from "./export.ts";
 import { extend } from "./extend.ts";
 import { fork } from "./fork.ts";
 import { go } from "./go.ts";
+import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { journal } from "./journal.ts";
@@ -50,6 +51,7 @@ export const COMMANDS: readonly Command[] = [
   cancel,
   revoke,
   extend,
+  grants,
   rollback,
   fork,
   journal,

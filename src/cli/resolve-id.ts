@@ -6,7 +6,7 @@ import { CommandError } from "./failure.ts";
 
 const WHOLE = 26;
 const FEWEST = 6;
-const FORM = /^(alr|apr|act|eff|wf)_([0-9A-Za-z]+)$/;
+const FORM = /^(alr|apr|act|eff|wf|grt)_([0-9A-Za-z]+)$/;
 
 type Given = { readonly prefix: string; readonly rest: string };
 
@@ -18,6 +18,7 @@ function read(given: string): Given | undefined {
 /** Effects are found by their actions: both have the same characters after the underscore. */
 function find({ hp }: Context, { prefix, rest }: Given): Promise<readonly string[]> {
   if (prefix === "apr") return hp.approvals.find(`apr_${rest}`);
+  if (prefix === "grt") return hp.grants.find(`grt_${rest}`);
   if (prefix === "alr") return hp.alerts.find(`alr_${rest}`);
   return prefix === "wf" ? hp.workflows.find(`wf_${rest}`) : hp.actions.find(`act_${rest}`);
 }
@@ -49,6 +50,15 @@ export async function approvalId(context: Context, given: string): Promise<strin
   const id = read(given);
   if (id?.prefix === "apr") return complete(context, id);
   throw new HoldpointError("unknown_id", `"${given}" is not the id of an approval: those begin with apr_.`);
+}
+
+export async function grantId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "grt") return complete(context, id);
+  const what = given === "" ? "The id of a grant is needed" : `"${given}" is not the id of a grant`;
+  throw new HoldpointError("unknown_id", `${what}: those begin with grt_.`, {
+    next: "`holdpoint grants` lists them.",
+  });
 }
 
 export async function alertId(context: Context, given: string): Promise<string> {

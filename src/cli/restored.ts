@@ -43,14 +43,14 @@ function print({ terminal, folder }: Context, found: Restored): void {
 const ADVICE = [
   "Nothing starts in it. What was done after its last entry is not in it, and the request ids of that time are unknown: a program that uses one again does it again. Compare with the outside world from that time on. Then:",
   '  npx holdpoint restored --acknowledge --reason "…"',
-  "puts what was running in doubt, and refuses what was approved or about to start, since it may have been done. Workflows end, unless they wait at a checkpoint. Questions that nobody had answered stay: look before you approve one.",
+  "puts what was running in doubt, and refuses what was approved or about to start, since it may have been done. Workflows end, unless they wait at a checkpoint, and standing grants are revoked. Questions that nobody had answered stay: look before you approve one.",
 ];
 
 function printDone({ terminal }: Context, done: Acknowledged): void {
   terminal.line("Acknowledged: programs may execute in this store again.");
-  const { inDoubt, refused, waiting, workflows, epochs } = done;
+  const { inDoubt, refused, waiting, workflows, epochs, grants } = done;
   terminal.line(
-    `  ${inDoubt} put in doubt, ${refused} refused, ${waiting} still wait for people, ${workflows} workflows and ${epochs} epochs ended`,
+    `  ${inDoubt} put in doubt, ${refused} refused, ${waiting} still wait for people, ${workflows} workflows and ${epochs} epochs ended, ${grants} standing grants revoked`,
   );
   if (inDoubt > 0) terminal.line("  npx holdpoint in-doubt lists what needs your word.");
 }

@@ -4,6 +4,7 @@ import { type Card, printCard } from "./card.ts";
 import { printCheckpoint } from "./checkpoint-card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import { showGrant } from "./grants.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
@@ -63,9 +64,10 @@ async function showSubject(context: Context, approval: Approval, subject: Subjec
 export const show: Command = {
   name: "show",
   words: ["<id>"],
-  summary: "everything about an approval, an action or a workflow, before deciding and after",
+  summary:
+    "everything about an approval, an action, a workflow or a standing grant, before deciding and after",
   details: [
-    "The id is an approval's, an action's, an effect's, a workflow's or the caller's request id.",
+    "The id is an approval's, an action's, an effect's, a workflow's, a grant's or the caller's request id.",
     "Of a workflow, --at shows it as it stood after an entry (--at 12) or at a time (--at 2026-05-04T10:00:00Z), and --checkpoint the state that was captured there.",
   ],
   flags: {
@@ -76,6 +78,7 @@ export const show: Command = {
   async run(context) {
     const id = await anyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
+    if (id.startsWith("grt_")) return showGrant(context, id);
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
     if (extra !== undefined)
       throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");

@@ -35,6 +35,8 @@ test("a binding is one digest over every term: change any, and it is another", (
     { decideBy: 0 },
     { executeBy: 0 },
     { nonce: "x" },
+    { grant: "grt_1" },
+    { preview: "x" },
     { stages: [] },
     { stages: [{ quorum: 1, from: null, veto: true, decideWithinMs: null }] },
     { stages: [{ quorum: 1, from: null, veto: true, decideWithinMs: 1 }] },
@@ -49,6 +51,11 @@ test("a binding does not depend on the order in which its terms were written", (
   const backwards = Object.fromEntries(Object.entries(facts).reverse()) as BindingFacts;
   assert.equal(bindingOf(backwards), bindingOf(facts));
   assert.match(bindingOf(facts), /^[0-9a-f]{64}$/);
+});
+
+test("a binding is SHA-256 over RFC 8785 JSON of its terms, with and without those that may be absent", () => {
+  for (const more of [{}, { grant: "grt_1" }, { preview: "p" }, { grant: "grt_1", preview: "p" }])
+    assert.equal(bindingOf({ ...facts, ...more }), digestOf({ v: 1, ...facts, ...more }));
 });
 
 test("a binding without stages is what it was before there were any: recorded journals keep theirs", () => {

@@ -24,19 +24,25 @@ export type BindingFacts = {
   readonly decideBy: number | null;
   readonly executeBy: number | null;
   readonly nonce: string;
+  /** The standing grant that permits it, if one does. */
+  readonly grant?: string;
+  /** Digest of what the tool showed of it; absent where it shows nothing. */
+  readonly preview?: string;
 };
 
 /** RFC 8785 JSON of the facts and `"v":1`, its keys in the order that asks for. */
 function bindingText(facts: BindingFacts): string {
   const { action, approvers, args, decideBy, effectClass, executeBy } = facts;
-  const { nonce, onTimeout, policy, requester, schema, stages, stream, tenant, tool } = facts;
+  const { grant, nonce, onTimeout, policy, preview, requester, schema, stages, stream, tenant, tool } = facts;
   const text = canonicalJson;
+  const standing = grant === undefined ? "" : `"grant":${text(grant)},`;
   const late = onTimeout === undefined ? "" : `"onTimeout":${text(onTimeout)},`;
+  const shown = preview === undefined ? "" : `"preview":${text(preview)},`;
   const staged = stages === undefined ? "" : `"stages":${text(stages)},`;
   return (
     `{"action":${text(action)},"approvers":${text(approvers)},"args":${text(args)},"decideBy":${text(decideBy)},` +
-    `"effectClass":${text(effectClass)},"executeBy":${text(executeBy)},"nonce":${text(nonce)},` +
-    `${late}"policy":${text(policy)},"requester":${text(requester)},"schema":${text(schema)},${staged}"stream":${text(stream)},` +
+    `"effectClass":${text(effectClass)},"executeBy":${text(executeBy)},${standing}"nonce":${text(nonce)},` +
+    `${late}"policy":${text(policy)},${shown}"requester":${text(requester)},"schema":${text(schema)},${staged}"stream":${text(stream)},` +
     `"tenant":${text(tenant)},"tool":${text(tool)},"v":1}`
   );
 }

@@ -94,8 +94,15 @@ export function decideWith<Result>(
   return (sight) => {
     const draft = openDraft(sight);
     const result = rules(draft);
-    return isNeed(result) ? result : draft.commit(result as Exclude<Result, Need>);
+    if (isNeed(result)) return result;
+    const answer = result as Exclude<Result, Need>;
+    return isLoad(answer) ? { kind: "commit", append: [], result: answer } : draft.commit(answer);
   };
+}
+
+/** Rules that have to be handed something first run again from the start: what they had written so far is dropped. */
+function isLoad(value: unknown): boolean {
+  return typeof value === "object" && value !== null && (value as { kind?: unknown }).kind === "load";
 }
 
 export function isNeed(value: unknown): value is Need {

@@ -8,6 +8,7 @@ export const STREAM_KINDS = [
   "approval",
   "budget",
   "epoch",
+  "grant",
   "monitor",
   "policy",
   "roster",
@@ -35,6 +36,7 @@ export const alertStream = (id: string): StreamRef<"alert"> => ({ kind: "alert",
 export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "approval", id });
 export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
 export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
+export const grantStream = (id: string): StreamRef<"grant"> => ({ kind: "grant", id });
 export const monitorStream = (name: string): StreamRef<"monitor"> => ({ kind: "monitor", id: name });
 export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });

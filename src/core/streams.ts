@@ -4,6 +4,7 @@ import { type ApprovalState, approvalFold } from "./approval/state.ts";
 import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
+import { type GrantState, grantFold } from "./grant/state.ts";
 import { type AlertState, alertFold } from "./monitor/alert-state.ts";
 import { type MonitorState, monitorFold } from "./monitor/place-state.ts";
 import { type PolicyState, policyFold } from "./policy-record.ts";
@@ -19,6 +20,7 @@ export type StateMap = {
   approval: ApprovalState;
   budget: BudgetState;
   epoch: EpochState;
+  grant: GrantState;
   monitor: MonitorState;
   policy: PolicyState;
   roster: RosterState;
@@ -35,6 +37,7 @@ export const FOLDS: Folds = {
   approval: approvalFold,
   budget: budgetFold,
   epoch: epochFold,
+  grant: grantFold,
   monitor: monitorFold,
   policy: policyFold,
   roster: rosterFold,

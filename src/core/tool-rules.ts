@@ -38,6 +38,8 @@ export type ToolRules = {
   readonly finalityMs: number;
   validate(args: Json): Validation;
   policy(input: PolicyInput): Verdict;
+  /** It shows what it would do before it does it. */
+  readonly hasPreview?: boolean;
   costs(args: Json): readonly Cost[];
   dedupe(args: Json): Dedupe | undefined;
 };

@@ -88,8 +88,18 @@ export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: 
   if (state.status === "none") throw new HoldpointError("unknown_id", `There is no approval ${shown(id)}.`);
   const edit = state.edit === null ? null : { ...state.edit, args: await loadValue(place, state.edit.args) };
   const schema = state.subject?.kind === "question" ? await answerSchemaOf(place, state) : {};
+  const preview = state.preview && {
+    preview: { ...state.preview, value: await loadValue(place, state.preview.value) },
+  };
   // A copy: the state itself is what the next decision stands on.
-  return structuredClone({ ...state, id, args: await loadValue(place, state.args), edit, ...schema });
+  return structuredClone({
+    ...state,
+    id,
+    args: await loadValue(place, state.args),
+    edit,
+    ...schema,
+    ...preview,
+  });
 }
 
 /** Not every schema can be said in JSON Schema, and not every question has one. */

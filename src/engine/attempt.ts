@@ -69,7 +69,9 @@ function bookSpent(spent: Map<string, bigint>, costs: readonly ReservedCost[]): 
 export function contextOf(call: Call, signal: AbortSignal, spent: Map<string, bigint>): ToolContext {
   const { state, action } = call;
   const { effect } = state;
-  const people = effect.grant.kind === "approval" ? effect.grant : { by: [], notes: [] };
+  const { grant } = effect;
+  const by = grant.kind === "verdict" ? [] : grant.by;
+  const notes = grant.kind === "approval" ? grant.notes : [];
   return {
     action,
     effect: effect.id,
@@ -78,8 +80,8 @@ export function contextOf(call: Call, signal: AbortSignal, spent: Map<string, bi
     agent: state.agent,
     idempotencyKey: effect.id,
     attempt: effect.attempt,
-    approvedBy: [...people.by],
-    notes: [...people.notes],
+    approvedBy: [...by],
+    notes: [...notes],
     signal,
     spent: bookSpent(spent, effect.costs),
   };

@@ -15,7 +15,7 @@ import { wrong } from "./check-call.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
 import { handlesIn, reservedKey } from "./secrets.ts";
 import { quiet } from "./thenable.ts";
-import type { ProbeContext, Tool, ToolContext } from "./tool.ts";
+import type { PreviewContext, ProbeContext, Tool, ToolContext } from "./tool.ts";
 
 /** `"approve"`, `"escalate"`, `"block"`, a verdict, or a pure synchronous function that answers one of these. */
 export type Policy<Args> =
@@ -60,6 +60,11 @@ export type ToolDefinition<Args, Result> = {
   /** Class `probed`: asks the outside world what became of an effect. */
   readonly verify?: (effect: ProbeContext & { readonly args: Args }) => ProbeResult | Promise<ProbeResult>;
   /**
+   * What the call would do, such as the diff or the resolved targets: shown to people, part of what they approve, and
+   * computed again before it starts. It has no side effects, and gives the same as long as nothing has moved.
+   */
+  readonly preview?: (args: Args, context: PreviewContext) => unknown;
+  /**
    * Takes an applied effect back when its workflow goes back past it: a compensation, run once, newest first. `"nothing"`
    * says that there is nothing to take back; without either, the effect counts as irreversible.
    */
@@ -100,7 +105,7 @@ function checkNumber(name: string, field: string, value: number | undefined, lea
 }
 
 function checkFunctions(definition: Readonly<Record<string, unknown>>): void {
-  for (const field of ["cost", "dedupe", "isDefinite", "verify", "run", "runInTransaction"]) {
+  for (const field of ["cost", "dedupe", "isDefinite", "verify", "preview", "run", "runInTransaction"]) {
     const value = definition[field];
     if (value !== undefined && typeof value !== "function")
       wrong(`The tool "${shown(definition["name"])}" has a ${field} that is not a function.`);
@@ -124,6 +129,7 @@ const FIELDS = new Set([
   "dedupeWindowMs",
   "isDefinite",
   "verify",
+  "preview",
   "undo",
   "run",
   "runInTransaction",
@@ -254,7 +260,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
   const definition = given as unknown as ToolDefinition<Json, unknown>;
   const { name, effect = "once", policy = "escalate" } = definition;
   checkPolicy(`tool "${name}"`, policy as unknown as Policy<never>);
-  const { cost, dedupe, verify } = definition;
+  const { cost, dedupe, verify, preview } = definition;
   const windowMs = definition.dedupeWindowMs ?? HOUR_MS;
   return {
     rules: {
@@ -269,6 +275,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
         const said = typeof policy === "function" ? quiet(policy(input)) : policy;
         return checkRevision(verdictOf(name, said), own);
       },
+      hasPreview: preview !== undefined,
       costs: (args) => (cost === undefined ? [] : costList(quiet(cost(fresh(args))))),
       dedupe: (args) =>
         dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },
@@ -281,6 +288,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
     run: "run" in definition ? definition.run : () => undefined,
     runInTransaction: "runInTransaction" in definition ? definition.runInTransaction : null,
     hasCosts: cost !== undefined,
+    preview: preview ?? null,
     isDefinite: (error) => quiet(definition.isDefinite?.(error)) === true,
     verify:
       verify === undefined

@@ -7,7 +7,14 @@ import { exportLine } from "../core/export-line.ts";
 import type { Finding } from "../core/finding.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import type { PublicJwk } from "../core/jws.ts";
-import { actionStream, approvalStream, type StreamRef, streamName, workflowStream } from "../core/stream.ts";
+import {
+  actionStream,
+  approvalStream,
+  grantStream,
+  type StreamRef,
+  streamName,
+  workflowStream,
+} from "../core/stream.ts";
 import { type Report, startVerification } from "../core/verify-journal.ts";
 import type { SavedSeal } from "../core/verify-seals.ts";
 import type { JournalEntry } from "../stores/store.ts";
@@ -83,6 +90,7 @@ async function toldOfApproval(place: Place, id: string): Promise<Told> {
 /** The streams that tell the story of an id. */
 async function toldOf(place: Place, id: string): Promise<Told> {
   if (id.startsWith("apr_")) return toldOfApproval(place, id);
+  if (id.startsWith("grt_")) return { streams: [grantStream(id)] };
   if (id.startsWith("wf_")) return { streams: await streamsOfWorkflow(place, id) };
   return { streams: await streamsOfAction(place, await findAction(place, id)) };
 }

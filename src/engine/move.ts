@@ -91,7 +91,7 @@ export async function move(
     runtime,
     foreseen(runtime, source, executor.epoch),
     (draft, loaded) => moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) }),
-    loaderOf(runtime),
+    loaderOf(runtime, tool),
   );
   await runtime.reach(isNew ? "after_propose" : "after_start");
   return moved;

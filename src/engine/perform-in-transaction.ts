@@ -37,6 +37,7 @@ function settle(
 ): Decision<Proposed | Load> {
   const answer = move(draft);
   if (isNeed(answer)) return answer;
+  if (answer.kind === "load") return { kind: "commit", append: [], result: answer };
   if (answer.kind !== "new" || answer.answer.kind !== "started") return draft.commit(answer);
   const { action } = answer;
   const state = draft.state(actionStream(action)) as ActionIn<"running">;
@@ -111,6 +112,6 @@ export async function performInTransaction(
       return runDecide(runtime, needs, (sight) => settle(openDraft(sight), move, argsOf, () => report));
     });
     if (answer.kind !== "load") return answer;
-    loaded.set(answer.key, await loaderOf(runtime)(answer.key));
+    loaded.set(answer.key, await loaderOf(runtime, tool)(answer));
   }
 }

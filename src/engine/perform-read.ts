@@ -31,7 +31,8 @@ function lookAhead(
     const draft = openDraft(sight);
     const answer = rules(draft);
     if (isNeed(answer)) return answer;
-    if (answer.kind === "load" || !hasStarted(answer)) return draft.commit(answer);
+    if (answer.kind === "load") return { kind: "commit", append: [], result: answer };
+    if (!hasStarted(answer)) return draft.commit(answer);
     const state = draft.state(actionStream((answer as { action: string }).action)) as ActionIn<"running">;
     return { kind: "commit", append: [], result: { kind: "started", state, args: args(draft) } };
   };
@@ -95,7 +96,7 @@ export async function performRead(
   for (;;) {
     const seen = await runDecide(runtime, needs, lookAhead(rules, argsNow));
     if (seen.kind === "load") {
-      loaded.set(seen.key, await loaderOf(runtime)(seen.key));
+      loaded.set(seen.key, await loaderOf(runtime, tool)(seen));
       continue;
     }
     if (seen.kind !== "started") return seen;

@@ -28,6 +28,7 @@ import { effectOf } from "../core/action/start.ts";
 import type { ActionIn, Effect, LiveAction } from "../core/action/state.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
+import { grantsOf } from "../core/grant/settle-use.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import { actionStream, budgetStream, epochStream } from "../core/stream.ts";
@@ -75,7 +76,7 @@ const unrecorded = (runtime: Runtime, action: string) => (error: unknown) =>
 function recording(runtime: Runtime, command: OutcomeCommand, effect: Effect): Promise<OutcomeAnswer> {
   const budgets = effect.costs.map(({ budget }) => budgetStream(budget));
   const needs = {
-    write: [actionStream(command.action), ...budgets],
+    write: [actionStream(command.action), ...budgets, ...grantsOf(effect.grant)],
     read: [epochStream(command.epoch)],
   };
   return runCommand(runtime, needs, (draft) => recordOutcome(draft, command));

@@ -7,9 +7,10 @@ import { afterRestore } from "../core/action/restored.ts";
 import type { Header } from "../core/entry.ts";
 import { endEpoch } from "../core/epoch.ts";
 import { HoldpointError } from "../core/errors.ts";
+import { revokeAfterRestore } from "../core/grant/give.ts";
 import { restored } from "../core/restore.ts";
 import { readSealPayload } from "../core/seal.ts";
-import { actionStream, epochStream, HISTORY } from "../core/stream.ts";
+import { actionStream, epochStream, grantStream, HISTORY } from "../core/stream.ts";
 import type { WorkflowStatus } from "../core/workflow/state.ts";
 import { actionRows } from "./action-rows.ts";
 import { checkFields } from "./check-call.ts";
@@ -71,7 +72,14 @@ export async function restoredOf(runtime: Runtime): Promise<Restored> {
 
 /** How many epochs and workflows were ended, effects put in doubt, actions refused, and questions that still wait. */
 export type Acknowledged = { readonly incarnation: string } & Readonly<Counts>;
-type Counts = { epochs: number; workflows: number; inDoubt: number; refused: number; waiting: number };
+type Counts = {
+  epochs: number;
+  workflows: number;
+  inDoubt: number;
+  refused: number;
+  waiting: number;
+  grants: number;
+};
 
 async function openEpochs(place: Place): Promise<readonly string[]> {
   const open = new Set<string>();
@@ -102,6 +110,7 @@ async function endEpochs(place: Place, by: string, counts: Counts): Promise<void
 /** All but those that wait at a checkpoint: there a person says whether they go on. */
 const GOING_ON: readonly WorkflowStatus[] = ["initialized", "executing", "rolling_back", "settling"];
 const WORKFLOWS_AT_ONCE = 200;
+const GRANTS_AT_ONCE = 200;
 
 /** A workflow would go on by itself from where the backup was made, and do again what it did since. */
 async function endWorkflows(runtime: Runtime, by: string, counts: Counts): Promise<void> {
@@ -127,6 +136,24 @@ async function endActions(place: Place, counts: Counts): Promise<void> {
     }
 }
 
+async function endGrantsIn(place: Place, bucket: string, counts: Counts): Promise<void> {
+  const query = { view: "grants", bucket, limit: GRANTS_AT_ONCE };
+  for (;;) {
+    const rows = await place.store.query(place.tenant, query);
+    for (const { stream } of rows) {
+      const needs = { write: [grantStream(stream.id)] };
+      const { kind } = await runCommand(place, needs, (draft) => revokeAfterRestore(draft, stream.id));
+      if (kind === "revoked") counts.grants++;
+    }
+    if (rows.length < GRANTS_AT_ONCE) return;
+  }
+}
+
+/** Uses since the backup are forgotten. One that was used up may get a use back that was used again since. */
+async function endGrants(place: Place, counts: Counts): Promise<void> {
+  for (const bucket of ["active", "used_up"]) await endGrantsIn(place, bucket, counts);
+}
+
 function notRestored(): HoldpointError {
   return new HoldpointError("wrong_state", "Nothing tells that this store was restored or copied.", {
     next: "If you know that it was, say so: `--anyway` on the command line, `anyway: true` in a program.",
@@ -144,13 +171,14 @@ export async function acknowledgeRestore(
   if (why === undefined && anyway !== true) throw notRestored();
   const incarnation = Buffer.from(runtime.random(16)).toString("hex");
   const fact = { by, reason, seen: why ?? "a person knows it", incarnation };
-  const counts: Counts = { epochs: 0, workflows: 0, inDoubt: 0, refused: 0, waiting: 0 };
+  const counts: Counts = { epochs: 0, workflows: 0, inDoubt: 0, refused: 0, waiting: 0, grants: 0 };
   for (const tenant of await store.tenants()) {
     const place = { ...runtime, tenant };
     await runCommand(place, { write: [HISTORY] }, (draft) => draft.append(HISTORY, restored(fact)));
     await endEpochs(place, by, counts);
     await endWorkflows(place, by, counts);
     await endActions(place, counts);
+    await endGrants(place, counts);
   }
   await store.home?.note((await lookHome(store)).found, incarnation);
   return { incarnation, ...counts };

@@ -76,13 +76,13 @@ export async function runLoading<Result extends { readonly kind: string }>(
   place: Place,
   needs: Needs,
   rules: (draft: Draft, loaded: ReadonlyMap<string, Json>) => Need | Result,
-  load: (key: string) => Promise<Json>,
+  load: (asked: Load) => Promise<Json>,
 ): Promise<Exclude<Result, Need | Load>> {
   const loaded = new Map<string, Json>();
   for (;;) {
     const answer = await runDecide(place, needs, withoutLoads(rules, loaded));
     if (!isLoad(answer)) return answer as Exclude<Result, Need | Load>;
-    loaded.set(answer.key, await load(answer.key));
+    loaded.set(answer.key, await load(answer));
   }
 }
 

@@ -14,7 +14,7 @@ export type ToolContext = {
   /** The same for every attempt of this effect and for no other: hand it to the receiver. */
   readonly idempotencyKey: string;
   readonly attempt: number;
-  /** Who agreed, and what they noted; empty when the policy allowed it by itself. */
+  /** Who agreed, or granted it before, and what they noted; empty when the policy allowed it by itself. */
   readonly approvedBy: readonly string[];
   readonly notes: readonly string[];
   /** Aborts at the tool's time-out. */
@@ -22,6 +22,9 @@ export type ToolContext = {
   /** Says what it really cost; otherwise the estimate is booked. */
   spent(budget: string, amount: Money): void;
 };
+
+/** What a tool's `preview` is told about the call that people will be asked about. */
+export type PreviewContext = Pick<ToolContext, "action" | "requestId" | "tool" | "agent" | "signal">;
 
 export type ProbeContext = {
   readonly args: Json;
@@ -48,6 +51,8 @@ export type Tool = {
   run(args: Json, context: ToolContext): unknown;
   /** Only for class transactional: runs inside the journal's own SQL transaction. */
   readonly runInTransaction: ((args: Json, sql: SqlTransaction, context: ToolContext) => unknown) | null;
+  /** What it would do, told to people before it is done; null where the tool does not say. */
+  readonly preview: ((args: Json, context: PreviewContext) => unknown) | null;
   /** True when an error proves that nothing happened. */
   isDefinite(error: unknown): boolean;
   readonly verify: ((context: ProbeContext) => Promise<ProbeAnswer>) | null;

@@ -15,16 +15,13 @@ export type Ballot = Omit<VoteCommand, "executor">;
 type Decided = Extract<VoteAnswer, { approval: string }>;
 
 /** Only an edit needs the tool; a plain vote is the same in every process. */
-async function executorFor(
-  runtime: Runtime,
-  ballot: Ballot,
-): Promise<Omit<NonNullable<VoteCommand["executor"]>, "loaded"> | null> {
+async function toolFor(runtime: Runtime, ballot: Ballot): Promise<Tool | null> {
   if (ballot.edit === undefined) return null;
   const approval = await readState(runtime, approvalStream(ballot.approval));
   if (approval.status === "none") return null;
   const tool = runtime.tools.get(approval.tool);
   if (tool === undefined || tool.rules.schemaDigest !== approval.schema) return null;
-  return (await isGoverned(runtime, approval, tool)) ? null : executorOf(runtime, tool);
+  return (await isGoverned(runtime, approval, tool)) ? null : tool;
 }
 
 /** Its workflow has rules of its own over the tool: whoever runs it reviews the edit, under all of them. */
@@ -53,14 +50,15 @@ function refusedVote(ballot: Ballot, answer: Extract<VoteAnswer, { kind: "vote_r
 
 /** `about`: what the approval is about, where it is known. Answers what was decided; a refused vote is recorded and then thrown. */
 export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamRef): Promise<Decided> {
-  const executor = await executorFor(runtime, ballot);
+  const tool = await toolFor(runtime, ballot);
+  const executor = tool === null ? null : await executorOf(runtime, tool);
   await runtime.reach("before_vote");
   const answer: VoteAnswer = await runLoading(
     runtime,
     foreseen(ballot, about),
     (draft, loaded) =>
       vote(draft, { ...ballot, executor: executor === null ? null : { ...executor, loaded } }),
-    loaderOf(runtime),
+    loaderOf(runtime, tool),
   );
   await runtime.reach("after_vote");
   if (answer.kind === "unknown")

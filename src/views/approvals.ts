@@ -32,6 +32,7 @@ function summary(approval: LiveApproval): JsonObject {
     from: approval.approvers.from,
     atDeadline: nextAtDeadline(approval),
     edit: approval.edit !== null,
+    preview: approval.preview === undefined ? null : previewOf(approval.preview.value),
     requestedAt: approval.requestedAt,
     decideBy: approval.decideBy,
     decidedBy: approval.decided?.by ?? [],

@@ -2,6 +2,7 @@
 import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
+import { grantsView, standingView } from "./grants.ts";
 import { policiesView } from "./policies.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
@@ -11,5 +12,7 @@ export const PROJECTIONS = [
   workflowsView,
   runsView,
   policiesView,
+  grantsView,
+  standingView,
   alertsView,
 ] as const;

@@ -46,7 +46,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   const sources = ["instance", "workflow/instance", "policies", "monitor/alerts", "monitor/monitors"];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [
-    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People"],
+    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants"],
     ...["Workflows", "Policies", "Alerts"],
   ];
   const expected = [

@@ -2,8 +2,10 @@
  * Moves an action as far as it can go: to people, to a refusal, or to a started effect. Called when it is proposed and
  * again whenever somebody with the tool at hand comes back to it; what held at proposal is checked again here.
  *
- * N1. A decision of people is used only while binding, tool, policy, deadline and the voters' standing still hold.
+ * N1. A decision of people is used only while binding, tool, policy, deadline, preview and the voters' standing still hold.
  * N2. A policy that changed since reviews the action anew; a block wins over any approval.
+ * N3. Where people would be asked, what one of them granted before may stand for their vote; once they were asked, they
+ *     decide.
  */
 
 import { concludeVotes } from "../approval/count.ts";
@@ -16,6 +18,8 @@ import { withdrawApproval } from "../approval/withdraw.ts";
 import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
+import { standingGrant } from "../grant/fit.ts";
+import { startByGrant } from "../grant/start-by-grant.ts";
 import type { Json } from "../json.ts";
 import type { Review } from "../review.ts";
 import type { RosterState } from "../roster.ts";
@@ -23,6 +27,7 @@ import { rulesOf } from "../stages.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
 import { checkPlace, type Turned } from "../workflow/call.ts";
 import type { ReviewFacts } from "./events.ts";
+import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import { review } from "./review.ts";
 import {
@@ -51,28 +56,34 @@ export type Advanced = Moved | Started | Waiting | Held | Refused | EpochEnded |
 type Executor = Bringer & { readonly args: Json };
 type Undecided = ActionIn<"open"> | ActionIn<"waiting">;
 
-function recordReview(draft: Draft, id: string, answer: Review, executor: Executor): void {
+/** `approval` is the question that it leads to, if it leads to one. */
+function recordReview(
+  draft: Draft,
+  id: string,
+  answer: Review,
+  { rules, approval }: Pick<Executor, "rules"> & { readonly approval: string | null },
+): void {
   const ref = actionStream(id);
   for (const { args, reason, rule } of answer.revisions) {
     const body = { by: "policy", args: draft.keep(args), argsDigest: digestOf(args), reason, rule };
     draft.append(ref, [{ type: "action.revised", tv: 1, body }]);
   }
-  const approval = answer.verdict === "escalate" ? executor.ids.approval : null;
-  const body = reviewFacts(answer, executor);
-  if (answer.revisions.length === 0 && isNoNews(draft.state(ref), answer, body)) return;
+  const body = reviewFacts(answer, rules);
+  const isNews = answer.revisions.length > 0 || approval !== null || !isKnown(draft.state(ref), body);
+  if (!isNews) return;
   draft.append(ref, [{ type: "action.reviewed", tv: 1, body: { ...body, approval } }]);
 }
 
-function reviewFacts(answer: Review, { rules }: Executor): ReviewFacts {
+function reviewFacts(answer: Review, rules: Executor["rules"]): ReviewFacts {
   const { verdict, rule, reason, risk, shadow } = answer;
   const { policyDigest: policy, documentDigest: document } = rules;
   const said = { verdict, rule, reason, policy, ...(document === undefined ? {} : { document }) };
   return { ...said, ...(risk === null ? {} : { risk }), ...(shadow.length === 0 ? {} : { shadow }) };
 }
 
-/** Approved again for the same reason while it is held: calling in a loop does not grow the journal. */
-function isNoNews(state: ActionState, answer: Review, facts: ReviewFacts): boolean {
-  if (state.phase !== "open" || state.review === null || answer.verdict !== "approve") return false;
+/** Let through again for the same reason while it is held: calling in a loop does not grow the journal. */
+function isKnown(state: ActionState, facts: ReviewFacts): boolean {
+  if (state.phase !== "open" || state.review === null || facts.verdict === "block") return false;
   return digestOf(state.review) === digestOf(facts);
 }
 
@@ -112,12 +123,29 @@ function startByVerdict(
   return startEffect(draft, id, { ...executor, args: answer.args }, { grant, binding, executeBy: null });
 }
 
+/** undefined: nobody granted it before. */
+function followGrant(
+  draft: Draft,
+  id: string,
+  answer: Review,
+  executor: Executor,
+): Need | Load | Advanced | undefined {
+  if (answer.verdict !== "escalate") return undefined;
+  const asked = { state: live(draft, id), review: answer, args: answer.args, now: draft.now };
+  const fitting = standingGrant(draft, asked, executor.loaded);
+  if (fitting.kind === "none") return undefined;
+  if (fitting.kind !== "fits") return fitting;
+  recordReview(draft, id, answer, { rules: executor.rules, approval: null });
+  return startByGrant(draft, id, { review: answer, fitting }, executor);
+}
+
 function followReview(draft: Draft, id: string, answer: Review, executor: Executor): Need | Load | Advanced {
   if (answer.verdict === "escalate") {
     const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
     if (more !== undefined) return more;
   }
-  recordReview(draft, id, answer, executor);
+  const approval = answer.verdict === "escalate" ? executor.ids.approval : null;
+  recordReview(draft, id, answer, { rules: executor.rules, approval });
   switch (answer.verdict) {
     case "block": {
       const code = answer.invalidRevision ? "invalid_revision" : "blocked";
@@ -128,6 +156,8 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
     case "escalate": {
       const { approval, nonce } = executor.ids;
       const { policyDigest: policy, schemaText } = executor.rules;
+      const shows = previewNow(draft, { action: id, args: answer.args, approval: null }, executor);
+      if (shows.kind === "load") return shows;
       const more = askPeople(draft, {
         action: id,
         state: live(draft, id),
@@ -136,6 +166,7 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
         schemaText,
         approval,
         nonce,
+        preview: shows.preview,
       });
       if (more !== undefined) return more;
       const asked = draft.state(approvalStream(approval)) as LiveApproval;
@@ -200,13 +231,18 @@ function useDecision(
   }
   const answer = review(draft, id, executor.args, executor);
   if ("kind" in answer) return answer;
-  if (fault !== undefined || !standsBehind(draft, answer, approval)) {
-    const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
-    if (more !== undefined) return more;
-    lapse(draft, approvalId, fault?.reason ?? "the policy no longer allows what was approved");
-    return followReview(draft, id, answer, executor);
+  let reason = fault?.reason ?? "the policy no longer allows what was approved";
+  if (fault === undefined && standsBehind(draft, answer, approval)) {
+    const shows = previewNow(draft, { action: id, args: executor.args, approval: approvalId }, executor);
+    if (shows.kind === "load") return shows;
+    if (isSamePreview(approval.preview, shows.preview))
+      return startByApproval(draft, id, approvalId, executor);
+    reason = PREVIEW_MOVED;
   }
-  return startByApproval(draft, id, approvalId, executor);
+  const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
+  if (more !== undefined) return more;
+  lapse(draft, approvalId, reason);
+  return followReview(draft, id, answer, executor);
 }
 
 function startByApproval(
@@ -299,5 +335,6 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
     });
   }
   const answer = review(draft, id, executor.args, executor);
-  return "kind" in answer ? answer : followReview(draft, id, answer, executor);
+  if ("kind" in answer) return answer;
+  return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
 }

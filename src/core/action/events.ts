@@ -9,7 +9,7 @@ import type { Within } from "./within.ts";
 /** Where the arguments that ran came from. */
 export type ExecutedFrom = "original" | "supervisor_revised" | "human_revised";
 
-/** What permitted an effect to start: a verdict of the policy, or an approval by people. */
+/** What permitted an effect to start: a verdict of the policy, an approval by people, or what a person had granted before. */
 export type Grant =
   | { readonly kind: "verdict"; readonly rule: string; readonly policy: string; readonly nonce: string }
   | {
@@ -17,6 +17,15 @@ export type Grant =
       readonly approval: string;
       readonly by: readonly string[];
       readonly notes: readonly string[];
+    }
+  | {
+      readonly kind: "standing";
+      readonly grant: string;
+      /** Its owner. */
+      readonly by: readonly string[];
+      /** What this use comes to; null where the grant has no limit. */
+      readonly amount: MoneyJson | null;
+      readonly nonce: string;
     };
 
 export type ReservedCost = MoneyJson & { readonly budget: string };

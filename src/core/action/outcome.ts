@@ -2,15 +2,18 @@
  * What became of an effect.
  *
  * T1. Only the epoch that holds the attempt, while it lives, writes its outcome; anything later is kept as testimony.
- * T2. Budgets are settled when it was applied, released when it certainly was not, and kept while it is in doubt.
+ * T2. Budgets are settled when it was applied, released when it certainly was not, and kept while it is in doubt. So is
+ *     the use of a standing grant.
  * T3. Unknown is in doubt, never failed. That a later attempt did nothing says nothing about those before it.
  */
 import { settle } from "../budget.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
+import { grantsOf, returnUse } from "../grant/settle-use.ts";
 import type { Json } from "../json.ts";
 import { actionStream, budgetStream, epochStream, workflowStream } from "../stream.ts";
 import { settleCall } from "../workflow/call.ts";
+import { actionOf } from "./start.ts";
 import type { Effect, LiveAction } from "./state.ts";
 
 export type Report =
@@ -44,6 +47,7 @@ export function settleCosts(
     const amount = applied ? (said ?? BigInt(cost.micros)) : "released";
     draft.append(ref, settle(draft.state(ref), effect.id, amount));
   }
+  if (!applied) returnUse(draft, { action: actionOf(effect.id), effect: effect.id, grant: effect.grant });
 }
 
 export function lockEffect(draft: Draft, action: string): Need | LiveAction {
@@ -55,7 +59,7 @@ export function lockEffect(draft: Draft, action: string): Need | LiveAction {
   if (!("effect" in state)) return state;
   const budgets = state.effect.costs.map((cost) => budgetStream(cost.budget));
   const place = state.within === undefined ? [] : [workflowStream(state.within.workflow)];
-  const write = [...budgets, ...place];
+  const write = [...budgets, ...grantsOf(state.effect.grant), ...place];
   return draft.need({ write, read: [epochStream(state.effect.epoch)] }) ?? state;
 }
 

@@ -16,8 +16,12 @@ export type Receipt = {
   readonly binding: string;
   /** The approval that was used up, or null when the policy allowed it by itself. */
   readonly approval: string | null;
+  /** The standing grant of which this was a use; absent where there was none. */
+  readonly grant?: string;
+  /** Who agreed to it, or granted it before it was asked for. */
   readonly approvedBy: readonly string[];
   readonly executedFrom: string;
+  /** A person decided on this very action. */
   readonly humanApproved: boolean;
   readonly startedAt: number;
   readonly endedAt: number;
@@ -36,6 +40,7 @@ export type EndedAction = ActionIn<"applied"> | ActionIn<"not_applied"> | Action
 export function receiptOf(tenant: string, id: string, state: EndedAction): Receipt {
   const { effect, outcome } = state;
   const people = effect.grant.kind === "approval" ? effect.grant : null;
+  const standing = effect.grant.kind === "standing" ? effect.grant : null;
   return {
     v: 1,
     tenant,
@@ -49,7 +54,8 @@ export function receiptOf(tenant: string, id: string, state: EndedAction): Recei
     argsDigest: state.argsDigest,
     binding: effect.binding,
     approval: people?.approval ?? null,
-    approvedBy: [...(people?.by ?? [])],
+    ...(standing === null ? {} : { grant: standing.grant }),
+    approvedBy: [...(people?.by ?? standing?.by ?? [])],
     executedFrom: state.from,
     humanApproved: people !== null,
     startedAt: effect.startedAt,

@@ -4,12 +4,15 @@
  * S1. Nothing starts without a grant whose binding equals the bytes that will run.
  * S2. Nothing starts while a kill switch that covers it is on, or in the name of an epoch that ended.
  * S3. Budgets are reserved together with the start, every one of them or none.
+ * S4. A use of a standing grant is counted together with the start.
  */
 import { reserve } from "../budget.ts";
 import type { Draft, Need } from "../draft.ts";
 import { errorText } from "../error-text.ts";
+import { countUse } from "../grant/settle-use.ts";
 import type { Json } from "../json.ts";
 import { type Money, moneyToJson } from "../money.ts";
+import type { PreviewCall } from "../preview.ts";
 import { isArtifactRef } from "../stored-value.ts";
 import { actionStream, budgetStream, epochStream, switchStream } from "../stream.ts";
 import { agentScope, TENANT_SCOPE } from "../switch.ts";
@@ -28,8 +31,13 @@ export type Executor = {
   readonly ids: { readonly approval: string; readonly nonce: string };
 };
 
-/** Something that is not in the states has to be loaded first: large arguments, by their digest, or a workflow's history. */
-export type Load = { readonly kind: "load"; readonly key: string };
+/** Something that is not in the states has to be loaded first: large arguments, by their digest, a workflow's history and so on. */
+export type Load = {
+  readonly kind: "load";
+  readonly key: string;
+  /** For a preview: the call that it is of. */
+  readonly preview?: PreviewCall;
+};
 
 export function argsOf(
   kept: { readonly args: Json; readonly argsDigest: string },
@@ -152,5 +160,6 @@ export function startEffect(
   draft.append(ref, [
     { type: "effect.started", tv: 1, body: { effect, epoch: executor.epoch, ...permit, costs: reserved } },
   ]);
+  countUse(draft, { action: id, effect, grant: permit.grant });
   return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };
 }

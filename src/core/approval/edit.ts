@@ -8,26 +8,34 @@
  *     If the policy now lets it through without asking, the editor's word is enough, in whichever stage it was given.
  */
 
+import { keepPreview, previewNow } from "../action/preview.ts";
 import { review } from "../action/review.ts";
 import { argsOf, type Executor, type Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
 import { digestOf } from "../digest.ts";
 import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { Json } from "../json.ts";
+import type { Preview } from "../preview.ts";
 import type { Review } from "../review.ts";
 import { rulesOf } from "../stages.ts";
 import { actionStream, approvalStream, ROSTER } from "../stream.ts";
 import { concludeVotes, isNeededLater } from "./count.ts";
 import { stageField } from "./deadline.ts";
 import { withAction } from "./end.ts";
-import { againAfterEdit, askPeople, bindingNow } from "./request.ts";
+import { againAfterEdit, askPeople, bindingNow, type EscalateReview } from "./request.ts";
 import { isEligible, type LiveApproval, type OpenEdit, stageRules } from "./state.ts";
 
 export type EditAnswer =
   | { readonly kind: "accepted"; readonly approval: string }
   | { readonly kind: "edit_refused"; readonly rule: string; readonly reason: string };
 
-type Edited = { readonly edit: OpenEdit; readonly args: Json; readonly review: Review };
+type Edited = {
+  readonly edit: OpenEdit;
+  readonly args: Json;
+  readonly review: Review;
+  /** Of the arguments as they would run now. */
+  readonly preview: Preview | null;
+};
 
 function refuseEdit(
   draft: Draft,
@@ -87,7 +95,7 @@ function recordVerdict(
 function reopen(
   draft: Draft,
   id: string,
-  review: Extract<Review, { verdict: "escalate" }>,
+  { review, preview }: Pick<Edited, "preview"> & { readonly review: EscalateReview },
   executor: Executor,
 ): EditAnswer {
   const approval = draft.state(approvalStream(id)) as LiveApproval;
@@ -105,11 +113,12 @@ function reopen(
     schemaText: executor.rules.schemaText,
     approval: fresh,
     nonce,
+    preview,
   });
   return { kind: "accepted", approval: fresh };
 }
 
-function rebind(draft: Draft, id: string, { edit, review }: Edited, executor: Executor): EditAnswer {
+function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, executor: Executor): EditAnswer {
   const ref = approvalStream(id);
   const approval = draft.state(ref) as LiveApproval;
   const policy = executor.rules.policyDigest;
@@ -118,9 +127,11 @@ function rebind(draft: Draft, id: string, { edit, review }: Edited, executor: Ex
     argsDigest: digestOf(review.args),
     policy,
     nonce: executor.ids.nonce,
+    ...keepPreview(draft, preview),
   };
   const asks = review.verdict === "approve" ? {} : againAfterEdit(approval, draft.now);
-  const binding = bindingNow(draft.tenant, approval, { ...change, ...asks.again });
+  const { preview: _ofBefore, ...before } = approval;
+  const binding = bindingNow(draft.tenant, before, { ...change, ...asks.again });
   const body = { by: edit.by, ...change, binding, ...asks };
   draft.append(ref, [{ type: "approval.revised", tv: 1, body }]);
   recordVerdict(draft, approval, review, { policy, approval: id });
@@ -133,7 +144,7 @@ function rebind(draft: Draft, id: string, { edit, review }: Edited, executor: Ex
 
 function accept(draft: Draft, id: string, edited: Edited, executor: Executor): EditAnswer {
   const approval = draft.state(approvalStream(id)) as LiveApproval;
-  const { edit, review } = edited;
+  const { edit, review, preview } = edited;
   if (digestOf(review.args) === approval.argsDigest) {
     voteOf(draft, id, edit);
     concludeVotes(draft, id);
@@ -141,7 +152,7 @@ function accept(draft: Draft, id: string, edited: Edited, executor: Executor): E
   }
   reviseAction(draft, approval, edited);
   if (review.verdict === "escalate" && !sameRule(approval, review))
-    return reopen(draft, id, review, executor);
+    return reopen(draft, id, { review, preview }, executor);
   return rebind(draft, id, edited, executor);
 }
 
@@ -187,5 +198,8 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
   if ("kind" in answer) return answer;
   if (answer.verdict === "block")
     return refuseEdit(draft, id, edit, { rule: answer.rule, reason: answer.reason });
-  return accept(draft, id, { edit, args: valid.value, review: answer }, executor);
+  const shows = previewNow(draft, { action: approval.action, args: answer.args, approval: null }, executor);
+  if (shows.kind === "load") return shows;
+  const { preview } = shows;
+  return accept(draft, id, { edit, args: valid.value, review: answer, preview }, executor);
 }

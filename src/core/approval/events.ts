@@ -1,5 +1,7 @@
 /** Every fact that an approval's stream can hold. */
+
 import type { Json } from "../json.ts";
+import type { Preview } from "../preview.ts";
 import type { ApprovalTerms } from "../stages.ts";
 import type { ApproverRule } from "../verdict.ts";
 
@@ -30,6 +32,8 @@ export type ApprovalQuestion = {
   readonly executeBy: number | null;
   readonly nonce: string;
   readonly binding: string;
+  /** What the tool showed of it; only of a tool that has a preview. */
+  readonly preview?: Preview;
   readonly subject?: Subject;
 } & Pick<ApprovalTerms, "stages" | "onTimeout">;
 
@@ -83,6 +87,7 @@ export type ApprovalEvent =
         readonly policy: string;
         readonly nonce: string;
         readonly binding: string;
+        readonly preview?: Preview;
         readonly again?: Again;
       }
     >

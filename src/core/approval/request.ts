@@ -1,8 +1,10 @@
 /** Opens a durable question to people about an action as it stands now. */
 
+import { keepPreview } from "../action/preview.ts";
 import type { LiveAction } from "../action/state.ts";
 import { bindingOf } from "../binding.ts";
 import type { Draft, Need } from "../draft.ts";
+import type { Preview } from "../preview.ts";
 import type { Review } from "../review.ts";
 import type { ApprovalTerms } from "../stages.ts";
 import { actionStream, approvalStream, streamName, workflowStream } from "../stream.ts";
@@ -20,6 +22,8 @@ export type AskPeople = {
   readonly schemaText: string | null;
   readonly approval: string;
   readonly nonce: string;
+  /** What the tool shows of it; null where it shows nothing. */
+  readonly preview: Preview | null;
 };
 
 type BoundFields = Omit<ApprovalQuestion, "binding" | "says" | "reason" | "rule" | "args" | "agent">;
@@ -39,7 +43,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     executeBy,
     nonce,
   } = question;
-  const { subject, stages, onTimeout } = question;
+  const { subject, stages, onTimeout, preview } = question;
   const stream = streamName(subject === undefined ? actionStream(action) : workflowStream(action));
   return bindingOf({
     tenant,
@@ -57,6 +61,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     nonce,
     ...(stages === undefined ? {} : { stages }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
+    ...(preview === undefined ? {} : { preview: preview.digest }),
   });
 }
 
@@ -101,6 +106,7 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
     ...deadlines(draft.now, ask.review),
     ...(stages === undefined ? {} : { stages }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
+    ...keepPreview(draft, ask.preview),
   };
   const said = { args, agent, says, reason: ask.review.reason, rule: ask.review.rule };
   const body = { ...bound, ...said, binding: questionBinding(draft.tenant, bound) };

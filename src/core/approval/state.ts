@@ -151,7 +151,8 @@ function revise(
   at: number,
 ): ApprovalState {
   const { by: editor, again, ...question } = body;
-  const revised = { ...state, ...question, edit: null, editRefused: null, edited: true, votes: [] };
+  const { preview: _ofBefore, ...before } = state;
+  const revised = { ...before, ...question, edit: null, editRefused: null, edited: true, votes: [] };
   if (again === undefined) return { ...revised, editor };
   const asked = { ...state.asked, ...again, at };
   const { approvers: first, decideBy, executeBy } = asked;

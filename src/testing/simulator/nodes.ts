@@ -7,12 +7,13 @@ import { defineTool, type ToolDefinition } from "../../engine/define-tool.ts";
 import type { InputSchema } from "../../engine/input-schema.ts";
 import { openRuntime, type RuntimeParts } from "../../engine/open-runtime.ts";
 import type { Notice } from "../../engine/runtime.ts";
-import type { Tool, ToolContext } from "../../engine/tool.ts";
+import type { PreviewContext, Tool, ToolContext } from "../../engine/tool.ts";
 import { createDispatcher } from "../../engine/workflow/dispatch.ts";
 import type { Definitions } from "../../engine/workflow/workflows.ts";
 import { defineAll } from "./definitions.ts";
 import type { GatedClass } from "./flow-spec.ts";
 import { crash, freezeMaybe, shutDown } from "./life.ts";
+import { showOf } from "./show.ts";
 import { SIGNING_KEY } from "./signing-key.ts";
 import {
   CANARY,
@@ -79,6 +80,9 @@ function toolOf(sim: Sim, spec: ToolSpec, { policy, schema }: ToolVersion, owner
     ...(dedupeWindowMs === null ? {} : { dedupe: ({ to }: Args) => to, dedupeWindowMs }),
     isDefinite: (error) => error instanceof Definite,
     ...(spec.effect === "probed" ? { verify: (effect) => probeTool(sim, spec, effect.idempotencyKey) } : {}),
+    ...(sim.scenario.beforehand.previewed.has(spec.name)
+      ? { preview: (_args: Args, context: PreviewContext) => showOf(sim, owner(), context) }
+      : {}),
     ...undoOf(sim, spec.name, owner),
     run: (args, context) => runTool(sim, owner(), spec, { args: args as unknown as Json, context }),
   });

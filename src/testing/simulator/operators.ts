@@ -7,6 +7,7 @@ import { actionStream, approvalStream } from "../../core/stream.ts";
 import { extendApproval } from "../../engine/extend.ts";
 import { setBudget, setStanding, setSwitch } from "../../engine/operate.ts";
 import { runCommand } from "../../engine/run-command.ts";
+import { giveSome, moveWorld, revokeSome } from "./granters.ts";
 import { shutDown } from "./life.ts";
 import { meet } from "./nodes.ts";
 import { callOff, lookThrough, sendBack } from "./overseers.ts";
@@ -165,12 +166,22 @@ const bagOf = (deeds: typeof DEEDS): readonly Deed[] =>
 const BAG = bagOf(DEEDS);
 const FLOW_BAG = bagOf(FLOW_DEEDS);
 const STAGE_BAG = bagOf(STAGE_DEEDS);
+const GRANT_BAG = bagOf([
+  [giveSome, 8],
+  [revokeSome, 4],
+]);
+const MOVE_BAG = bagOf([[moveWorld, 16]]);
+
+/** What belongs to what the scenario has. */
+function extras({ flows, staged, beforehand }: Sim["scenario"]): readonly Deed[] {
+  const grants = beforehand.grants ? GRANT_BAG : [];
+  const moves = beforehand.previewed.size > 0 ? MOVE_BAG : [];
+  return [...(flows.starts > 0 ? FLOW_BAG : []), ...(staged ? STAGE_BAG : []), ...grants, ...moves];
+}
 
 export async function operate(sim: Sim): Promise<void> {
   const { random, scheduler } = sim;
-  const { flows, staged } = sim.scenario;
-  const all = [...BAG, ...(flows.starts > 0 ? FLOW_BAG : []), ...(staged ? STAGE_BAG : [])];
-  const bag = all.filter(() => random.chance(0.7));
+  const bag = [...BAG, ...extras(sim.scenario)].filter(() => random.chance(0.7));
   const restMs = random.between(1_000, 4_000);
   while (sim.faultsOn && bag.length > 0) {
     await scheduler.sleep(random.float() * restMs);

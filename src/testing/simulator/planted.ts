@@ -2,6 +2,8 @@
  * Planted bugs: textual changes to the production code that the simulator has to find. They are applied when a worker
  * loads the files, never on the disk.
  */
+
+import { PLANTED_BEFOREHAND } from "./planted-beforehand.ts";
 import { at, type Patch, type Planted } from "./planted-bug.ts";
 import { PLANTED_IN_FLOWS } from "./planted-flows.ts";
 import { PLANTED_IN_STAGES } from "./planted-stages.ts";
@@ -165,7 +167,7 @@ const IN_CALLS: readonly Planted[] = [
         });
       const answer: VoteAnswer = await sure(runLoading(`,
     ),
-    at("src/engine/vote.ts", "loaderOf(runtime),\n  );", "loaderOf(runtime),\n  ));"),
+    at("src/engine/vote.ts", "loaderOf(runtime, tool),\n  );", "loaderOf(runtime, tool),\n  ));"),
   ),
   bug("the requester may vote", at(APPROVAL, "approval.requester.includes(person) ||", "")),
   bug(
@@ -331,4 +333,9 @@ function groundOf(`,
   ),
 ];
 
-export const PLANTED: readonly Planted[] = [...IN_CALLS, ...PLANTED_IN_FLOWS, ...PLANTED_IN_STAGES];
+export const PLANTED: readonly Planted[] = [
+  ...IN_CALLS,
+  ...PLANTED_BEFOREHAND,
+  ...PLANTED_IN_FLOWS,
+  ...PLANTED_IN_STAGES,
+];

@@ -4,8 +4,10 @@ import { FOLDS } from "../../core/streams.ts";
 import { createMemoryDatabase } from "../../stores/memory/database.ts";
 import type { Projection } from "../../stores/store.ts";
 import { PROJECTIONS } from "../../views/projections.ts";
+import { drawBeforehand } from "./beforehand-spec.ts";
 import { askAgain, bringRequest, drawRequest, type Request } from "./callers.ts";
 import { type Counters, countUp } from "./counters.ts";
+import { giveEarly, revokeUnder } from "./granters.ts";
 import { crash } from "./life.ts";
 import { bear } from "./nodes.ts";
 import { openBudget, operate, resolveDoubts, stand, turnSwitch } from "./operators.ts";
@@ -40,9 +42,13 @@ function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   const random = createRandom(seed);
   const plain = drawScenario(random);
   const working = hasFlows(seed) ? withWorkflows(plain, createRandom(~seed)) : plain;
-  const scenario = hasStages(seed) ? withStages(working, createRandom(seed ^ 0x57a6e5n)) : working;
+  const drawn = hasStages(seed) ? withStages(working, createRandom(seed ^ 0x57a6e5n)) : working;
+  const scenario = { ...drawn, beforehand: drawBeforehand(seed, drawn.tools) };
   const counters: Counters = new Map();
-  const scheduler = createScheduler(() => answerNotices(sim));
+  const scheduler = createScheduler(() => {
+    answerNotices(sim);
+    revokeUnder(sim);
+  });
   const sim: Sim = {
     random,
     scheduler,
@@ -53,6 +59,7 @@ function createSim(seed: bigint, trace: Sim["trace"]): Sim {
     lives: [],
     violations: [],
     told: [],
+    looked: [],
     recovering: new Set(),
     trace: trace === null ? null : (text) => trace(`${scheduler.now().toFixed(2).padStart(10)}  ${text}`),
     faultsOn: true,
@@ -164,6 +171,7 @@ async function play(sim: Sim): Promise<void> {
   if (scenario.leaseMs !== null) count(sim, "leases");
   for (const node of scenario.nodes.keys()) bear(sim, node);
   void openBudgets(sim);
+  if (scenario.beforehand.grants) void giveEarly(sim);
   const requests = Array.from({ length: scenario.requests }, (_, n) => drawRequest(sim, n));
   for (const request of requests) void bringRequest(sim, request);
   for (let n = 0; n < scenario.flows.starts; n++) void bringStart(sim, drawStart(sim, n));

@@ -1,4 +1,5 @@
 /** What one seed is about: drawn first, so that seeds differ in kind and not only in luck ("swarm testing"). */
+import { type Beforehand, NOTHING_BEFOREHAND } from "./beforehand-spec.ts";
 import type { Fault } from "./counters.ts";
 import { type Flows, NO_FLOWS } from "./flow-spec.ts";
 import type { Random } from "./random.ts";
@@ -28,6 +29,7 @@ export type Scenario = {
   readonly databaseClockMoves: boolean;
   readonly latencyMs: number;
   readonly flows: Flows;
+  readonly beforehand: Beforehand;
   /** Approvals have stages, and deadlines that do not just end them. */
   readonly staged: boolean;
 };
@@ -108,6 +110,7 @@ export function drawScenario(random: Random): Scenario {
     databaseClockMoves,
     latencyMs: random.pick([1, 3, 10]),
     flows: NO_FLOWS,
+    beforehand: NOTHING_BEFOREHAND,
     staged: false,
   };
 }

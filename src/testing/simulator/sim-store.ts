@@ -122,6 +122,8 @@ export function openSimStore(
       read(async () => {
         const rows = await inner.query(own(tenant), query);
         sim.oracle.listed(tenant, rows);
+        const first = query.view === "standing" ? rows.at(-1) : undefined;
+        if (first !== undefined) sim.looked.push({ tenant, grant: first.stream.id });
         return rows;
       }),
     claim: (tenant, claim) =>

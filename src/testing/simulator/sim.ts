@@ -51,6 +51,10 @@ export type World = {
   readonly inFlight: Map<string, number>;
   /** What an attempt said that it spent, by `action#attempt`. */
   readonly spent: Map<string, Map<string, bigint>>;
+  /** How often the part of the world moved that a tool shows. */
+  readonly levels: Map<string, number>;
+  /** What a life was last shown of an action, by `life/action`. */
+  readonly previews: Map<string, { readonly digest: string; readonly at: number }>;
 };
 
 export type Acknowledged =
@@ -111,6 +115,8 @@ export type Sim = {
     /** How often people were asked anew because another stage had begun. */
     readonly round?: number;
   }[];
+  /** Grants that a call has just found. */
+  readonly looked: { readonly tenant: string; readonly grant: string }[];
   readonly trace: ((text: string) => void) | null;
   /** Lives between `before_recover` and `after_recover`. */
   readonly recovering: Set<Life>;

@@ -17,6 +17,8 @@ export const createWorld = (): World => ({
   remembered: new Map(),
   inFlight: new Map(),
   spent: new Map(),
+  levels: new Map(),
+  previews: new Map(),
 });
 
 const listOf = (map: Map<string, Send[]>, key: string): Send[] => {

@@ -3,6 +3,7 @@ import type { TestContext } from "node:test";
 import { budgetFold } from "../../core/budget.ts";
 import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
+import { grantFold } from "../../core/grant/state.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { alertFold } from "../../core/monitor/alert-state.ts";
 import { monitorFold } from "../../core/monitor/place-state.ts";
@@ -97,6 +98,7 @@ export const FOLDS: Folds = {
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
   budget: budgetFold,
   epoch: epochFold,
+  grant: grantFold,
   monitor: monitorFold,
   policy: policyFold,
   roster: rosterFold,

@@ -1,4 +1,5 @@
 /** Invariants 5 and 7, and the deadlines of people (6). */
+import { PREVIEW_MOVED } from "../../../core/action/preview.ts";
 import type { ApprovalQuestion } from "../../../core/approval/events.ts";
 import type { Json } from "../../../core/json.ts";
 import { count } from "../sim.ts";
@@ -67,6 +68,7 @@ function checkGiven(commit: Commit, event: Event, approval: SeenApproval): void 
 
 function checkEnd(commit: Commit, event: Event, approval: SeenApproval): void {
   approval.decisions++;
+  approval.decidedAt = commit.sim.scheduler.now();
   expect(commit, approval.decisions === 1, "5", `${event.id} was decided again: ${event.type}`);
   const status = event.type.slice("approval.".length);
   if (status === "approved" || status === "modified") checkGiven(commit, event, approval);
@@ -80,6 +82,7 @@ function checkUse(commit: Commit, event: Event, approval: SeenApproval): void {
   const given = approval.status === "approved" || approval.status === "modified";
   expect(commit, given, "5", `${event.type} met ${event.id}, which is ${approval.status}`);
   approval.status = event.type.slice("approval.".length);
+  if (event.body["reason"] === PREVIEW_MOVED) count(commit.sim, "preview moved");
   if (event.type !== "approval.consumed") return;
   const { subject } = approval.question;
   if (subject !== undefined) {
@@ -102,7 +105,8 @@ function checkRevision(commit: Commit, event: Event, approval: SeenApproval): vo
   const { by: _editor, again, ...change } = event.body;
   const isEnough = has(commit, "approval.modified", event.stream) !== undefined;
   const asks = (again ?? {}) as Pick<ApprovalQuestion, "decideBy" | "executeBy">;
-  approval.question = { ...approval.question, ...(change as { [key: string]: Json }), ...asks };
+  const { preview: _ofBefore, ...question } = approval.question;
+  approval.question = { ...question, ...(change as { [key: string]: Json }), ...asks };
   approval.votes = [];
   approval.edited = true;
   const isStaged = approval.question.stages !== undefined;
@@ -130,7 +134,7 @@ export function checkApproval(commit: Commit, event: Event): void {
   if (event.type === "approval.requested") {
     expect(commit, approval === undefined, "5", `${event.id} was requested twice`);
     const question = event.body as unknown as ApprovalQuestion;
-    const fresh = { question, status: "pending", votes: [], edited: false, decisions: 0 };
+    const fresh = { question, status: "pending", votes: [], edited: false, decisions: 0, decidedAt: 0 };
     seen.approvals.set(event.id, { ...fresh, ...beginning(question, event.at) });
     return;
   }

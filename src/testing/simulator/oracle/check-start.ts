@@ -5,6 +5,7 @@ import type { DeployedTool } from "../sim.ts";
 import { count } from "../sim.ts";
 import { type Args, verdictFor } from "../tool-spec.ts";
 import { specOf } from "../workflow-spec.ts";
+import { checkCounted, checkShown } from "./check-grant.ts";
 import { type Commit, type Event, expect, has, type SeenAction, type SeenApproval } from "./seen.ts";
 import { lacking, standing, wantedBy } from "./stages-seen.ts";
 
@@ -55,14 +56,16 @@ function checkApproved(commit: Commit, event: Event, action: SeenAction, tool: D
     expect(commit, false, "1", `${action.id} started by no approval`);
     return;
   }
-  const { policy, nonce, approvers, decideBy, binding, stages, onTimeout } = approval.question;
+  const { policy, nonce, approvers, decideBy, binding, stages, onTimeout, preview } = approval.question;
   const { executeBy } = approval;
   const asked = { policy, nonce, approvers, decideBy, executeBy: approval.question.executeBy };
   const more = {
     ...(stages === undefined ? {} : { stages }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
+    ...(preview === undefined ? {} : { preview: preview.digest }),
   };
   const bound = bindingBy(commit, action, { ...asked, ...more });
+  checkShown(commit, action, approval);
   expect(
     commit,
     event.body["binding"] === bound && binding === bound,
@@ -96,6 +99,35 @@ function checkStanding(commit: Commit, action: SeenAction, approval: SeenApprova
   const holds = free ? counted >= 1 : lacking(approval, commit.seen) === undefined;
   const least = free ? 1 : wantedBy(approval);
   expect(commit, holds, "7", `${action.id} started with ${counted} of ${least} people behind it`);
+}
+
+/** By what a person had permitted beforehand, in place of the one whom the policy would have asked. */
+function checkGranted(commit: Commit, event: Event, action: SeenAction, tool: DeployedTool): void {
+  const { grant, nonce, by } = event.body["grant"] as Extract<Grant, { kind: "standing" }>;
+  const policy = tool.policyDigest;
+  const isAsked = action.verdict?.verdict === "escalate" && action.verdict.policy === policy;
+  expect(commit, isAsked, "1", `${action.id} started by a grant without being escalated`);
+  checkCounted(commit, event, action);
+  const said = meant(tool, action);
+  expect(
+    commit,
+    said === "escalate" || said === "unknown",
+    "1",
+    `${action.id} started and the policy says ${said}`,
+  );
+  if (said === "unknown") return;
+  const verdict = verdictFor(tool.policy, action.args as unknown as Args);
+  const rule = verdict.verdict === "escalate" ? verdict.approvers : undefined;
+  const isOne = rule?.quorum === 1 && (rule.from === null || by.every((owner) => rule.from?.includes(owner)));
+  expect(commit, isOne, "19", `${action.id} asks for more than the owner of ${grant}`);
+  const { executeBy, binding } = event.body;
+  const terms = { policy, nonce, approvers: rule, decideBy: null, executeBy, grant };
+  expect(
+    commit,
+    binding === bindingBy(commit, action, terms),
+    "1",
+    `${action.id} started under another binding`,
+  );
 }
 
 /** The costs that the tool's author declares, each reserved in this commit. */
@@ -178,6 +210,7 @@ export function checkStart(commit: Commit, event: Event, action: SeenAction): vo
   }
   expect(commit, tool.schemaDigest === action.schema, "1", `${action.id} started with another schema`);
   if (grant.kind === "verdict") checkVerdict(commit, event, action, tool);
+  else if (grant.kind === "standing") checkGranted(commit, event, action, tool);
   else checkApproved(commit, event, action, tool);
   checkCosts(commit, event, action);
   checkDedupe(commit, event, action);

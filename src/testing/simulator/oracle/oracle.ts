@@ -11,6 +11,7 @@ import { checkBudget, checkReservations } from "./check-budget.ts";
 import { readEntry } from "./check-chain.ts";
 import { checkBooks, checkLiveness } from "./check-end.ts";
 import { checkAsked, checkFlow } from "./check-flow.ts";
+import { checkGrant, checkUses } from "./check-grant.ts";
 import { checkHeard } from "./check-heard.ts";
 import { checkRest, isRestless } from "./check-rest.ts";
 import { checkEpoch, checkRoster, checkSwitch } from "./check-standing.ts";
@@ -24,6 +25,7 @@ const CHECKS: { readonly [kind: string]: (commit: Commit, event: Event) => void 
   action: checkAction,
   approval: checkApproval,
   budget: checkBudget,
+  grant: checkGrant,
   switch: checkSwitch,
   roster: checkRoster,
   epoch: checkEpoch,
@@ -42,6 +44,7 @@ function checkCommit(commit: Commit): void {
     checkAsked(commit, event);
   }
   checkReservations(commit);
+  checkUses(commit);
 }
 
 type Memory = {

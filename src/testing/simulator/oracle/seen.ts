@@ -2,6 +2,7 @@
 import type { Grant, ReservedCost } from "../../../core/action/events.ts";
 import type { Within } from "../../../core/action/within.ts";
 import type { ApprovalQuestion } from "../../../core/approval/events.ts";
+import type { GrantTerms } from "../../../core/grant/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { fail, type Life, type Sim } from "../sim.ts";
 import type { SeenFlow, SeenUndo } from "./seen-flow.ts";
@@ -59,6 +60,8 @@ export type SeenApproval = {
   votes: SeenVote[];
   edited: boolean;
   decisions: number;
+  /** When it was decided, in true milliseconds. */
+  decidedAt: number;
   /** When it was asked, or asked again. */
   begunAt: number;
   stage: number;
@@ -67,6 +70,13 @@ export type SeenApproval = {
   handedOver: Set<number>;
   /** Stages that were given more time by themselves. */
   extended: Set<number>;
+};
+
+export type SeenGrant = {
+  readonly terms: GrantTerms;
+  /** Micros by effect, of uses that count. */
+  readonly used: Map<string, bigint>;
+  revoked: boolean;
 };
 
 export type SeenBudget = {
@@ -81,6 +91,7 @@ export type SeenTenant = {
   readonly actions: Map<string, SeenAction>;
   readonly approvals: Map<string, SeenApproval>;
   readonly budgets: Map<string, SeenBudget>;
+  readonly grants: Map<string, SeenGrant>;
   readonly stopped: Set<string>;
   readonly suspended: Set<string>;
   readonly epochs: Map<string, { readonly life: Life; ended: boolean }>;
@@ -107,6 +118,7 @@ export const emptyTenant = (name: string): SeenTenant => ({
   actions: new Map(),
   approvals: new Map(),
   budgets: new Map(),
+  grants: new Map(),
   stopped: new Set(),
   suspended: new Set(),
   epochs: new Map(),
