@@ -1,10 +1,8 @@
 /** The door of the package, and the one place where its parts are put together. */
-import { hostname } from "node:os";
-import { FOLDS } from "./core/streams.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
 import type { Answer } from "./engine/answer.ts";
 import { checkOptions } from "./engine/check-options.ts";
-import { idleClock, wallClock } from "./engine/clock.ts";
+import { idleClock } from "./engine/clock.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
 import {
@@ -24,34 +22,24 @@ import {
   type Receipts,
   receiptsOf,
 } from "./engine/instance.ts";
-import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
-import { RHYTHM } from "./engine/maintenance.ts";
-import { openOnce } from "./engine/open-once.ts";
-import { type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
+import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
+import type { OpenRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
 import { type Policies, policiesOf } from "./engine/policies.ts";
-import { type LivePolicy, livePolicy } from "./engine/policy/live-policy.ts";
-import type { PolicySource } from "./engine/policy/policy-source.ts";
-import { noticePrinter } from "./engine/print-notice.ts";
-import { pooledRandom } from "./engine/random.ts";
+import { livePolicy } from "./engine/policy/live-policy.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
 import { type Acknowledged, acknowledgeRestore, type Restored, restoredOf } from "./engine/restored.ts";
-import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import type { SecretHandle } from "./engine/secrets.ts";
-import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
 import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
 import type { Tool } from "./engine/tool.ts";
-import { witnessIn } from "./engine/witness.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./engine/workflow/definition.ts";
 import { createDispatcher } from "./engine/workflow/dispatch.ts";
 import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
 import { openModel } from "./models/open-model.ts";
-import { openSqliteStore } from "./stores/sqlite/open.ts";
-import type { Store } from "./stores/store.ts";
-import { PROJECTIONS } from "./views/projections.ts";
+import { environment, type HoldpointOptions, opener } from "./open.ts";
 
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
@@ -60,6 +48,7 @@ export type { Suggestion } from "./core/backtest/suggest.ts";
 
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
+export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
 export { definePolicy } from "./core/policy/compile.ts";
 export type { PolicyText } from "./core/policy/document.ts";
 export type { Facts } from "./core/policy/facts.ts";
@@ -131,6 +120,8 @@ export type {
   Receipts,
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
+export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
+export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
 export type { Policies } from "./engine/policies.ts";
 export type { PolicySource } from "./engine/policy/policy-source.ts";
@@ -173,36 +164,11 @@ export { StepFailed, StepRefused } from "./engine/workflow/step-op.ts";
 export type { TimelineRow } from "./engine/workflow/timeline-row.ts";
 export { ChildFailed } from "./engine/workflow/wait-op.ts";
 export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/model.ts";
+export type { HoldpointOptions } from "./open.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
-export type HoldpointOptions = {
-  /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */
-  readonly folder?: string;
-  /** A PostgreSQL database instead of a folder: `postgres://user@host/database`. `HOLDPOINT_DATABASE` unless set. */
-  readonly database?: string;
-  readonly tenant?: string;
-  /** The program's name: its principal is `agent:<name>`. The script's file name unless set. */
-  readonly agent?: string;
-  /** Whom the program acts for: they cannot approve what it asks. */
-  readonly actsFor?: readonly string[];
-  /**
-   * Who decides about every tool: a policy file (YAML or JSON, followed while the program runs) or the same document as an
-   * object. A tool's own policy is asked too, and the stricter answer counts.
-   */
-  readonly policy?: PolicySource;
-  /** Told when a call waits, an effect is in doubt and so on. Printed on standard error unless set. */
-  readonly notify?: (notice: Notice) => void;
-  /** The key that signs. `HOLDPOINT_KEY_FILE`, else a file in the user's configuration folder. */
-  readonly keyFile?: string;
-  /** Bring a store of your own; it is closed with the instance. */
-  readonly store?: Store;
-  /** `existing` refuses to make a new store. */
-  readonly mode?: "read-write" | "existing";
-  /** Called at the places between two commits; for crash tests. */
-  readonly reach?: (point: CrashPoint) => void | Promise<void>;
-};
-
-export type Holdpoint = KillSwitch & {
+type Verbs = KillSwitch & Monitors;
+export type Holdpoint = Verbs & {
   /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
   /** Runs something once under a request id. */
@@ -251,68 +217,6 @@ export type Holdpoint = KillSwitch & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-const environment = (name: string): string | undefined => process.env[name];
-const random = pooledRandom();
-
-/** PostgreSQL where an address is given, else the file of a folder. */
-async function openStore(options: HoldpointOptions): Promise<Store> {
-  const { mode = "read-write" } = options;
-  const database = databaseUrl(options, environment);
-  if (database !== undefined) {
-    const { openPostgres } = await import("./postgres.ts");
-    return openPostgres({ database, mode });
-  }
-  const folder = dataFolder(options.folder, environment, process.cwd());
-  const projections = PROJECTIONS;
-  return openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode });
-}
-
-/** A database that only the program names has to be named to the command as well. */
-function commandHint({ database }: HoldpointOptions): string | null {
-  return database === undefined
-    ? null
-    : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
-}
-
-type Parts = { readonly tools: ReadonlyMap<string, Tool>; readonly policy: LivePolicy | undefined };
-
-async function open(options: HoldpointOptions, { tools, policy }: Parts): Promise<OpenRuntime> {
-  const store = options.store ?? (await openStore(options));
-  const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
-  const keys = keyFile(options.keyFile, environment);
-  let known: Keyring | undefined;
-  const runtime = openRuntime({
-    store,
-    tenant: options.tenant ?? "default",
-    agent,
-    requester: [agent, ...(options.actsFor ?? [])],
-    clock: wallClock,
-    idle: idleClock,
-    random,
-    tools,
-    environment,
-    keyring: () => {
-      known ??= openKeyring(keys, random);
-      return known;
-    },
-    knownKeyring: () => {
-      known ??= findKeyring(keys);
-      return known;
-    },
-    witness: witnessIn(witnessFolder(keys)),
-    notify: options.notify ?? noticePrinter(commandHint(options)),
-    reach: options.reach ?? (() => undefined),
-    process: `${hostname()}/${process.pid}`,
-    rhythm: RHYTHM,
-    seals: true,
-  });
-  await policy?.open(runtime).catch(async (error: unknown) => {
-    await runtime.close();
-    throw error;
-  });
-  return runtime;
-}
-
 /** One dispatcher for the runtime, made when a workflow first needs it. */
 function definitionsOf(opening: () => Promise<OpenRuntime>): Definitions {
   const known = new Map<string, Definition>();
@@ -345,7 +249,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   checkOptions(options);
   const tools = new Map<string, Tool>();
   const policy = options.policy === undefined ? undefined : livePolicy(options.policy, tools);
-  const { open: opening, close } = openOnce(() => open(options, { tools, policy }));
+  const { open: opening, close } = opener(options, { tools, policy });
   const definitions = definitionsOf(opening);
   const gates: Gates = {
     tools,
@@ -369,6 +273,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       second?: WorkflowBody<Input, Result>,
     ) => workflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
+    ...monitorsOf(opening),
     supervise: (given) =>
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     work: (signal) => workUntil(definitions, signal),

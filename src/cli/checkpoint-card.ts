@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { visible, visiblePreview } from "../core/visible.ts";
+import { raisedName } from "../core/workflow/raise.ts";
 import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import {
   printArgs,
@@ -53,7 +54,9 @@ function confidenceWords(confidence: Json): string {
 function printWords(sections: Sections, { approval, snapshot }: CheckpointCard): void {
   const shown = part(snapshot, "approval_interface");
   const task = part(snapshot, "task_state");
-  sections.heading("The agent says (its own words, checked by nobody)");
+  sections.heading(
+    isRaised(approval) ? "What the monitor knows" : "The agent says (its own words, checked by nobody)",
+  );
   if (approval.says !== null) sections.quote(approval.says);
   const needed = shown["decision_needed"];
   if (typeof needed === "string" && needed !== approval.says) sections.field("asks", needed);
@@ -71,6 +74,10 @@ function printWords(sections: Sections, { approval, snapshot }: CheckpointCard):
     if (value !== undefined && !isEmpty(value)) sections.tree(label, value);
 }
 
+/** By a monitor: nothing is decided on but whether it goes on. */
+const isRaised = ({ subject }: CheckpointCard["approval"]): boolean =>
+  raisedName(subject?.op ?? "") !== undefined;
+
 const GOOD: readonly string[] = ["approved", "modified", "passed"];
 
 type Range = {
@@ -84,7 +91,10 @@ function rangeOf({ approval, rows, workflow }: CheckpointCard): Range {
   const row = rows.findLast(({ ref }) => ref === approval.id);
   const until = row?.seq ?? Number.POSITIVE_INFINITY;
   const stood = (one: TimelineRow) =>
-    one.kind === "checkpoint" && GOOD.includes(one.status) && (one.endedSeq ?? one.seq) < until;
+    one.kind === "checkpoint" &&
+    raisedName(one.op ?? "") === undefined &&
+    GOOD.includes(one.status) &&
+    (one.endedSeq ?? one.seq) < until;
   // What an earlier attempt did was undone, or is told by its own rollback.
   const own = rows.filter((one) => one.attempt === row?.attempt || !one.isBack);
   const last = own.findLast((one) => one.seq < until && stood(one));
@@ -152,7 +162,7 @@ function printNext(
     approval.status === "pending"
       ? [
           `approve ${approval.id} --binding ${approval.binding.slice(0, 12)}`,
-          `approve ${approval.id} --edit '${exampleEdit(approval.args)}'`,
+          ...(isRaised(approval) ? [] : [`approve ${approval.id} --edit '${exampleEdit(approval.args)}'`]),
           `reject ${approval.id} --reason "…"`,
         ]
       : [];
@@ -170,8 +180,10 @@ export function printCheckpoint(terminal: Terminal, card: CheckpointCard): void 
   sections.heading(`Checkpoint ${quotedName(approval.tool)} of the workflow ${quotedName(workflow.name)}`);
   sections.field("attempt", `${range.row?.attempt ?? workflow.attempt} of ${workflow.attempts}`);
   sections.field("asked for", approval.reason === "" ? "-" : approval.reason);
-  sections.heading("What you decide on: its outputs");
-  printArgs(terminal, approval.args, full);
+  if (!isRaised(approval)) {
+    sections.heading("What you decide on: its outputs");
+    printArgs(terminal, approval.args, full);
+  }
   printWords(sections, card);
   printEffects(sections, range, irreversible);
   printStake(terminal, sections, card, range.row);

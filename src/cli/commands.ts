@@ -1,4 +1,5 @@
 /** Every command, in the order of the overview. */
+import { alerts } from "./alerts.ts";
 import { answer } from "./answer.ts";
 import { approvals } from "./approvals.ts";
 import { approve } from "./approve.ts";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   run,
   approvals,
   workflows,
+  alerts,
   show,
   approve,
   reject,

@@ -6,7 +6,7 @@ import { CommandError } from "./failure.ts";
 
 const WHOLE = 26;
 const FEWEST = 6;
-const FORM = /^(apr|act|eff|wf)_([0-9A-Za-z]+)$/;
+const FORM = /^(alr|apr|act|eff|wf)_([0-9A-Za-z]+)$/;
 
 type Given = { readonly prefix: string; readonly rest: string };
 
@@ -18,6 +18,7 @@ function read(given: string): Given | undefined {
 /** Effects are found by their actions: both have the same characters after the underscore. */
 function find({ hp }: Context, { prefix, rest }: Given): Promise<readonly string[]> {
   if (prefix === "apr") return hp.approvals.find(`apr_${rest}`);
+  if (prefix === "alr") return hp.alerts.find(`alr_${rest}`);
   return prefix === "wf" ? hp.workflows.find(`wf_${rest}`) : hp.actions.find(`act_${rest}`);
 }
 
@@ -48,6 +49,14 @@ export async function approvalId(context: Context, given: string): Promise<strin
   const id = read(given);
   if (id?.prefix === "apr") return complete(context, id);
   throw new HoldpointError("unknown_id", `"${given}" is not the id of an approval: those begin with apr_.`);
+}
+
+export async function alertId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "alr") return complete(context, id);
+  throw new HoldpointError("unknown_id", `"${given}" is not the id of an alert: those begin with alr_.`, {
+    next: "Check the id; `holdpoint alerts --all` lists them.",
+  });
 }
 
 /** A workflow by its id, the beginning of it, or its request id. */

@@ -93,6 +93,10 @@ const TELLERS: { readonly [type: string]: Teller } = {
     asked.set(text(body["op"]), body["outputs"] ?? null);
     return { who: agent, did: "asked", what: text(body["name"]) };
   },
+  "checkpoint.raised": (body, { asked }) => {
+    asked.set(text(body["op"]), body["outputs"] ?? null);
+    return { who: "a monitor", did: "stopped it", what: text(body["why"]) };
+  },
   "checkpoint.decided": decided,
   "rollback.began": (body) => ({
     who: "holdpoint",

@@ -94,7 +94,7 @@ describe("a quorum over stages", () => {
       const fewer = { ...first, quorum: first.quorum - 1 };
       return first.from.some((who) => !used.includes(who) && seatable([fewer, ...rest], [...used, who]));
     };
-    fc.assert(
+    void fc.assert(
       fc.property(rules, (list) => {
         assert.equal(
           canBeSeated(list, () => false),

@@ -4,9 +4,11 @@
  */
 export const STREAM_KINDS = [
   "action",
+  "alert",
   "approval",
   "budget",
   "epoch",
+  "monitor",
   "policy",
   "roster",
   "store",
@@ -29,9 +31,11 @@ export function streamRef(name: string): StreamRef {
 }
 
 export const actionStream = (id: string): StreamRef<"action"> => ({ kind: "action", id });
+export const alertStream = (id: string): StreamRef<"alert"> => ({ kind: "alert", id });
 export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "approval", id });
 export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
 export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
+export const monitorStream = (name: string): StreamRef<"monitor"> => ({ kind: "monitor", id: name });
 export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
 export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });

@@ -4,6 +4,8 @@ import { type ApprovalState, approvalFold } from "./approval/state.ts";
 import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
+import { type AlertState, alertFold } from "./monitor/alert-state.ts";
+import { type MonitorState, monitorFold } from "./monitor/place-state.ts";
 import { type PolicyState, policyFold } from "./policy-record.ts";
 import { type StoreState, storeFold } from "./restore.ts";
 import { type RosterState, rosterFold } from "./roster.ts";
@@ -13,9 +15,11 @@ import { type WorkflowState, workflowFold } from "./workflow/state.ts";
 
 export type StateMap = {
   action: ActionState;
+  alert: AlertState;
   approval: ApprovalState;
   budget: BudgetState;
   epoch: EpochState;
+  monitor: MonitorState;
   policy: PolicyState;
   roster: RosterState;
   store: StoreState;
@@ -27,9 +31,11 @@ export type Folds = { readonly [K in StreamKind]: Fold<StateMap[K]> };
 
 export const FOLDS: Folds = {
   action: actionFold,
+  alert: alertFold,
   approval: approvalFold,
   budget: budgetFold,
   epoch: epochFold,
+  monitor: monitorFold,
   policy: policyFold,
   roster: rosterFold,
   store: storeFold,

@@ -8,6 +8,7 @@ import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../core/stream.ts";
+import { raisedName } from "../core/workflow/raise.ts";
 import type { ViewRow } from "../stores/store.ts";
 import { plainJson } from "./prepare-args.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
@@ -164,6 +165,14 @@ async function checkEdit(runtime: Runtime, approval: Approval, args: Json): Prom
   throw new HoldpointError("invalid_args", `The edit does not fit the tool "${approval.tool}": ${issues}.`);
 }
 
+/** What a monitor raises has no outputs, and nobody would get them. */
+function refuseEmptyEdit({ id, subject }: Approval): void {
+  if (subject?.kind === "checkpoint" && raisedName(subject.op) !== undefined)
+    throw new HoldpointError("invalid_args", "There is nothing to edit: a monitor asks whether to go on.", {
+      next: `Approve without an edit, or: holdpoint reject ${id} --reason "…"`,
+    });
+}
+
 /** What is locked together with an approval. */
 function aboutOf({ subject, action }: Approval): StreamRef {
   return subject === undefined ? actionStream(action) : workflowStream(subject.workflow);
@@ -197,6 +206,7 @@ export async function approveApproval(
       aboutOf(approval),
     );
   }
+  refuseEmptyEdit(approval);
   const allowed = new Set([...handlesIn(approval.args), ...(decision.handles ?? [])]);
   const edit = patched(approval, plainJson(decision.edit, allowed));
   if (!holdsNone(edit, known))

@@ -58,7 +58,7 @@ async function streamsOfWorkflow(place: Place, id: string): Promise<readonly Str
     const { type } = record;
     if (type === "call.made" || type === "compensation.made")
       streams.push(...(await streamsOfAction(place, field(record, "action") ?? "")));
-    if (type === "checkpoint.reached" || type === "question.asked")
+    if (["checkpoint.reached", "checkpoint.raised", "question.asked"].includes(type))
       streams.push(approvalStream(field(record, "approval") ?? ""));
     if (type === "child.spawned")
       streams.push(...(await streamsOfWorkflow(place, field(record, "child") ?? "")));

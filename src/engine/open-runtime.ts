@@ -183,3 +183,9 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 
   return { ...runtime, close };
 }
+
+/** What never opened is closed already; whoever tried to open it has been told why. */
+export async function closeOpened(opening: Promise<OpenRuntime>): Promise<void> {
+  const opened = await opening.catch(() => undefined);
+  await opened?.close();
+}

@@ -15,6 +15,10 @@ export function noticeText(notice: Notice): string {
       return `${notice.tool} is in doubt: ${visible(notice.reason)}.\n  npx holdpoint resolve ${notice.effect} applied|not_applied --reason "…"`;
     case "definition_changed":
       return `the workflow ${notice.workflow} was left as it is: its definition "${notice.name}" changed: ${visible(notice.difference)}.\n  Run the definition that it was started with, or give the change a ctx.version().`;
+    case "alert":
+      return `${notice.severity}: ${visible(notice.monitor)}, ${visible(notice.rule)}: ${visible(notice.subject)}: ${visible(notice.says)}.\n  npx holdpoint alerts ack ${notice.alert}`;
+    case "alert_cleared":
+      return `over: ${visible(notice.monitor)}, ${visible(notice.rule)}: ${visible(notice.subject)}.`;
     case "policy_adopted":
       return `the policy "${notice.policy}" of ${notice.source} is in force, version ${notice.digest.slice(0, 12)}.`;
     case "policy_refused": {

@@ -61,6 +61,25 @@ export type Notice =
       readonly difference: string;
     }
   | {
+      readonly kind: "alert";
+      readonly alert: string;
+      readonly monitor: string;
+      readonly rule: string;
+      readonly severity: "info" | "warning" | "critical";
+      readonly subject: string;
+      readonly workflow: string | null;
+      readonly says: string;
+      /** The question at the checkpoint that it has raised. */
+      readonly approval: string | null;
+    }
+  | {
+      readonly kind: "alert_cleared";
+      readonly alert: string;
+      readonly monitor: string;
+      readonly rule: string;
+      readonly subject: string;
+    }
+  | {
       readonly kind: "policy_adopted";
       readonly policy: string;
       readonly digest: string;

@@ -1,7 +1,15 @@
 /** Every view that a store keeps. */
 import { actionsView } from "./actions.ts";
+import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
 import { policiesView } from "./policies.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
-export const PROJECTIONS = [approvalsView, actionsView, workflowsView, runsView, policiesView] as const;
+export const PROJECTIONS = [
+  approvalsView,
+  actionsView,
+  workflowsView,
+  runsView,
+  policiesView,
+  alertsView,
+] as const;

@@ -37,7 +37,7 @@ const PORTS = new Set([
 ]);
 const COMPOSITION = "src/index.ts";
 /** A second place where parts are put together: the store that has to be asked for. */
-const COMPOSITIONS = new Set([COMPOSITION, "src/postgres.ts"]);
+const COMPOSITIONS = new Set([COMPOSITION, "src/open.ts", "src/postgres.ts"]);
 const DOORS = new Set([...COMPOSITIONS, "src/testing/testing.ts"]);
 
 const CAPS = { file: 400, testFile: 600, function: 60, parameters: 4 };

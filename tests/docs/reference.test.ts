@@ -43,11 +43,17 @@ function methodsOf(type: string, source: string): readonly string[] {
 }
 
 test("docs/reference/library.md has every method of an instance, and no other", () => {
-  const sources = ["instance", "workflow/instance", "policies"];
+  const sources = ["instance", "workflow/instance", "policies", "monitor/alerts", "monitor/monitors"];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
-  const parts = ["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Workflows", "Policies"];
+  const parts = [
+    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People"],
+    ...["Workflows", "Policies", "Alerts"],
+  ];
   const expected = [
-    ...[...methodsOf("KillSwitch", instance), ...methodsOf("Holdpoint", index)].map((name) => `hp.${name}`),
+    ...[
+      ...["KillSwitch", "Monitors"].flatMap((part) => methodsOf(part, instance)),
+      ...methodsOf("Holdpoint", index),
+    ].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${part.toLowerCase()}.${name}`)),
   ];
   const written = codeCells(readRoot("docs/reference/library.md"))
@@ -88,6 +94,7 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "policy",
       "grant",
       "alert",
+      "monitor",
       "store",
       "switch",
       "person",

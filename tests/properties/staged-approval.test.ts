@@ -243,7 +243,7 @@ function agree(model: Model, world: World): void {
 }
 
 test("whatever people and time do to an approval in stages, it stands where the model says", () => {
-  fc.assert(
+  void fc.assert(
     fc.property(settings, fc.array(step, { maxLength: 16 }), (setting, steps) => {
       const model: Model = {
         setting,

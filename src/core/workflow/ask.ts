@@ -26,7 +26,7 @@ export type Question = {
   readonly reason: string;
 } & Omit<ApprovalTerms, "executeWithinMs">;
 
-function askAbout(draft: Draft, workflow: string, state: LiveWorkflow, question: Question): void {
+export function askAbout(draft: Draft, workflow: string, state: LiveWorkflow, question: Question): void {
   const { approval, nonce, kind, op, name, args, about, says, reason, approvers, decideWithinMs } = question;
   const { stages, onTimeout } = question;
   const bound = {

@@ -177,6 +177,18 @@ export type WorkflowEvent =
       }
     >
   | Fact<"checkpoint.passed", ReachedBody>
+  /** By a monitor, not by the definition. */
+  | Fact<
+      "checkpoint.raised",
+      ReachedBody & {
+        readonly approval: string;
+        readonly canRollback: boolean;
+        readonly irreversible: readonly Irreversible[];
+        readonly monitor: string;
+        readonly rule: string;
+        readonly alert: string;
+      }
+    >
   | Fact<
       "checkpoint.decided",
       {
@@ -269,6 +281,7 @@ export const WORKFLOW_EVENTS: readonly string[] = [
   "question.answered",
   "checkpoint.reached",
   "checkpoint.passed",
+  "checkpoint.raised",
   "checkpoint.decided",
   "rollback.began",
   "compensation.made",

@@ -52,6 +52,8 @@ export type PendingCheckpoint = {
   readonly canRollback: boolean;
   readonly snapshot: Snapshot;
   readonly irreversible: readonly Irreversible[];
+  /** The monitor that has raised it; absent where the definition has reached it. */
+  readonly monitor?: string;
 };
 
 export type LastDecision = {
@@ -274,6 +276,8 @@ function decided(state: LiveWorkflow, event: WorkflowEventOf<"checkpoint.decided
   const heard = { ...state, pending: null, lastDecision: last };
   if (decision !== "approved" && decision !== "modified") return heard;
   const { name, snapshot } = pending;
+  // The definition does not know of it: nothing leads back there.
+  if (pending.monitor !== undefined) return woken(moved(heard, "executing"));
   const passed = [...state.passed, { op, name, snapshot, approval, seq: when.seq, at: when.at }];
   return woken(moved({ ...heard, passed }, "executing"));
 }
@@ -284,6 +288,11 @@ function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: Recor
       const { op, name, approval, canRollback, snapshot, irreversible } = event.body;
       const pending = { op, name, approval, canRollback, snapshot, irreversible };
       return moved({ ...said(state, 1, 1), pending }, "awaiting_approval");
+    }
+    case "checkpoint.raised": {
+      const { op, name, approval, canRollback, snapshot, irreversible, monitor } = event.body;
+      const pending = { op, name, approval, canRollback, snapshot, irreversible, monitor };
+      return moved({ ...state, pending }, "awaiting_approval");
     }
     case "checkpoint.passed": {
       const { op, name, snapshot } = event.body;

@@ -9,7 +9,7 @@
  */
 import { errorText } from "../../core/error-text.ts";
 import { isMisuse, refuseOp } from "./refuse-op.ts";
-import { type AskedOp, letGo, type Run } from "./run.ts";
+import { type AskedOp, letGo, type OpenWait, type Run } from "./run.ts";
 
 export type Driven =
   | { readonly kind: "ended" | "suspended" | "turned" }
@@ -193,13 +193,21 @@ const hasNews = (run: Run): boolean =>
   run.failure !== undefined ||
   run.next < run.table.deliveries.length;
 
-const isIdle = (run: Run): boolean => run.active === 0 && run.waits.size > 0 && !hasNews(run);
+/** A checkpoint that a monitor has raised: the definition does not know that it waits for it. */
+function raisedWaits({ state: { pending } }: Run): readonly OpenWait[] {
+  if (pending?.monitor === undefined) return [];
+  return [{ op: pending.op, kind: "checkpoint", on: pending.approval, until: null }];
+}
+
+const waitsOf = (run: Run): readonly OpenWait[] => [...run.waits.values(), ...raisedWaits(run)];
+
+const isIdle = (run: Run): boolean => run.active === 0 && waitsOf(run).length > 0 && !hasNews(run);
 
 /** Nothing but waiting is left: it is let go of, unless something moves in the last moment. */
 async function rest(run: Run): Promise<boolean> {
   await turn(run);
   if (!isIdle(run) || startAsked(run)) return false;
-  return letGo(run, [...run.waits.values()]);
+  return letGo(run, waitsOf(run));
 }
 
 /** Everything recorded has been answered: what becomes of the run, if that is decided. */

@@ -64,6 +64,7 @@ function fold(workflow: string, jobs: Job[], entry: Entry): void {
       jobs.push(open(workflow, "main", String(entry.body["name"]), entry));
       break;
     case "checkpoint.reached":
+    case "checkpoint.raised":
     case "checkpoint.passed":
       jobs.push(approvalJob(workflow, entry));
       break;

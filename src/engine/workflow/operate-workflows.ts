@@ -166,11 +166,13 @@ export async function rollBackById(
   return checkAnswer(id, "be rolled back", answer);
 }
 
+const CAPTURES: readonly string[] = ["checkpoint.reached", "checkpoint.passed", "checkpoint.raised"];
+
 /** Of a checkpoint that was turned down, only the entries know. */
 async function capturedAt(place: Place, id: string, checkpoint: string): Promise<Snapshot | undefined> {
   let found: Snapshot | undefined;
   for await (const { type, body } of entriesOf(place, id)) {
-    if (type !== "checkpoint.reached" && type !== "checkpoint.passed") continue;
+    if (!CAPTURES.includes(type)) continue;
     const { name, op, snapshot } = body as unknown as ReachedBody;
     if ([name, op, snapshot.id].includes(checkpoint)) found = snapshot;
   }

@@ -7,6 +7,7 @@
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { WorkflowEvent, WorkflowEventOf } from "../../core/workflow/events.ts";
+import { raisedName } from "../../core/workflow/raise.ts";
 
 export type OpKind = "step" | "call" | "sleep" | "child" | "question" | "checkpoint" | "value" | "log";
 
@@ -218,7 +219,8 @@ function applyRollback(table: Table, event: WorkflowEvent): void {
   if (event.type === "rollback.began") {
     const { to, by, reason, rejected } = event.body;
     const record = rejected === null ? undefined : opOf(table, rejected);
-    const rejectedCheckpoint = record === undefined ? null : String(record.body["name"]);
+    const raised = raisedName(rejected ?? "") ?? null;
+    const rejectedCheckpoint = record === undefined ? raised : String(record.body["name"]);
     table.back = { to, by, reason, rejectedCheckpoint };
   }
   if (event.type !== "rollback.ended") return;

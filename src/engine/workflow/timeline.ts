@@ -103,6 +103,7 @@ function tellPeople(tale: Tale, entry: Entry): void {
   const said = [text(body["reason"]), texts(body["by"])] as const;
   switch (entry.type) {
     case "checkpoint.reached":
+    case "checkpoint.raised":
       tale.places.set(CHECKPOINT, tale.rows.length);
       add(tale, entry, { kind: "checkpoint", ref: approval, checkpoint: factsOf(body) });
       return;

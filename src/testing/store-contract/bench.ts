@@ -4,6 +4,8 @@ import { budgetFold } from "../../core/budget.ts";
 import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { alertFold } from "../../core/monitor/alert-state.ts";
+import { monitorFold } from "../../core/monitor/place-state.ts";
 import { policyFold } from "../../core/policy-record.ts";
 import { storeFold } from "../../core/restore.ts";
 import { rosterFold } from "../../core/roster.ts";
@@ -91,9 +93,11 @@ const tallyFold: Fold<Tally> = {
 
 export const FOLDS: Folds = {
   action: tallyFold as unknown as Fold<StateOf<"action">>,
+  alert: alertFold,
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
   budget: budgetFold,
   epoch: epochFold,
+  monitor: monitorFold,
   policy: policyFold,
   roster: rosterFold,
   store: storeFold,

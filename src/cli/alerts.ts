@@ -1,0 +1,109 @@
+import { visible } from "../core/visible.ts";
+import type { AlertStatus } from "../engine/monitor/alerts.ts";
+import type { AlertSummary } from "../index.ts";
+import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
+import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { fit } from "./measure.ts";
+import { alertId } from "./resolve-id.ts";
+import { printTable } from "./table.ts";
+import { moment, span } from "./times.ts";
+
+const PAGE = 1_000;
+const MOST_NAME = 28;
+const HEADS = ["ID", "AGE", "SEVERITY", "SEEN BY", "RULE", "WHAT"];
+
+async function read({ hp }: Context, status: AlertStatus, limit: number) {
+  const items: AlertSummary[] = [];
+  let after: string | null = null;
+  do {
+    const cursor: { after?: string } = after === null ? {} : { after };
+    const page = await hp.alerts.list({ status, limit: Math.min(PAGE, limit - items.length), ...cursor });
+    items.push(...page.items);
+    after = page.next;
+  } while (after !== null && items.length < limit);
+  return { items, isAll: after === null };
+}
+
+const text = (item: AlertSummary, field: string): string => visible(String(item[field] ?? ""));
+const what = (item: AlertSummary): string => `${text(item, "subject")}: ${text(item, "says")}`;
+const rule = (item: AlertSummary): string => `${text(item, "monitor")}: ${text(item, "rule")}`;
+const isOver = (item: AlertSummary): boolean => item["status"] === "cleared";
+
+function cellsForPeople(item: AlertSummary, now: number): readonly string[] {
+  return [
+    item.id,
+    span(now - Number(item["raisedAt"])),
+    isOver(item) ? "over" : text(item, "severity"),
+    fit(text(item, "acknowledgedBy") || "-", MOST_NAME),
+    fit(rule(item), MOST_NAME),
+    what(item),
+  ];
+}
+
+/** Columns as documented in the reference. */
+function cellsForPipe(item: AlertSummary): readonly string[] {
+  const [status, severity] = [text(item, "status"), text(item, "severity")];
+  const raised = moment(Number(item["raisedAt"]));
+  const cells = [item.id, status, severity, raised, text(item, "acknowledgedBy") || "-"];
+  return [...cells, text(item, "monitor"), text(item, "rule"), text(item, "subject"), text(item, "says")];
+}
+
+async function list(context: Context): Promise<void> {
+  const { terminal, now } = context;
+  const status = isOn(context, "all") ? "any" : "standing";
+  const { items, isAll } = await read(context, status, limitOf(context));
+  if (context.json) {
+    for (const item of items) terminal.json(item);
+    return;
+  }
+  const say = terminal.interactive ? terminal.line : terminal.note;
+  const rows = items.map((item) => (terminal.interactive ? cellsForPeople(item, now) : cellsForPipe(item)));
+  if (rows.length === 0) say(status === "any" ? "There were no alerts yet." : "No alert stands.");
+  else if (terminal.interactive) printTable(terminal, HEADS, rows);
+  else for (const cells of rows) terminal.line(cells.join("\t"));
+  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
+}
+
+async function acknowledge(context: Context): Promise<void> {
+  const { hp, terminal, person: by } = context;
+  const id = await alertId(context, word(context, 1));
+  const note = flag(context, "note");
+  const alert = await hp.alerts.acknowledge(id, note === undefined ? { by } : { by, note });
+  if (context.json) return terminal.json({ alert });
+  const first = alert.acknowledged?.by ?? by;
+  const stands = alert.status === "standing" ? "It stands until what it is about is over." : "It is over.";
+  const said = first === by ? `Seen: ${id}.` : `${visible(first)} had seen it already: ${id}.`;
+  terminal.line(`${said} ${stands}`);
+}
+
+function usage(problem: string): CommandError {
+  return new CommandError("usage", problem, "Try: holdpoint alerts, or holdpoint alerts ack <id>");
+}
+
+export const alerts: Command = {
+  name: "alerts",
+  words: ["[ack]", "[id]"],
+  summary: "what monitors have found: newest first, those that stand; `ack <id>` says that you have seen one",
+  details: [
+    "In a pipe each line is tab-separated: id, standing or cleared, severity, raised at, seen by, monitor, rule, subject, what it says.",
+    "An alert that has stopped a workflow is decided on with `holdpoint approvals`.",
+  ],
+  flags: {
+    all: { summary: "also those that are over" },
+    limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
+    note: { value: "<text>", summary: "with ack: what you have to say to it" },
+  },
+  async run(context) {
+    const [verb, id] = context.words;
+    if (verb === undefined) {
+      if (flag(context, "note") !== undefined) throw usage("--note goes with ack <id>.");
+      await list(context);
+      return EXIT.ok;
+    }
+    if (verb !== "ack") throw usage(`${JSON.stringify(verb)} is not ack.`);
+    if (id === undefined) throw usage("alerts ack needs the id of an alert.");
+    await acknowledge(context);
+    return EXIT.ok;
+  },
+};

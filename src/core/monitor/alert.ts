@@ -1,0 +1,127 @@
+/**
+ * An alert: one stream from the time something began to hold until it was over. A name leads from monitor, rule and subject
+ * to the newest.
+ *
+ * A1. While one stands, no other of the same rule and subject is raised, whoever looks.
+ * A2. What was over by an entry is not raised again because of that entry or one before: whoever reads them again, or
+ *     late, says nothing new.
+ */
+
+import { digestOf } from "../digest.ts";
+import type { Draft, Need } from "../draft.ts";
+import { alertStream, workflowStream } from "../stream.ts";
+import type { LiveAlert } from "./alert-state.ts";
+import type { Proof, Severity, Signal } from "./rules.ts";
+
+export type AlertRule = {
+  readonly monitor: string;
+  readonly rule: string;
+  readonly kind: string;
+  readonly severity: Severity;
+};
+
+export const alertName = ({ monitor, rule }: AlertRule, subject: string): string =>
+  `alert:${digestOf({ monitor, rule, subject })}`;
+
+type Last = { readonly id: string; readonly state: LiveAlert } | undefined;
+
+/** The newest of this rule and subject. */
+function lastOf(
+  draft: Draft,
+  rule: AlertRule,
+  subject: string,
+): Need | { readonly kind: "last"; readonly last: Last } {
+  const name = alertName(rule, subject);
+  const more = draft.need({ names: [name] });
+  if (more !== undefined) return more;
+  const found = draft.lookUp(name);
+  if (found === undefined) return { kind: "last", last: undefined };
+  const ref = alertStream(found.id);
+  const missing = draft.need({ write: [ref] });
+  if (missing !== undefined) return missing;
+  const state = draft.state(ref);
+  return { kind: "last", last: state.status === "none" ? undefined : { id: found.id, state } };
+}
+
+/** Whether it is still as the rule has seen it. */
+function isProved(draft: Draft, workflow: string | null, proof: Proof): Need | boolean {
+  if (proof === null || workflow === null) return true;
+  const ref = workflowStream(workflow);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  if (state.status !== "executing" || (state.runner === null && !state.isReady)) return false;
+  return proof.kind === "executing" || state.changedAt + proof.forMs <= draft.now;
+}
+
+export type Raising = AlertRule & {
+  readonly alert: string;
+  readonly signal: Signal;
+  readonly position: number;
+};
+export type News = { readonly kind: "new" | "known" | "raised" };
+
+/** `raised`: by these very rules, whose commit was not heard of. `known`: it stands, was over later, or is not so any more. */
+export function isNews(draft: Draft, { alert, signal, position, ...rule }: Raising): Need | News {
+  const found = lastOf(draft, rule, signal.subject);
+  if (found.kind === "need") return found;
+  if (found.last?.id === alert) return { kind: "raised" };
+  const state = found.last?.state;
+  if (state?.status === "standing" || (state?.clearedBy ?? -1) >= position) return { kind: "known" };
+  const proved = isProved(draft, signal.workflow, signal.proof);
+  if (typeof proved !== "boolean") return proved;
+  return { kind: proved ? "new" : "known" };
+}
+
+/** `approval`: of the checkpoint that is raised in the same commit. What `isNews` says comes before. */
+export function appendAlert(draft: Draft, raising: Raising, approval: string | null): Need | News {
+  const { alert, signal, position, monitor, rule, kind, severity } = raising;
+  const ref = alertStream(alert);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const { subject, workflow, figures, says } = signal;
+  const body = { monitor, rule, kind, severity, subject, workflow, figures, says, position, approval };
+  draft.append(ref, [{ type: "alert.raised", tv: 1, body }]);
+  draft.take(alertName(raising, subject), ref);
+  return { kind: "raised" };
+}
+
+export function raiseAlert(draft: Draft, raising: Raising): Need | News {
+  const news = isNews(draft, raising);
+  return news.kind === "new" ? appendAlert(draft, raising, null) : news;
+}
+
+export type Cleared = { readonly kind: "cleared"; readonly alert: string } | { readonly kind: "known" };
+
+/** Only one that was raised before this entry. */
+export function clearAlert(
+  draft: Draft,
+  { signal, position, ...rule }: Omit<Raising, "alert">,
+): Need | Cleared {
+  const found = lastOf(draft, rule, signal.subject);
+  if (found.kind === "need") return found;
+  const { last } = found;
+  if (last?.state.status !== "standing" || last.state.position > position) return { kind: "known" };
+  draft.append(alertStream(last.id), [{ type: "alert.cleared", tv: 1, body: { position } }]);
+  return { kind: "cleared", alert: last.id };
+}
+
+export type Acknowledged =
+  | { readonly kind: "acknowledged" | "again"; readonly state: LiveAlert }
+  | { readonly kind: "unknown" };
+
+/** The first word stands: who says it again is told who was first. */
+export function acknowledgeAlert(
+  draft: Draft,
+  alert: string,
+  said: { readonly by: string; readonly note: string | null },
+): Need | Acknowledged {
+  const ref = alertStream(alert);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  if (state.status === "none") return { kind: "unknown" };
+  if (state.acknowledged !== null) return { kind: "again", state };
+  draft.append(ref, [{ type: "alert.acknowledged", tv: 1, body: { by: said.by, note: said.note } }]);
+  return { kind: "acknowledged", state: draft.state(ref) as LiveAlert };
+}

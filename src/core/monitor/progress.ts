@@ -1,0 +1,133 @@
+/** Operations of a workflow against expectation: stuck, or too fast, or a rule for both. */
+import { isJsonObject, type Json } from "../json.ts";
+import { duration, executesAfter, isOperation } from "./moments.ts";
+import { earliest } from "./rate.ts";
+import { over, type ProgressRule, type Signal, type Watcher } from "./rules.ts";
+import { createSubjects, type Kept, MOST_SUBJECTS, savedPairs } from "./subjects.ts";
+
+type Stretch = { readonly since: number; readonly count: number; readonly isSlow: boolean };
+
+const slowSubject = (id: string): string => `workflow:${id} stuck`;
+const fastSubject = (id: string): string => `workflow:${id} too fast`;
+
+function stuck(id: string, count: number, least: number, withinMs: number): Signal {
+  const figures = { operations: count, fewerThan: least, withinMs };
+  const says = `${count} operations in ${duration(withinMs)}, where at least ${least} are expected`;
+  return { subject: slowSubject(id), holds: true, workflow: id, figures, says, proof: { kind: "executing" } };
+}
+
+/**
+ * Too few in a stretch of time in which it executes. Stretches follow each other; the workflow whose stretch began first
+ * stands first, so only that one has to be looked at.
+ */
+function watchStuck(least: number, withinMs: number, saved: Json): Watcher {
+  const all = new Map<string, Stretch>(savedPairs<Stretch>(saved));
+
+  function leave(id: string): readonly Signal[] {
+    const isSlow = all.get(id)?.isSlow === true;
+    all.delete(id);
+    return isSlow ? [over(slowSubject(id), id)] : [];
+  }
+
+  /** Stays where it stands. */
+  function count(id: string, stretch: Stretch): readonly Signal[] {
+    const isSlow = stretch.isSlow && stretch.count + 1 < least;
+    all.set(id, { ...stretch, count: stretch.count + 1, isSlow });
+    return stretch.isSlow && !isSlow ? [over(slowSubject(id), id)] : [];
+  }
+
+  function turn(id: string, stretch: Stretch, now: number): readonly Signal[] {
+    const isSlow = stretch.count < least;
+    all.delete(id);
+    all.set(id, { since: now, count: 0, isSlow });
+    if (isSlow === stretch.isSlow) return [];
+    return [isSlow ? stuck(id, stretch.count, least, withinMs) : over(slowSubject(id), id)];
+  }
+
+  return {
+    see(sighting) {
+      const executes = executesAfter(sighting);
+      if (executes === undefined || sighting.workflow === null) return [];
+      const { id } = sighting.workflow;
+      if (!executes) return leave(id);
+      const stretch = all.get(id) ?? { since: sighting.at, count: 0, isSlow: false };
+      if (!all.has(id)) all.set(id, stretch);
+      const [first] = all.size > MOST_SUBJECTS ? all.keys() : [];
+      if (first !== undefined) all.delete(first);
+      return isOperation(sighting) ? count(id, stretch) : [];
+    },
+    tick: (now) =>
+      [...takeWhile(all, ({ since }) => since + withinMs <= now)].flatMap(([id, stretch]) =>
+        turn(id, stretch, now),
+      ),
+    due() {
+      const [first] = all.values();
+      return first === undefined ? null : first.since + withinMs;
+    },
+    save: () => [...all] as unknown as Json,
+  };
+}
+
+function* takeWhile<Value>(
+  all: ReadonlyMap<string, Value>,
+  test: (value: Value) => boolean,
+): Generator<readonly [string, Value]> {
+  for (const [id, value] of all) {
+    if (!test(value)) return;
+    yield [id, value];
+  }
+}
+
+type Times = Kept & { readonly times: readonly number[] };
+
+function tooFast(id: string, most: number, withinMs: number): Signal {
+  const figures = { operations: most + 1, moreThan: most, withinMs };
+  const says = `more than ${most} operations within ${duration(withinMs)}`;
+  return { subject: fastSubject(id), holds: true, workflow: id, figures, says, proof: null };
+}
+
+/** Too many within a time that slides along. */
+function watchFast(most: number, withinMs: number, saved: Json): Watcher {
+  const all = createSubjects<Times>(saved);
+  const isFast = (times: readonly number[], now: number) =>
+    times.length > most && (times[0] ?? 0) > now - withinMs;
+
+  function put(id: string, before: Times, times: readonly number[], now: number): readonly Signal[] {
+    const holds = isFast(times, now);
+    all.put(id, { times, holds });
+    if (holds === before.holds) return [];
+    return [holds ? tooFast(id, most, withinMs) : over(fastSubject(id), id)];
+  }
+
+  return {
+    see(sighting) {
+      const executes = executesAfter(sighting);
+      if (executes === undefined || sighting.workflow === null) return [];
+      const { id } = sighting.workflow;
+      const before = all.get(id) ?? { times: [], holds: false };
+      if (!executes) {
+        all.drop(id);
+        return before.holds ? [over(fastSubject(id), id)] : [];
+      }
+      if (!isOperation(sighting)) return [];
+      return put(id, before, [...before.times, sighting.at].slice(-most - 1), sighting.at);
+    },
+    tick: (now) => all.holding().flatMap(([id, state]) => put(id, state, state.times, now)),
+    due: () => earliest(all.holding().map(([, { times }]) => (times[0] ?? 0) + withinMs)),
+    save: () => all.save(),
+  };
+}
+
+export function watchProgress({ withinMs, fewerThan, moreThan }: ProgressRule, saved: Json): Watcher {
+  const kept = isJsonObject(saved) ? saved : {};
+  const slow = fewerThan === undefined ? [] : [watchStuck(fewerThan, withinMs, kept["slow"] ?? null)];
+  const fast = moreThan === undefined ? [] : [watchFast(moreThan, withinMs, kept["fast"] ?? null)];
+  const both = [...slow, ...fast];
+  const saveOf = ([one]: readonly Watcher[]): Json => one?.save() ?? null;
+  return {
+    see: (sighting) => both.flatMap((one) => one.see(sighting)),
+    tick: (now) => both.flatMap((one) => one.tick(now)),
+    due: () => earliest(both.flatMap((one) => one.due() ?? [])),
+    save: () => ({ slow: saveOf(slow), fast: saveOf(fast) }),
+  };
+}

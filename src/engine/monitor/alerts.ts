@@ -1,0 +1,115 @@
+/** Alerts as people look at them, and their word that somebody has seen one. */
+import { shown } from "../../core/error-text.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import { acknowledgeAlert } from "../../core/monitor/alert.ts";
+import type { LiveAlert } from "../../core/monitor/alert-state.ts";
+import { isPerson, isPrincipal } from "../../core/principal.ts";
+import { alertStream } from "../../core/stream.ts";
+import { checkFields, checkId, wrong } from "../check-call.ts";
+import { findIds } from "../find-ids.ts";
+import { readState } from "../read-state.ts";
+import { runCommand } from "../run-command.ts";
+import type { Runtime } from "../runtime.ts";
+
+export type Alert = LiveAlert & { readonly id: string };
+export type AlertStatus = LiveAlert["status"] | "any";
+export type AlertPage = {
+  /** `standing` unless set. */
+  readonly status?: AlertStatus;
+  readonly order?: "oldest" | "newest";
+  readonly limit?: number;
+  readonly after?: string;
+};
+export type AlertSummary = { readonly id: string; readonly [field: string]: Json };
+export type AlertList = { readonly items: readonly AlertSummary[]; readonly next: string | null };
+export type AlertWord = { readonly by: string; readonly note?: string };
+
+export type Alerts = {
+  /** Those that stand, newest first; `next` is the cursor of the following page. */
+  list(page?: AlertPage): Promise<AlertList>;
+  get(id: string): Promise<Alert>;
+  /** Ids that begin with a text, at most ten. */
+  find(beginning: string): Promise<readonly string[]>;
+  /** A person has seen it. It stands until what it is about is over. */
+  acknowledge(id: string, word: AlertWord): Promise<Alert>;
+};
+
+type Place = Pick<Runtime, "store" | "tenant" | "clock">;
+
+const ALERT = "An alert";
+const VIEW = "alerts";
+const STATUSES: readonly unknown[] = ["standing", "cleared", "any", undefined];
+const ORDERS: readonly unknown[] = ["oldest", "newest", undefined];
+const MOST = 1_000;
+const CURSOR = /^(\d{1,16})-(alr_[0-9A-Z]{26})$/;
+
+function checkPage(page: AlertPage): AlertPage {
+  const { status, order, limit, after } = checkFields("A page of alerts", page, [
+    "status",
+    "order",
+    "limit",
+    "after",
+  ]);
+  if (!STATUSES.includes(status))
+    wrong(`An alert's status is standing, cleared or any, not "${shown(status)}".`);
+  if (!ORDERS.includes(order)) wrong("A list's order is oldest or newest.");
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MOST))
+    wrong(`A limit is a whole number from 1 to ${MOST}.`);
+  if (after !== undefined && !CURSOR.test(String(after)))
+    wrong(`"${shown(after)}" is no cursor of this list.`);
+  return page;
+}
+
+async function listAlerts({ store, tenant }: Place, page: AlertPage): Promise<AlertList> {
+  const { status = "standing", order = "newest", limit = 100, after } = checkPage(page);
+  const [, at, id] = CURSOR.exec(after ?? "") ?? [];
+  const rows = await store.query(tenant, {
+    view: VIEW,
+    ...(status === "any" ? {} : { bucket: status }),
+    ...(id === undefined ? {} : { after: { at: Number(at), stream: `alert/${id}` } }),
+    order,
+    limit: limit + 1,
+  });
+  const items = rows.slice(0, limit).map((row) => ({ id: row.stream.id, ...row.data }));
+  const last = rows[limit - 1];
+  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+}
+
+function unknown(id: string): HoldpointError {
+  return new HoldpointError("unknown_id", `There is no alert ${shown(id)}.`, {
+    next: "Check the id; `holdpoint alerts --all` lists them.",
+  });
+}
+
+async function getAlert(place: Place, id: string): Promise<Alert> {
+  const state = await readState(place, alertStream(id));
+  if (state.status === "none") throw unknown(id);
+  return structuredClone({ ...state, id });
+}
+
+function checkWord({ by, note }: AlertWord): { readonly by: string; readonly note: string | null } {
+  if (!isPrincipal(by) || !isPerson(by)) wrong(`"${shown(by)}" is not a person: write person:<name>.`);
+  const isText =
+    note === undefined || (typeof note === "string" && note.isWellFormed() && note.length <= 10_000);
+  if (!isText) wrong("A note is a text of at most 10000 characters.");
+  return { by, note: note ?? null };
+}
+
+async function acknowledge(place: Place, id: string, given: AlertWord): Promise<Alert> {
+  const word = checkWord(checkFields("What is said", given, ["by", "note"]));
+  const answer = await runCommand(place, { write: [alertStream(id)] }, (draft) =>
+    acknowledgeAlert(draft, id, word),
+  );
+  if (answer.kind === "unknown") throw unknown(id);
+  return structuredClone({ ...answer.state, id });
+}
+
+export function alertsOf(open: () => Promise<Runtime>): Alerts {
+  return {
+    list: async (page = {}) => listAlerts(await open(), page),
+    get: async (id) => getAlert(await open(), checkId(ALERT, id)),
+    find: async (beginning) => findIds(await open(), VIEW, checkId(ALERT, beginning)),
+    acknowledge: async (id, word) => acknowledge(await open(), checkId(ALERT, id), word),
+  };
+}

@@ -1,0 +1,129 @@
+/** Opens the store and the runtime of an instance: what `holdpoint()` is given becomes what the hands work with. */
+import { hostname } from "node:os";
+import { HoldpointError } from "./core/errors.ts";
+import { FOLDS } from "./core/streams.ts";
+import { idleClock, wallClock } from "./engine/clock.ts";
+import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
+import { RHYTHM } from "./engine/maintenance.ts";
+import { closeOpened, type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
+import type { LivePolicy } from "./engine/policy/live-policy.ts";
+import type { PolicySource } from "./engine/policy/policy-source.ts";
+import { noticePrinter } from "./engine/print-notice.ts";
+import { pooledRandom } from "./engine/random.ts";
+import type { CrashPoint, Notice } from "./engine/runtime.ts";
+import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
+import type { Tool } from "./engine/tool.ts";
+import { witnessIn } from "./engine/witness.ts";
+import { openSqliteStore } from "./stores/sqlite/open.ts";
+import type { Store } from "./stores/store.ts";
+import { PROJECTIONS } from "./views/projections.ts";
+
+export type HoldpointOptions = {
+  /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */
+  readonly folder?: string;
+  /** A PostgreSQL database instead of a folder: `postgres://user@host/database`. `HOLDPOINT_DATABASE` unless set. */
+  readonly database?: string;
+  readonly tenant?: string;
+  /** The program's name: its principal is `agent:<name>`. The script's file name unless set. */
+  readonly agent?: string;
+  /** Whom the program acts for: they cannot approve what it asks. */
+  readonly actsFor?: readonly string[];
+  /**
+   * Who decides about every tool: a policy file (YAML or JSON, followed while the program runs) or the same document as an
+   * object. A tool's own policy is asked too, and the stricter answer counts.
+   */
+  readonly policy?: PolicySource;
+  /** Told when a call waits, an effect is in doubt and so on. Printed on standard error unless set. */
+  readonly notify?: (notice: Notice) => void;
+  /** The key that signs. `HOLDPOINT_KEY_FILE`, else a file in the user's configuration folder. */
+  readonly keyFile?: string;
+  /** Bring a store of your own; it is closed with the instance. */
+  readonly store?: Store;
+  /** `existing` refuses to make a new store. */
+  readonly mode?: "read-write" | "existing";
+  /** Called at the places between two commits; for crash tests. */
+  readonly reach?: (point: CrashPoint) => void | Promise<void>;
+};
+
+export const environment = (name: string): string | undefined => process.env[name];
+const random = pooledRandom();
+
+/** PostgreSQL where an address is given, else the file of a folder. */
+async function openStore(options: HoldpointOptions): Promise<Store> {
+  const { mode = "read-write" } = options;
+  const database = databaseUrl(options, environment);
+  if (database !== undefined) {
+    const { openPostgres } = await import("./postgres.ts");
+    return openPostgres({ database, mode });
+  }
+  const folder = dataFolder(options.folder, environment, process.cwd());
+  const projections = PROJECTIONS;
+  return openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode });
+}
+
+/** A database that only the program names has to be named to the command as well. */
+function commandHint({ database }: HoldpointOptions): string | null {
+  return database === undefined
+    ? null
+    : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
+}
+
+export type Parts = { readonly tools: ReadonlyMap<string, Tool>; readonly policy: LivePolicy | undefined };
+
+async function open(options: HoldpointOptions, { tools, policy }: Parts): Promise<OpenRuntime> {
+  const store = options.store ?? (await openStore(options));
+  const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
+  const keys = keyFile(options.keyFile, environment);
+  let known: Keyring | undefined;
+  const runtime = openRuntime({
+    store,
+    tenant: options.tenant ?? "default",
+    agent,
+    requester: [agent, ...(options.actsFor ?? [])],
+    clock: wallClock,
+    idle: idleClock,
+    random,
+    tools,
+    environment,
+    keyring: () => {
+      known ??= openKeyring(keys, random);
+      return known;
+    },
+    knownKeyring: () => {
+      known ??= findKeyring(keys);
+      return known;
+    },
+    witness: witnessIn(witnessFolder(keys)),
+    notify: options.notify ?? noticePrinter(commandHint(options)),
+    reach: options.reach ?? (() => undefined),
+    process: `${hostname()}/${process.pid}`,
+    rhythm: RHYTHM,
+    seals: true,
+  });
+  await policy?.open(runtime).catch(async (error: unknown) => {
+    await runtime.close();
+    throw error;
+  });
+  return runtime;
+}
+
+/** Opened at the first use, closed once. */
+export function opener(options: HoldpointOptions, parts: Parts) {
+  let runtime: Promise<OpenRuntime> | undefined;
+  let closed: Promise<void> | undefined;
+  return {
+    open: (): Promise<OpenRuntime> => {
+      if (closed !== undefined)
+        return Promise.reject(new HoldpointError("closed", "This instance was closed."));
+      runtime ??= open(options, parts).catch((error: unknown) => {
+        runtime = undefined;
+        throw error;
+      });
+      return runtime;
+    },
+    close: (): Promise<void> => {
+      closed ??= runtime === undefined ? Promise.resolve() : closeOpened(runtime);
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/**
+ * A program that runs a workflow under a monitor, for tests that kill it: at the given place in the given commit, or when
+ * its workflow is over. It says what it does, one line each.
+ */
+import { holdpoint, type MonitorRule } from "../../src/index.ts";
+
+const [folder = "", point = "", at = "0", then = ""] = process.argv.slice(2);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+let reached = 0;
+const hp = holdpoint({
+  folder,
+  keyFile: `${folder}/key.json`,
+  agent: "worker",
+  notify: (notice) => say(`notice ${notice.kind}`),
+  reach: (here) => {
+    if (here === point && ++reached === Number(at)) process.kill(process.pid, "SIGKILL");
+  },
+});
+
+const book = hp.gate({
+  name: "book",
+  policy: "approve",
+  effect: "idempotent",
+  run: ({ n }: { n: number }) => {
+    say(`book ${n}`);
+    return n * 10;
+  },
+});
+const flow = hp.workflow("five", async (ctx, _: object) => {
+  const done: unknown[] = [];
+  for (let n = 1; n <= 5; n++) {
+    const answer = await ctx.call(book, { n });
+    done.push(answer.executed === true ? answer.result : null);
+    await ctx.sleep(150);
+  }
+  return done;
+});
+
+const rule: MonitorRule = { kind: "resources", name: "long", operations: 2, raise: "checkpoint" };
+const monitor = await hp.monitor({ name: "watch", rules: [rule] });
+const run = await flow.start({}, { requestId: "one" });
+if (then === "approve") {
+  for await (const _ of hp.approvals.follow(AbortSignal.timeout(60_000))) {
+    const { items } = await hp.approvals.list();
+    const [first] = items;
+    if (first === undefined && (await hp.approvals.count("any")) === 0) continue;
+    if (first !== undefined) await hp.approvals.approve(first.id, { by: "person:ann" });
+    break;
+  }
+}
+const end = await run.result();
+say(`end ${JSON.stringify(end.status === "completed" ? end.result : end.reason)}`);
+await monitor.caughtUp();
+await hp.close();
