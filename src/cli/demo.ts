@@ -10,6 +10,7 @@ import { legal } from "./demos/legal.ts";
 import { pizza } from "./demos/pizza.ts";
 import { type Played, play, type Reviewer, type Stage } from "./demos/play.ts";
 import { type Mode, printBeginning, printEnd, printStory, savedUsd } from "./demos/present.ts";
+import { playRefund, REFUND_FLAGS } from "./demos/refund.ts";
 import type { Choice, Outcome, Scenario } from "./demos/scenario.ts";
 import { bullet, choiceText, paragraph, showQuestion } from "./demos/show-question.ts";
 import { printTotal, type Row, totalOf } from "./demos/total.ts";
@@ -29,6 +30,12 @@ function modeOf(context: Context): Mode {
   if (word(context) === "all" && given.length > 0)
     throw new CommandError("usage", `demo all plays each without and with; leave --${given[0]} out.`, next);
   return given[0] ?? "with";
+}
+
+function checkOwnFlags(context: Context): void {
+  const extra = Object.keys(REFUND_FLAGS).find((name) => isOn(context, name));
+  if (extra === undefined) return;
+  throw new CommandError("usage", `--${extra} is for demo refund.`, "Try: holdpoint demo --help");
 }
 
 /** Before anything is played: somebody has to be there, at the keyboard and at the screen. */
@@ -192,20 +199,24 @@ async function onStage(context: Context, run: (place: Place) => Promise<number>)
 
 export const demo: Command = {
   name: "demo",
-  words: ["pizza|trade|deploy|legal|all"],
+  words: ["pizza|trade|deploy|legal|refund|all"],
   summary: "watch an agent make a mistake, and a person catch it",
   details: [
     "A real workflow on a store in a temporary folder, or in --data. You decide at its checkpoint: approve, modify or reject.",
-    "`demo all` plays every one, and counts what it saved.",
+    "`demo all` plays those four, and counts what it saved.",
+    "`demo refund`: a model proposes, a policy file reviews, and over 1000 USD a person decides, from a second terminal or played.",
   ],
   flags: {
     without: { summary: "nobody looks: the mistake happens" },
     with: { summary: "a person looks, and it is corrected (unless another is chosen)" },
     reject: { summary: "a person says no for good: what was done is undone" },
     yes: { summary: "play the person's part as well; needed where there is no terminal" },
+    ...REFUND_FLAGS,
   },
   storeless: true,
   async run(context) {
+    if (word(context) === "refund") return playRefund(context);
+    checkOwnFlags(context);
     const mode = modeOf(context);
     checkPerson(context, mode);
     const scenario = SCENARIOS.find(({ name }) => name === word(context));

@@ -58,7 +58,7 @@ export function printEnd(
     );
 }
 
-function verdict({ ok, counts, total }: Report): string {
+export function verifiedText({ ok, counts, total }: Report): string {
   return ok
     ? `Verified: ${counts.entries} entries in ${counts.streams} chains, ${counts.sealed} of them sealed.`
     : `Not verified: ${total} findings.`;
@@ -82,5 +82,5 @@ export function printStory(terminal: Terminal, { entries, report }: Played): voi
   terminal.line(terminal.paint("bold", "  What the journal tells"));
   printLines(terminal, storyOf(entries));
   terminal.line();
-  terminal.line(`  ${terminal.paint(report.ok ? "green" : "red", verdict(report))}`);
+  terminal.line(`  ${terminal.paint(report.ok ? "green" : "red", verifiedText(report))}`);
 }

@@ -233,6 +233,33 @@ describe("what is worth a second look", () => {
   });
 });
 
+describe("what people write", () => {
+  for (const when of [
+    "sum(history.filter(h, h.tool == 'issue_refund').map(h, h.args.amount_usd)) + args.amount_usd > 2000",
+    "history.filter(h, h.tool == tool.name && now - h.at < duration('1h')).size() >= 3",
+    "now.getDayOfWeek('Europe/Berlin') in [0, 6] || now.getHours('Europe/Berlin') >= 20",
+    "tool.effect == 'once' && workflow.name == '' && agent.startsWith('agent:')",
+    "history.exists(h, h.tool == 'get_context' && h.result.user.vip == true && !h.undone)",
+    "size(history) > 0 && history[0].status in ['running', 'in_doubt']",
+    "args.amount_usd * 1.19 > max(100, totals.spent / 2) ? risk.level != 'low' : risk.score > 10",
+    "has(args.reason) && args.reason.trim().lowerAscii().matches('(?i)urgent|now')",
+    "!(args.amount_usd in [10, 20, 49.99]) && args.amount_usd % 1 != 0",
+    "args.amount_usd > 5 // what is small is let through",
+  ])
+    it(`${when} is in order`, () => {
+      const totals = { spent: { tool: "issue_refund", when: "args.amount_usd > 0", sum: "args.amount_usd" } };
+      const { faults, warnings } = check({
+        totals,
+        rules: [{ id: "a", tool: "issue_refund", when, verdict: "block" }],
+      });
+      assert.deepEqual(faults, []);
+      assert.deepEqual(
+        warnings.filter((line) => !line.includes("totals.spent")),
+        [],
+      );
+    });
+});
+
 describe("a policy's digest", () => {
   it("is of what was written, whatever the order of its keys", () => {
     const digest = (document: PolicyText) => {

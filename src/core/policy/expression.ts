@@ -30,7 +30,15 @@ export type Checked = {
 
 const NOTHING: Checked = { node: null, flaws: [], warnings: [], cost: 0, names: new Set() };
 
-export const argsType = (schema: JsonObject | null): Type => (schema === null ? ANY : typeOfSchema(schema));
+const known = new WeakMap<JsonObject, Type>();
+
+/** Of a tool's arguments; a schema is read once, however many expressions there are. */
+export function argsType(schema: JsonObject | null): Type {
+  if (schema === null) return ANY;
+  const type = known.get(schema) ?? typeOfSchema(schema);
+  known.set(schema, type);
+  return type;
+}
 
 function findingsFor(node: Node, { names, wants }: Surroundings, args: Type): Findings {
   const findings = noFindings();

@@ -3,12 +3,9 @@ import type { ApproverRule, Verdict } from "../verdict.ts";
 import type { PolicyApprovers, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import { durationMs } from "./duration.ts";
 
-export type Stage = Partial<ApproverRule> & { readonly decideWithinMs?: number };
-/** A verdict with what an approval in stages needs. */
-export type Answer = Verdict & {
-  readonly stages?: readonly Stage[];
-  readonly onTimeout?: "expire" | "escalate" | "extend";
-};
+/** What a document says of an action, before a review makes it whole. */
+export type Answer = Verdict;
+type Asking = Extract<Verdict, { readonly verdict: "escalate" }>;
 
 type Escalation = Omit<PolicyTerms, "verdict">;
 
@@ -25,7 +22,13 @@ function within<Key extends string>(key: Key, text: string | undefined): { reado
   return ms === undefined ? {} : ({ [key]: ms } as { readonly [K in Key]?: number });
 }
 
-function escalation({ approvers, stages, decide_by, execute_by, on_timeout }: Escalation): Partial<Answer> {
+function escalation({
+  approvers,
+  stages,
+  decide_by,
+  execute_by,
+  on_timeout,
+}: Escalation): Omit<Asking, "verdict"> {
   return {
     ...(approvers === undefined ? {} : { approvers: approversOf(approvers) }),
     ...(stages === undefined
@@ -43,7 +46,7 @@ function escalation({ approvers, stages, decide_by, execute_by, on_timeout }: Es
 export function answerOf(terms: PolicyTerms, rule: string, spoken: string): Answer {
   const { verdict, reason = spoken } = terms;
   if (verdict !== "escalate") return { verdict, rule, reason };
-  return { verdict, rule, reason, ...escalation(terms) } as Answer;
+  return { verdict, rule, reason, ...escalation(terms) };
 }
 
 export const termsOf = (outcome: PolicyOutcome | undefined): PolicyTerms =>

@@ -1,0 +1,97 @@
+/**
+ * `holdpoint demo refund`: somebody asks for 1200 USD back, and over 1000 a person decides. Nobody's part is played unless
+ * that is asked for, so the run is kept where a second terminal, or this command once more, finds it.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Context, EXIT, flag, isOn } from "../command.ts";
+import { CommandError } from "../failure.ts";
+import { placeOf } from "../open-store.ts";
+import { whereFlags } from "../where-flags.ts";
+import { Left } from "./ask.ts";
+import { type Person, playRun, type Stage } from "./refund-play.ts";
+import { paragraph, rule } from "./show-question.ts";
+
+const KEPT = ".holdpoint-demo";
+const OUTSIDE = "outside.log";
+const WANTED_USD = 1200;
+const CAP_USD = 800;
+
+/** Flags of `demo` that only this one has. */
+export const REFUND_FLAGS = {
+  amount: { value: "<usd>", summary: "refund: what the model proposes to pay back; 1200 unless set" },
+  "approve-cap": { value: "<usd>", summary: "refund: play the person, who approves this much at most" },
+} as const;
+
+function usd(context: Context, name: string, otherwise: number): number {
+  const typed = flag(context, name);
+  if (typed === undefined) return otherwise;
+  if (/^\d{1,7}(?:\.\d{1,2})?$/.test(typed) && Number(typed) > 0) return Number(typed);
+  throw new CommandError("usage", `"${typed}" is not an amount of USD.`, `Such as --${name} ${otherwise}`);
+}
+
+function personOf(context: Context): Person {
+  if (isOn(context, "reject") && isOn(context, "approve-cap"))
+    throw new CommandError("usage", "Choose one of --reject and --approve-cap.", "Leave one out.");
+  if (isOn(context, "reject")) return { kind: "rejects" };
+  const isPlayed = isOn(context, "yes") || isOn(context, "approve-cap");
+  return isPlayed ? { kind: "caps", at: usd(context, "approve-cap", CAP_USD) } : { kind: "real" };
+}
+
+type Place = Pick<Stage, "store" | "outside" | "where"> & {
+  /** Removed when the run is over. */
+  readonly own: string | null;
+};
+
+function placeFor(context: Context, { kind }: Person): Place {
+  if (context.values.has("data") || context.values.has("database")) {
+    const { where: store } = placeOf(context.values);
+    const folder = "folder" in store ? store.folder : resolve(KEPT);
+    mkdirSync(folder, { recursive: true });
+    return { store, outside: join(folder, OUTSIDE), where: whereFlags(context), own: null };
+  }
+  if (kind === "real") {
+    const own = resolve(KEPT);
+    return { store: { folder: own }, outside: join(own, OUTSIDE), where: ` --data ${KEPT}`, own };
+  }
+  const own = mkdtempSync(join(tmpdir(), "holdpoint-demo-"));
+  const store = { folder: join(own, "store"), keyFile: join(own, "key.json") };
+  return { store, outside: join(own, OUTSIDE), where: "", own };
+}
+
+function printStart({ terminal }: Context, amount: number): void {
+  rule(terminal, `A refund of ${amount} USD`);
+  paragraph(
+    terminal,
+    "Anna wants back the 1200 USD of her annual plan. A model (here: a script) only proposes. Every step is reviewed by examples/refund/policy.yaml, and over 1000 USD a person decides.",
+  );
+  terminal.line();
+}
+
+export async function playRefund(context: Context): Promise<number> {
+  const extra = ["without", "with"].find((name) => isOn(context, name));
+  if (extra !== undefined)
+    throw new CommandError("usage", `demo refund has no --${extra}.`, "Try: holdpoint demo --help");
+  const amount = usd(context, "amount", WANTED_USD);
+  const person = personOf(context);
+  const { own, ...place } = placeFor(context, person);
+  const left = new AbortController();
+  const leave = () => left.abort();
+  process.once("SIGINT", leave);
+  let isOver = person.kind !== "real";
+  try {
+    if (!context.json) printStart(context, amount);
+    const code = await playRun(context, { ...place, amount, person, signal: left.signal });
+    isOver = true;
+    return code;
+  } catch (error) {
+    if (!(error instanceof Left)) throw error;
+    const where = own === null ? place.where : "";
+    context.terminal.note(`  It still waits. Go on with: npx holdpoint demo refund${where}`);
+    return EXIT.interrupted;
+  } finally {
+    process.removeListener("SIGINT", leave);
+    if (isOver && own !== null) rmSync(own, { recursive: true, force: true });
+  }
+}
