@@ -125,3 +125,27 @@ describe("policies in the guide", () => {
     );
   });
 });
+
+test("the policy in the README is read without a warning, and says what it seems to say", () => {
+  const [block] = blocksOf("README.md").filter(({ language }) => language === "yaml");
+  const schema = {
+    type: "object",
+    properties: { amount_usd: { type: "number" } },
+    required: ["amount_usd"],
+  };
+  const read = readPolicy(block?.text ?? "", [{ name: "issue_refund", effectClass: "once", schema }]);
+  assert.ok(read.ok);
+  assert.deepEqual(read.findings, []);
+  const verdicts = [5, 1_000, 1_001, 2_001].map((amount_usd) => {
+    const call = { tool: "issue_refund", effectClass: "once", args: { amount_usd }, agent: "agent:a" };
+    return read.policy.judge({
+      ...call,
+      requester: [],
+      requestId: null,
+      workflow: null,
+      history: [],
+      now: 0,
+    }).verdict;
+  });
+  assert.deepEqual(verdicts, ["approve", "approve", "escalate", "block"]);
+});
