@@ -112,6 +112,18 @@ function printWords(sections: Sections, { action, approval }: Card): void {
   const { rule, reason } = approval ?? action.review ?? { rule: "-", reason: "it was not reviewed" };
   sections.field("rule", rule);
   sections.field("reason", reason === "" ? "-" : reason);
+  printRemarks(sections, action.review);
+}
+
+/** What the policy thinks of the risk, and what its rules on trial would have said. */
+function printRemarks(sections: Sections, review: Action["review"]): void {
+  const { risk, shadow = [] } = review ?? {};
+  if (risk !== undefined) {
+    const why = risk.conditions.length === 0 ? "" : ` (${risk.conditions.join(", ")})`;
+    sections.field("risk", `${risk.score}, ${risk.level}${why}`);
+  }
+  for (const { rule, verdict, reason } of shadow)
+    sections.field("on trial", `${rule} would ${verdict}${reason === "" ? "" : `: ${reason}`}`);
 }
 
 /** What a workflow asked is used up in the commit that decides it: the decision says more. */
