@@ -36,6 +36,7 @@ describe("demo refund", () => {
     inPlace((place) => {
       const ran = demo(place, "--approve-cap", "800");
       assert.equal(ran.code, 0, ran.err);
+      assert.match(ran.out, /risk +60, high \(over_auto_limit, whole_charge\)/);
       assert.match(ran.out, /1 +get_refund_context +feaa769a39ae +approve +original/);
       assert.match(ran.out, /2 +issue_refund +[0-9a-f]{12} +escalate +human_revised +60/);
       assert.match(ran.out, /person:ann approved; 1200 USD, changed to\s+800 USD/);
