@@ -27,7 +27,7 @@ test("the published package runs hello world from an empty folder, and needs no 
         files.includes("verifier/verify.mjs"),
     );
     assert.deepEqual(
-      files.filter((path) => /^(src|tests|toolchain|scripts)\/|\.test\./.test(path)),
+      files.filter((path) => /^(src|tests|toolchain|scripts)\/|\.test\.ts$/.test(path)),
       [],
     );
     const installed = JSON.parse(
@@ -38,7 +38,7 @@ test("the published package runs hello world from an empty folder, and needs no 
     };
     for (const script of ["preinstall", "install", "postinstall"])
       assert.equal(installed.scripts?.[script], undefined);
-    assert.deepEqual(Object.keys(installed.dependencies), ["zod"]);
+    assert.deepEqual(Object.keys(installed.dependencies), ["@marcbachmann/cel-js", "re2js", "yaml", "zod"]);
 
     copyFileSync(join(ROOT, "examples/hello.ts"), join(project, "hello.ts"));
     const home = { ...place, folder: project };
