@@ -12,7 +12,7 @@ import { concludeVotes } from "../approval/count.ts";
 import { passTime } from "../approval/deadline.ts";
 import { reviewEdit } from "../approval/edit.ts";
 import { lapse, refuseExpired } from "../approval/end.ts";
-import { askPeople, bindingNow } from "../approval/request.ts";
+import { askedAgain, askPeople, bindingNow } from "../approval/request.ts";
 import { approvers, isMet, type LiveApproval, stageRules, wanted } from "../approval/state.ts";
 import { withdrawApproval } from "../approval/withdraw.ts";
 import { bindingOf } from "../binding.ts";
@@ -30,6 +30,7 @@ import type { ReviewFacts } from "./events.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import { review } from "./review.ts";
+import { reviewFacts } from "./review-facts.ts";
 import {
   argsOf,
   type Executor as Bringer,
@@ -72,13 +73,6 @@ function recordReview(
   const isNews = answer.revisions.length > 0 || approval !== null || !isKnown(draft.state(ref), body);
   if (!isNews) return;
   draft.append(ref, [{ type: "action.reviewed", tv: 1, body: { ...body, approval } }]);
-}
-
-function reviewFacts(answer: Review, rules: Executor["rules"]): ReviewFacts {
-  const { verdict, rule, reason, risk, shadow } = answer;
-  const { policyDigest: policy, documentDigest: document } = rules;
-  const said = { verdict, rule, reason, policy, ...(document === undefined ? {} : { document }) };
-  return { ...said, ...(risk === null ? {} : { risk }), ...(shadow.length === 0 ? {} : { shadow }) };
 }
 
 /** Let through again for the same reason while it is held: calling in a loop does not grow the journal. */
@@ -216,6 +210,19 @@ function standsBehind(draft: Draft, answer: Review, approval: LiveApproval): boo
   return same && isMet(approval, draft.state(ROSTER));
 }
 
+/** At what it would do now, beside what people saw when they approved it. */
+function lookAgain(
+  draft: Draft,
+  id: string,
+  approvalId: string,
+  executor: Executor,
+): Load | "same" | "moved" {
+  const shows = previewNow(draft, { action: id, args: executor.args, approval: approvalId }, executor);
+  if (shows.kind === "load") return shows;
+  const { preview } = draft.state(approvalStream(approvalId)) as LiveApproval;
+  return isSamePreview(preview, shows.preview) ? "same" : "moved";
+}
+
 function useDecision(
   draft: Draft,
   id: string,
@@ -231,18 +238,20 @@ function useDecision(
   }
   const answer = review(draft, id, executor.args, executor);
   if ("kind" in answer) return answer;
-  let reason = fault?.reason ?? "the policy no longer allows what was approved";
-  if (fault === undefined && standsBehind(draft, answer, approval)) {
-    const shows = previewNow(draft, { action: id, args: executor.args, approval: approvalId }, executor);
-    if (shows.kind === "load") return shows;
-    if (isSamePreview(approval.preview, shows.preview))
-      return startByApproval(draft, id, approvalId, executor);
-    reason = PREVIEW_MOVED;
-  }
+  // Where the policy would let it start without people by now, what they saw has to be what it does all the same.
+  const isLookedAt = fault === undefined || answer.verdict === "approve";
+  const sight =
+    isLookedAt && standsBehind(draft, answer, approval)
+      ? lookAgain(draft, id, approvalId, executor)
+      : "not looked at";
+  if (typeof sight === "object") return sight;
+  if (sight === "same" && fault === undefined) return startByApproval(draft, id, approvalId, executor);
   const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
   if (more !== undefined) return more;
-  lapse(draft, approvalId, reason);
-  return followReview(draft, id, answer, executor);
+  const isMoved = sight === "moved";
+  const otherwise = fault?.reason ?? "the policy no longer allows what was approved";
+  lapse(draft, approvalId, isMoved ? PREVIEW_MOVED : otherwise);
+  return followReview(draft, id, isMoved ? askedAgain(answer, approval) : answer, executor);
 }
 
 function startByApproval(

@@ -10,6 +10,7 @@
 
 import { keepPreview, previewNow } from "../action/preview.ts";
 import { review } from "../action/review.ts";
+import { reviewFacts } from "../action/review-facts.ts";
 import { argsOf, type Executor, type Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
 import { digestOf } from "../digest.ts";
@@ -81,15 +82,15 @@ function sameRule(approval: LiveApproval, review: Review): boolean {
   return review.verdict !== "escalate" || digestOf(rulesOf(review)) === digestOf(stageRules(approval));
 }
 
+/** `asked` is the approval that the action waits for. */
 function recordVerdict(
   draft: Draft,
-  approval: LiveApproval,
+  { action }: LiveApproval,
   review: Review,
-  place: { policy: string; approval: string },
+  { rules, asked }: Pick<Executor, "rules"> & { readonly asked: string },
 ): void {
-  const { rule, reason } = review;
-  const body = { verdict: "escalate", rule, reason, ...place };
-  draft.append(actionStream(approval.action), [{ type: "action.reviewed", tv: 1, body }]);
+  const body = { ...reviewFacts(review, rules), approval: asked };
+  draft.append(actionStream(action), [{ type: "action.reviewed", tv: 1, body }]);
 }
 
 function reopen(
@@ -103,7 +104,7 @@ function reopen(
   const { approval: fresh, nonce } = executor.ids;
   const body = { by: "policy", reason: `the edit falls under another approver rule; ${fresh} asks instead` };
   draft.append(approvalStream(id), [{ type: "approval.cancelled", tv: 1, body }]);
-  recordVerdict(draft, approval, review, { policy, approval: fresh });
+  recordVerdict(draft, approval, review, { rules: executor.rules, asked: fresh });
   const state = draft.state(actionStream(approval.action)) as LiveAction;
   askPeople(draft, {
     action: approval.action,
@@ -134,7 +135,7 @@ function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, exe
   const binding = bindingNow(draft.tenant, before, { ...change, ...asks.again });
   const body = { by: edit.by, ...change, binding, ...asks };
   draft.append(ref, [{ type: "approval.revised", tv: 1, body }]);
-  recordVerdict(draft, approval, review, { policy, approval: id });
+  recordVerdict(draft, approval, review, { rules: executor.rules, asked: id });
   if (review.verdict === "approve") {
     voteOf(draft, id, edit);
     draft.append(ref, [{ type: "approval.modified", tv: 1, body: { by: [edit.by] } }]);

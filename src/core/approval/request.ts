@@ -1,6 +1,6 @@
 /** Opens a durable question to people about an action as it stands now. */
 
-import { keepPreview } from "../action/preview.ts";
+import { keepPreview, PREVIEW_MOVED } from "../action/preview.ts";
 import type { LiveAction } from "../action/state.ts";
 import { bindingOf } from "../binding.ts";
 import type { Draft, Need } from "../draft.ts";
@@ -71,9 +71,14 @@ export function bindingNow(tenant: string, approval: LiveApproval, found: Partia
   return questionBinding(tenant, { ...approval, approvers, decideBy, executeBy, ...found });
 }
 
+function wholeTime({ stages, decideWithinMs }: Pick<ApprovalTerms, "stages" | "decideWithinMs">): number {
+  return (stages ?? [{ decideWithinMs }]).reduce((sum, one) => sum + (one.decideWithinMs ?? 0), 0);
+}
+
 /** Every stage may take all of its time, and then there is the time to start. */
-function deadlines(now: number, { stages, decideWithinMs, executeWithinMs }: ApprovalTerms): Again {
-  const whole = (stages ?? [{ decideWithinMs }]).reduce((sum, one) => sum + (one.decideWithinMs ?? 0), 0);
+function deadlines(now: number, terms: ApprovalTerms): Again {
+  const { decideWithinMs, executeWithinMs } = terms;
+  const whole = wholeTime(terms);
   return {
     decideBy: decideWithinMs === null ? null : now + decideWithinMs,
     executeBy: executeWithinMs === null ? null : now + whole + executeWithinMs,
@@ -85,6 +90,26 @@ export function againAfterEdit({ stages, asked }: LiveApproval, now: number): { 
   if (stages === undefined) return {};
   const later = (at: number | null) => (at === null ? null : at + (now - asked.at));
   return { again: { decideBy: later(asked.decideBy), executeBy: later(asked.executeBy) } };
+}
+
+/** The terms as they were asked, with all of their time again. */
+function termsAgain({ asked, stages, onTimeout }: LiveApproval): ApprovalTerms {
+  const { approvers, at, decideBy, executeBy } = asked;
+  const decideWithinMs = decideBy === null ? null : decideBy - at;
+  const terms = {
+    approvers,
+    decideWithinMs,
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
+  };
+  const whole = wholeTime(terms);
+  return { ...terms, executeWithinMs: executeBy === null ? null : executeBy - at - whole };
+}
+
+/** What people saw has moved: if the policy would not ask by now, those who were asked are asked again. */
+export function askedAgain(review: Review, before: LiveApproval): Review {
+  if (review.verdict !== "approve") return review;
+  return { ...review, ...termsAgain(before), verdict: "escalate", rule: before.rule, reason: PREVIEW_MOVED };
 }
 
 export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {

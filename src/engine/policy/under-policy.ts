@@ -1,22 +1,17 @@
 /**
  * A tool under the policy of its instance.
  *
- * G1. Where the tool has a policy of its own both are asked, and the stricter answer counts.
+ * G1. Where the tool has a policy of its own both are asked, and the stricter answer counts. Where both ask people, so does
+ *     the document first.
  * G2. A compensation is blocked or asked about only by a rule that speaks of it: what nobody thought of when the policy
  *     was written can still be taken back.
  */
 import { digestOf } from "../../core/digest.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import { stricter } from "../../core/stricter.ts";
 import type { ToolRules } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
 import type { Tool } from "../tool.ts";
-
-const STRICTNESS = ["approve", "escalate", "revise", "block"];
-
-/** block > revise > escalate > approve; of two of a kind, the first. */
-export function stricter(one: Verdict, other: Verdict): Verdict {
-  return STRICTNESS.indexOf(other.verdict) > STRICTNESS.indexOf(one.verdict) ? other : one;
-}
 
 /** What is asked beside the document: nothing, the tool's own policy, or that of an undo. */
 export type Beside = "nothing" | "policy" | "undo";

@@ -1,5 +1,6 @@
 /** A workflow's own policy over the calls it makes: it can only be stricter than the tool's. */
 import { digestOf } from "../../core/digest.ts";
+import { isVerdict, stricter } from "../../core/stricter.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import type { Policy } from "../define-tool.ts";
 import { underPolicy } from "../policy/under-policy.ts";
@@ -8,19 +9,17 @@ import type { Tool } from "../tool.ts";
 import type { Definition } from "./definition.ts";
 import type { Run } from "./run.ts";
 
-const STRICTNESS = ["approve", "escalate", "revise", "block"];
-
 function verdictOf(said: unknown): Verdict {
   if (said === "approve" || said === "escalate") return { verdict: said };
   if (said === "block") return { verdict: "block", reason: "the policy of the workflow blocks it" };
   return said as Verdict;
 }
 
-/** block > revise > escalate > approve; of two of a kind, the tool's own, unless only the other says why it lets it through. */
-function stricter(own: Verdict, workflow: Verdict): Verdict {
+/** Of two of a kind the tool's own, unless only the other says why it lets it through. People are asked by the workflow first. */
+function ofBoth(own: Verdict, workflow: Verdict): Verdict {
   if (own.verdict === "approve" && workflow.verdict === "approve" && own.reason === undefined)
     return workflow;
-  return STRICTNESS.indexOf(workflow?.verdict) > STRICTNESS.indexOf(own.verdict) ? workflow : own;
+  return own.verdict === "escalate" ? stricter(workflow, own) : stricter(own, workflow);
 }
 
 export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
@@ -35,9 +34,8 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
       policy: (input) => {
         const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
         const verdict = verdictOf(said);
-        if (!STRICTNESS.includes(verdict?.verdict))
-          throw new TypeError("the workflow's policy gave no verdict");
-        return stricter(rules.policy(input), verdict);
+        if (!isVerdict(verdict)) throw new TypeError("the workflow's policy gave no verdict");
+        return ofBoth(rules.policy(input), verdict);
       },
     },
   };
