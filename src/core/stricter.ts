@@ -94,12 +94,10 @@ function written({ stages, executeWithinMs, onTimeout }: ReturnType<typeof merge
   };
 }
 
-/** What both say, once. */
-function named<Name extends "rule" | "reason">(name: Name, ...said: readonly Escalation[]) {
-  const texts = [
-    ...new Set(said.map((one) => one[name]).filter((text) => text !== undefined && text !== "")),
-  ];
-  return texts.length === 0 ? {} : { [name]: texts.join("; ") };
+/** What both say, each thing once: one of them may come of two already. */
+function named(name: "rule" | "reason", ...said: readonly Escalation[]): Pick<Escalation, typeof name> {
+  const texts = new Set(said.flatMap((one) => one[name]?.split("; ") ?? []).filter((text) => text !== ""));
+  return texts.size === 0 ? {} : { [name]: [...texts].join("; ") };
 }
 
 function askBoth(first: Escalation, second: Escalation): Verdict {

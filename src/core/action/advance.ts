@@ -4,6 +4,7 @@
  *
  * N1. A decision of people is used only while binding, tool, policy, deadline, preview and the voters' standing still hold.
  * N2. A policy that changed since reviews the action anew; a block wins over any approval.
+ *     Without them it does not start once what they saw has moved, even if the policy would let it by now.
  * N3. Where people would be asked, what one of them granted before may stand for their vote; once they were asked, they
  *     decide.
  */

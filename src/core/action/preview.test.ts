@@ -6,6 +6,7 @@ import {
   APPROVAL,
   ARGS,
   action,
+  add,
   approval,
   type Bending,
   BOB,
@@ -21,13 +22,14 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import { fact, given, type Then, type World } from "../../testing/given.ts";
+import { fact, given, NOON, type Then, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../approval/state.ts";
 import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft } from "../draft.ts";
 import type { Json } from "../json.ts";
 import type { Shown } from "../preview.ts";
+import { ROSTER } from "../stream.ts";
 import { advance } from "./advance.ts";
 import { previewKey } from "./preview.ts";
 import { propose } from "./propose.ts";
@@ -167,6 +169,66 @@ describe("what people approved", () => {
     given(approved(FROM_A_TO_B)).when(comesBackSeeing(FROM_A_TO_C, blocks)).answers({ kind: "refused" });
   });
 
+  const lets = { policy: says({ verdict: "approve", rule: "day" }), hasPreview: true };
+
+  test("does not start without people because the policy would let it by now: those who were asked are asked again", () => {
+    const stages = [{ from: [ANN], decideWithinMs: 9 }, { from: [BOB] }];
+    const terms = { stages, executeWithinMs: 7, onTimeout: "extend" } as const;
+    const world = asks(FROM_A_TO_B, { ...escalates, policy: says({ verdict: "escalate", ...terms }) }).world;
+    const then = given(voted(world, ANN, BOB), { now: NOON + 5 }).when(comesBackSeeing(FROM_A_TO_C, lets));
+    const reason = "what the preview showed has moved";
+    then
+      .then([
+        fact(approval, "approval.lapsed", { reason }),
+        fact(action, "action.reviewed", { verdict: "escalate", reason, approval: SECOND_APPROVAL }),
+        fact(secondApproval, "approval.requested", { reason }),
+      ])
+      .answers({ kind: "waiting", approval: SECOND_APPROVAL });
+    const {
+      stages: before,
+      decideBy,
+      executeBy,
+      onTimeout,
+    } = given(world)
+      .when(() => null)
+      .state(approval) as LiveApproval;
+    const later = (at: number | null) => (at === null ? null : at + 5);
+    const question = asked(then, secondApproval);
+    assert.deepEqual(
+      [question.stages, question.decideBy, question.executeBy, question.onTimeout],
+      [before, later(decideBy), later(executeBy), onTimeout],
+    );
+    given(then.world).when(comesBackSeeing(FROM_A_TO_C, lets)).then([]).answers({ kind: "waiting" });
+  });
+
+  test("starts by the second word of people, although the policy would let it", () => {
+    const back = given(approved(FROM_A_TO_B)).when(comesBackSeeing(FROM_A_TO_C, lets)).world;
+    given(given(back).when(votes(BOB, { approval: SECOND_APPROVAL })).world)
+      .when(comesBackSeeing(FROM_A_TO_C, lets))
+      .then([
+        fact(action, "effect.started", { grant: { approval: SECOND_APPROVAL, by: [BOB] } }),
+        fact(secondApproval, "approval.consumed"),
+      ]);
+  });
+
+  test("and has moved does not start because its approver was suspended or another policy lets it", () => {
+    const another = { ...lets, policyDigest: digestOf("policy 2") };
+    const gone = fact(ROSTER, "person.suspended", { person: ANN, by: BOB, reason: "left" });
+    for (const [world, bending] of [
+      [approved(FROM_A_TO_B), another],
+      [add(approved(FROM_A_TO_B), gone), lets],
+    ] as const) {
+      given(world).when(comesBackSeeing(FROM_A_TO_C, bending)).answers({ kind: "waiting" });
+      given(world).when(comesBackSeeing(FROM_A_TO_B, bending)).answers({ kind: "started" });
+    }
+  });
+
+  test("is asked about under the terms of now where the policy asks for others", () => {
+    const strict = { policy: says({ verdict: "escalate", approvers: { quorum: 2 } }), hasPreview: true };
+    const then = given(approved(FROM_A_TO_B)).when(comesBackSeeing(FROM_A_TO_C, strict));
+    assert.equal(asked(then, secondApproval).approvers.quorum, 2);
+  });
+
   test("is decided anew under the new preview, and then starts by it", () => {
     const back = given(approved(FROM_A_TO_B)).when(comesBackSeeing(FROM_A_TO_C)).world;
     const again = given(back).when(votes(BOB, { approval: SECOND_APPROVAL })).world;
@@ -201,6 +263,23 @@ describe("an edit", () => {
         advance(draft, ACTION, seeing(shown, { ...bands, ...ids }, edit));
     given(then.world).when(back(FROM_A_TO_C)).then(started);
     given(then.world).when(back(FROM_A_TO_B, later)).answers({ kind: "waiting", approval: SECOND_APPROVAL });
+  });
+
+  test("that the policy lets through goes back to everybody who was asked when its preview has moved", () => {
+    const small = { order: "A-1", amount: 10 };
+    const two = ({ args }: { readonly args: Json }) =>
+      (args as { amount: number }).amount > 50
+        ? ({ verdict: "escalate", approvers: { quorum: 2 } } as const)
+        : ({ verdict: "approve" } as const);
+    const bending = { hasPreview: true, policy: two };
+    const then = given(asks(FROM_A_TO_B, bending).world).when(editing(FROM_A_TO_C, small, bending));
+    assert.equal(asked(then).status, "modified");
+    const back = (shown: Shown) => (draft: Draft) =>
+      advance(draft, ACTION, seeing(shown, { ...bending, ...later }, small));
+    given(then.world).when(back(FROM_A_TO_C)).then(started);
+    const moved = given(then.world).when(back(FROM_A_TO_B));
+    moved.answers({ kind: "waiting", approval: SECOND_APPROVAL });
+    assert.partialDeepStrictEqual(asked(moved, secondApproval), { args: small, approvers: { quorum: 2 } });
   });
 
   test("by a process whose tool shows nothing drops the preview of before", () => {

@@ -2,7 +2,8 @@
  * What a tool shows of a call before it is made: the diff, the resolved targets. Rules ask for it, the engine computes it.
  *
  * Y1. It is shown to people, and its digest is part of what they approve.
- * Y2. It is computed again before what they approved starts; another digest sends the action back to them.
+ * Y2. It is computed again before what they approved starts; another digest sends the action back to them,
+ *     even if the policy would not ask them by then.
  * Y3. One that fails shows why: a failure where there was none is another preview.
  */
 import { digestOf } from "../digest.ts";

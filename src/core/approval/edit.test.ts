@@ -117,6 +117,25 @@ describe("an edit", () => {
       .answers({ kind: "started" });
   });
 
+  test("is recorded as what its review said: let through, with its risk and the rules on trial", () => {
+    const risk = { score: 1, level: "low", conditions: ["small"] } as const;
+    const shadow = [{ rule: "trial", verdict: "block", reason: "perhaps" }];
+    const remarks = { rule: "small", reason: "little", risk, shadow };
+    const small = { ...ARGS, amount: 10 };
+    for (const [verdict, document] of [
+      ["approve", digestOf("document")],
+      ["escalate", undefined],
+    ] as const) {
+      const rules = { policy: says({ ...remarks, verdict }), ...(document && { documentDigest: document }) };
+      const then = given(asked()).when(edits(ANN, small, rules));
+      const policy = digestOf("policy 1");
+      const said = { verdict, ...remarks, policy, ...(document && { document }) };
+      const body = then.appended.find(({ type }) => type === "action.reviewed")?.body;
+      assert.deepEqual(body, { ...said, approval: APPROVAL });
+      assert.partialDeepStrictEqual(then.state(action), { phase: "waiting", approval: APPROVAL });
+    }
+  });
+
   test("that policy revises further records both changes, and people have approved the revised one", () => {
     const rounding = ({ args }: { args: unknown }): Verdict =>
       (args as { amount: number }).amount % 10 === 0
