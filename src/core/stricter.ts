@@ -1,8 +1,8 @@
 /**
  * What holds where two policies speak of the same action: block > revise > escalate > approve, and of two of a kind the first.
  *
- * Z1. Where both ask people, whoever meets what comes of it meets what each of them asked: nobody is left out, no deadline
- *     is longer.
+ * Z1. Where both ask people, whoever meets what comes of it meets what each of them asked: nobody is left out, and no stage
+ *     has more time than either gives.
  * Z2. "Any one person", without a deadline, adds nothing to other terms; and whoever is asked by both is asked once.
  *     Otherwise both are asked, as stages, those of the first policy first.
  * Z3. A deadline hands over to the next stage only where both say so of the same stages: otherwise it would hand over from

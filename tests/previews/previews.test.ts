@@ -75,6 +75,25 @@ describe("a tool with a preview", () => {
     await process.close();
   });
 
+  test("that has moved is not run because the policy, asked again, would let it run by now", async () => {
+    const process = machine().process();
+    let [files, isNight] = [3, true];
+    const policy = () => ({ verdict: isNight ? "escalate" : "approve" });
+    const { move, ran } = mover(process, () => ({ files }), { policy });
+    const call = () => move({ to: "b" }, { requestId: "r-1", waitMs: 0 });
+    await call();
+    const id = await pendingOf(process);
+    await process.approvals.approve(id, ANN);
+    [files, isNight] = [9_000, false];
+    assert.partialDeepStrictEqual(await call(), { executed: false, code: "pending" });
+    assert.deepEqual([ran, (await process.approvals.get(id)).status], [[], "lapsed"]);
+    const second = await pendingOf(process);
+    assert.deepEqual((await process.approvals.get(second)).preview?.value, { files: 9_000 });
+    await process.approvals.approve(second, ANN);
+    assert.equal((await call()).executed, true);
+    await process.close();
+  });
+
   test("shows why it failed; a failure before the start sends the action back", async () => {
     const process = machine().process();
     let down = false;
