@@ -142,8 +142,14 @@ export function gate<Args, Result>(
   const tool = underDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
   const { name } = tool.rules;
   if (gates.tools.has(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
+  const undo = tool.undo === null || tool.undo === "nothing" ? undefined : tool.undo;
+  if (undo !== undefined && gates.tools.has(undo.rules.name))
+    throw new HoldpointError(
+      "tool_conflict",
+      `The undo of "${name}" is "${undo.rules.name}", and there is such a tool already.`,
+    );
   gates.tools.set(name, tool);
-  if (tool.undo !== null && tool.undo !== "nothing") gates.tools.set(tool.undo.rules.name, tool.undo);
+  if (undo !== undefined) gates.tools.set(undo.rules.name, undo);
   const call = (args: Args, options: CallOptions = {}) =>
     callTool(gates, tool, args, options) as Promise<Answer<Result>>;
   return Object.assign(call, { toolName: name });

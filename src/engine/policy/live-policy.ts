@@ -35,14 +35,22 @@ function invalid(source: string, faults: readonly string[]): HoldpointError {
   return new HoldpointError("policy_invalid", what, { details: { faults } });
 }
 
+type Compiled = { readonly tools: readonly Tool[]; readonly policy: CompiledPolicy };
+
+function isFor({ tools }: Compiled, now: ReadonlyMap<string, Tool>): boolean {
+  let at = 0;
+  for (const tool of now.values()) if (tools[at++] !== tool) return false;
+  return at === tools.length;
+}
+
 /** Compiles once for each set of tools. */
 function compiler(source: string, read: Reader, tools: ReadonlyMap<string, Tool>) {
-  let known: { readonly size: number; readonly policy: CompiledPolicy } | undefined;
+  let known: Compiled | undefined;
   return (): CompiledPolicy => {
-    if (known?.size === tools.size) return known.policy;
+    if (known !== undefined && isFor(known, tools)) return known.policy;
     const reading = read([...tools.values()].filter(({ isOwn }) => isOwn !== true).map(knownTool));
     if (!reading.ok) throw invalid(source, reading.faults);
-    known = { size: tools.size, policy: reading.policy };
+    known = { tools: [...tools.values()], policy: reading.policy };
     return reading.policy;
   };
 }
@@ -89,8 +97,11 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
   return {
     current: () => compiled(),
     async open(runtime) {
-      await record(runtime, syntax.policy, source);
-      if (typeof given === "string") follow(runtime, given);
+      await record(runtime, compiled(), source);
+      if (typeof given !== "string") return;
+      follow(runtime, given);
+      // It may have changed between the first reading and this moment, which nobody would tell.
+      await reload(runtime);
     },
   };
 }

@@ -29,7 +29,7 @@ function unreadable(file: string, error: unknown): HoldpointError {
 
 function readFile(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     throw unreadable(file, error);
   }

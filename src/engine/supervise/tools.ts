@@ -28,8 +28,10 @@ function register(gates: Gates, definition: ToolDefinition<unknown, unknown>): A
   const ours = own.get(gates) ?? new Map<string, Tool>();
   own.set(gates, ours);
   const before = ours.get(definition.name);
-  if (before !== undefined && gates.tools.get(definition.name) === before)
+  if (before !== undefined && gates.tools.get(definition.name) === before) {
     gates.tools.delete(definition.name);
+    if (before.undo !== null && before.undo !== "nothing") gates.tools.delete(before.undo.rules.name);
+  }
   const gated = gate(gates, definition);
   const tool = gates.tools.get(definition.name);
   if (tool !== undefined) ours.set(definition.name, tool);
