@@ -134,16 +134,26 @@ function underDocument({ policy }: Gates, tool: Tool, beside: Beside): Tool {
   return underPolicy({ ...tool, undo: taken }, beside, () => policy.current());
 }
 
+/** A tool of this instance, before anybody can find it by its name. */
+export function makeTool<Args, Result>(gates: Gates, definition: ToolDefinition<Args, Result>): Tool {
+  const own = defineTool(definition);
+  return underDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
+}
+
+export function register({ tools }: Gates, tool: Tool): void {
+  const { name } = tool.rules;
+  if (tools.has(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
+  tools.set(name, tool);
+  if (tool.undo !== null && tool.undo !== "nothing") tools.set(tool.undo.rules.name, tool.undo);
+}
+
 export function gate<Args, Result>(
   gates: Gates,
   definition: ToolDefinition<Args, Result>,
 ): GatedTool<Args, Result> {
-  const own = defineTool(definition);
-  const tool = underDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
+  const tool = makeTool(gates, definition);
+  register(gates, tool);
   const { name } = tool.rules;
-  if (gates.tools.has(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
-  gates.tools.set(name, tool);
-  if (tool.undo !== null && tool.undo !== "nothing") gates.tools.set(tool.undo.rules.name, tool.undo);
   const call = (args: Args, options: CallOptions = {}) =>
     callTool(gates, tool, args, options) as Promise<Answer<Result>>;
   return Object.assign(call, { toolName: name });
