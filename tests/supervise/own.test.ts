@@ -161,6 +161,22 @@ describe("a supervised run that was left behind", () => {
     await desk.close();
   });
 
+  test("keeps a question that it had put to people, where the policy of the next call would not ask", async () => {
+    const place = office();
+    const { approval } = await leftBehind(place);
+    const desk = place.open();
+    const done: string[] = [];
+    const policy = "approve" as Policy<never>;
+    const model = atStep(pay(50), FINAL);
+    const running = desk.supervise({ goal: "run A", id: "A", tools: [till(desk, done)], model, policy });
+    await place.pass(30_000);
+    assert.deepEqual(done, []);
+    await desk.approvals.approve(approval, ANN);
+    assert.equal((await place.finish(running)).stop_reason, "success");
+    assert.deepEqual(done, ["paid 50"]);
+    await desk.close();
+  });
+
   test("sleeps, and goes on by itself where it was asked for, beside another of its name", async () => {
     const place = office();
     const desk = place.open();
@@ -270,6 +286,20 @@ describe("the kill switch of the agent that a run names", () => {
     assert.equal(await run("agent:bob"), "stopped 0");
     await desk.close();
   });
+});
+
+test("a run that waits while its own agent is stopped goes on when that one is let go, and asks nobody before", async () => {
+  const place = office();
+  const desk = place.open();
+  const bob = { ...ANN, reason: "bob", agent: "agent:bob" };
+  await desk.switch.stop(bob);
+  const model = scripted(FINAL);
+  const running = desk.supervise({ goal: GOAL, tools: [], model, agent: "agent:bob", onHeld: "wait" });
+  await place.pass(60_000);
+  assert.equal(model.asked.length, 0);
+  await desk.switch.go(bob);
+  assert.equal((await place.finish(running)).stop_reason, "success");
+  await desk.close();
 });
 
 test("an unknown tool's name stands in the stop reason without the characters that hide in it", async () => {

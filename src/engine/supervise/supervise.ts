@@ -53,6 +53,7 @@ function define(desk: Desk, name: string, decided: Decided, run: Pick<Run, "work
     givesUpHeld: input.onHeld === "stop",
     isOfOneRun: true,
     tools: worker.tools.own,
+    ...(worker.agent === undefined ? {} : { agent: worker.agent }),
   };
   if (known.has(definition.name))
     throw new HoldpointError("tool_conflict", `There is a workflow "${definition.name}" already.`, {

@@ -17,8 +17,13 @@ export const HELD_MS = 30_000;
 
 export const isObstacle = ({ kind }: StreamRef): boolean => kind === "switch" || kind === "budget";
 
-/** The switch that keeps an agent, this process's own unless named, from beginning anything, as a wait names it. */
+/** The switch that keeps this process, or the agent that it acts for, from beginning anything, as a wait names it. */
 export async function stoppedBy(runtime: Runtime, agent = runtime.agent): Promise<string | undefined> {
+  const own = await switchOf(runtime, runtime.agent);
+  return own !== undefined || agent === runtime.agent ? own : switchOf(runtime, agent);
+}
+
+async function switchOf(runtime: Runtime, agent: string): Promise<string | undefined> {
   const { store, clock } = runtime;
   const place = { store, clock, agent };
   if (wereFree(place)) return undefined;
