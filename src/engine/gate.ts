@@ -140,11 +140,29 @@ export function makeTool<Args, Result>(gates: Gates, definition: ToolDefinition<
   return underDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
 }
 
-export function register({ tools }: Gates, tool: Tool): void {
+/** What it is undone by, where that is a tool. */
+export const undoOf = ({ undo }: Tool): Tool | undefined =>
+  undo === null || undo === "nothing" ? undefined : undo;
+
+/** `before`: its own predecessor, which does not stand in its way. */
+export function checkFree({ tools }: Pick<Gates, "tools">, tool: Tool, before?: Tool): void {
   const { name } = tool.rules;
-  if (tools.has(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
-  tools.set(name, tool);
-  if (tool.undo !== null && tool.undo !== "nothing") tools.set(tool.undo.rules.name, tool.undo);
+  const undo = undoOf(tool)?.rules.name;
+  const ours = before === undefined ? [] : [before, undoOf(before)];
+  const isTaken = (one: string) => tools.has(one) && !ours.includes(tools.get(one));
+  if (isTaken(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
+  if (undo !== undefined && isTaken(undo))
+    throw new HoldpointError(
+      "tool_conflict",
+      `The undo of "${name}" is "${undo}", and there is such a tool already.`,
+    );
+}
+
+export function register(gates: Pick<Gates, "tools">, tool: Tool): void {
+  checkFree(gates, tool);
+  const undo = undoOf(tool);
+  gates.tools.set(tool.rules.name, tool);
+  if (undo !== undefined) gates.tools.set(undo.rules.name, undo);
 }
 
 export function gate<Args, Result>(

@@ -8,7 +8,7 @@
 import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { ToolDefinition } from "../define-tool.ts";
-import { type Gates, makeTool, register } from "../gate.ts";
+import { checkFree, type Gates, makeTool, register, undoOf } from "../gate.ts";
 import type { Tool } from "../tool.ts";
 
 export type AnyDefinition = ToolDefinition<unknown, unknown>;
@@ -19,15 +19,15 @@ type Standing = Brought & { runs: number };
 
 const standing = new WeakMap<Gates, Map<string, Standing>>();
 
-const source = (part: unknown): string => (typeof part === "function" ? part.toString() : "");
+const written = (_field: string, part: unknown): unknown =>
+  typeof part === "function" || typeof part === "bigint" ? String(part) : part;
 
 function shapeOf(definition: AnyDefinition, { rules }: Tool): string {
   const { schemaDigest, policyDigest, effectClass } = rules;
-  const functions = Object.entries(definition)
-    .filter(([, part]) => typeof part === "function")
-    .map(([field, part]) => [field, source(part)])
-    .toSorted();
-  return digestOf([schemaDigest, policyDigest, effectClass, functions]);
+  // These two have digests of their own.
+  const { input: _input, policy: _policy, ...rest } = definition;
+  const parts = Object.entries(rest).map(([field, part]) => [field, JSON.stringify(part, written) ?? ""]);
+  return digestOf([schemaDigest, policyDigest, effectClass, parts.toSorted()]);
 }
 
 function conflict(name: string): never {
@@ -41,16 +41,26 @@ function conflict(name: string): never {
   );
 }
 
-function check({ tools }: Gates, before: Standing | undefined, { tool, shape }: Brought): void {
-  const { name } = tool.rules;
-  if (tools.has(name) && tools.get(name) !== before?.tool)
-    throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
-  if (before !== undefined && before.runs > 0 && before.shape !== shape) conflict(name);
+function check(gates: Gates, before: Standing | undefined, { tool, shape }: Brought): void {
+  checkFree(gates, tool, before?.tool);
+  if (before !== undefined && before.runs > 0 && before.shape !== shape) conflict(tool.rules.name);
 }
 
-function forget({ tools }: Gates, { rules, undo }: Tool): void {
-  tools.delete(rules.name);
-  if (undo !== null && undo !== "nothing") tools.delete(undo.rules.name);
+/** One that is alike and in use stays where it is; what nobody uses any more makes room. */
+function take(gates: Gates, all: Map<string, Standing>, one: Brought): Standing {
+  const { name } = one.tool.rules;
+  const before = all.get(name);
+  if (before !== undefined && before.runs > 0) {
+    before.runs++;
+    return before;
+  }
+  if (before !== undefined)
+    for (const old of [before.tool, undoOf(before.tool)])
+      if (old !== undefined) gates.tools.delete(old.rules.name);
+  register(gates, one.tool);
+  const now = { ...one, runs: 1 };
+  all.set(name, now);
+  return now;
 }
 
 export type Loan = { readonly tools: readonly Tool[]; readonly giveBack: () => void };
@@ -64,23 +74,15 @@ export function bring(gates: Gates, definitions: readonly AnyDefinition[]): Loan
     return { tool, shape: shapeOf(definition, tool) };
   });
   for (const one of made) check(gates, all.get(one.tool.rules.name), one);
-  const taken = made.map((one): Standing => {
-    const { name } = one.tool.rules;
-    const before = all.get(name);
-    if (before !== undefined && before.runs > 0) {
-      before.runs++;
-      return before;
-    }
-    if (before !== undefined) forget(gates, before.tool);
-    register(gates, one.tool);
-    const now = { ...one, runs: 1 };
-    all.set(name, now);
-    return now;
-  });
-  let isOut = true;
+  const taken: Standing[] = [];
   const giveBack = () => {
-    if (isOut) for (const one of taken) one.runs--;
-    isOut = false;
+    for (const one of taken.splice(0)) one.runs--;
   };
+  try {
+    for (const one of made) taken.push(take(gates, all, one));
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
   return { tools: made.map(({ tool }) => tool), giveBack };
 }
