@@ -59,7 +59,7 @@ export type Verdict =
 export type PastCall = {
   readonly action: string;
   readonly tool: string;
-  /** As they ran, or would run. Over 64 KiB they stand here as a reference. */
+  /** As they ran, or would run. */
   readonly args: Json;
   /** `running` and `in_doubt` may have happened: whoever counts has to count them. */
   readonly status: "waiting" | "running" | "applied" | "in_doubt" | "not_applied" | "refused";

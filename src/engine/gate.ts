@@ -134,16 +134,44 @@ function underDocument({ policy }: Gates, tool: Tool, beside: Beside): Tool {
   return underPolicy({ ...tool, undo: taken }, beside, () => policy.current());
 }
 
+/** A tool of this instance, before anybody can find it by its name. */
+export function makeTool<Args, Result>(gates: Gates, definition: ToolDefinition<Args, Result>): Tool {
+  const own = defineTool(definition);
+  return underDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
+}
+
+/** What it is undone by, where that is a tool. */
+export const undoOf = ({ undo }: Tool): Tool | undefined =>
+  undo === null || undo === "nothing" ? undefined : undo;
+
+/** `before`: its own predecessor, which does not stand in its way. */
+export function checkFree({ tools }: Pick<Gates, "tools">, tool: Tool, before?: Tool): void {
+  const { name } = tool.rules;
+  const undo = undoOf(tool)?.rules.name;
+  const ours = before === undefined ? [] : [before, undoOf(before)];
+  const isTaken = (one: string) => tools.has(one) && !ours.includes(tools.get(one));
+  if (isTaken(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
+  if (undo !== undefined && isTaken(undo))
+    throw new HoldpointError(
+      "tool_conflict",
+      `The undo of "${name}" is "${undo}", and there is such a tool already.`,
+    );
+}
+
+export function register(gates: Pick<Gates, "tools">, tool: Tool): void {
+  checkFree(gates, tool);
+  const undo = undoOf(tool);
+  gates.tools.set(tool.rules.name, tool);
+  if (undo !== undefined) gates.tools.set(undo.rules.name, undo);
+}
+
 export function gate<Args, Result>(
   gates: Gates,
   definition: ToolDefinition<Args, Result>,
 ): GatedTool<Args, Result> {
-  const own = defineTool(definition);
-  const tool = underDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
+  const tool = makeTool(gates, definition);
+  register(gates, tool);
   const { name } = tool.rules;
-  if (gates.tools.has(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
-  gates.tools.set(name, tool);
-  if (tool.undo !== null && tool.undo !== "nothing") gates.tools.set(tool.undo.rules.name, tool.undo);
   const call = (args: Args, options: CallOptions = {}) =>
     callTool(gates, tool, args, options) as Promise<Answer<Result>>;
   return Object.assign(call, { toolName: name });

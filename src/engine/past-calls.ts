@@ -4,10 +4,12 @@
  */
 import { type PastCalls, pastCall } from "../core/action/review.ts";
 import type { LiveAction } from "../core/action/state.ts";
+import { isArtifactRef } from "../core/stored-value.ts";
 import { actionStream } from "../core/stream.ts";
 import type { PastCall } from "../core/verdict.ts";
 import type { Fork } from "../core/workflow/events.ts";
 import type { Store } from "../stores/store.ts";
+import { loadValue } from "./read-state.ts";
 import { entriesOf } from "./workflow/entries.ts";
 import type { Entry } from "./workflow/recorded.ts";
 
@@ -107,6 +109,12 @@ async function lookAtRest(place: Place, known: Known): Promise<ReadonlyMap<strin
   return restless;
 }
 
+/** Large values are not kept at hand, and never stand for themselves by a reference: a rule would look past them. */
+async function inFull(place: Place, call: PastCall): Promise<PastCall> {
+  if (!isArtifactRef(call.args) && !isArtifactRef(call.result)) return call;
+  return { ...call, args: await loadValue(place, call.args), result: await loadValue(place, call.result) };
+}
+
 const queues = new WeakMap<Known, Promise<unknown>>();
 
 /** One reader at a time: two would both read on from the same entry. */
@@ -121,10 +129,12 @@ export function pastCallsOf(place: Place, workflow: string): Promise<PastCalls> 
   return inTurn(known, async () => {
     await readOn(place, workflow, known);
     const restless = await lookAtRest(place, known);
-    const calls = known.settled.flatMap((id) => {
+    const calls: PastCall[] = [];
+    for (const id of known.settled) {
       const call = known.resting.get(id) ?? restless.get(id);
-      return call === undefined ? [] : [{ ...call, undone: known.undone.has(id) }];
-    });
+      if (call === undefined) continue;
+      calls.push({ ...(await inFull(place, call)), undone: known.undone.has(id) });
+    }
     return { settledSeq: known.settledSeq, calls };
   });
 }

@@ -19,8 +19,10 @@ export function noticeText(notice: Notice): string {
       return `${notice.severity}: ${visible(notice.monitor)}, ${visible(notice.rule)}: ${visible(notice.subject)}: ${visible(notice.says)}.\n  npx holdpoint alerts ack ${notice.alert}`;
     case "alert_cleared":
       return `over: ${visible(notice.monitor)}, ${visible(notice.rule)}: ${visible(notice.subject)}.`;
-    case "policy_adopted":
-      return `the policy "${notice.policy}" of ${notice.source} is in force, version ${notice.digest.slice(0, 12)}.`;
+    case "policy_adopted": {
+      const warnings = notice.warnings.map((warning) => `\n  ${visible(warning)}`).join("");
+      return `the policy "${notice.policy}" of ${notice.source} is in force, version ${notice.digest.slice(0, 12)}.${warnings}`;
+    }
     case "policy_refused": {
       const faults = notice.faults.map((fault) => `\n  ${visible(fault)}`).join("");
       return `${notice.source} changed and cannot be used; the policy in force stays:${faults}`;

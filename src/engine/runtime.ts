@@ -86,6 +86,8 @@ export type Notice =
       /** What was in force until then; null for the first. */
       readonly before: string | null;
       readonly source: string;
+      /** What is worth a second look in it. */
+      readonly warnings: readonly string[];
     }
   | { readonly kind: "policy_refused"; readonly source: string; readonly faults: readonly string[] }
   | { readonly kind: "no_request_id"; readonly tool: string }

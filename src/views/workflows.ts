@@ -1,6 +1,7 @@
 /** Workflows as people list them, and as processes look for work. */
 import type { JsonObject } from "../core/json.ts";
 import type { StateOf } from "../core/streams.ts";
+import { bucketOf } from "../core/workflow/runs-bucket.ts";
 import type { LiveWorkflow } from "../core/workflow/state.ts";
 
 /** What the rows are made of, beside what never changes. Most facts of a workflow touch none of it. */
@@ -68,23 +69,24 @@ function runOf(state: LiveWorkflow): {
   readonly due: number | null;
   readonly data: JsonObject;
 } {
-  const { name, runner } = state;
-  if (runner !== null) return { bucket: "running", due: null, data: { name, epoch: runner } };
-  if (state.isReady) return { bucket: `ready ${name}`, due: null, data: { name } };
+  const { name, runner, isOfOneRun } = state;
+  const data = { name, ...(isOfOneRun === true ? { isOfOneRun } : {}) };
+  if (runner !== null) return { bucket: "running", due: null, data: { ...data, epoch: runner } };
+  if (state.isReady) return { bucket: bucketOf("ready", state), due: null, data };
   if (state.waits.some(({ kind }) => kind === "definition"))
-    return { bucket: `stuck ${name}`, due: null, data: { name } };
+    return { bucket: bucketOf("stuck", state), due: null, data };
   // What ends while a checkpoint waits is looked at afterwards.
-  if (state.status === "awaiting_approval") return { bucket: `asleep ${name}`, due: null, data: { name } };
+  if (state.status === "awaiting_approval") return { bucket: bucketOf("asleep", state), due: null, data };
   const held = heldBy(state);
   return held.length > 0
-    ? { bucket: `held ${name}`, due: state.wakeAt, data: { name, held } }
-    : { bucket: `asleep ${name}`, due: state.wakeAt, data: { name } };
+    ? { bucket: bucketOf("held", state), due: state.wakeAt, data: { ...data, held } }
+    : { bucket: bucketOf("asleep", state), due: state.wakeAt, data };
 }
 
 export const runsView = {
   view: "runs",
   kind: "workflow",
-  version: 4,
+  version: 5,
   row(_id: string, state: StateOf<"workflow">) {
     if (state.status === "none") return undefined;
     if (state.closing)

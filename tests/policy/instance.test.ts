@@ -241,3 +241,42 @@ test("the same document as an object decides the same, with functions for condit
   const greet = hp.gate({ name: "greet", run: () => "hello" });
   assert.partialDeepStrictEqual(await greet({}, { requestId: "g" }), { executed: true, result: "hello" });
 });
+
+describe("a policy that was in the way of an attack", () => {
+  test("sees arguments that are too large for the journal: they are counted like others", async (context) => {
+    const { hp, refund, done } = opened(context);
+    const flow = hp.workflow("refunds", async (ctx, _: object) => {
+      const answers: unknown[] = [];
+      for (const order of ["A-1", "A-2", "A-3", "A-4"])
+        answers.push((await ctx.call(refund, { order, amount: 900, reason: "x".repeat(70_000) })).executed);
+      return answers;
+    });
+    await flow.run({});
+    assert.deepEqual(done, [900, 900, 200]);
+  });
+
+  test("changed between the start of the program and its first call is the one that decides", async (context) => {
+    const { folder, refund, done } = opened(context, "policy: open\ndefault: approve\n");
+    policyIn(folder, "policy: open\ndefault: block\n");
+    const answer = await refund({ order: "A-1", amount: 10 }, { requestId: "a" });
+    assert.partialDeepStrictEqual(answer, { executed: false, code: "blocked" });
+    assert.deepEqual(done, []);
+  });
+
+  test("and does not fit the tools is not recorded as in force", async (context) => {
+    const { folder, hp, refund } = opened(
+      context,
+      REFUNDS.replace("args.amount > 1000", "args.amont > 1000"),
+    );
+    await assert.rejects(refund({ order: "A-1", amount: 10 }, { requestId: "r" }), /policy_invalid/);
+    await hp.close();
+    const reader = folder.open({ mode: "existing" });
+    assert.deepEqual(await reader.policies.list(), []);
+  });
+
+  test("protects a tool whose name is that of another tool's undo", (context) => {
+    const hp = temporaryFolder(context).open();
+    hp.gate({ name: "move.undo", policy: "block", run: () => assert.fail("it ran") });
+    assert.throws(() => hp.gate({ name: "move", undo: () => "back", run: () => "moved" }), /tool_conflict/);
+  });
+});

@@ -2,9 +2,22 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Model } from "../../src/models/model.ts";
 import { loadPackage } from "../../src/models/packages.ts";
 import { ANN, office, question, waiting } from "../workflows/office.ts";
 import { atStep, CONTEXT, FINAL, GOAL, given, scripted } from "./refund.ts";
+
+test("a model that fails in a word of its own ends the run for a reason of the list", async () => {
+  const place = office();
+  const desk = place.open();
+  const model = {
+    id: "odd",
+    propose: async () => ({ failure: "exploded", message: "x" }),
+  } as unknown as Model;
+  const result = await place.finish(desk.supervise({ goal: GOAL, tools: [], model }));
+  assert.partialDeepStrictEqual(result, { status: "stopped", stop_reason: "llm_error" });
+  await desk.close();
+});
 
 describe("supervised runs", () => {
   test("of one name side by side keep their own model, policy and tools, also after they waited", async () => {

@@ -300,6 +300,7 @@ describe("a run that waits for a person ends", () => {
     const options = {
       ...given(setting.desk, scripted(refund(5), FINAL), setting.done),
       policy: asking(more),
+      id: "w",
     };
     const running = setting.desk.supervise(options);
     return { ...setting, running, approval: await question(setting.place, setting.desk) };
@@ -382,7 +383,7 @@ describe("a run that waits for a person ends", () => {
     await desk.close();
   });
 
-  /** Its process dies; somebody else decides meanwhile; another process takes it up with perhaps other tools. */
+  /** Its process dies; somebody else decides meanwhile; another process asks for it with perhaps other tools. */
   async function diedWaiting(
     meanwhile: (people: Desk, approval: string, place: Office) => Promise<unknown>,
     more: object = {},
@@ -394,7 +395,7 @@ describe("a run that waits for a person ends", () => {
     const people = place.open({ agent: "people" });
     await meanwhile(people, approval, place);
     const next = place.open();
-    const common = { goal: GOAL, model: scripted(FINAL), policy: asking(more) };
+    const common = { goal: GOAL, id: "w", model: scripted(FINAL), policy: asking(more) };
     const options =
       tools === undefined ? { ...given(next, scripted(FINAL)), ...common } : { ...common, tools };
     const { id } = (await people.workflows.list()).items[0] ?? assert.fail("no workflow");

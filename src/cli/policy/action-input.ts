@@ -43,8 +43,10 @@ function workflowOf(value: Json | undefined): PolicyInput["workflow"] {
 function inputOf(file: string, given: JsonObject, now: number): PolicyInput {
   const extra = Object.keys(given).find((field) => !FIELDS.includes(field));
   if (extra !== undefined) throw wrong(file, `there is no field "${extra}"`);
-  const { tool, args = {}, agent = "agent:someone", effect = "once", history = [] } = given;
+  const { tool, args = {}, agent = "agent:someone", history = [] } = given;
   if (typeof tool !== "string") throw wrong(file, "it names no tool");
+  // An answer goes through a read; of a tool nothing is known here but its name.
+  const { effect = tool === "final" ? "read" : "once" } = given;
   if (typeof agent !== "string" || typeof effect !== "string")
     throw wrong(file, "agent and effect are texts");
   if (!Array.isArray(history)) throw wrong(file, "its history is not a list");

@@ -11,7 +11,7 @@ import { type Review, reviewAction } from "../review.ts";
 import { actionStream, workflowStream } from "../stream.ts";
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { LiveWorkflow } from "../workflow/state.ts";
-import type { Executor, Load } from "./start.ts";
+import { argsOf, type Executor, type Load } from "./start.ts";
 import type { ActionState, LiveAction } from "./state.ts";
 import type { Within } from "./within.ts";
 
@@ -46,11 +46,21 @@ export function pastCall(action: string, state: LiveAction, undone: boolean): Pa
 const isCall = (state: ActionState): state is LiveAction =>
   state.phase !== "none" && state.within?.undoes === null;
 
-function openCalls(draft: Draft, ids: readonly string[]): readonly PastCall[] {
-  return ids.flatMap((id) => {
+/** With their arguments in full: what is too large for the journal's entries is no smaller for a rule. */
+function openCalls(
+  draft: Draft,
+  ids: readonly string[],
+  loaded: ReadonlyMap<string, Json>,
+): Load | readonly PastCall[] {
+  const calls: PastCall[] = [];
+  for (const id of ids) {
     const state = draft.state(actionStream(id));
-    return isCall(state) ? [pastCall(id, state, false)] : [];
-  });
+    if (!isCall(state)) continue;
+    const args = argsOf(state, loaded);
+    if (args.kind === "load") return args;
+    calls.push({ ...pastCall(id, state, false), args: args.value });
+  }
+  return calls;
 }
 
 function historyOf(
@@ -66,7 +76,8 @@ function historyOf(
   const settled = loaded.get(historyKey(within.workflow)) as unknown as PastCalls | undefined;
   if (settled === undefined || settled.settledSeq !== flow.settledSeq)
     return { kind: "load", key: historyKey(within.workflow) };
-  return [...settled.calls, ...openCalls(draft, others)].toSorted((a, b) => a.at - b.at);
+  const open = openCalls(draft, others, loaded);
+  return "kind" in open ? open : [...settled.calls, ...open].toSorted((a, b) => a.at - b.at);
 }
 
 const isAsking = (answer: Need | Load | readonly PastCall[]): answer is Need | Load => "kind" in answer;

@@ -7,6 +7,7 @@
 import type { Within } from "../action/within.ts";
 import { copyJson } from "../canonical-json.ts";
 import type { Json } from "../json.ts";
+import { isArtifactRef } from "../stored-value.ts";
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { Deck, Heard, RecordedAction } from "./heard.ts";
 import { beginWith, type FlowFacts, flowFacts, historyOf, takeWorkflow } from "./past.ts";
@@ -15,7 +16,7 @@ import { takeApproval } from "./replay-approval.ts";
 import type { TapeEntry } from "./tape.ts";
 
 type Told = { readonly args: Json; readonly now: number };
-/** `isWhole` answers false if its history was looked at and some of that was erased. */
+/** `isWhole` answers false if its history was looked at and some of that was erased, or is kept apart from the journal. */
 type Asked = { readonly input: PolicyInput; readonly isWhole: () => boolean };
 
 export type Replay = {
@@ -37,6 +38,8 @@ function ofWorkflow(deck: Deck, entry: TapeEntry): Heard | undefined {
   return { kind: "forked", workflow: entry.id, fork, position: entry.position };
 }
 
+const isPartly = ({ args, result }: PastCall): boolean => isArtifactRef(args) || isArtifactRef(result);
+
 /** Its history is put together when a policy looks at it, at this place of the tape. */
 function inputOf(deck: Deck, action: RecordedAction, { args, now }: Told): Asked {
   const { id, tool, effectClass, agent, requester, requestId, within } = action;
@@ -53,7 +56,8 @@ function inputOf(deck: Deck, action: RecordedAction, { args, now }: Told): Asked
       return history;
     },
   };
-  return { input, isWhole: () => history === undefined || flow?.whole === true };
+  const isWhole = () => history === undefined || (flow?.whole === true && !history.some(isPartly));
+  return { input, isWhole };
 }
 
 export function startReplay(): Replay {

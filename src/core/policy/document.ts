@@ -121,12 +121,15 @@ export const policySchema = z.strictObject({
   default: outcome.optional(),
   limits: z
     .strictObject({
-      steps: count.optional(),
+      steps: z.int().min(1).max(1_000_000).optional(),
       tool_calls: count.optional(),
       seconds: z.number().positive().max(1e9).optional(),
     })
     .optional(),
-  tools: z.record(toolName, z.union([tool, z.null()])).optional(),
+  tools: z
+    .record(toolName, z.union([tool, z.null()]))
+    .refine((tools) => Object.keys(tools).length <= MOST_RULES, `names over ${MOST_RULES} tools`)
+    .optional(),
   totals: z
     .record(z.string().regex(/^[A-Za-z_]\w{0,99}$/, "is not a name (letters, digits, _)"), total)
     .optional(),

@@ -42,7 +42,7 @@ function checkEscalation(shop: Workshop, terms: Escalation, verdict: string, pat
     if (verdict !== "escalate" && terms[key] !== undefined)
       report.faults.push({ path: [...path, key], message: `${key} belongs to escalate, not to ${verdict}` });
   }
-  const { approvers, stages, on_timeout, decide_by } = terms;
+  const { approvers, stages } = terms;
   if (approvers !== undefined && stages !== undefined)
     report.faults.push({
       path: [...path, "approvers"],
@@ -52,13 +52,20 @@ function checkEscalation(shop: Workshop, terms: Escalation, verdict: string, pat
   for (const [index, stage] of (stages ?? []).entries())
     checkApprovers(shop, stage, [...path, "stages", index]);
   checkSeats(shop, stages ?? [], [...path, "stages"]);
-  const hasDeadline =
-    decide_by !== undefined || (stages ?? []).some((stage) => stage.decide_by !== undefined);
-  if (on_timeout !== undefined && !hasDeadline)
-    report.warnings.push({
-      path: [...path, "on_timeout"],
-      message: "on_timeout without decide_by: it never comes to that",
+  checkTimeout(shop, terms, path);
+}
+
+function checkTimeout({ report }: Workshop, terms: Escalation, path: Path): void {
+  const { stages = [], on_timeout, decide_by } = terms;
+  if (on_timeout === undefined) return;
+  const at = [...path, "on_timeout"];
+  if (on_timeout === "escalate" && stages.length < 2)
+    report.faults.push({
+      path: at,
+      message: "on_timeout: escalate hands over to the next stage, and there are not two stages",
     });
+  if (decide_by === undefined && stages.every((stage) => stage.decide_by === undefined))
+    report.warnings.push({ path: at, message: "on_timeout without decide_by: it never comes to that" });
 }
 
 function checkOutcome(shop: Workshop, outcome: PolicyOutcome | undefined, path: Path): void {

@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import type { ToolRules } from "../tool-rules.ts";
+import { visible } from "../visible.ts";
 
 type Fault =
   | `extra_tool_args:${string}`
@@ -167,7 +168,7 @@ function reservedIn(value: Json, path: readonly string[]): readonly string[] | u
 }
 
 function faultOf(tool: string, { kind, path }: Found): Fault {
-  const named = path.length === 0 ? "args" : path.join(".").slice(0, LONGEST_PATH).toWellFormed();
+  const named = path.length === 0 ? "args" : visible(path.join(".").slice(0, LONGEST_PATH).toWellFormed());
   if (kind === "extra") return `extra_tool_args:${tool}`;
   return kind === "missing" ? `missing_required_arg:${tool}:${named}` : `bad_arg_type:${tool}:${named}`;
 }

@@ -188,6 +188,11 @@ describe("an output of a model", () => {
     assert.ok(raw.startsWith("no no ") && raw.length === 2_001);
   });
 
+  test("with hidden characters in a name is refused by the name with them written out", () => {
+    const stop = stopOf(tool("a\u001b[2J\u202eb\\"));
+    assert.equal(stop, "invalid_action:unknown_tool:a\\u001b[2J\\u202eb\\\\");
+  });
+
   test("with a name that is a book is refused by its beginning", () => {
     const stop = stopOf(tool("x".repeat(100_000)));
     assert.equal(stop, `invalid_action:unknown_tool:${"x".repeat(100)}`);

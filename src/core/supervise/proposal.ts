@@ -4,11 +4,13 @@
  * G1. Whatever else stands in it has no meaning: an unknown key makes it invalid, so no "approved" or "policy" written by a
  *     model is ever read.
  * G2. Nothing is mended: what does not fit is refused by its name.
+ * G3. What a model chose stands in that name with its control and bidi characters written out.
  */
 import { isHoldpointError } from "../errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { parseJson } from "../strict-json.ts";
 import type { ToolRules } from "../tool-rules.ts";
+import { visible } from "../visible.ts";
 import { checkArgs } from "./check-args.ts";
 import type { InvalidAction } from "./stop-reason.ts";
 
@@ -70,7 +72,7 @@ function validateTool(raw: JsonObject, catalogue: Catalogue): Validated {
   if (!isJsonObject(args)) return invalid("invalid_action:bad_tool_args", raw);
   const rules = catalogue.get(name);
   if (rules === undefined)
-    return invalid(`invalid_action:unknown_tool:${name.slice(0, LONGEST_NAME).toWellFormed()}`, raw);
+    return invalid(`invalid_action:unknown_tool:${visible(name.slice(0, LONGEST_NAME).toWellFormed())}`, raw);
   const fault = checkArgs(rules, args);
   return fault === undefined
     ? { ok: true, proposal: { kind: "tool", name, args } }

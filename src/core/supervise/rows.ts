@@ -119,7 +119,7 @@ function observationOf({ turn, call, misuse }: Step): Json {
 function gatewayRefusal(reason: string): Json {
   const next =
     "Return exactly one JSON object of the shapes that were given, with arguments that fit the tool.";
-  return { executed: false, by: "gateway", code: "invalid_action", reason, retry: false, next };
+  return { executed: false, by: "gateway", code: "invalid_action", reason, retry: true, next };
 }
 
 export function historyRow(step: Step): HistoryRow {

@@ -39,6 +39,9 @@ const FAILURES = {
   empty: "llm_empty",
 } as const satisfies Record<FailureKind, StopReason>;
 
+export const isFailureKind = (failure: unknown): failure is FailureKind =>
+  typeof failure === "string" && Object.hasOwn(FAILURES, failure);
+
 /** A model that is overloaded or out of reach may be better in a moment; the others would say the same again. */
 export const isWorthAnotherTry = (failure: FailureKind): boolean =>
   failure === "overloaded" || failure === "unreachable";

@@ -58,6 +58,7 @@ describe("creating a workflow", () => {
     ["another definition", { name: "other" }],
     ["no approvals of its calls", { approvalRequired: true }],
     ["another budget", { budget: "trip" }],
+    ["a definition made for one run", { isOfOneRun: true }],
   ] as const)
     test(`under a request id that names one with ${what} is a conflict, and writes nothing`, () => {
       const { world } = given([]).when(creates());

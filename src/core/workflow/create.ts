@@ -32,7 +32,8 @@ function isSame(state: LiveWorkflow, body: Creation["body"], draft: Draft): bool
   // What is not said stands as it was; other terms would be another workflow.
   const keeps = (term: "approvalRequired" | "budget") =>
     body[term] === undefined || body[term] === state[term];
-  return isNamed && keeps("approvalRequired") && keeps("budget");
+  const isAlike = state.isOfOneRun === body.isOfOneRun;
+  return isNamed && isAlike && keeps("approvalRequired") && keeps("budget");
 }
 
 export function createWorkflow(draft: Draft, creation: Creation): Need | Created {

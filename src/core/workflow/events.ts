@@ -60,6 +60,8 @@ export type CreatedBody = {
   readonly budget?: string;
   /** Names of the workflows above it whose policies hold for its calls too. */
   readonly policies?: readonly string[];
+  /** Its definition was made for it alone: another of the same name is not its own, and it is never found by its name. */
+  readonly isOfOneRun?: true;
   readonly parent: Lineage | null;
   /** The history up to this entry of another workflow is its own beginning. */
   readonly fork: Fork | null;

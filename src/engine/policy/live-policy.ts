@@ -35,26 +35,40 @@ function invalid(source: string, faults: readonly string[]): HoldpointError {
   return new HoldpointError("policy_invalid", what, { details: { faults } });
 }
 
+type Compiled = {
+  readonly tools: readonly Tool[];
+  readonly policy: CompiledPolicy;
+  readonly warnings: readonly string[];
+};
+
+function isFor({ tools }: Compiled, now: ReadonlyMap<string, Tool>): boolean {
+  let at = 0;
+  for (const tool of now.values()) if (tools[at++] !== tool) return false;
+  return at === tools.length;
+}
+
 /** Compiles once for each set of tools. */
 function compiler(source: string, read: Reader, tools: ReadonlyMap<string, Tool>) {
-  let known: { readonly size: number; readonly policy: CompiledPolicy } | undefined;
-  return (): CompiledPolicy => {
-    if (known?.size === tools.size) return known.policy;
+  let known: Compiled | undefined;
+  return (): Compiled => {
+    if (known !== undefined && isFor(known, tools)) return known;
     const reading = read([...tools.values()].filter(({ isOwn }) => isOwn !== true).map(knownTool));
     if (!reading.ok) throw invalid(source, reading.faults);
-    known = { size: tools.size, policy: reading.policy };
-    return reading.policy;
+    const { policy, warnings } = reading;
+    known = { tools: [...tools.values()], policy, warnings };
+    return known;
   };
 }
 
-async function record(runtime: Runtime, policy: CompiledPolicy, source: string): Promise<void> {
+async function record(runtime: Runtime, { policy, warnings }: Compiled, source: string): Promise<void> {
   const { name, digest, document } = policy;
   const command = { name, digest, document, by: runtime.agent, source };
   const adopted = await runCommand(runtime, { write: [policyStream(name)] }, (draft) =>
     adoptPolicy(draft, command),
   );
-  if (adopted.kind === "adopted")
-    runtime.notify({ kind: "policy_adopted", policy: name, digest, before: adopted.before, source });
+  if (adopted.kind !== "adopted") return;
+  const { before } = adopted;
+  runtime.notify({ kind: "policy_adopted", policy: name, digest, before, source, warnings });
 }
 
 export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>): LivePolicy {
@@ -87,10 +101,13 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
   }
 
   return {
-    current: () => compiled(),
+    current: () => compiled().policy,
     async open(runtime) {
-      await record(runtime, syntax.policy, source);
-      if (typeof given === "string") follow(runtime, given);
+      await record(runtime, compiled(), source);
+      if (typeof given !== "string") return;
+      follow(runtime, given);
+      // It may have changed between the first reading and this moment, which nobody would tell.
+      await reload(runtime);
     },
   };
 }

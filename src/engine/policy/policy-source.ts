@@ -5,14 +5,15 @@ import { errorText } from "../../core/error-text.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { type CompiledPolicy, compilePolicy } from "../../core/policy/compile.ts";
 import type { PolicyText } from "../../core/policy/document.ts";
+import type { PolicyFault } from "../../core/policy/fault.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { findingText, readPolicy } from "./read-policy.ts";
+import { findingText, type PolicyFinding, readPolicy } from "./read-policy.ts";
 
 /** A file's path, or the document itself. */
 export type PolicySource = string | PolicyText;
 
 export type Reading =
-  | { readonly ok: true; readonly policy: CompiledPolicy }
+  | { readonly ok: true; readonly policy: CompiledPolicy; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** The text is read once; it is checked against whatever tools are known. */
@@ -29,7 +30,7 @@ function unreadable(file: string, error: unknown): HoldpointError {
 
 function readFile(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     throw unreadable(file, error);
   }
@@ -38,15 +39,19 @@ function readFile(file: string): string {
 /** A path in code has no lines: the fault is named by its place in the document. */
 function readDocument(document: PolicyText, tools: readonly KnownTool[] | null): Reading {
   const made = compilePolicy(document, tools);
-  if (made.ok) return made;
-  return { ok: false, faults: made.faults.map(({ path, message }) => `${path.join(".")}  ${message}`) };
+  const told = ({ path, message }: PolicyFault): string => `${path.join(".")}  ${message}`;
+  if (made.ok) return { ok: true, policy: made.policy, warnings: made.warnings.map(told) };
+  return { ok: false, faults: made.faults.map(told) };
 }
 
 function readText(file: string, text: string, tools: readonly KnownTool[] | null): Reading {
   const reading = readPolicy(text, tools);
-  if (reading.ok) return reading;
-  const faults = reading.findings.filter(({ severity }) => severity === "fault");
-  return { ok: false, faults: faults.map((one) => findingText(sourceName(file), one)) };
+  const told = (severity: PolicyFinding["severity"]): readonly string[] =>
+    reading.findings
+      .filter((one) => one.severity === severity)
+      .map((one) => findingText(sourceName(file), one));
+  if (reading.ok) return { ok: true, policy: reading.policy, warnings: told("warning") };
+  return { ok: false, faults: told("fault") };
 }
 
 export function readerOf(source: PolicySource): Reader {

@@ -81,7 +81,7 @@ describe("a policy's file", () => {
   });
 
   it("what is not YAML is found where it is", () => {
-    assert.match(read("policy: p\npolicy: q\n").join(), /^p\.yaml:2:1 {2}Map keys must be unique/);
+    assert.match(read("policy: p\npolicy: q\n").join(), /^p\.yaml:2:1 {2}policy stands here twice/);
     assert.match(read("policy: [p\n").join(), /^p\.yaml:\d+:\d+ {2}/);
     assert.match(read("policy: p\n---\npolicy: q\n").join(), /multiple documents/);
     assert.match(read("policy: !!js/function 'x'\n").join(), /^p\.yaml:1:9 {2}Unresolved tag/);
@@ -102,8 +102,18 @@ describe("a policy's file", () => {
     ]);
   });
 
-  it("over a megabyte is not read", () => {
-    assert.match(read(`# ${"x".repeat(1_100_000)}\npolicy: p\n`).join(), /over 1048576 characters/);
+  it("over 256 KiB is not read", () => {
+    assert.match(read(`# ${"x".repeat(300_000)}\npolicy: p\n`).join(), /over 262144 characters/);
+  });
+
+  it("that would grow in the reading is not read: brackets, anchors, keys", () => {
+    assert.match(read("[".repeat(200_000)).join(), /brackets over 100 deep/);
+    const list = `[${"1,".repeat(50_000)}1]`;
+    const uses = Array.from({ length: 40 }, (_, index) => `      k${index}: *big`).join("\n");
+    const bomb = `policy: p\nrules:\n  - id: a\n    verdict: revise\n    set:\n      big: &big ${list}\n${uses}\n`;
+    assert.match(read(bomb).join(), /over 100000 values/);
+    const keys = Array.from({ length: 15_000 }, (_, index) => `  tool_${index}: {}`).join("\n");
+    assert.match(read(`policy: p\ntools:\n${keys}\n`).join(), /tools names over 1000/);
   });
 
   it("keys of JavaScript's own are keys like others", () => {

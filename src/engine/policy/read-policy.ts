@@ -7,6 +7,7 @@ import type { PolicyText } from "../../core/policy/document.ts";
 import type { PolicyFault } from "../../core/policy/fault.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { placeInside, placeOf } from "./place-in-yaml.ts";
+import { DEEPEST, duplicateKeys, isHuge, isTooDeep, MOST_VALUES } from "./yaml-limits.ts";
 
 export type PolicyFinding = {
   readonly severity: "fault" | "warning";
@@ -19,7 +20,7 @@ export type PolicyReading =
   | { readonly ok: true; readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] }
   | { readonly ok: false; readonly findings: readonly PolicyFinding[] };
 
-const MOST_CHARACTERS = 1_048_576;
+const MOST_CHARACTERS = 262_144;
 /** How often an anchor may be used; each use may hold others. */
 const MOST_ALIASES = 50;
 const MOST_FINDINGS = 50;
@@ -73,19 +74,26 @@ export function parseYaml(
     version: "1.2",
     schema: "core",
     strict: true,
-    uniqueKeys: true,
+    // Looked at below.
+    uniqueKeys: false,
     merge: false,
     prettyErrors: false,
     stringKeys: true,
     logLevel: "error",
   });
   const source = { text, document };
-  const faults = [...document.errors, ...document.warnings]
+  const wrong = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
+    at: pos[0],
+    message,
+  }));
+  const faults = [...wrong, ...duplicateKeys(document)]
     .slice(0, MOST_FINDINGS)
-    .map(({ pos, message }) => finding(text, Math.min(pos[0], text.length), message));
+    .map(({ at, message }) => finding(text, Math.min(at, text.length), message));
   if (faults.length > 0) return { ...source, faults, value: undefined };
   try {
-    return { ...source, faults, value: document.toJS({ maxAliasCount: MOST_ALIASES }) as unknown };
+    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
+    const huge = isHuge(value) ? [finding(text, 0, `the policy holds over ${MOST_VALUES} values`)] : [];
+    return { ...source, faults: huge, value: huge.length > 0 ? undefined : value };
   } catch (error) {
     return { ...source, faults: [finding(text, 0, errorText(error))], value: undefined };
   }
@@ -93,6 +101,7 @@ export function parseYaml(
 
 export function readPolicy(text: string, tools: readonly KnownTool[] | null): PolicyReading {
   if (text.length > MOST_CHARACTERS) return fail(TOO_LARGE);
+  if (isTooDeep(text)) return fail(`the policy has brackets over ${DEEPEST} deep`);
   const { faults, value, ...source } = parseYaml(text);
   if (faults.length > 0) return { ok: false, findings: faults };
   const made = compilePolicy(value as PolicyText, tools);

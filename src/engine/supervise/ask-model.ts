@@ -7,7 +7,7 @@ import {
   type Validated,
   validateProposal,
 } from "../../core/supervise/proposal.ts";
-import type { Spoken, Turn } from "../../core/supervise/turn.ts";
+import { isFailureKind, type Spoken, type Turn } from "../../core/supervise/turn.ts";
 import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "../../models/model.ts";
 import { sleepThrough, stopwatch } from "../clock.ts";
 import type { Runtime } from "../runtime.ts";
@@ -26,7 +26,8 @@ const isFailure = (said: Said): said is ModelFailure => "failure" in said;
 async function heard(model: Model, request: ModelRequest): Promise<Said> {
   try {
     const said = await model.propose(request);
-    if (isFailure(said) || typeof said?.text === "string") return said;
+    if (isFailure(said)) return isFailureKind(said.failure) ? said : { ...said, failure: "refused" };
+    if (typeof said?.text === "string") return said;
     return { failure: "refused", message: "the model answered something that is not text" };
   } catch (error) {
     return { failure: "refused", message: errorText(error) };

@@ -31,9 +31,6 @@ export type Desk = {
   readonly openModel: (given: ModelChoice) => Promise<Model>;
 };
 
-/** Definitions that came from here: a name that is a workflow's of the program's own is not taken over. */
-const ours = new WeakSet<Definition>();
-
 type Decided = Pick<Definition, "document"> & { readonly policy?: Policy<never> };
 
 async function decidedBy({ gates }: Desk, runtime: Runtime, { policy }: SuperviseOptions): Promise<Decided> {
@@ -41,6 +38,7 @@ async function decidedBy({ gates }: Desk, runtime: Runtime, { policy }: Supervis
   return isDocument(policy) ? { document: await openDocument(gates, runtime, policy) } : { policy };
 }
 
+/** Nobody finds it by its name: it holds for the run that it is made for, where that was asked for. */
 function define(desk: Desk, name: string, decided: Decided, run: Pick<Run, "worker" | "input">): Definition {
   const { known } = desk.definitions;
   const { worker, input } = run;
@@ -54,14 +52,13 @@ function define(desk: Desk, name: string, decided: Decided, run: Pick<Run, "work
     limits: toolCallLimit(input.limits.toolCalls) as unknown as Policy<never>,
     givesUpHeld: input.onHeld === "stop",
     isOfOneRun: true,
+    tools: worker.tools.own,
+    ...(worker.agent === undefined ? {} : { agent: worker.agent }),
   };
-  const before = known.get(definition.name);
-  if (before !== undefined && !ours.has(before))
+  if (known.has(definition.name))
     throw new HoldpointError("tool_conflict", `There is a workflow "${definition.name}" already.`, {
       next: "Give the supervised run a name of its own.",
     });
-  ours.add(definition);
-  known.set(definition.name, definition);
   return definition;
 }
 
@@ -125,10 +122,12 @@ async function workerOf(desk: Desk, runtime: Runtime, options: SuperviseOptions)
   return { runtime, model, tools, system, finalSystem, maxOutputTokens, agent };
 }
 
-export async function supervise(desk: Desk, options: SuperviseOptions): Promise<SuperviseResult> {
-  checkOptions(options);
-  const { runtime } = await desk.definitions.open();
-  const worker = await workerOf(desk, runtime, options);
+async function superviseWith(
+  desk: Desk,
+  worker: Worker,
+  options: SuperviseOptions,
+): Promise<SuperviseResult> {
+  const { runtime } = worker;
   const decided = await decidedBy(desk, runtime, options);
   const documents = [decided.document?.().limits ?? {}, desk.gates.policy?.current().limits ?? {}];
   const input = await inputFor(runtime, options, documents);
@@ -140,4 +139,15 @@ export async function supervise(desk: Desk, options: SuperviseOptions): Promise<
   });
   const ended = await handle.result();
   return resultOf(handle.id, endOf(ended), await readRun(runtime, handle.id));
+}
+
+export async function supervise(desk: Desk, options: SuperviseOptions): Promise<SuperviseResult> {
+  checkOptions(options);
+  const { runtime } = await desk.definitions.open();
+  const worker = await workerOf(desk, runtime, options);
+  try {
+    return await superviseWith(desk, worker, options);
+  } finally {
+    worker.tools.giveBack();
+  }
 }

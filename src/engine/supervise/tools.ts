@@ -6,8 +6,9 @@ import type { Catalogue } from "../../core/supervise/proposal.ts";
 import { FINAL_TOOL } from "../../core/supervise/turn.ts";
 import { wrong } from "../check-call.ts";
 import type { ToolDefinition } from "../define-tool.ts";
-import { type GatedTool, type Gates, gate } from "../gate.ts";
+import { type GatedTool, type Gates, makeTool, register } from "../gate.ts";
 import type { Tool } from "../tool.ts";
+import { type AnyDefinition, bring } from "./brought.ts";
 import type { SupervisedTool } from "./options.ts";
 
 export type AnyGated = GatedTool<unknown, unknown>;
@@ -17,33 +18,19 @@ export type Tools = {
   readonly final: AnyGated;
   readonly catalogue: Catalogue;
   readonly listed: readonly Listed[];
+  /** The very ones that this run calls, by name, its answer's among them. */
+  readonly own: ReadonlyMap<string, Tool>;
+  /** When the run is over here. */
+  readonly giveBack: () => void;
 };
-
-/** What supervised runs have registered themselves: given again, it is replaced. */
-const own = new WeakMap<Gates, Map<string, Tool>>();
 
 const isGated = (tool: SupervisedTool): tool is GatedTool<never, unknown> => typeof tool === "function";
 
-function register(gates: Gates, definition: ToolDefinition<unknown, unknown>): AnyGated {
-  const ours = own.get(gates) ?? new Map<string, Tool>();
-  own.set(gates, ours);
-  const before = ours.get(definition.name);
-  if (before !== undefined && gates.tools.get(definition.name) === before)
-    gates.tools.delete(definition.name);
-  const gated = gate(gates, definition);
-  const tool = gates.tools.get(definition.name);
-  if (tool !== undefined) ours.set(definition.name, tool);
-  return gated;
-}
-
-function gatedOf(gates: Gates, tool: SupervisedTool): AnyGated {
-  if (!isGated(tool)) return register(gates, tool as unknown as ToolDefinition<unknown, unknown>);
-  if (!gates.tools.has(tool.toolName))
-    throw new HoldpointError(
-      "unknown_tool",
-      `hp.supervise takes tools made by hp.gate, not ${String(tool.toolName)}.`,
-    );
-  return tool as unknown as AnyGated;
+function knownOf(gates: Gates, { toolName }: GatedTool<never, unknown>): Tool {
+  const known = gates.tools.get(toolName);
+  if (known !== undefined) return known;
+  const what = `hp.supervise takes tools made by hp.gate, not ${String(toolName)}.`;
+  throw new HoldpointError("unknown_tool", what);
 }
 
 const FINAL: ToolDefinition<{ answer: string }, { answer: string }> = {
@@ -55,36 +42,53 @@ const FINAL: ToolDefinition<{ answer: string }, { answer: string }> = {
   run: ({ answer }) => ({ answer }),
 };
 
-function finalOf(gates: Gates): AnyGated {
-  const known = own.get(gates)?.get(FINAL_TOOL);
-  if (known === undefined) {
-    const gated = register(gates, FINAL as unknown as ToolDefinition<unknown, unknown>);
-    const tool = gates.tools.get(FINAL_TOOL);
-    if (tool !== undefined) gates.tools.set(FINAL_TOOL, { ...tool, isOwn: true });
-    return gated;
-  }
-  return Object.assign(() => Promise.reject(new TypeError("only a run answers")), { toolName: FINAL_TOOL });
+const finals = new WeakMap<Gates, Tool>();
+
+function finalOf(gates: Gates): Tool {
+  const known = finals.get(gates);
+  if (known !== undefined) return known;
+  const made = { ...makeTool(gates, FINAL), isOwn: true } as const;
+  register(gates, made);
+  finals.set(gates, made);
+  return made;
 }
 
-export function toolsOf(gates: Gates, given: readonly SupervisedTool[]): Tools {
-  const gated = new Map<string, AnyGated>();
+/** What a run calls a tool by; nobody else can. */
+const inRun = (toolName: string): AnyGated =>
+  Object.assign(() => Promise.reject(new TypeError("only its run calls it")), { toolName });
+
+function checkNames(given: readonly SupervisedTool[]): void {
+  const seen = new Set<string>();
   for (const tool of given) {
     const name = isGated(tool) ? tool.toolName : tool?.name;
     if (name === FINAL_TOOL)
       wrong(`"${FINAL_TOOL}" is what answers go through: give your tool another name.`);
-    if (gated.has(name)) wrong(`The tool "${name}" is given twice.`);
-    gated.set(name, gatedOf(gates, tool));
+    if (seen.has(name)) wrong(`The tool "${name}" is given twice.`);
+    seen.add(name);
   }
+}
+
+export function toolsOf(gates: Gates, given: readonly SupervisedTool[]): Tools {
+  checkNames(given);
   const final = finalOf(gates);
-  const known = [...gated.keys()].map((name) => gates.tools.get(name)).filter((tool) => tool !== undefined);
+  const known = given.filter(isGated).map((tool) => knownOf(gates, tool));
+  const definitions = given.filter(
+    (tool) => !isGated(tool),
+  ) as readonly unknown[] as readonly AnyDefinition[];
+  const { tools: brought, giveBack } = bring(gates, definitions);
+  const byName = new Map([...known, ...brought].map((tool) => [tool.rules.name, tool]));
+  // In the order in which they were given: so the model is shown them.
+  const tools = given.flatMap((tool) => byName.get(isGated(tool) ? tool.toolName : tool.name) ?? []);
   return {
-    gated,
-    final,
-    catalogue: new Map(known.map(({ rules }) => [rules.name, rules])),
-    listed: known.map(({ rules, description }) => ({
+    gated: new Map(tools.map(({ rules }) => [rules.name, inRun(rules.name)])),
+    final: inRun(FINAL_TOOL),
+    catalogue: new Map(tools.map(({ rules }) => [rules.name, rules])),
+    listed: tools.map(({ rules, description }) => ({
       name: rules.name,
       description,
       schemaText: rules.schemaText,
     })),
+    own: new Map([...tools, final].map((tool) => [tool.rules.name, tool])),
+    giveBack,
   };
 }

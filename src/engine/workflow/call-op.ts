@@ -6,11 +6,11 @@ import { copyJson } from "../../core/canonical-json.ts";
 import { digestOf } from "../../core/digest.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
-import { actionStream } from "../../core/stream.ts";
+import { actionStream, budgetStream, streamName } from "../../core/stream.ts";
 import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
-import type { Answer } from "../answer.ts";
+import type { Answer, NotExecuted } from "../answer.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
@@ -152,6 +152,11 @@ function startAgain(run: Run, op: string): void {
   if (asked !== undefined) asked.isStarted = false;
 }
 
+/** The budget that it was started with: nobody is expected to make room in it, and to stop at it is what it is for. */
+function isOwnBudget({ state: { budget } }: Run, answer: NotExecuted): boolean {
+  return budget !== undefined && heldOn(answer) === streamName(budgetStream(budget));
+}
+
 async function giveUp(run: Run, action: string): Promise<void> {
   await runCommand(run.runtime, { write: [actionStream(action)] }, (draft) => giveUpHeld(draft, action));
   await look(run);
@@ -176,7 +181,7 @@ async function follow(
   }
   // It has not come to an end: it goes on by itself when the switch is released or the budget has room.
   if (answer.executed === false && answer.retry) {
-    if (run.definition.givesUpHeld === true) return giveUp(run, answer.action);
+    if (run.definition.givesUpHeld === true || isOwnBudget(run, answer)) return giveUp(run, answer.action);
     const until = run.runtime.clock.now() + HELD_MS;
     run.waits.set(record.key, { op, kind: "held", on: heldOn(answer), until });
     return;

@@ -109,6 +109,7 @@ export function creationOf(runtime: Runtime, definition: Definition, input: Json
     rollbackEnabled: options.rollbackEnabled ?? origin.rollbackEnabled ?? false,
     onIrreversible: options.onIrreversible ?? "fail",
     ...origin.terms,
+    ...(definition.isOfOneRun === true ? { isOfOneRun: true as const } : {}),
     parent: origin.parent ?? null,
     fork: origin.fork ?? null,
   } as const;

@@ -11,6 +11,7 @@ import type { Policy } from "../define-tool.ts";
 import type { GatedTool } from "../gate.ts";
 import type { InputSchema } from "../input-schema.ts";
 import type { Notice } from "../runtime.ts";
+import type { Tool } from "../tool.ts";
 
 export type Retries = {
   /** Attempts in all; 1 unless set. */
@@ -208,6 +209,10 @@ export type Definition = {
   readonly givesUpHeld?: boolean;
   /** Made for one run: another of the same name may have other parts. */
   readonly isOfOneRun?: true;
+  /** Which agent it acts for, if not the program's own: the switch of that one holds its steps up too. */
+  readonly agent?: string;
+  /** What it brings itself, by name: found before what the instance has under that name. */
+  readonly tools?: ReadonlyMap<string, Tool>;
   /** Those that the same program has defined, by name. */
   readonly beside: ReadonlyMap<string, Definition>;
 };

@@ -4,8 +4,12 @@
  *
  * H1. What waits holds nothing here: no timer, no promise. It is found again by the view of runs.
  * H2. A workflow runs once in this process, and at most so many at a time.
+ * H3. One whose definition was made for it alone is run where it was asked for, and nowhere else: what has its name only may
+ *     have another policy.
  */
 import { type StreamRef, streamName, workflowStream } from "../../core/stream.ts";
+import { bucketOf } from "../../core/workflow/runs-bucket.ts";
+import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import type { Clock } from "../clock.ts";
 import { endIfDead } from "../epoch.ts";
@@ -35,7 +39,7 @@ type Desk = {
   readonly runs: Map<string, Run | null>;
   readonly under: Map<string, Promise<void>>;
   readonly listeners: Listeners;
-  /** Of workflows that were started here with a definition of their own. */
+  /** Of workflows that were asked for here with a definition of their own. */
   readonly chosen: Map<string, Definition>;
   /** Taken by this process, and waiting for room: nobody else would run them. */
   readonly queue: Map<string, Queued>;
@@ -115,6 +119,12 @@ function lookOnce(desk: Desk, id: string): void {
   });
 }
 
+type Named = Pick<LiveWorkflow, "name" | "isOfOneRun">;
+
+function definitionOf(desk: Desk, id: string, { name, isOfOneRun }: Named): Definition | undefined {
+  return isOfOneRun === true ? desk.chosen.get(id) : desk.definitions.get(name);
+}
+
 /** Looks at one workflow, and runs it if there is something to do. */
 async function offer(desk: Desk, id: string): Promise<void> {
   if (desk.runs.has(id)) {
@@ -130,29 +140,37 @@ async function offer(desk: Desk, id: string): Promise<void> {
     await withdrawOpen(desk.runtime, id, { by, reason });
   }
   if (!state.isReady) return;
-  const definition = desk.chosen.get(id) ?? desk.definitions.get(state.name);
+  const definition = definitionOf(desk, id, state);
   if (definition !== undefined) startHere(desk, { definition, id, dead: null });
 }
 
 function offerRow(desk: Desk, row: ViewRow, dead: string | null): void {
-  const definition = desk.chosen.get(row.stream.id) ?? desk.definitions.get(String(row.data["name"]));
-  if (definition !== undefined) startHere(desk, { definition, id: row.stream.id, dead });
+  const { id } = row.stream;
+  const definition = definitionOf(desk, id, row.data as unknown as Named);
+  if (definition !== undefined) startHere(desk, { definition, id, dead });
 }
 
+type Where = "ready" | "asleep" | "held" | "stuck";
+
 /** Of the definitions that are known here, and of no others. */
-async function rowsOf(
-  desk: Desk,
-  where: "ready" | "asleep" | "held" | "stuck",
-  dueBy?: number,
-): Promise<readonly ViewRow[]> {
+async function rowsOf(desk: Desk, where: Where, dueBy?: number): Promise<readonly ViewRow[]> {
   const { store, tenant } = desk.runtime;
   const due = dueBy === undefined ? {} : { dueBy };
-  const pages: ViewRow[] = [];
+  const rows: ViewRow[] = [];
   for (const name of desk.definitions.keys()) {
-    const query = { view: RUNS, bucket: `${where} ${name}`, order: "oldest", limit: PAGE, ...due } as const;
-    pages.push(...(await store.query(tenant, query)));
+    const query = { view: RUNS, bucket: bucketOf(where, { name }), order: "oldest", limit: PAGE } as const;
+    rows.push(...(await store.query(tenant, { ...query, ...due })));
   }
-  return pages;
+  for await (const row of chosenRows(desk, where, due)) rows.push(row);
+  return rows;
+}
+
+/** All pages of them: those that nobody here has asked for may be any number, and stay where they are. */
+async function* chosenRows(desk: Desk, where: Where, due: Due = {}): AsyncGenerator<ViewRow> {
+  const names = new Set([...desk.chosen.values()].map(({ name }) => name));
+  for (const name of names)
+    for await (const row of rowsIn(desk, bucketOf(where, { name, isOfOneRun: true }), due))
+      if (desk.chosen.has(row.stream.id)) yield row;
 }
 
 /** What has moved may have been sent back or cancelled, while the definition is busy with something else. */
@@ -183,11 +201,13 @@ async function offerDue(desk: Desk): Promise<void> {
   }
 }
 
-async function* rowsIn(desk: Desk, bucket: string): AsyncGenerator<ViewRow> {
+type Due = { readonly dueBy?: number };
+
+async function* rowsIn(desk: Desk, bucket: string, due: Due = {}): AsyncGenerator<ViewRow> {
   const { store, tenant } = desk.runtime;
   let after: { at: number; stream: string } | undefined;
   do {
-    const query = { view: RUNS, bucket, order: "oldest", limit: PAGE } as const;
+    const query = { view: RUNS, bucket, order: "oldest", limit: PAGE, ...due } as const;
     const page = await store.query(tenant, after === undefined ? query : { ...query, after });
     yield* page;
     const last = page.length < PAGE ? undefined : page.at(-1);
@@ -195,15 +215,19 @@ async function* rowsIn(desk: Desk, bucket: string): AsyncGenerator<ViewRow> {
   } while (after !== undefined);
 }
 
+async function* heldRows(desk: Desk): AsyncGenerator<ViewRow> {
+  for (const name of desk.definitions.keys()) yield* rowsIn(desk, bucketOf("held", { name }));
+  yield* chosenRows(desk, "held");
+}
+
 /** A switch or a budget has moved, or might have. */
 async function lookAtHeld(desk: Desk): Promise<void> {
   for (const run of desk.runs.values()) if (run !== null) wakeHeld(run);
   const judging = judge(desk.runtime, desk.held);
-  for (const name of desk.definitions.keys())
-    for await (const row of rowsIn(desk, `held ${name}`)) {
-      const on = row.data["held"] as readonly string[];
-      if (await judging.mayGo({ id: row.stream.id, on })) offerRow(desk, row, null);
-    }
+  for await (const row of heldRows(desk)) {
+    const on = row.data["held"] as readonly string[];
+    if (await judging.mayGo({ id: row.stream.id, on })) offerRow(desk, row, null);
+  }
   desk.held.tried = judging.tried;
   // There was no room for some of them here.
   desk.held.isDue ||= desk.isBehind;

@@ -62,6 +62,15 @@ function creationOf(runtime: Runtime, state: LiveWorkflow, fork: Fork): Creation
   return { workflow: freshId(runtime, "wf"), requestId: null, epoch: null, body };
 }
 
+/** Nobody could ask for its fork by a request id, and nobody else has its definition. */
+function refuseOfOneRun(id: string): never {
+  const what = `The workflow ${id} is a supervised run, and cannot be forked: its model, tools and policy are its own.`;
+  throw new HoldpointError("wrong_state", what, {
+    data: "Nothing was started.",
+    next: "Call hp.supervise for a new run with another id.",
+  });
+}
+
 /** What was done until there is not done again. */
 export async function forkById(
   runtime: Runtime,
@@ -70,6 +79,7 @@ export async function forkById(
 ): Promise<string> {
   for (;;) {
     const state = await workflowState(runtime, id);
+    if (state.isOfOneRun === true) refuseOfOneRun(id);
     const fork = forkOf(id, state, at);
     await checkSettled(runtime, fork);
     const creation = creationOf(runtime, state, fork);

@@ -17,11 +17,18 @@ export const HELD_MS = 30_000;
 
 export const isObstacle = ({ kind }: StreamRef): boolean => kind === "switch" || kind === "budget";
 
-/** The switch that keeps this process from beginning anything, as a wait names it. */
-export async function stoppedBy(runtime: Runtime): Promise<string | undefined> {
-  if (wereFree(runtime)) return undefined;
-  const free = lookingFree(runtime);
-  const switches = switchScopes(runtime.agent).map(switchStream);
+/** The switch that keeps this process, or the agent that it acts for, from beginning anything, as a wait names it. */
+export async function stoppedBy(runtime: Runtime, agent = runtime.agent): Promise<string | undefined> {
+  const own = await switchOf(runtime, runtime.agent);
+  return own !== undefined || agent === runtime.agent ? own : switchOf(runtime, agent);
+}
+
+async function switchOf(runtime: Runtime, agent: string): Promise<string | undefined> {
+  const { store, clock } = runtime;
+  const place = { store, clock, agent };
+  if (wereFree(place)) return undefined;
+  const free = lookingFree(place);
+  const switches = switchScopes(agent).map(switchStream);
   const stopped = await runCommand(runtime, { read: switches }, (draft) => {
     const on = switches.find((ref) => draft.state(ref).stopped);
     return on === undefined ? undefined : streamName(on);

@@ -78,7 +78,7 @@ export async function openRun(
   return {
     runtime,
     definition,
-    tools: runtime.tools,
+    tools: definition.tools === undefined ? runtime.tools : new Map([...runtime.tools, ...definition.tools]),
     id,
     epoch: state.runner ?? "",
     state,
