@@ -136,17 +136,17 @@ describe("an edit", () => {
     }
   });
 
-  test("that policy revises further records both changes, and people have approved the revised one", () => {
+  test("that policy would revise further is refused with the rule: nobody has agreed to what would run", () => {
     const rounding = ({ args }: { args: unknown }): Verdict =>
-      (args as { amount: number }).amount % 10 === 0
+      (args as { amount: number }).amount % 60 === 0
         ? ESCALATE
-        : { verdict: "revise", set: { amount: 60 }, reason: "round" };
-    const then = given(asked()).when(edits(ANN, { ...ARGS, amount: 63 }, { policy: rounding }));
-    assert.deepEqual(
-      then.appended.filter(({ type }) => type === "action.revised").map(({ body }) => body["by"]),
-      [ANN, "policy"],
-    );
-    assert.partialDeepStrictEqual(then.state(action), { args: LESS, from: "human_revised" });
+        : { verdict: "revise", set: { amount: 60 }, reason: "round", rule: "rounding" };
+    given(asked())
+      .when(edits(ANN, { ...ARGS, amount: 61 }, { policy: rounding }))
+      .then([
+        fact(approval, "approval.edited", { by: ANN }),
+        fact(approval, "approval.edit_refused", { by: ANN, rule: "rounding" }),
+      ]);
   });
 
   test("by somebody who may not decide is refused like a vote", () => {

@@ -65,17 +65,11 @@ function agreeAgain(draft: Draft, id: string, edit: OpenEdit): void {
 }
 
 function reviseAction(draft: Draft, approval: LiveApproval, edited: Edited): void {
-  const ref = actionStream(approval.action);
-  const revised = (by: string, args: Json, reason: string, rule: string) =>
-    draft.append(ref, [
-      {
-        type: "action.revised",
-        tv: 1,
-        body: { by, args: draft.keep(args), argsDigest: digestOf(args), reason, rule },
-      },
-    ]);
-  revised(edited.edit.by, edited.args, edited.edit.note ?? "edited by an approver", "person");
-  for (const { args, reason, rule } of edited.review.revisions) revised("policy", args, reason, rule);
+  const { edit, args } = edited;
+  const reason = edit.note ?? "edited by an approver";
+  const kept = { args: draft.keep(args), argsDigest: digestOf(args) };
+  const body = { by: edit.by, ...kept, reason, rule: "person" };
+  draft.append(actionStream(approval.action), [{ type: "action.revised", tv: 1, body }]);
 }
 
 function sameRule(approval: LiveApproval, review: Review): boolean {
@@ -199,6 +193,13 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
   if ("kind" in answer) return answer;
   if (answer.verdict === "block")
     return refuseEdit(draft, id, edit, { rule: answer.rule, reason: answer.reason });
+  const [change] = answer.revisions;
+  // Nobody has agreed to what the policy would make of it: whoever edits writes it that way, and sees it.
+  if (change !== undefined)
+    return refuseEdit(draft, id, edit, {
+      rule: change.rule,
+      reason: `the policy would change it (${change.reason})`,
+    });
   const shows = previewNow(draft, { action: approval.action, args: answer.args, approval: null }, executor);
   if (shows.kind === "load") return shows;
   const { preview } = shows;
