@@ -186,7 +186,7 @@ const least = (times: readonly (number | null)[]) =>
   Math.min(...times.map((one) => one ?? Number.POSITIVE_INFINITY));
 
 test("whoever meets what comes of both meets each of them, and in no more time", () => {
-  fc.assert(
+  void fc.assert(
     fc.property(escalation, escalation, (first, second) => {
       const result = approvalTerms(stricter(first, second) as Escalation) as ApprovalTerms;
       const keys = rulesOf(result).map(keyOf);
