@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "./errors.ts";
-import { decideStanding, type RosterState, rosterFold } from "./roster.ts";
+import {
+  decideMember,
+  decideRemoval,
+  decideStanding,
+  isAmong,
+  type Member,
+  peopleAmong,
+  type RosterState,
+  rosterFold,
+} from "./roster.ts";
 
 const recorded = (type: string, body: object | null, tv = 1) => ({ type, tv, at: 5, seq: 1, body }) as never;
 const out = (state: RosterState, person: string) =>
@@ -32,5 +41,39 @@ describe("the roster", () => {
       () => rosterFold.evolve(rosterFold.initial, recorded("person.suspended", null)),
       (error) => isHoldpointError(error, "body_erased"),
     );
+  });
+
+  const finance: Member = { name: "Ann", mail: null, roles: ["supervisor"], groups: ["finance"] };
+  const joined = (state: RosterState, person: string, member: Member) =>
+    decideMember(state, { person, member, by: "person:root" }).reduce(
+      (now, { type, body }) => rosterFold.evolve(now, recorded(type, body)),
+      state,
+    );
+
+  test("finds people by name, role and group, and nobody else", () => {
+    const state = joined(rosterFold.initial, "person:ann", finance);
+    for (const name of ["person:ann", "role:supervisor", "group:finance"])
+      assert.equal(isAmong(state, "person:ann", [name]), true, name);
+    for (const name of ["person:an", "role:admin", "group:supervisor", "role:finance", "ann"])
+      assert.equal(isAmong(state, "person:ann", [name]), false, name);
+    assert.equal(isAmong(state, "person:bob", ["role:supervisor"]), false);
+    assert.deepEqual(peopleAmong(state, ["person:bob", "group:finance", "person:ann"]), [
+      "person:bob",
+      "person:ann",
+    ]);
+  });
+
+  test("is told once what a person is there for, and forgets who was removed", () => {
+    const state = joined(rosterFold.initial, "person:ann", finance);
+    const again = { person: "person:ann", member: finance, by: "person:root" };
+    assert.deepEqual(decideMember(state, again), []);
+    const other = { ...again, member: { ...finance, roles: ["auditor" as const, "admin" as const] } };
+    const [changed] = decideMember(state, other);
+    assert.equal(changed?.type, "person.changed");
+    assert.deepEqual(changed?.body["roles"], ["admin", "auditor"]);
+    const [removed] = decideRemoval(state, { person: "person:ann", by: "person:root", reason: "left" });
+    const after = rosterFold.evolve(state, recorded("person.removed", removed?.body ?? null));
+    assert.equal(isAmong(after, "person:ann", ["role:supervisor"]), false);
+    assert.deepEqual(decideRemoval(after, { person: "person:ann", by: "person:root", reason: "left" }), []);
   });
 });

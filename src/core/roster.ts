@@ -1,18 +1,83 @@
-/** People whose standing to decide was taken away. A vote counts only while its voter is in good standing. */
+/**
+ * The people of a tenant: their standing, and what they are there for.
+ *
+ * N1. A vote counts only while its voter is in good standing, and only while they are whom the rule names.
+ * N2. Whoever is not in the roster has no role and no group; an embedded program asks people it has no list of.
+ */
 import { bodyOf, type Fold, type NewEvent } from "./event.ts";
+import type { JsonObject } from "./json.ts";
 
-export type RosterState = { readonly suspended: readonly string[] };
+export const ROLES = ["admin", "poster", "executor", "supervisor", "verifier", "auditor"] as const;
+export type Role = (typeof ROLES)[number];
+
+export type Member = {
+  readonly name: string;
+  /** Where messages for this person go. */
+  readonly mail: string | null;
+  readonly roles: readonly Role[];
+  readonly groups: readonly string[];
+};
+
+export type RosterState = {
+  readonly suspended: readonly string[];
+  /** By person: `person:<name>`. */
+  readonly members: ReadonlyMap<string, Member>;
+};
+
+const EVENTS = [
+  "person.added",
+  "person.changed",
+  "person.removed",
+  "person.suspended",
+  "person.reinstated",
+] as const;
+
+function memberOf(body: JsonObject): Member {
+  const { name, mail, roles, groups } = body as unknown as Member;
+  return { name, mail, roles, groups };
+}
 
 export const rosterFold: Fold<RosterState> = {
-  version: 1,
-  initial: { suspended: [] },
+  version: 2,
+  initial: { suspended: [], members: new Map() },
   evolve(state, event) {
-    const body = bodyOf("The roster", event, ["person.suspended", "person.reinstated"]);
+    const body = bodyOf("The roster", event, EVENTS);
     const person = String(body["person"]);
-    const others = state.suspended.filter((name) => name !== person);
-    return { suspended: event.type === "person.suspended" ? [...others, person] : others };
+    const suspended = state.suspended.filter((name) => name !== person);
+    const members = new Map(state.members);
+    switch (event.type as (typeof EVENTS)[number]) {
+      case "person.added":
+      case "person.changed":
+        return { ...state, members: members.set(person, memberOf(body)) };
+      case "person.removed":
+        members.delete(person);
+        return { ...state, members };
+      case "person.suspended":
+        return { ...state, suspended: [...suspended, person] };
+      case "person.reinstated":
+        return { ...state, suspended };
+    }
   },
 };
+
+/** Whether one of the names means this person: `person:ann`, `role:supervisor`, `group:finance`. */
+export function isAmong({ members }: RosterState, person: string, names: readonly string[]): boolean {
+  if (names.includes(person)) return true;
+  const member = members.get(person);
+  if (member === undefined) return false;
+  const { roles, groups } = member;
+  return (
+    roles.some((role) => names.includes(`role:${role}`)) ||
+    groups.some((group) => names.includes(`group:${group}`))
+  );
+}
+
+/** Everybody whom the names mean: people as they are written, roles and groups by the roster. */
+export function peopleAmong(roster: RosterState, names: readonly string[]): readonly string[] {
+  const written = names.filter((name) => name.startsWith("person:"));
+  const listed = [...roster.members.keys()].filter((person) => isAmong(roster, person, names));
+  return [...new Set([...written, ...listed])];
+}
 
 export function decideStanding(
   state: RosterState,
@@ -21,4 +86,33 @@ export function decideStanding(
   if (state.suspended.includes(command.person) === command.suspend) return [];
   const type = command.suspend ? "person.suspended" : "person.reinstated";
   return [{ type, tv: 1, body: { person: command.person, by: command.by, reason: command.reason } }];
+}
+
+export type MemberCommand = { readonly person: string; readonly member: Member; readonly by: string };
+
+function isSame(one: Member, other: Member): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Adds a person, or says anew what they are there for. */
+export function decideMember(state: RosterState, { person, member, by }: MemberCommand): NewEvent[] {
+  const known = state.members.get(person);
+  const { name, mail, roles, groups } = member;
+  const tidy: Member = {
+    name,
+    mail,
+    roles: ROLES.filter((role) => roles.includes(role)),
+    groups: [...new Set(groups)].sort(),
+  };
+  if (known !== undefined && isSame(known, tidy)) return [];
+  const type = known === undefined ? "person.added" : "person.changed";
+  return [{ type, tv: 1, body: { person, ...tidy, by } as unknown as JsonObject }];
+}
+
+export function decideRemoval(
+  state: RosterState,
+  command: { readonly person: string; readonly by: string; readonly reason: string },
+): NewEvent[] {
+  if (!state.members.has(command.person)) return [];
+  return [{ type: "person.removed", tv: 1, body: { ...command } }];
 }
