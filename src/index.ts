@@ -5,6 +5,7 @@ import { checkOptions } from "./engine/check-options.ts";
 import { idleClock } from "./engine/clock.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
+import { type Keys, keysOf, type People, peopleOf } from "./engine/identity/instance.ts";
 import {
   type Actions,
   type Approvals,
@@ -18,8 +19,6 @@ import {
   journalOf,
   type KillSwitch,
   killSwitchOf,
-  type People,
-  peopleOf,
   putSecret,
   type Receipts,
   receiptsOf,
@@ -56,6 +55,8 @@ export type { PolicyText } from "./core/policy/document.ts";
 export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
+export type { Member, Role } from "./core/roster.ts";
+export type { Scope } from "./core/scopes.ts";
 export type { Seal } from "./core/seal.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
@@ -115,13 +116,23 @@ export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type { GrantList, GrantStatus, GrantUse, StandingGrant } from "./engine/grants.ts";
 export type {
+  KeyOffer,
+  KeyPage,
+  KeyRotation,
+  NewPerson,
+  PersonChange,
+} from "./engine/identity/check-identity.ts";
+export type { Keys, People } from "./engine/identity/instance.ts";
+export type { ApiKey, IssuedKey, KeyList } from "./engine/identity/keys.ts";
+export type { LoginLink } from "./engine/identity/logins.ts";
+export type { Person } from "./engine/identity/people.ts";
+export type {
   Actions,
   Approvals,
   Budgets,
   Grants,
   Journal,
   KillSwitch,
-  People,
   Receipts,
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
@@ -184,6 +195,7 @@ export type Holdpoint = Verbs & {
   readonly journal: Journal;
   readonly budgets: Budgets;
   readonly people: People;
+  readonly keys: Keys;
   readonly grants: Grants;
   readonly policies: Policies;
   /**
@@ -272,6 +284,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     journal: journalOf(opening),
     budgets: budgetsOf(opening),
     people: peopleOf(opening),
+    keys: keysOf(opening),
     grants: grantsOf(opening),
     policies: policiesOf(opening),
     workflow: <Input, Result>(

@@ -91,6 +91,12 @@ export const ERROR_CODES = {
     data: "The refused edit was recorded; the approval still waits and nothing ran.",
     next: "Edit differently, approve as proposed, or reject.",
   },
+  last_admin: {
+    status: 409,
+    retryable: false,
+    data: NOTHING,
+    next: "Make somebody else an admin first: `holdpoint people change <person> --role admin`.",
+  },
   wrong_state: {
     status: 409,
     retryable: false,

@@ -73,7 +73,6 @@ import {
   resolveDoubt,
   type Said,
   setBudget,
-  setStanding,
   setSwitch,
 } from "./operate.ts";
 import { copyEdit } from "./prepare-args.ts";
@@ -231,21 +230,6 @@ export function budgetsOf(open: Opening): Budgets {
       await setBudget(runtime, id, limit, runtime.agent);
     },
     get: async (id) => getBudget(await open(), id),
-  };
-}
-
-export type People = {
-  /** From now on this person's votes do not count, those already cast included. */
-  suspend(person: string, said: Said): Promise<void>;
-  reinstate(person: string, said: Said): Promise<void>;
-};
-
-export function peopleOf(open: Opening): People {
-  return {
-    suspend: async (person, said) =>
-      setStanding(await open(), true, { ...checkFields(SAID, said, WORDS), person }),
-    reinstate: async (person, said) =>
-      setStanding(await open(), false, { ...checkFields(SAID, said, WORDS), person }),
   };
 }
 
