@@ -9,9 +9,12 @@ export const STREAM_KINDS = [
   "budget",
   "epoch",
   "grant",
+  "key",
+  "login",
   "monitor",
   "policy",
   "roster",
+  "session",
   "store",
   "switch",
   "workflow",
@@ -37,11 +40,14 @@ export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "a
 export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
 export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
 export const grantStream = (id: string): StreamRef<"grant"> => ({ kind: "grant", id });
+export const keyStream = (id: string): StreamRef<"key"> => ({ kind: "key", id });
+export const loginStream = (id: string): StreamRef<"login"> => ({ kind: "login", id });
 export const monitorStream = (name: string): StreamRef<"monitor"> => ({ kind: "monitor", id: name });
 export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
+export const sessionStream = (id: string): StreamRef<"session"> => ({ kind: "session", id });
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
 export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });
-/** The one list of people of a tenant whose standing was taken away. */
+/** The one list of the people of a tenant: what they are there for, and whose standing was taken away. */
 export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };
 /** The one stream about the store itself. */
 export const HISTORY: StreamRef<"store"> = { kind: "store", id: "history" };

@@ -5,11 +5,13 @@ import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
 import { type GrantState, grantFold } from "./grant/state.ts";
+import { type KeyState, keyFold } from "./key/state.ts";
 import { type AlertState, alertFold } from "./monitor/alert-state.ts";
 import { type MonitorState, monitorFold } from "./monitor/place-state.ts";
 import { type PolicyState, policyFold } from "./policy-record.ts";
 import { type StoreState, storeFold } from "./restore.ts";
 import { type RosterState, rosterFold } from "./roster.ts";
+import { type LoginState, loginFold, type SessionState, sessionFold } from "./session/state.ts";
 import type { StreamKind } from "./stream.ts";
 import { type SwitchState, switchFold } from "./switch.ts";
 import { type WorkflowState, workflowFold } from "./workflow/state.ts";
@@ -21,9 +23,12 @@ export type StateMap = {
   budget: BudgetState;
   epoch: EpochState;
   grant: GrantState;
+  key: KeyState;
+  login: LoginState;
   monitor: MonitorState;
   policy: PolicyState;
   roster: RosterState;
+  session: SessionState;
   store: StoreState;
   switch: SwitchState;
   workflow: WorkflowState;
@@ -38,9 +43,12 @@ export const FOLDS: Folds = {
   budget: budgetFold,
   epoch: epochFold,
   grant: grantFold,
+  key: keyFold,
+  login: loginFold,
   monitor: monitorFold,
   policy: policyFold,
   roster: rosterFold,
+  session: sessionFold,
   store: storeFold,
   switch: switchFold,
   workflow: workflowFold,

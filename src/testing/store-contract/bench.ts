@@ -5,11 +5,13 @@ import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import { grantFold } from "../../core/grant/state.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { keyFold } from "../../core/key/state.ts";
 import { alertFold } from "../../core/monitor/alert-state.ts";
 import { monitorFold } from "../../core/monitor/place-state.ts";
 import { policyFold } from "../../core/policy-record.ts";
 import { storeFold } from "../../core/restore.ts";
 import { rosterFold } from "../../core/roster.ts";
+import { loginFold, sessionFold } from "../../core/session/state.ts";
 import { actionStream, type StreamRef } from "../../core/stream.ts";
 import type { Folds, StateOf } from "../../core/streams.ts";
 import { switchFold } from "../../core/switch.ts";
@@ -99,9 +101,12 @@ export const FOLDS: Folds = {
   budget: budgetFold,
   epoch: epochFold,
   grant: grantFold,
+  key: keyFold,
+  login: loginFold,
   monitor: monitorFold,
   policy: policyFold,
   roster: rosterFold,
+  session: sessionFold,
   store: storeFold,
   switch: switchFold,
   workflow: workflowFold,
