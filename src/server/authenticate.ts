@@ -1,7 +1,5 @@
 /** Who is asking: a credential becomes a principal of one tenant, with what it may do there. */
-
-/** What a route asks for, such as `approvals:decide`. */
-export type Scope = `${string}:${string}`;
+import type { Scope } from "../core/scopes.ts";
 
 export type Who = {
   readonly tenant: string;

@@ -4,8 +4,9 @@
  */
 import type { FastifyReply } from "fastify";
 import type { z } from "zod";
+import type { Scope } from "../core/scopes.ts";
 import type { Runtime } from "../engine/runtime.ts";
-import type { Scope, Who } from "./authenticate.ts";
+import type { Who } from "./authenticate.ts";
 import type { Office } from "./tenants.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

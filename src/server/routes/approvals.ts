@@ -14,7 +14,7 @@ import {
 } from "../../engine/approvals.ts";
 import { extendApproval } from "../../engine/extend.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
-import { personOf, principalOf } from "../person.ts";
+import { personOf } from "../person.ts";
 import { type Asked, ok, type Route, route } from "../route.ts";
 import { bySchema, idParams, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
@@ -291,12 +291,12 @@ export const approvalRoutes: readonly Route[] = [
     path: "/api/approvals/{id}/cancel",
     summary: "Take a question back that nobody has answered yet",
     tag: "approvals",
-    scope: "approvals:cancel",
+    scope: "approvals:decide",
     params: idParams,
     body: word,
     answers: { 200: approvalSchema },
     async handle({ runtime, who, params, body }) {
-      const by = principalOf(who, body.by);
+      const by = personOf(who, body.by);
       await cancelApproval(runtime, { approval: params.id, by, reason: body.reason });
       return standing({ runtime }, params.id);
     },
