@@ -40,7 +40,7 @@ import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
 import { openModel } from "./models/open-model.ts";
-import { environment, type HoldpointOptions, opener } from "./open.ts";
+import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
@@ -275,7 +275,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     open: opening,
     ...(policy === undefined ? {} : { policy }),
   };
-  return {
+  const hp: Holdpoint = {
     gate: (definition) => gate(gates, definition),
     execute: (execution) => executeByName(gates, execution),
     approvals: approvalsOf(opening),
@@ -305,4 +305,6 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     close,
     [Symbol.asyncDispose]: close,
   };
+  insides.set(hp, definitions);
+  return hp;
 }

@@ -29,6 +29,7 @@ import { revoke } from "./revoke.ts";
 import { rollback } from "./rollback.ts";
 import { run } from "./run.ts";
 import { seal } from "./seal.ts";
+import { serve } from "./serve.ts";
 import { show } from "./show.ts";
 import { stop } from "./stop.ts";
 import { verify } from "./verify.ts";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   init,
   demo,
   run,
+  serve,
   approvals,
   workflows,
   alerts,
