@@ -37,7 +37,6 @@ import {
   type Executor as Bringer,
   checkMayStart,
   type EpochEnded,
-  holderOf,
   type Load,
   type Started,
   startEffect,
@@ -333,7 +332,7 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
   const elsewhere =
     isNew || state.within === undefined
       ? undefined
-      : checkPlace(draft, state.within, holderOf(bringer, state.agent));
+      : checkPlace(draft, state.within, bringer.epoch, state.agent);
   if (elsewhere !== undefined) return elsewhere;
   const args = argsOf(state, bringer.loaded);
   if (args.kind === "load") return args;

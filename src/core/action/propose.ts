@@ -109,7 +109,7 @@ export function propose(draft: Draft, proposal: Proposal): Need | Load | Propose
   const known = proposal.requestId === null ? undefined : draft.lookUp(requestName(proposal.requestId));
   if (known !== undefined) return existing(draft, known, proposal);
   const place = proposal.placement;
-  const elsewhere = place === undefined ? undefined : checkNewPlace(draft, place, place.epoch);
+  const elsewhere = place === undefined ? undefined : checkNewPlace(draft, place, proposal.agent);
   if (elsewhere !== undefined)
     return elsewhere.kind === "need" ? elsewhere : { ...elsewhere, action: proposal.action };
   record(draft, proposal);

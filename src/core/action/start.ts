@@ -136,16 +136,12 @@ function reserveAll(
   return undefined;
 }
 
-/** Whose name a start is in: the process's, or that of the agent which performs it itself. */
-export function holderOf(executor: Pick<Executor, "epoch" | "outside">, agent: string): string {
-  return executor.outside === undefined ? executor.epoch : agent;
-}
-
+/** Whose it is from then on: the process's, or that of the agent which performs it itself. */
 function heldBy(draft: Draft, id: string, executor: Executor): { epoch: string; reportBy?: number } {
-  const { outside } = executor;
+  const { epoch, outside } = executor;
+  if (outside === undefined) return { epoch };
   const { agent } = draft.state(actionStream(id)) as ActionIn<"open">;
-  const epoch = holderOf(executor, agent);
-  return outside === undefined ? { epoch } : { epoch, reportBy: draft.now + outside.reportWithinMs };
+  return { epoch: agent, reportBy: draft.now + outside.reportWithinMs };
 }
 
 export type StartGrant = {
