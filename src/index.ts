@@ -26,6 +26,8 @@ import {
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
 import type { OpenRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
+import { type Outside, outsideOf } from "./engine/outside/instance.ts";
+import { type DeclaredTool, declareTool } from "./engine/outside/outside-tool.ts";
 import { type Policies, policiesOf } from "./engine/policies.ts";
 import { livePolicy } from "./engine/policy/live-policy.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
@@ -139,6 +141,11 @@ export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
 export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
+export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
+export type { Outside } from "./engine/outside/instance.ts";
+export type { DeclaredTool, DeclaredUndo } from "./engine/outside/outside-tool.ts";
+export type { OutsideProposal } from "./engine/outside/propose.ts";
+export type { OutcomeReport, Reported } from "./engine/outside/report.ts";
 export type { Policies } from "./engine/policies.ts";
 export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
@@ -187,6 +194,10 @@ type Verbs = KillSwitch & Monitors;
 export type Holdpoint = Verbs & {
   /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
+  /** Declares a tool that agents outside perform themselves: it has rules and no function. */
+  declare<Args>(definition: DeclaredTool<Args>): void;
+  /** What agents do that run elsewhere: propose, perform it themselves, report. */
+  readonly outside: Outside;
   /** Runs something once under a request id. */
   execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
   readonly approvals: Approvals;
@@ -277,6 +288,8 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   };
   const hp: Holdpoint = {
     gate: (definition) => gate(gates, definition),
+    declare: (definition) => declareTool(gates, definition),
+    outside: outsideOf(opening),
     execute: (execution) => executeByName(gates, execution),
     approvals: approvalsOf(opening),
     receipts: receiptsOf(opening),

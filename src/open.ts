@@ -88,6 +88,7 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
     idle: idleClock,
     random,
     tools,
+    ...(policy === undefined ? {} : { policy: () => policy.current() }),
     environment,
     keyring: () => {
       known ??= openKeyring(keys, random);

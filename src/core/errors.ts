@@ -127,6 +127,12 @@ export const ERROR_CODES = {
     data: "The refused call was recorded; nothing ran.",
     next: "Use a new request id for a new action.",
   },
+  report_conflict: {
+    status: 409,
+    retryable: false,
+    data: "The refused report was recorded; the outcome did not change.",
+    next: "Tell a person what happened: only they can correct what was reported.",
+  },
   decision_conflict: {
     status: 409,
     retryable: false,
