@@ -14,6 +14,7 @@ import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { journal } from "./journal.ts";
+import { monitor } from "./monitor.ts";
 import { policyBacktest } from "./policy/backtest.ts";
 import { policyCheck } from "./policy/check.ts";
 import { policyExplain } from "./policy/explain.ts";
@@ -46,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   approvals,
   workflows,
   alerts,
+  monitor,
   show,
   approve,
   reject,
