@@ -33,7 +33,11 @@ export function limitOf(context: Context): number {
   const given = flag(context, "limit") ?? String(DEFAULT_LIMIT);
   const limit = /^\d{1,9}$/.test(given) ? Number(given) : 0;
   if (limit < 1)
-    throw new CommandError("usage", `"${given}" is not a limit.`, "Give a whole number from 1 on.");
+    throw new CommandError(
+      "usage",
+      `--limit "${given}" is not a whole number from 1 on.`,
+      "Such as --limit 20",
+    );
   return limit;
 }
 

@@ -15,7 +15,8 @@ import type { Style, Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
 
 export type Card = {
-  readonly where: string;
+  /** As below; null: nobody is to type anything. */
+  readonly where: string | null;
   readonly approval: Approval | undefined;
   readonly action: Action;
   readonly receipt: Receipt | undefined;
@@ -278,7 +279,7 @@ function printNext(terminal: Terminal, sections: Sections, { approval, action, w
     );
   if (action.phase === "in_doubt")
     next.push(`holdpoint resolve ${action.effect.id} applied|not_applied --reason "…"`);
-  if (next.length === 0) return;
+  if (next.length === 0 || where === null) return;
   sections.heading("Next");
   for (const line of next) terminal.line(`  npx ${line}${where}`);
 }

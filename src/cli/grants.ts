@@ -1,4 +1,5 @@
 import type { Json } from "../core/json.ts";
+import { didYouMean } from "../core/policy/nearest.ts";
 import { visible } from "../core/visible.ts";
 import { LONGEST_DAYS } from "../engine/check-grant.ts";
 import type { GrantOffer, StandingGrant } from "../index.ts";
@@ -24,6 +25,22 @@ function refuseFlags(context: Context, part: string, names: readonly string[]): 
   const extra = names.find((name) => isOn(context, name));
   if (extra !== undefined)
     throw new CommandError("usage", `--${extra} does not go with "grants ${part}".`, "Leave it out.");
+}
+
+const GIVE_NEEDS = ["tool", "uses", "for", "reason"];
+
+/** All that is missing at once: nobody wants to be told of one flag after the other. */
+function checkGiving(context: Context): void {
+  const missing = GIVE_NEEDS.filter((name) => (flag(context, name) ?? "").trim() === "");
+  if (missing.length === 0) return;
+  const list = missing.map((name) => `--${name}`).join(", ");
+  throw new CommandError("usage", `grants give needs ${list}.`, "Try: holdpoint grants --help");
+}
+
+function refuseWord(context: Context, at: number): void {
+  const extra = word(context, at);
+  if (extra === "") return;
+  throw new CommandError("usage", `"${extra}" is one word too many.`, "Try: holdpoint grants --help");
 }
 
 function neededFor(context: Context, part: string, name: string): string {
@@ -53,6 +70,7 @@ function cellsOf(grant: StandingGrant): readonly string[] {
 
 async function list(context: Context): Promise<number> {
   refuseFlags(context, "list", [...GIVING, "reason"]);
+  refuseWord(context, 1);
   const { terminal } = context;
   const grants = await listed(context, isOn(context, "all"), limitOf(context));
   if (context.json) for (const grant of grants) terminal.json(plain(grant));
@@ -97,18 +115,15 @@ function offerOf(context: Context): GrantOffer {
 
 async function give(context: Context): Promise<number> {
   refuseFlags(context, "give", LISTING);
-  if (word(context, 1) !== "")
-    throw new CommandError(
-      "usage",
-      `"${word(context, 1)}" is one word too many.`,
-      "Use flags to say what is granted.",
-    );
+  refuseWord(context, 1);
+  checkGiving(context);
   const { hp, terminal, now, full } = context;
   const grant = await hp.grants.give(offerOf(context));
   if (context.json) terminal.json(plain(grant));
   else {
     terminal.line("Given. From now on this runs without asking:");
-    printGrant(terminal, grant, { uses: [], now, full, where: whereFlags(context) });
+    const given = Math.max(now, grant.givenAt);
+    printGrant(terminal, grant, { uses: [], now: given, full, where: whereFlags(context) });
   }
   return EXIT.ok;
 }
@@ -177,7 +192,7 @@ export const grants: Command = {
     if (!PARTS.includes(part))
       throw new CommandError(
         "usage",
-        `There is no "grants ${visible(part)}".`,
+        `There is no "grants ${visible(part)}"${didYouMean(part, PARTS)}.`,
         `There are: ${PARTS.join(", ")}.`,
       );
     if (part === "list") return list(context);

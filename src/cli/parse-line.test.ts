@@ -78,6 +78,7 @@ describe("a command line", () => {
     assert.match(refusal("approvals", "--statsu", "x"), /Did you mean --status\?/);
     assert.match(refusal("--jsn"), /Did you mean --json\?/);
     assert.doesNotMatch(refusal("frobnicate"), /Did you mean/);
+    assert.match(refusal("demo", "refnd"), /"refnd" is not pizza or .*\. Did you mean "refund"\?/);
     assert.match(refusal("approve", "x", "--as", "person:eve"), /no flag "--as"/);
   });
 

@@ -100,6 +100,11 @@ function checkNeeded(command: Command, values: Values): void {
 const isOptional = (expected: string): boolean => expected.startsWith("[");
 const isRepeated = (expected: string | undefined): boolean => expected?.endsWith("…]") === true;
 
+function notAmong(word: string, choices: readonly string[]): string {
+  const close = nearest(word, choices);
+  return `${quote(word)} is not ${choices.join(" or ")}.${close === undefined ? "" : ` Did you mean "${close}"?`}`;
+}
+
 function checkWords(command: Command, words: readonly string[]): void {
   const missing = command.words[words.length];
   if (missing !== undefined && !isOptional(missing))
@@ -110,8 +115,7 @@ function checkWords(command: Command, words: readonly string[]): void {
   for (const [at, expected] of command.words.entries()) {
     if (expected.startsWith("<") || isOptional(expected)) continue;
     const choices = expected.split("|");
-    if (!choices.includes(words[at] ?? ""))
-      throw usage(`${quote(words[at] ?? "")} is not ${choices.join(" or ")}.`, command);
+    if (!choices.includes(words[at] ?? "")) throw usage(notAmong(words[at] ?? "", choices), command);
   }
 }
 

@@ -8,6 +8,7 @@ import { giveGrant, revokeGrant } from "../core/grant/give.ts";
 import { isUsedUp, type LiveGrant } from "../core/grant/state.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
+import { didYouMean } from "../core/policy/nearest.ts";
 import { actionStream, grantStream } from "../core/stream.ts";
 import type { ViewRow } from "../stores/store.ts";
 import {
@@ -118,19 +119,25 @@ async function schemaOf(runtime: Runtime, tool: string): Promise<string> {
   const own = runtime.tools.get(tool);
   if (own !== undefined) return own.rules.schemaDigest;
   let after: { at: number; stream: string } | undefined;
+  const others = new Set<string>();
   for (let page = 0; page < MOST_LOOKED_AT; page++) {
     const query = { view: "actions", order: "newest", limit: MOST, ...(after && { after }) } as const;
     const rows = await runtime.store.query(runtime.tenant, query);
     const found = rows.find(({ data }) => data["tool"] === tool);
+    for (const { data } of rows) others.add(String(data["tool"]));
     const state = found && (await readState(runtime, actionStream(found.stream.id)));
     if (state !== undefined && state.phase !== "none") return state.schema;
     const last = rows.at(-1);
     if (last === undefined || rows.length < MOST) break;
     after = { at: last.at, stream: `action/${last.stream.id}` };
   }
-  throw new HoldpointError("unknown_tool", `No action of the tool "${shown(tool)}" was found here.`, {
-    next: "Check the name, give the grant in a program that declares the tool, or wait until it is first called.",
-  });
+  throw new HoldpointError(
+    "unknown_tool",
+    `No action of the tool "${shown(tool)}" was found here${didYouMean(tool, others)}.`,
+    {
+      next: "Check the name, give the grant in a program that declares the tool, or wait until it is first called.",
+    },
+  );
 }
 
 function notAllowed(reason: string): HoldpointError {

@@ -72,7 +72,7 @@ async function playPerson(hp: Holdpoint, { id, args }: Approval, person: Person)
 async function meet(context: Context, hp: Holdpoint, approval: Approval, stage: Stage): Promise<void> {
   const { terminal, json } = context;
   const { person, where } = stage;
-  if (!json) await printWaiting(terminal, hp, approval, where);
+  if (!json) await printWaiting(terminal, hp, approval, person.kind === "real" ? where : null);
   if (person.kind !== "real") {
     const told = await playPerson(hp, approval, person);
     if (!json) bullet(terminal, told);

@@ -73,12 +73,12 @@ export function printEndOfRun(terminal: Terminal, result: SuperviseResult, repor
   terminal.line(`  ${terminal.paint(report.ok ? "green" : "red", verifiedText(report))}`);
 }
 
-/** `where`: the flags with which a command finds the same store. */
+/** `where`: the flags with which a command finds the same store; null where the person is played. */
 export async function printWaiting(
   terminal: Terminal,
   hp: Holdpoint,
   approval: Approval,
-  where: string,
+  where: string | null,
 ): Promise<void> {
   rule(terminal, "A person has to decide");
   const action = await hp.actions.get(approval.action);

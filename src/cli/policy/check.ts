@@ -3,6 +3,8 @@ import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { visible } from "../../core/visible.ts";
 import { type PolicyReading, parseYaml, readPolicyFile } from "../../engine/policy/read-policy.ts";
 import { type Command, type Context, EXIT, flag, word } from "../command.ts";
+import { fold } from "../measure.ts";
+import type { Style } from "../terminal.ts";
 import { namedTools, toolsFrom } from "./known-tools.ts";
 import { counted, findingLine } from "./load.ts";
 import { textOf } from "./text-of.ts";
@@ -49,11 +51,17 @@ const MORE = {
   shape: "There may be more: rules and expressions are looked at once every key and value is in its place.",
 } as const;
 
-function print({ terminal }: Context, file: string, read: PolicyReading, { from, unchecked }: Ground): void {
-  for (const finding of read.findings) {
-    const style = finding.severity === "fault" ? "red" : "yellow";
-    terminal.line(terminal.paint(style, findingLine(file, finding)));
-  }
+/** Folded for people; in a pipe a finding is one line, as editors expect it. */
+function say({ terminal }: Context, line: string, style: Style = []): void {
+  const [first = "", ...rest] = terminal.interactive ? fold(line, terminal.columns - 2) : [line];
+  terminal.line(terminal.paint(style, first.trimEnd()));
+  for (const part of rest) terminal.line(terminal.paint(style, `  ${part.trimEnd()}`));
+}
+
+function print(context: Context, file: string, read: PolicyReading, { from, unchecked }: Ground): void {
+  const { terminal } = context;
+  for (const finding of read.findings)
+    say(context, findingLine(file, finding), finding.severity === "fault" ? "red" : "yellow");
   const faults = read.findings.filter(({ severity }) => severity === "fault").length;
   const warnings = counted(read.findings.length - faults, "warning");
   terminal.line(
@@ -62,12 +70,12 @@ function print({ terminal }: Context, file: string, read: PolicyReading, { from,
       : `Not usable: ${counted(faults, "fault")}, ${warnings}.`,
   );
   if (!read.ok && read.looked !== "whole") {
-    terminal.line(MORE[read.looked]);
+    say(context, MORE[read.looked]);
     return;
   }
-  terminal.line(AGAINST[from]);
+  say(context, AGAINST[from]);
   if (from !== "nowhere" && unchecked.length > 0)
-    terminal.line(`Arguments not checked, for want of a schema: ${unchecked.map(visible).join(", ")}.`);
+    say(context, `Arguments not checked, for want of a schema: ${unchecked.map(visible).join(", ")}.`);
 }
 
 export const policyCheck: Command = {

@@ -2,22 +2,22 @@ import type { Suggestion } from "../../core/backtest/suggest.ts";
 import { visible } from "../../core/visible.ts";
 import { DEFAULT_MIN, type Suggestions } from "../../engine/suggest-rules.ts";
 import { type Command, type Context, EXIT } from "../command.ts";
+import { fold } from "../measure.ts";
 import { sectionsOn } from "../sections.ts";
-import type { Terminal } from "../terminal.ts";
-import { moment } from "../times.ts";
+import type { Style, Terminal } from "../terminal.ts";
+import { whereFlags } from "../where-flags.ts";
 import { countOf, SINCE, sinceOf } from "./since.ts";
-import { grantLine, ruleLines } from "./suggested-text.ts";
-
-const day = (at: number): string => moment(at).slice(0, 10);
+import { daysOf, grantLine, ruleLines } from "./suggested-text.ts";
 
 function headline({ tool, agent, when, approved }: Suggestion): string {
   const what = when === "" ? "" : ` with ${when}`;
   return `${visible(tool)} by ${visible(agent)}${what}: approved ${approved} of ${approved}, never changed`;
 }
 
-function supportWords({ people, days, first, last }: Suggestion): string {
-  const who = people.map(visible).join(", ");
-  return `${who}; on ${days} day${days === 1 ? "" : "s"} from ${day(first)} to ${day(last)}`;
+function supportWords(suggestion: Suggestion): string {
+  const { people, days } = suggestion;
+  const on = days === 1 ? "on" : `on ${days} days,`;
+  return `${people.map(visible).join(", ")}; ${on} ${daysOf(suggestion)}`;
 }
 
 function backtestWords({ letThrough, keptOut }: Suggestion): string {
@@ -32,25 +32,32 @@ function paste(terminal: Terminal, lines: readonly string[]): void {
   for (const line of lines) terminal.line(`  ${terminal.paint("cyan", line)}`);
 }
 
-function print(terminal: Terminal, suggestion: Suggestion): void {
+function say(terminal: Terminal, text: string, indent = "", style: Style = []): void {
+  for (const line of fold(text, terminal.columns - indent.length))
+    terminal.line(indent + terminal.paint(style, line.trimEnd()));
+}
+
+function print(terminal: Terminal, suggestion: Suggestion, where: string): void {
   const sections = sectionsOn(terminal, true);
-  sections.heading(headline(suggestion));
+  terminal.line();
+  say(terminal, headline(suggestion), "", "bold");
   sections.field("decided by", supportWords(suggestion));
   sections.field("asked by", suggestion.askedBy.join(", "));
   sections.field("back-test", backtestWords(suggestion));
-  terminal.line("  As a grant, which ends by itself and can be taken back:");
-  paste(terminal, [grantLine(suggestion)]);
-  terminal.line("  As a rule. An approve rule does not outrank the rules that asked: narrow those as well.");
+  say(terminal, "As a grant, which ends by itself and can be taken back:", "  ");
+  paste(terminal, [grantLine(suggestion, where)]);
+  const narrow = "As a rule. An approve rule does not outrank the rules that asked: narrow those as well.";
+  say(terminal, narrow, "  ");
   paste(terminal, ruleLines(suggestion));
 }
 
-function printAll({ terminal }: Context, { suggestions, asked, erased }: Suggestions, min: number): void {
-  for (const suggestion of suggestions) print(terminal, suggestion);
+function printAll(context: Context, { suggestions, asked, erased }: Suggestions, min: number): void {
+  const { terminal } = context;
+  for (const suggestion of suggestions) print(terminal, suggestion, whereFlags(context));
   if (suggestions.length > 0) terminal.line();
   const found = suggestions.length === 0 ? "Nothing is suggested" : `${suggestions.length} suggested`;
-  terminal.line(
-    `${found}, from ${asked} actions that people were asked about. It takes ${min} approvals of one tool and agent, given on two days or by two people, and nothing rejected or changed among what it covers.`,
-  );
+  const takes = `It takes ${min} approvals of one tool and agent, given on two days or by two people, and nothing rejected or changed among what it covers.`;
+  say(terminal, `${found}, from ${asked} actions that people were asked about. ${takes}`);
   if (erased > 0) terminal.line(`${erased} erased bodies could not be looked at.`);
 }
 

@@ -19,26 +19,29 @@ function totalOf({ letThrough }: Suggestion): readonly string[] {
   return ["--total", shellWord(`${cents} ${currency}`), "--amount", `args.${found.field}`];
 }
 
-const reasonOf = ({ approved, people, first, last }: Suggestion): string =>
-  `approved ${approved} of ${approved} by ${people.length} ${people.length === 1 ? "person" : "people"}, ${moment(first).slice(0, 10)} to ${moment(last).slice(0, 10)}`;
+const day = (at: number): string => moment(at).slice(0, 10);
 
-/** For a week, as often and as much as in the busiest one. */
-export function grantLine(suggestion: Suggestion): string {
+/** `2026-05-04 to 2026-05-08`, or the one day. */
+export const daysOf = ({ first, last }: Suggestion): string =>
+  day(first) === day(last) ? day(first) : `${day(first)} to ${day(last)}`;
+
+function reasonOf(suggestion: Suggestion): string {
+  const { approved, people } = suggestion;
+  const who = `${people.length} ${people.length === 1 ? "person" : "people"}`;
+  return `approved ${approved} of ${approved} by ${who}, ${daysOf(suggestion)}`;
+}
+
+/** For a week, as often and as much as in the busiest one. `where`: the flags that name the store. */
+export function grantLine(suggestion: Suggestion, where = ""): string {
   const { tool, agent, when, letThrough } = suggestion;
-  return [
-    ...[
-      "holdpoint",
-      "grants",
-      "give",
-      "--tool",
-      shellWord(visible(tool)),
-      "--agent",
-      shellWord(visible(agent)),
-    ],
+  const words = [
+    ...["npx", "holdpoint", "grants", "give"],
+    ...["--tool", shellWord(visible(tool)), "--agent", shellWord(visible(agent))],
     ...(when === "" ? [] : ["--when", shellWord(when)]),
     ...["--uses", String(letThrough.weekly), ...totalOf(suggestion)],
     ...["--for", "7d", "--reason", shellWord(reasonOf(suggestion))],
-  ].join(" ");
+  ];
+  return `${words.join(" ")}${where}`;
 }
 
 /** YAML's single quotes: nothing in them means anything else. */
@@ -59,6 +62,8 @@ export function ruleLines(suggestion: Suggestion): readonly string[] {
     `  when: ${quoted(when)}`,
     "  verdict: approve",
     `  reason: ${quoted(reasonOf(suggestion))}`,
-    ...askedBy.map((rule) => `# in the rule ${visible(rule)}: add to its "when"  && !(${when})`),
+    ...askedBy.map(
+      (rule) => `# in the rule ${visible(rule)}: put its "when" into brackets, and add  && !(${when})`,
+    ),
   ];
 }

@@ -20,6 +20,13 @@ const MOST_OUTCOMES = 1_000;
 type Ended = { readonly at: number; readonly as: string };
 type Outcomes = Kept & { readonly ended: readonly Ended[]; readonly workflow: string | null };
 
+/** `failed, refused or in doubt`. */
+function spoken(of: readonly string[]): string {
+  const words = of.map((one) => one.replace("_", " "));
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} or ${last}`;
+}
+
 export function watchErrors(rule: ErrorsRule, saved: Json): Watcher {
   const { above, last = MOST_OUTCOMES, windowMs = null, least = 5, of = OUTCOMES, per = "all" } = rule;
   const subjects = createSubjects<Outcomes>(saved);
@@ -37,7 +44,7 @@ export function watchErrors(rule: ErrorsRule, saved: Json): Watcher {
   function begins(subject: string, { ended, workflow }: Outcomes): Signal {
     const when = windowMs === null ? "" : ` within ${duration(windowMs)}`;
     const percent = rounded(shareOf(ended) * 100);
-    const says = `${percent} % of the last ${ended.length} outcomes${when} are ${of.join(" or ")}`;
+    const says = `${percent} % of the last ${ended.length} outcomes${when} are ${spoken(of)}`;
     return { subject, holds: true, workflow, figures: figuresOf(ended), says, proof: null };
   }
 
