@@ -29,6 +29,8 @@ export type HoldpointOptions = {
   readonly agent?: string;
   /** Whom the program acts for: they cannot approve what it asks. */
   readonly actsFor?: readonly string[];
+  /** Separation of duties in everything that people are asked: whoever posted the work does not decide about it. */
+  readonly separationOfDuties?: boolean;
   /**
    * Who decides about every tool: a policy file (YAML or JSON, followed while the program runs) or the same document as an
    * object. A tool's own policy is asked too, and the stricter answer counts.
@@ -84,10 +86,12 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
     tenant: options.tenant ?? "default",
     agent,
     requester: [agent, ...(options.actsFor ?? [])],
+    separate: options.separationOfDuties === true,
     clock: wallClock,
     idle: idleClock,
     random,
     tools,
+    ...(policy === undefined ? {} : { policy: () => policy.current() }),
     environment,
     keyring: () => {
       known ??= openKeyring(keys, random);

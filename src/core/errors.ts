@@ -127,6 +127,12 @@ export const ERROR_CODES = {
     data: "The refused call was recorded; nothing ran.",
     next: "Use a new request id for a new action.",
   },
+  report_conflict: {
+    status: 409,
+    retryable: false,
+    data: "The refused report was recorded; the outcome did not change.",
+    next: "Tell a person what happened: only they can correct what was reported.",
+  },
   decision_conflict: {
     status: 409,
     retryable: false,
@@ -144,6 +150,12 @@ export const ERROR_CODES = {
     retryable: false,
     data: "The refused edit was recorded; the approval still waits and nothing ran.",
     next: "Edit differently, approve as proposed, or reject.",
+  },
+  last_admin: {
+    status: 409,
+    retryable: false,
+    data: NOTHING,
+    next: "Make somebody else an admin first: `holdpoint people change <person> --role admin`.",
   },
   wrong_state: {
     status: 409,

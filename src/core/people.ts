@@ -19,7 +19,9 @@ import { ROSTER } from "./stream.ts";
 
 export type PeopleAnswer =
   | { readonly kind: "done"; readonly changed: boolean }
-  | { readonly kind: "unknown" | "known" | "last_admin" }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "known" }
+  | { readonly kind: "last_admin" }
   | { readonly kind: "not_allowed"; readonly reason: string };
 
 const hasAdmin = ({ members, suspended }: RosterState): boolean =>

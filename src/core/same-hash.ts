@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 
-/** Two hashes in hex, compared in a time that does not tell where they differ. */
+/** Two texts of the same form, compared in a time that does not tell where they differ. */
 export function isSameHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one, "latin1"), Buffer.from(other, "latin1")];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -79,7 +79,8 @@ export async function pageOfActions(
 export async function abandonedActions(
   place: Pick<Runtime, "store" | "tenant">,
 ): Promise<readonly ActionSummary[]> {
-  const { items } = await listActions(place, { phase: "running", limit: MOST });
+  const running = await listActions(place, { phase: "running", limit: MOST });
+  const items = running.items.filter((item) => item["reportBy"] === undefined);
   const epochs = [...new Set(items.map((item) => String(item["epoch"])))];
   const held = await Promise.all(epochs.map((epoch) => place.store.epochHeld(epoch)));
   const gone = new Set(epochs.filter((_, index) => held[index] === false));

@@ -13,9 +13,8 @@ export type LoginEvent = Fact<"login.offered", LoginTerms> | Fact<"login.used", 
 
 export type SessionTerms = {
   readonly person: string;
-  /** SHA-256 of the secret in the cookie, and of the token that goes with every change. */
+  /** SHA-256 of the secret in the cookie. */
   readonly hash: string;
-  readonly csrf: string;
   readonly expiresAt: number;
   /** The login link that it came from. */
   readonly via: string;

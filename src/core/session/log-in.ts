@@ -49,7 +49,6 @@ export type LoggingIn = {
   readonly hash: string;
   readonly session: string;
   readonly sessionHash: string;
-  readonly csrf: string;
   readonly lastsMs: number;
 };
 export type LogInAnswer =
@@ -58,7 +57,7 @@ export type LogInAnswer =
 
 /** Nobody who cannot show a link writes anything: a refusal is only an answer. */
 export function logIn(draft: Draft, command: LoggingIn): Need | LogInAnswer {
-  const { login, hash, session, sessionHash, csrf, lastsMs } = command;
+  const { login, hash, session, sessionHash, lastsMs } = command;
   const [ref, begun] = [loginStream(login), sessionStream(session)];
   const more = draft.need({ write: [ref, begun], read: [ROSTER, HISTORY] });
   if (more !== undefined) return more;
@@ -72,7 +71,7 @@ export function logIn(draft: Draft, command: LoggingIn): Need | LogInAnswer {
   const standing = standingFault(draft.state(ROSTER), person, offeredAt);
   if (standing !== undefined) return { kind: "refused", refused: standing };
   const expiresAt = draft.now + lastsMs;
-  const body = { person, hash: sessionHash, csrf, expiresAt, via: login };
+  const body = { person, hash: sessionHash, expiresAt, via: login };
   draft.append(ref, [{ type: "login.used", tv: 1, body: { session } }]);
   draft.append(begun, [{ type: "session.begun", tv: 1, body }]);
   return { kind: "begun", person, expiresAt };

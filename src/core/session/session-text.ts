@@ -1,6 +1,5 @@
 /** A session as the value of a cookie, `<tenant>.<id>.<secret>`, and the token that a page sends along with what it changes. */
 import { createHmac } from "node:crypto";
-import { sha256 } from "../digest.ts";
 import { hashOfSecret, isSecretText, type ReadText, secretText } from "../key/key-text.ts";
 import { tenantOf, tenantText } from "../key/tenant-text.ts";
 
@@ -31,5 +30,3 @@ export function readSession(text: string): ReadSession | undefined {
 export function csrfOf(secret: string): string {
   return createHmac("sha256", Buffer.from(secret, "base64url")).update("csrf").digest("base64url");
 }
-
-export const hashOfCsrf = (token: string): string => sha256(token);

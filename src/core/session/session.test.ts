@@ -46,7 +46,6 @@ const loggingIn = (more: Partial<LoggingIn> = {}): LoggingIn => ({
     hash: HASH,
     session: SESSION,
     sessionHash: sha256("cookie"),
-    csrf: sha256("token"),
     lastsMs: 720 * MINUTE,
   },
   ...more,
@@ -82,7 +81,6 @@ describe("a login link", () => {
         fact(sessionStream(SESSION), "session.begun", {
           person: ANN,
           hash: sha256("cookie"),
-          csrf: sha256("token"),
           expiresAt: NOON + 721 * MINUTE,
           via: LOGIN,
         }),

@@ -21,6 +21,9 @@ export type Declared = {
   readonly timeoutSeconds: number | null;
 };
 
+/** How a call is undone: by the agent that made it, by a process that has the tool, not at all, or there is nothing to undo. */
+export type CallUndo = "agent" | "here" | "none" | "nothing";
+
 export type Lineage = { readonly workflow: string; readonly op: string };
 
 export type Fork = {
@@ -62,6 +65,8 @@ export type CreatedBody = {
   readonly policies?: readonly string[];
   /** Its definition was made for it alone: another of the same name is not its own, and it is never found by its name. */
   readonly isOfOneRun?: true;
+  /** An agent drives it from outside: it has no definition, and no process runs it. */
+  readonly isOutside?: true;
   readonly parent: Lineage | null;
   /** The history up to this entry of another workflow is its own beginning. */
   readonly fork: Fork | null;
@@ -129,6 +134,8 @@ export type WorkflowEvent =
         readonly argsDigest: string;
         /** Undone by itself when the workflow fails. */
         readonly rollback: boolean;
+        /** Only where an agent drives the workflow from outside. */
+        readonly undo?: CallUndo;
       }
     >
   | Fact<"call.settled", { readonly op: string; readonly action: string; readonly answer: Json }>

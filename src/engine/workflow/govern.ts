@@ -2,8 +2,9 @@
 import { digestOf } from "../../core/digest.ts";
 import { isVerdict, stricter } from "../../core/stricter.ts";
 import type { Verdict } from "../../core/verdict.ts";
-import type { Policy } from "../define-tool.ts";
+import { checkRevision, type Policy } from "../define-tool.ts";
 import { underPolicy } from "../policy/under-policy.ts";
+import { handlesIn } from "../secrets.ts";
 import { quiet } from "../thenable.ts";
 import type { Tool } from "../tool.ts";
 import type { Definition } from "./definition.ts";
@@ -32,8 +33,9 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
       ...rules,
       policyDigest: digestOf([rules.policyDigest, source]),
       policy: (input) => {
+        const own = handlesIn(input.args);
         const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
-        const verdict = verdictOf(said);
+        const verdict = checkRevision(verdictOf(said), own);
         if (!isVerdict(verdict)) throw new TypeError("the workflow's policy gave no verdict");
         return ofBoth(rules.policy(input), verdict);
       },
