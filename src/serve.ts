@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { errorText } from "./core/error-text.ts";
 import { wallClock } from "./engine/clock.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
-import { insides, openStore } from "./open.ts";
-import { everybody } from "./server/authenticate.ts";
+import { insides, openStore, random } from "./open.ts";
+import { byCredential, everybody } from "./server/authenticate.ts";
 import { createDesk } from "./server/events/desk.ts";
 import type { Log } from "./server/log.ts";
 import { allRoutes } from "./server/routes.ts";
@@ -30,7 +30,7 @@ const lent = (store: Store): Store => ({ ...store, close: async () => undefined 
 async function openOffice(options: ServeOptions, store: Store, tenant: string): Promise<Office> {
   const { settings, define, keyFile, log } = options;
   const hp = holdpoint({
-    store: lent(store),
+    store,
     tenant,
     agent: "server",
     notify: (notice) => log({ level: "info", message: "notice", tenant, notice: notice.kind }),
@@ -48,39 +48,44 @@ async function openOffice(options: ServeOptions, store: Store, tenant: string): 
   return { tenant, runtime, wake, close: () => hp.close() };
 }
 
+export type Started = Server & { office(tenant?: string): Promise<Office> };
+
+const OWN = "default";
+
 /** Opens every tenant of the store at once: deadlines are announced and effects recovered whether somebody asks or not. */
-export async function startServer(options: ServeOptions): Promise<Server & { readonly store: Store }> {
+export async function startServer(options: ServeOptions): Promise<Started> {
   const { settings, version, log } = options;
   const { data, database } = settings;
-  const store = await openStore({
+  const opened = await openStore({
     ...(data === undefined ? {} : { folder: data }),
     ...(database === undefined ? {} : { database }),
   });
+  const store = lent(opened);
   const failed = (error: unknown) => log({ level: "error", message: "events", error: errorText(error) });
   const tenants = createTenants((tenant) => openOffice(options, store, tenant));
   try {
     const ready = async () => void (await store.position());
     const desk = createDesk({ clock: wallClock, most: settings.listeners, failed, ...options.desk });
     const server = await serve({
-      routes: allRoutes({ condition: { version, ready }, desk }),
+      routes: allRoutes({ condition: { version, ready }, desk, hands: { store, clock: wallClock, random } }),
       endStreams: desk.end,
       tenants,
-      authenticate: settings.noAuth ? everybody : async () => undefined,
+      authenticate: settings.noAuth ? everybody : byCredential({ store, clock: wallClock }),
       settings,
       clock: wallClock,
       log,
       makeId: randomUUID,
       checkAnswers: options.checkAnswers ?? false,
     });
-    for (const tenant of new Set(["default", ...(await store.tenants())])) await tenants.of(tenant);
+    for (const tenant of new Set([OWN, ...(await store.tenants())])) await tenants.of(tenant);
     const close = async () => {
       await server.close();
-      await store.close();
+      await opened.close();
     };
-    return { ...server, store, close };
+    return { ...server, close, office: (tenant = OWN) => tenants.of(tenant) };
   } catch (error) {
     await tenants.close();
-    await store.close();
+    await opened.close();
     throw error;
   }
 }

@@ -9,15 +9,22 @@ import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
 import { journalRoutes } from "./routes/journal.ts";
+import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
+import { peopleRoutes } from "./routes/people.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
+import { type Hands, sessionRoutes } from "./routes/session.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
-export type RouteParts = { readonly condition: Condition; readonly desk: Desk };
+export type RouteParts = {
+  readonly condition: Condition;
+  readonly desk: Desk;
+  readonly hands: Hands;
+};
 
-export function allRoutes({ condition, desk }: RouteParts): readonly Route[] {
+export function allRoutes({ condition, desk, hands }: RouteParts): readonly Route[] {
   const all: readonly Route[] = [
     ...workflowRoutes,
     ...actionRoutes,
@@ -30,6 +37,9 @@ export function allRoutes({ condition, desk }: RouteParts): readonly Route[] {
     ...policyRoutes,
     ...alertRoutes,
     ...eventRoutes(desk),
+    ...sessionRoutes(hands),
+    ...peopleRoutes,
+    ...keyRoutes,
     ...healthRoutes(condition),
     ...referenceRoutes(condition.version, () => all),
   ];
