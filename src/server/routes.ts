@@ -1,5 +1,6 @@
 /** Every route there is. */
 import type { Desk } from "./events/desk.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import type { Route } from "./route.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { alertRoutes } from "./routes/alerts.ts";
@@ -11,6 +12,7 @@ import { type Condition, healthRoutes } from "./routes/health.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
 import { peopleRoutes } from "./routes/people.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
@@ -22,9 +24,10 @@ export type RouteParts = {
   readonly condition: Condition;
   readonly desk: Desk;
   readonly hands: Hands;
+  readonly metrics: Metrics;
 };
 
-export function allRoutes({ condition, desk, hands }: RouteParts): readonly Route[] {
+export function allRoutes({ condition, desk, hands, metrics }: RouteParts): readonly Route[] {
   const all: readonly Route[] = [
     ...workflowRoutes,
     ...actionRoutes,
@@ -41,6 +44,7 @@ export function allRoutes({ condition, desk, hands }: RouteParts): readonly Rout
     ...peopleRoutes,
     ...keyRoutes,
     ...healthRoutes(condition),
+    ...metricsRoutes(metrics),
     ...referenceRoutes(condition.version, () => all),
   ];
   return all;

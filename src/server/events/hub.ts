@@ -96,6 +96,19 @@ export function createHub(place: Place, clock: Clock, failed: (error: unknown) =
     ring = createRing(position);
   }
 
+  /** A store that does not answer is asked again. */
+  async function beginAtLast(): Promise<void> {
+    for (;;) {
+      try {
+        return await begin();
+      } catch (error) {
+        if (over.signal.aborted) return;
+        failed(error);
+        await clock.sleep(BACK_OFF_MS, over.signal);
+      }
+    }
+  }
+
   async function run(): Promise<void> {
     while (!over.signal.aborted)
       await turn().catch(async (error: unknown) => {
@@ -105,7 +118,7 @@ export function createHub(place: Place, clock: Clock, failed: (error: unknown) =
       });
   }
 
-  const begun = begin();
+  const begun = beginAtLast();
   begun.then(run).catch(failed);
   return {
     position: () => position,
