@@ -5,6 +5,7 @@ import { HoldpointError } from "../core/errors.ts";
 import type { Clock } from "../engine/clock.ts";
 import { createAdmit, credentialOf } from "./admit.ts";
 import type { Authenticate, Who } from "./authenticate.ts";
+import { answerClientError } from "./client-error.ts";
 import { BODY_BYTES, readBody } from "./guards/body.ts";
 import { SECURITY_HEADERS } from "./guards/headers.ts";
 import { checkHost, type Hosts } from "./guards/host.ts";
@@ -106,6 +107,7 @@ function newServer({ makeId }: AppParts): FastifyInstance {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     genReqId: (raw) => correlationId(raw.headers["x-request-id"], makeId),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, makeId()),
     frameworkErrors: (error, request, reply) => void sendProblem(request, reply, error),
   });
   app.removeAllContentTypeParsers();

@@ -6,7 +6,7 @@ import { endSession, logIn } from "../../engine/identity/logins.ts";
 import type { Store } from "../../stores/store.ts";
 import { COOKIE, type Who } from "../authenticate.ts";
 import { loginPage, PAGE_HEADERS } from "../pages/login.ts";
-import { created, ok, publicRoute, type Route, route } from "../route.ts";
+import { type Answer, ok, publicRoute, type Route, route } from "../route.ts";
 import { time, timeSchema } from "../wire.ts";
 
 export type Hands = {
@@ -41,6 +41,18 @@ const opened = z.object({
   csrf_token: z.string(),
 });
 
+async function open(hands: Hands, link: string): Promise<Answer> {
+  const session = await logIn(hands, link);
+  if ("refused" in session)
+    throw new HoldpointError("unauthenticated", "The link is not valid, or no longer.", {
+      next: "Ask for another: `holdpoint login-link <person>` makes one.",
+    });
+  const { person, tenant, expiresAt, csrf } = session;
+  const seconds = Math.max(0, Math.floor((expiresAt - hands.clock.now()) / 1_000));
+  const body = { person, tenant, expires_at: time(expiresAt), csrf_token: csrf };
+  return { status: 201, body, headers: { "set-cookie": cookie(session.cookie, seconds) } };
+}
+
 export function sessionRoutes(hands: Hands): readonly Route[] {
   return [
     publicRoute({
@@ -65,17 +77,7 @@ export function sessionRoutes(hands: Hands): readonly Route[] {
       scope: "public",
       body: z.strictObject({ link: z.string().min(1).max(1_000) }),
       answers: { 201: opened },
-      async handle({ body }) {
-        const session = await logIn(hands, body.link);
-        if ("refused" in session)
-          throw new HoldpointError("unauthenticated", "The link is not valid, or no longer.", {
-            next: "Ask for another: `holdpoint login-link <person>` makes one.",
-          });
-        const { person, tenant, expiresAt, csrf } = session;
-        const seconds = Math.max(0, Math.floor((expiresAt - hands.clock.now()) / 1_000));
-        const answer = { person, tenant, expires_at: time(expiresAt), csrf_token: csrf };
-        return { ...created(answer), headers: { "set-cookie": cookie(session.cookie, seconds) } };
-      },
+      handle: ({ body }) => open(hands, body.link),
     }),
     route({
       method: "GET",
