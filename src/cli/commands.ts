@@ -14,6 +14,9 @@ import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { journal } from "./journal.ts";
+import { keys } from "./keys.ts";
+import { loginLink } from "./login-link.ts";
+import { people } from "./people.ts";
 import { policyBacktest } from "./policy/backtest.ts";
 import { policyCheck } from "./policy/check.ts";
 import { policyExplain } from "./policy/explain.ts";
@@ -74,4 +77,7 @@ export const COMMANDS: readonly Command[] = [
   restored,
   exportCommand,
   views,
+  people,
+  keys,
+  loginLink,
 ];

@@ -43,11 +43,18 @@ function methodsOf(type: string, source: string): readonly string[] {
 }
 
 test("docs/reference/library.md has every method of an instance, and no other", () => {
-  const sources = ["instance", "workflow/instance", "policies", "monitor/alerts", "monitor/monitors"];
+  const sources = [
+    "instance",
+    "workflow/instance",
+    "policies",
+    "monitor/alerts",
+    "monitor/monitors",
+    "identity/instance",
+  ];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [
     ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants"],
-    ...["Workflows", "Policies", "Alerts"],
+    ...["Workflows", "Policies", "Alerts", "Keys"],
   ];
   const expected = [
     ...[
@@ -98,6 +105,9 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "store",
       "switch",
       "person",
+      "key",
+      "login",
+      "session",
       "workflow",
       "step",
       "call",
