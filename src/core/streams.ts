@@ -5,6 +5,9 @@ import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
 import { type GrantState, grantFold } from "./grant/state.ts";
+import { type EndpointState, endpointFold } from "./message/endpoint-state.ts";
+import { type MessageState, messageFold } from "./message/message-state.ts";
+import { type NotifierState, notifierFold } from "./message/place.ts";
 import { type AlertState, alertFold } from "./monitor/alert-state.ts";
 import { type MonitorState, monitorFold } from "./monitor/place-state.ts";
 import { type PolicyState, policyFold } from "./policy-record.ts";
@@ -19,9 +22,12 @@ export type StateMap = {
   alert: AlertState;
   approval: ApprovalState;
   budget: BudgetState;
+  endpoint: EndpointState;
   epoch: EpochState;
   grant: GrantState;
+  message: MessageState;
   monitor: MonitorState;
+  notifier: NotifierState;
   policy: PolicyState;
   roster: RosterState;
   store: StoreState;
@@ -36,9 +42,12 @@ export const FOLDS: Folds = {
   alert: alertFold,
   approval: approvalFold,
   budget: budgetFold,
+  endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
+  message: messageFold,
   monitor: monitorFold,
+  notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
   store: storeFold,

@@ -5,6 +5,9 @@ import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import { grantFold } from "../../core/grant/state.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { endpointFold } from "../../core/message/endpoint-state.ts";
+import { messageFold } from "../../core/message/message-state.ts";
+import { notifierFold } from "../../core/message/place.ts";
 import { alertFold } from "../../core/monitor/alert-state.ts";
 import { monitorFold } from "../../core/monitor/place-state.ts";
 import { policyFold } from "../../core/policy-record.ts";
@@ -97,9 +100,12 @@ export const FOLDS: Folds = {
   alert: alertFold,
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
   budget: budgetFold,
+  endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
+  message: messageFold,
   monitor: monitorFold,
+  notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
   store: storeFold,
