@@ -102,5 +102,5 @@ export function secretsAt({ secrets }: LiveEndpoint, now: number): readonly stri
   return secrets.filter(({ until }) => until === null || until > now).map(({ secret }) => secret);
 }
 
-export const wants = ({ events }: LiveEndpoint, type: string): boolean =>
+export const wants = ({ events }: Pick<LiveEndpoint, "events">, type: string): boolean =>
   events.some((one) => (one.endsWith("*") ? type.startsWith(one.slice(0, -1)) : one === type));
