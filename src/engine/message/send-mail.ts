@@ -49,8 +49,12 @@ export async function sendMail(
   const { createTransport } = await import("nodemailer");
   const transport = createTransport(transportOf(smtpUrl, timeoutMs));
   const domain = from.slice(from.lastIndexOf("@") + 1);
+  const late = AbortSignal.timeout(2 * timeoutMs);
+  const tooLate = new Promise<never>((_, refuse) => {
+    late.addEventListener("abort", () => refuse({ code: "timed_out" }), { once: true });
+  });
   try {
-    await transport.sendMail({
+    const sent = transport.sendMail({
       from: { name: "Holdpoint", address: from },
       to: { name: "", address: to },
       envelope: { from, to: [to] },
@@ -64,6 +68,7 @@ export async function sendMail(
       disableFileAccess: true,
       disableUrlAccess: true,
     });
+    await Promise.race([sent, tooLate]);
     return { kind: "delivered", status: 250 };
   } catch (error) {
     return failure(error);

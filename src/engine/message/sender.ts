@@ -9,8 +9,8 @@ import { type Office, sendOne } from "./send-one.ts";
 
 const OF_ONE_ENDPOINT = 4;
 const IN_ALL = 64;
-/** Longer than an attempt may take. */
-const LEASE_MS = 120_000;
+/** So many times as long as an attempt may take: time enough to read before it, and to write down after it. */
+const LEASE_TIMES = 4;
 /** What is due and with somebody else is looked at again after this long. */
 const LOOK_AGAIN_MS = 1_000;
 
@@ -55,7 +55,13 @@ export function createSender(office: Office, freed: (error?: unknown) => void): 
     const now = clock.now();
     // Whoever is under way makes room, and asks again.
     if (room <= 0) return null;
-    const due = { view: "outbox", bucket: id, dueBy: now, limit: room, leaseMs: LEASE_MS };
+    const due = {
+      view: "outbox",
+      bucket: id,
+      dueBy: now,
+      limit: room,
+      leaseMs: LEASE_TIMES * settings.timeoutMs,
+    };
     const rows = await store.claim(tenant, due);
     for (const { stream } of rows) begin(id, stream.id);
     return rows.length === room ? null : nextOf(id, now);

@@ -14,6 +14,8 @@ export type DeliveryOptions = {
   readonly publicUrl?: string;
   /** Webhooks may go to this machine and the networks around it, too. `HOLDPOINT_ALLOW_PRIVATE=1` unless set. */
   readonly allowPrivate?: boolean;
+  /** How long one attempt may take; 15,000 unless set. */
+  readonly timeoutMs?: number;
 };
 
 export type DeliverySettings = {
@@ -24,8 +26,10 @@ export type DeliverySettings = {
   readonly resolve?: Resolve;
 };
 
-const FIELDS = ["smtpUrl", "mailFrom", "publicUrl", "allowPrivate"];
+const FIELDS = ["smtpUrl", "mailFrom", "publicUrl", "allowPrivate", "timeoutMs"];
 const TIMEOUT_MS = 15_000;
+const LEAST_TIMEOUT_MS = 100;
+const MOST_TIMEOUT_MS = 60_000;
 
 /** The address may hold a password: what is wrong with it is said without it. */
 function checkSmtp(text: string): string {
@@ -48,8 +52,10 @@ export function deliverySettings(given: DeliveryOptions, environment: Environmen
   const from = options.mailFrom ?? (environment("HOLDPOINT_MAIL_FROM") || undefined);
   const publicUrl = options.publicUrl ?? (environment("HOLDPOINT_PUBLIC_URL") || undefined);
   const allowed = environment("HOLDPOINT_ALLOW_PRIVATE");
-  const { allowPrivate = allowed === "1" || allowed === "true" } = options;
+  const { timeoutMs = TIMEOUT_MS, allowPrivate = allowed === "1" || allowed === "true" } = options;
   if (typeof allowPrivate !== "boolean") wrong("allowPrivate is true or false.");
+  if (!Number.isInteger(timeoutMs) || timeoutMs < LEAST_TIMEOUT_MS || timeoutMs > MOST_TIMEOUT_MS)
+    wrong(`timeoutMs is a whole number from ${LEAST_TIMEOUT_MS} to ${MOST_TIMEOUT_MS}.`);
   if (from !== undefined && !isMailAddress(from)) wrong(`"${shown(from)}" is not a mail address.`);
   if (smtpUrl !== undefined && from === undefined)
     wrong("Mail needs a sender: set mailFrom, or HOLDPOINT_MAIL_FROM.");
@@ -57,6 +63,6 @@ export function deliverySettings(given: DeliveryOptions, environment: Environmen
     mail: smtpUrl === undefined || from === undefined ? null : { smtpUrl: checkSmtp(smtpUrl), from },
     publicUrl: publicUrl === undefined ? null : checkPublic(publicUrl),
     allowPrivate,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
   };
 }
