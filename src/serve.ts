@@ -1,9 +1,11 @@
 /** The server put together with a store: the second door, which only `holdpoint serve` and tests go through. */
 import { randomUUID } from "node:crypto";
+import { errorText } from "./core/error-text.ts";
 import { wallClock } from "./engine/clock.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
 import { insides, openStore } from "./open.ts";
 import { everybody } from "./server/authenticate.ts";
+import { createDesk } from "./server/events/desk.ts";
 import type { Log } from "./server/log.ts";
 import { allRoutes } from "./server/routes.ts";
 import { type Server, serve } from "./server/serve.ts";
@@ -19,6 +21,7 @@ export type ServeOptions = {
   readonly define?: (hp: Holdpoint) => unknown;
   readonly keyFile?: string;
   readonly checkAnswers?: boolean;
+  readonly desk?: { readonly beatMs: number };
 };
 
 /** Instances close their store with themselves; this one is shared. */
@@ -53,11 +56,14 @@ export async function startServer(options: ServeOptions): Promise<Server & { rea
     ...(data === undefined ? {} : { folder: data }),
     ...(database === undefined ? {} : { database }),
   });
+  const failed = (error: unknown) => log({ level: "error", message: "events", error: errorText(error) });
   const tenants = createTenants((tenant) => openOffice(options, store, tenant));
   try {
     const ready = async () => void (await store.position());
+    const desk = createDesk({ clock: wallClock, most: settings.listeners, failed, ...options.desk });
     const server = await serve({
-      routes: allRoutes({ condition: { version, ready } }),
+      routes: allRoutes({ condition: { version, ready }, desk }),
+      endStreams: desk.end,
       tenants,
       authenticate: settings.noAuth ? everybody : async () => undefined,
       settings,
