@@ -32,6 +32,7 @@ import { revoke } from "./revoke.ts";
 import { rollback } from "./rollback.ts";
 import { run } from "./run.ts";
 import { seal } from "./seal.ts";
+import { serve } from "./serve.ts";
 import { show } from "./show.ts";
 import { stop } from "./stop.ts";
 import { verify } from "./verify.ts";
@@ -44,6 +45,7 @@ export const COMMANDS: readonly Command[] = [
   init,
   demo,
   run,
+  serve,
   approvals,
   workflows,
   alerts,

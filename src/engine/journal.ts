@@ -33,7 +33,7 @@ export type JournalRecord = Pick<Header, "stream" | "seq" | "type" | "at"> & {
   readonly body: Json;
 };
 
-function recordOf(entry: JournalEntry): JournalRecord {
+export function recordOf(entry: JournalEntry): JournalRecord {
   const { stream, seq, type, at } = JSON.parse(entry.header) as Header;
   const body = entry.body === null ? null : (JSON.parse(entry.body) as Json);
   return { position: entry.position, stream, seq, type, at, hash: entry.hash, body };
