@@ -6,6 +6,7 @@ import { approve } from "./approve.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
 import { demo } from "./demo.ts";
+import { endpoints } from "./endpoints.ts";
 import { exportCommand } from "./export.ts";
 import { extend } from "./extend.ts";
 import { fork } from "./fork.ts";
@@ -14,6 +15,7 @@ import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { journal } from "./journal.ts";
+import { notifications } from "./notifications.ts";
 import { policyBacktest } from "./policy/backtest.ts";
 import { policyCheck } from "./policy/check.ts";
 import { policyExplain } from "./policy/explain.ts";
@@ -44,6 +46,8 @@ export const COMMANDS: readonly Command[] = [
   approvals,
   workflows,
   alerts,
+  notifications,
+  endpoints,
   show,
   approve,
   reject,
