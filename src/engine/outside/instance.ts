@@ -1,7 +1,7 @@
 /** The verbs about agents from outside that an embedding program, or a server, holds in its hands. */
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
 import { checkFields, checkId } from "../check-call.ts";
-import type { Opening } from "../instance.ts";
+import type { Opening } from "../runtime.ts";
 import { cancelById } from "../workflow/operate-workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";
 import { type OutsideStand, type Stood, standAt } from "./checkpoint.ts";
