@@ -14,6 +14,9 @@ import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { journal } from "./journal.ts";
+import { keys } from "./keys.ts";
+import { loginLink } from "./login-link.ts";
+import { people } from "./people.ts";
 import { policyBacktest } from "./policy/backtest.ts";
 import { policyCheck } from "./policy/check.ts";
 import { policyExplain } from "./policy/explain.ts";
@@ -29,6 +32,7 @@ import { revoke } from "./revoke.ts";
 import { rollback } from "./rollback.ts";
 import { run } from "./run.ts";
 import { seal } from "./seal.ts";
+import { serve } from "./serve.ts";
 import { show } from "./show.ts";
 import { stop } from "./stop.ts";
 import { verify } from "./verify.ts";
@@ -41,6 +45,7 @@ export const COMMANDS: readonly Command[] = [
   init,
   demo,
   run,
+  serve,
   approvals,
   workflows,
   alerts,
@@ -72,4 +77,7 @@ export const COMMANDS: readonly Command[] = [
   restored,
   exportCommand,
   views,
+  people,
+  keys,
+  loginLink,
 ];

@@ -67,6 +67,60 @@ export const ERROR_CODES = {
     data: NOTHING,
     next: "Check the id; `holdpoint approvals` lists what waits.",
   },
+  unauthenticated: {
+    status: 401,
+    retryable: false,
+    data: NOTHING,
+    next: "Send a key that is valid now as Authorization: Bearer, or log in.",
+  },
+  forbidden: {
+    status: 403,
+    retryable: false,
+    data: NOTHING,
+    next: "Use a credential whose roles allow it, or ask somebody who has them.",
+  },
+  foreign_origin: {
+    status: 403,
+    retryable: false,
+    data: NOTHING,
+    next: "Call the server by the address it listens on, or start it with --allow-host <name>.",
+  },
+  unknown_route: {
+    status: 404,
+    retryable: false,
+    data: NOTHING,
+    next: "Look at /docs, which lists every route.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    retryable: false,
+    data: NOTHING,
+    next: "Send JSON with Content-Type: application/json.",
+  },
+  idempotency_conflict: {
+    status: 409,
+    retryable: false,
+    data: NOTHING,
+    next: "Use a new Idempotency-Key for another request.",
+  },
+  answer_unknown: {
+    status: 409,
+    retryable: false,
+    data: "An earlier request with this key was begun, and what it did is not known.",
+    next: "Look at what stands, then ask again under a new Idempotency-Key if it is still wanted.",
+  },
+  rate_limited: {
+    status: 429,
+    retryable: true,
+    data: NOTHING,
+    next: "Wait for the seconds in Retry-After, then call again.",
+  },
+  unexpected: {
+    status: 500,
+    retryable: false,
+    data: "It is not known whether anything was written.",
+    next: "Look at what stands before calling again, and report this with its correlation id.",
+  },
   request_conflict: {
     status: 409,
     retryable: false,
@@ -96,6 +150,12 @@ export const ERROR_CODES = {
     retryable: false,
     data: "The refused edit was recorded; the approval still waits and nothing ran.",
     next: "Edit differently, approve as proposed, or reject.",
+  },
+  last_admin: {
+    status: 409,
+    retryable: false,
+    data: NOTHING,
+    next: "Make somebody else an admin first: `holdpoint people change <person> --role admin`.",
   },
   wrong_state: {
     status: 409,

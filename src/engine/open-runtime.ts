@@ -24,6 +24,7 @@ export type RuntimeParts = {
   readonly tenant: string;
   readonly agent: string;
   readonly requester: readonly string[];
+  readonly separate?: boolean;
   readonly clock: Clock;
   /** A clock whose sleeping does not keep the process alive. */
   readonly idle: Clock;

@@ -49,6 +49,14 @@ export type Notice =
       readonly decideBy: number | null;
     }
   | {
+      readonly kind: "reminder";
+      readonly action: string;
+      readonly approval: string;
+      readonly tool: string;
+      readonly why: "half_time" | "last_call" | "interval";
+      readonly decideBy: number | null;
+    }
+  | {
       readonly kind: "in_doubt";
       readonly action: string;
       readonly effect: string;
@@ -108,6 +116,8 @@ export type Runtime = {
   readonly tenant: string;
   readonly agent: string;
   readonly requester: readonly string[];
+  /** Separation of duties in everything that people are asked. */
+  readonly separate?: boolean;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;

@@ -44,13 +44,18 @@ function methodsOf(type: string, source: string): readonly string[] {
 
 test("docs/reference/library.md has every method of an instance, and no other", () => {
   const sources = [
-    ...["instance", "workflow/instance", "policies", "monitor/alerts", "monitor/monitors"],
+    "instance",
+    "workflow/instance",
+    "policies",
+    "monitor/alerts",
+    "monitor/monitors",
+    "identity/instance",
     "outside/instance",
   ];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [
     ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants"],
-    ...["Workflows", "Policies", "Alerts", "Outside", "OutsideWorkflows"],
+    ...["Workflows", "Policies", "Alerts", "Keys", "Outside", "OutsideWorkflows"],
   ];
   const placeOf = (part: string) => part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();
   const expected = [
@@ -102,6 +107,9 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "store",
       "switch",
       "person",
+      "key",
+      "login",
+      "session",
       "workflow",
       "step",
       "call",

@@ -14,7 +14,9 @@ import { passTime } from "../approval/deadline.ts";
 import { reviewEdit } from "../approval/edit.ts";
 import { lapse, refuseExpired } from "../approval/end.ts";
 import { askedAgain, askPeople, bindingNow } from "../approval/request.ts";
-import { approvers, isMet, type LiveApproval, stageRules, wanted } from "../approval/state.ts";
+import { stageRules } from "../approval/rule-in.ts";
+import { apartOf } from "../approval/separation.ts";
+import { approvers, isMet, type LiveApproval, wanted } from "../approval/state.ts";
 import { withdrawApproval } from "../approval/withdraw.ts";
 import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
@@ -126,7 +128,11 @@ function followGrant(
   executor: Executor,
 ): Need | Load | Advanced | undefined {
   if (answer.verdict !== "escalate") return undefined;
-  const asked = { state: live(draft, id), review: answer, args: answer.args, now: draft.now };
+  const state = live(draft, id);
+  const left = apartOf(draft, answer, state);
+  if (left.kind === "need") return left;
+  const apart = left.apart === undefined ? {} : { apart: left.apart };
+  const asked = { state, review: answer, args: answer.args, now: draft.now, ...apart };
   const fitting = standingGrant(draft, asked, executor.loaded);
   if (fitting.kind === "none") return undefined;
   if (fitting.kind !== "fits") return fitting;

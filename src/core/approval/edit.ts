@@ -24,7 +24,8 @@ import { concludeVotes, isNeededLater } from "./count.ts";
 import { stageField } from "./deadline.ts";
 import { withAction } from "./end.ts";
 import { againAfterEdit, askPeople, bindingNow, type EscalateReview } from "./request.ts";
-import { isEligible, type LiveApproval, type OpenEdit, stageRules } from "./state.ts";
+import { stageRules } from "./rule-in.ts";
+import { isEligible, type LiveApproval, type OpenEdit } from "./state.ts";
 
 export type EditAnswer =
   | { readonly kind: "accepted"; readonly approval: string }
