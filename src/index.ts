@@ -165,10 +165,15 @@ export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
 export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
-export type { Outside } from "./engine/outside/instance.ts";
+export type { OutsideCapture } from "./engine/outside/capture.ts";
+export type { OutsideStand, Stood } from "./engine/outside/checkpoint.ts";
+export type { OutsideCheckpoint, OutsideCreation } from "./engine/outside/create-workflow.ts";
+export type { Outside, OutsideWorkflows } from "./engine/outside/instance.ts";
 export type { DeclaredTool, DeclaredUndo } from "./engine/outside/outside-tool.ts";
 export type { OutsideProposal } from "./engine/outside/propose.ts";
 export type { OutcomeReport, Reported } from "./engine/outside/report.ts";
+export type { Compensation } from "./engine/outside/roll-back.ts";
+export type { OutsideWorkflow } from "./engine/outside/workflows.ts";
 export type { Policies } from "./engine/policies.ts";
 export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";

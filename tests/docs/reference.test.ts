@@ -53,18 +53,20 @@ test("docs/reference/library.md has every method of an instance, and no other", 
     "message/endpoints",
     "message/messages",
     "message/notifications",
+    "outside/instance",
   ];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [
     ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants"],
-    ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages"],
+    ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "OutsideWorkflows"],
   ];
+  const placeOf = (part: string) => part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();
   const expected = [
     ...[
       ...["KillSwitch", "Monitors", "Notifications"].flatMap((part) => methodsOf(part, instance)),
       ...methodsOf("Holdpoint", index),
     ].map((name) => `hp.${name}`),
-    ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${part.toLowerCase()}.${name}`)),
+    ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${placeOf(part)}.${name}`)),
   ];
   const written = codeCells(readRoot("docs/reference/library.md"))
     .filter((code) => code.startsWith("hp."))
@@ -140,6 +142,8 @@ test("docs/reference/settings.md has every option of an instance, a tool and a c
   assert.deepEqual(section("Options of `holdpoint()`").toSorted(), Object.keys(OPTIONS).toSorted());
   assert.deepEqual(section("Options of a tool").toSorted(), listed(tool, "FIELDS").toSorted());
   assert.deepEqual(section("Options of a call").toSorted(), listed(gate, "OPTIONS").toSorted());
+  const declared = listed(readRoot("src/engine/outside/outside-tool.ts"), "FIELDS");
+  assert.deepEqual(section("Options of a declared tool").toSorted(), declared.toSorted());
 });
 
 test("docs/reference/settings.md has every option of a workflow, its start, its calls and its steps, and no other", () => {
