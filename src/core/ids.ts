@@ -15,7 +15,9 @@ export type IdPrefix =
   | "grt"
   | "key"
   | "lgn"
-  | "ses";
+  | "ses"
+  | "end"
+  | "msg";
 
 const CODES = Buffer.from(ALPHABET);
 const CHARACTERS = 26;

@@ -7,6 +7,9 @@ import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
 import { type GrantState, grantFold } from "./grant/state.ts";
 import { type KeyState, keyFold } from "./key/state.ts";
+import { type EndpointState, endpointFold } from "./message/endpoint-state.ts";
+import { type MessageState, messageFold } from "./message/message-state.ts";
+import { type NotifierState, notifierFold } from "./message/place.ts";
 import { type AlertState, alertFold } from "./monitor/alert-state.ts";
 import { type MonitorState, monitorFold } from "./monitor/place-state.ts";
 import { type PolicyState, policyFold } from "./policy-record.ts";
@@ -23,11 +26,14 @@ export type StateMap = {
   answer: AnswerState;
   approval: ApprovalState;
   budget: BudgetState;
+  endpoint: EndpointState;
   epoch: EpochState;
   grant: GrantState;
   key: KeyState;
   login: LoginState;
+  message: MessageState;
   monitor: MonitorState;
+  notifier: NotifierState;
   policy: PolicyState;
   roster: RosterState;
   session: SessionState;
@@ -44,11 +50,14 @@ export const FOLDS: Folds = {
   answer: answerFold,
   approval: approvalFold,
   budget: budgetFold,
+  endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
   key: keyFold,
   login: loginFold,
+  message: messageFold,
   monitor: monitorFold,
+  notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
   session: sessionFold,

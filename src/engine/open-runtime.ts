@@ -10,12 +10,14 @@ import { createHistory } from "./history.ts";
 import type { Keyring } from "./keyring.ts";
 import { createLanes } from "./lanes.ts";
 import { maintain, type Rhythm } from "./maintenance.ts";
-import type { CrashPoint, Notice, Runtime } from "./runtime.ts";
+import type { CrashPoint, Notice, OpenRuntime, Runtime } from "./runtime.ts";
 import { refuseOtherKey, sealTenant } from "./seal.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import { createWaker } from "./waker.ts";
 import type { Witness } from "./witness.ts";
+
+export type { OpenRuntime } from "./runtime.ts";
 
 export type RuntimeParts = {
   readonly store: Store;
@@ -42,8 +44,6 @@ export type RuntimeParts = {
   readonly rhythm: Rhythm;
   readonly seals: boolean;
 };
-
-export type OpenRuntime = Runtime & { close(): Promise<void> };
 
 /** Effects under way get this long to end before the instance closes under them. */
 const GRACE_MS = 30_000;

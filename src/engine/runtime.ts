@@ -146,6 +146,11 @@ export type Runtime = {
   readonly closing: AbortSignal;
 };
 
+export type OpenRuntime = Runtime & { close(): Promise<void> };
+
+/** Opens the store on first use; every verb waits for that. */
+export type Opening = () => Promise<OpenRuntime>;
+
 export function freshId(runtime: Pick<Runtime, "clock" | "random">, prefix: IdPrefix): string {
   return makeId(prefix, runtime.clock.now(), runtime.random(ID_RANDOM_BYTES));
 }

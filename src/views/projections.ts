@@ -4,6 +4,7 @@ import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
 import { grantsView, standingView } from "./grants.ts";
 import { keysView } from "./keys.ts";
+import { endpointsView, messagesView, outboxView } from "./messages.ts";
 import { policiesView } from "./policies.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
@@ -17,4 +18,7 @@ export const PROJECTIONS = [
   standingView,
   alertsView,
   keysView,
+  endpointsView,
+  messagesView,
+  outboxView,
 ] as const;

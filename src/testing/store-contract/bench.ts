@@ -7,6 +7,9 @@ import type { Fold, NewEvent } from "../../core/event.ts";
 import { grantFold } from "../../core/grant/state.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { keyFold } from "../../core/key/state.ts";
+import { endpointFold } from "../../core/message/endpoint-state.ts";
+import { messageFold } from "../../core/message/message-state.ts";
+import { notifierFold } from "../../core/message/place.ts";
 import { alertFold } from "../../core/monitor/alert-state.ts";
 import { monitorFold } from "../../core/monitor/place-state.ts";
 import { policyFold } from "../../core/policy-record.ts";
@@ -101,11 +104,14 @@ export const FOLDS: Folds = {
   answer: answerFold,
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
   budget: budgetFold,
+  endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
   key: keyFold,
   login: loginFold,
+  message: messageFold,
   monitor: monitorFold,
+  notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
   session: sessionFold,
