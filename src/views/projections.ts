@@ -3,7 +3,7 @@ import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
 import { grantsView, standingView } from "./grants.ts";
-import { endpointsView, messagesView, outboxView } from "./messages.ts";
+import { endpointsView, messagesView, outboxAgainView, outboxView } from "./messages.ts";
 import { policiesView } from "./policies.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
@@ -19,4 +19,5 @@ export const PROJECTIONS = [
   endpointsView,
   messagesView,
   outboxView,
+  outboxAgainView,
 ] as const;
