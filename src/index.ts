@@ -6,6 +6,7 @@ import { checkOptions } from "./engine/check-options.ts";
 import { idleClock } from "./engine/clock.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
+import { type Keys, keysOf, type People, peopleOf } from "./engine/identity/instance.ts";
 import {
   type Actions,
   type Approvals,
@@ -19,8 +20,6 @@ import {
   journalOf,
   type KillSwitch,
   killSwitchOf,
-  type People,
-  peopleOf,
   putSecret,
   type Receipts,
   receiptsOf,
@@ -29,6 +28,8 @@ import { type Notifications, notificationsOf } from "./engine/message/notificati
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
 import type { OpenRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
+import { type Outside, outsideOf } from "./engine/outside/instance.ts";
+import { type DeclaredTool, declareTool } from "./engine/outside/outside-tool.ts";
 import { type Policies, policiesOf } from "./engine/policies.ts";
 import { livePolicy } from "./engine/policy/live-policy.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
@@ -43,7 +44,7 @@ import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
 import { openModel } from "./models/open-model.ts";
-import { environment, type HoldpointOptions, opener } from "./open.ts";
+import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { Receipt } from "./core/action/receipt.ts";
@@ -58,6 +59,8 @@ export type { PolicyText } from "./core/policy/document.ts";
 export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
+export type { Member, Role } from "./core/roster.ts";
+export type { Scope } from "./core/scopes.ts";
 export type { Seal } from "./core/seal.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
@@ -112,10 +115,23 @@ export type { RecordedTool } from "./engine/backtest/known-tools.ts";
 export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
 export type { Told } from "./engine/backtest/told.ts";
 export type { GrantOffer, GrantPage } from "./engine/check-grant.ts";
+export type { BatchAnswer, BatchItem, Decider } from "./engine/decide-all.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
+export type { Handing } from "./engine/delegate.ts";
 export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type { GrantList, GrantStatus, GrantUse, StandingGrant } from "./engine/grants.ts";
+export type {
+  KeyOffer,
+  KeyPage,
+  KeyRotation,
+  NewPerson,
+  PersonChange,
+} from "./engine/identity/check-identity.ts";
+export type { Keys, People } from "./engine/identity/instance.ts";
+export type { ApiKey, IssuedKey, KeyList } from "./engine/identity/keys.ts";
+export type { LoginLink } from "./engine/identity/logins.ts";
+export type { Person } from "./engine/identity/people.ts";
 export type {
   Actions,
   Approvals,
@@ -123,7 +139,6 @@ export type {
   Grants,
   Journal,
   KillSwitch,
-  People,
   Receipts,
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
@@ -149,6 +164,11 @@ export type { DeliveryOptions } from "./engine/message/settings.ts";
 export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
+export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
+export type { Outside } from "./engine/outside/instance.ts";
+export type { DeclaredTool, DeclaredUndo } from "./engine/outside/outside-tool.ts";
+export type { OutsideProposal } from "./engine/outside/propose.ts";
+export type { OutcomeReport, Reported } from "./engine/outside/report.ts";
 export type { Policies } from "./engine/policies.ts";
 export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
@@ -197,6 +217,10 @@ type Verbs = KillSwitch & Monitors & Notifications;
 export type Holdpoint = Verbs & {
   /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
+  /** Declares a tool that agents outside perform themselves: it has rules and no function. */
+  declare<Args>(definition: DeclaredTool<Args>): void;
+  /** What agents do that run elsewhere: propose, perform it themselves, report. */
+  readonly outside: Outside;
   /** Runs something once under a request id. */
   execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
   readonly approvals: Approvals;
@@ -205,6 +229,7 @@ export type Holdpoint = Verbs & {
   readonly journal: Journal;
   readonly budgets: Budgets;
   readonly people: People;
+  readonly keys: Keys;
   readonly grants: Grants;
   readonly policies: Policies;
   /**
@@ -284,8 +309,10 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     open: opening,
     ...(policy === undefined ? {} : { policy }),
   };
-  return {
+  const hp: Holdpoint = {
     gate: (definition) => gate(gates, definition),
+    declare: (definition) => declareTool(gates, definition),
+    outside: outsideOf(opening),
     execute: (execution) => executeByName(gates, execution),
     approvals: approvalsOf(opening),
     receipts: receiptsOf(opening),
@@ -293,6 +320,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     journal: journalOf(opening),
     budgets: budgetsOf(opening),
     people: peopleOf(opening),
+    keys: keysOf(opening),
     grants: grantsOf(opening),
     policies: policiesOf(opening),
     workflow: <Input, Result>(
@@ -314,4 +342,6 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     close,
     [Symbol.asyncDispose]: close,
   };
+  insides.set(hp, definitions);
+  return hp;
 }

@@ -10,11 +10,14 @@ export const STREAM_KINDS = [
   "endpoint",
   "epoch",
   "grant",
+  "key",
+  "login",
   "message",
   "monitor",
   "notifier",
   "policy",
   "roster",
+  "session",
   "store",
   "switch",
   "workflow",
@@ -41,14 +44,17 @@ export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budge
 export const endpointStream = (id: string): StreamRef<"endpoint"> => ({ kind: "endpoint", id });
 export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
 export const grantStream = (id: string): StreamRef<"grant"> => ({ kind: "grant", id });
+export const keyStream = (id: string): StreamRef<"key"> => ({ kind: "key", id });
+export const loginStream = (id: string): StreamRef<"login"> => ({ kind: "login", id });
 export const messageStream = (id: string): StreamRef<"message"> => ({ kind: "message", id });
 export const monitorStream = (name: string): StreamRef<"monitor"> => ({ kind: "monitor", id: name });
 export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
+export const sessionStream = (id: string): StreamRef<"session"> => ({ kind: "session", id });
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
 export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });
 /** The one reader that makes messages of entries. */
 export const NOTIFIER: StreamRef<"notifier"> = { kind: "notifier", id: "outbox" };
-/** The one list of people of a tenant whose standing was taken away. */
+/** The one list of the people of a tenant: what they are there for, and whose standing was taken away. */
 export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };
 /** The one stream about the store itself. */
 export const HISTORY: StreamRef<"store"> = { kind: "store", id: "history" };

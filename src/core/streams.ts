@@ -5,6 +5,7 @@ import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
 import { type GrantState, grantFold } from "./grant/state.ts";
+import { type KeyState, keyFold } from "./key/state.ts";
 import { type EndpointState, endpointFold } from "./message/endpoint-state.ts";
 import { type MessageState, messageFold } from "./message/message-state.ts";
 import { type NotifierState, notifierFold } from "./message/place.ts";
@@ -13,6 +14,7 @@ import { type MonitorState, monitorFold } from "./monitor/place-state.ts";
 import { type PolicyState, policyFold } from "./policy-record.ts";
 import { type StoreState, storeFold } from "./restore.ts";
 import { type RosterState, rosterFold } from "./roster.ts";
+import { type LoginState, loginFold, type SessionState, sessionFold } from "./session/state.ts";
 import type { StreamKind } from "./stream.ts";
 import { type SwitchState, switchFold } from "./switch.ts";
 import { type WorkflowState, workflowFold } from "./workflow/state.ts";
@@ -25,11 +27,14 @@ export type StateMap = {
   endpoint: EndpointState;
   epoch: EpochState;
   grant: GrantState;
+  key: KeyState;
+  login: LoginState;
   message: MessageState;
   monitor: MonitorState;
   notifier: NotifierState;
   policy: PolicyState;
   roster: RosterState;
+  session: SessionState;
   store: StoreState;
   switch: SwitchState;
   workflow: WorkflowState;
@@ -45,11 +50,14 @@ export const FOLDS: Folds = {
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
+  key: keyFold,
+  login: loginFold,
   message: messageFold,
   monitor: monitorFold,
   notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
+  session: sessionFold,
   store: storeFold,
   switch: switchFold,
   workflow: workflowFold,

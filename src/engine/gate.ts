@@ -34,7 +34,7 @@ export type GatedTool<Args, Result> = {
 
 const OPTIONS = new Set(["requestId", "says", "waitMs"]);
 
-function checkOptions(options: CallOptions): void {
+export function checkOptions(options: CallOptions): void {
   if (!isPlainObject(options)) wrong("Options are an object: { requestId, says, waitMs }.");
   const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
   if (extra !== undefined) wrong(`There is no option "${extra}"; there are requestId, says and waitMs.`);
@@ -71,7 +71,7 @@ export type Gates = {
 type Nullable<Options> = { readonly [Field in keyof Options]?: Options[Field] | null };
 
 /** An action that is there already has its answer, whatever the schema has become since. */
-async function argsFor(
+export async function argsFor(
   runtime: Runtime,
   tool: Tool,
   given: Json,
@@ -126,7 +126,7 @@ export async function proposeCall(
   return execute(runtime, tool, call);
 }
 
-function underDocument({ policy }: Gates, tool: Tool, beside: Beside): Tool {
+export function underDocument({ policy }: Pick<Gates, "policy">, tool: Tool, beside: Beside): Tool {
   if (policy === undefined) return tool;
   const { undo } = tool;
   const taken =

@@ -2,6 +2,7 @@
 
 import type { Clock } from "./clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
+import { sweepReports } from "./outside/sweep-reports.ts";
 import { startProbing } from "./probe.ts";
 import { startRecovery } from "./recover.ts";
 import type { Runtime } from "./runtime.ts";
@@ -55,6 +56,7 @@ export async function maintain(
     repeat(runtime, idle, rhythm.recoverMs, () => startRecovery(runtime)),
     repeat(runtime, idle, rhythm.probeMs, () => startProbing(runtime, idle)),
     repeat(runtime, idle, rhythm.sweepMs, () => sweepExpired(runtime)),
+    repeat(runtime, idle, rhythm.sweepMs, () => sweepReports(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
   if (epoch.leaseMs !== null) rounds.push(repeat(runtime, idle, epoch.leaseMs / 3, () => keepLease(epoch)));

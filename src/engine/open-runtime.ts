@@ -1,6 +1,7 @@
 /** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
 import { errorText } from "../core/error-text.ts";
 import { isHoldpointError } from "../core/errors.ts";
+import type { CompiledPolicy } from "../core/policy/compile.ts";
 import { visible } from "../core/visible.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
@@ -21,11 +22,13 @@ export type RuntimeParts = {
   readonly tenant: string;
   readonly agent: string;
   readonly requester: readonly string[];
+  readonly separate?: boolean;
   readonly clock: Clock;
   /** A clock whose sleeping does not keep the process alive. */
   readonly idle: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
+  readonly policy?: () => CompiledPolicy;
   readonly environment: (name: string) => string | undefined;
   readonly keyring: () => Keyring;
   /** The same, but never made for the purpose. */

@@ -49,6 +49,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
     "policies",
     "monitor/alerts",
     "monitor/monitors",
+    "identity/instance",
     "message/endpoints",
     "message/messages",
     "message/notifications",
@@ -56,7 +57,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [
     ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants"],
-    ...["Workflows", "Policies", "Alerts", "Endpoints", "Messages"],
+    ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages"],
   ];
   const expected = [
     ...[
@@ -107,6 +108,9 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "store",
       "switch",
       "person",
+      "key",
+      "login",
+      "session",
       "workflow",
       "step",
       "call",

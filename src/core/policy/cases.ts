@@ -78,6 +78,20 @@ export const casesSchema = z.strictObject({
   cases: z.array(policyCase).min(1).readonly(),
 });
 
+const SHAPES: ReadonlyMap<string | number | undefined, object> = new Map<string, object>([
+  ["cases", policyCase.shape],
+  ["given", given.shape],
+  ["history", pastCall.shape],
+  ["when", policyCase.shape.when.shape],
+  ["then", then.shape],
+]);
+
+/** The keys that may stand at a place, for whoever misspelt one. */
+export function caseKeysAt(path: readonly (string | number)[]): readonly string[] {
+  if (path.length === 0) return Object.keys(casesSchema.shape);
+  return Object.keys(SHAPES.get(path.findLast((part) => typeof part === "string")) ?? {});
+}
+
 export type PolicyCase = z.infer<typeof policyCase>;
 export type PolicyCases = z.infer<typeof casesSchema>;
 

@@ -1,7 +1,9 @@
 /** What a document says that cannot be meant. Faults are certain; warnings are worth a look. */
+
+import { nameFault } from "../approver-names.ts";
 import { isJsonObject } from "../json.ts";
 import { canBeSeated } from "../stages.ts";
-import { unsatisfiable } from "../verdict.ts";
+import { approverRule, unsatisfiable } from "../verdict.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
@@ -15,17 +17,47 @@ type Path = PolicyFault["path"];
 type Escalation = Omit<PolicyTerms, "verdict">;
 const ESCALATION_KEYS = ["approvers", "stages", "decide_by", "execute_by", "on_timeout"] as const;
 
-function checkApprovers({ report }: Workshop, given: PolicyApprovers, path: Path): void {
-  const { quorum = 1, from = null, veto = true } = approversOf(given);
-  for (const [index, who] of (from ?? []).entries()) {
-    if (!who.startsWith("person:"))
-      report.faults.push({
-        path: [...path, "from", index],
-        message: `${who} is not a person; write person:${who}`,
-      });
+function checkNamed({ report }: Workshop, names: readonly string[], path: Path): void {
+  for (const [index, who] of names.entries()) {
+    const isKnown = /^(person|role|group):/.test(who);
+    const message = isKnown
+      ? nameFault(who)
+      : `${who} is not a person; write person:${who}, role:… or group:…`;
+    if (message !== undefined) report.faults.push({ path: [...path, index], message });
   }
-  const fault = unsatisfiable({ quorum, from, veto }, []);
+}
+
+function checkApprovers(shop: Workshop, given: PolicyApprovers, path: Path): void {
+  const { report } = shop;
+  const written = approversOf(given);
+  checkNamed(shop, written.from ?? [], [...path, "from"]);
+  checkNamed(shop, written.escalateAtHalf ?? [], [...path, "at_half_time", "also"]);
+  const rule = approverRule(written);
+  if (typeof rule === "string") {
+    const isNamed = report.faults.some((fault) => fault.path.join().startsWith(path.join()));
+    if (!isNamed) report.faults.push({ path, message: asWritten(rule) });
+    return;
+  }
+  const fault = unsatisfiable(rule, []);
   if (fault !== undefined) report.faults.push({ path, message: `the quorum can never be met: ${fault}` });
+}
+
+/** In the words of the file. */
+const asWritten = (fault: string): string =>
+  fault
+    .replace("approvers.escalateAtHalf adds", "at_half_time adds")
+    .replace(/^approvers\.remindEveryMs is.*$/, "remind_every is less than a minute")
+    .replaceAll("approvers.", "");
+
+/** Half of no time never comes. */
+function checkHalfTime({ report }: Workshop, terms: Escalation, path: Path): void {
+  const { approvers, stages = [], decide_by } = terms;
+  const rules = [...(approvers === undefined ? [] : [approvers]), ...stages];
+  const isIdle = rules.some(
+    (one) => one.at_half_time !== undefined && ("decide_by" in one ? one.decide_by : decide_by) === undefined,
+  );
+  if (isIdle)
+    report.warnings.push({ path, message: "at_half_time without decide_by: it never comes to that" });
 }
 
 /** Each stage alone could be met; together they need the same person twice. */
@@ -53,6 +85,7 @@ function checkEscalation(shop: Workshop, terms: Escalation, verdict: string, pat
     checkApprovers(shop, stage, [...path, "stages", index]);
   checkSeats(shop, stages ?? [], [...path, "stages"]);
   checkTimeout(shop, terms, path);
+  checkHalfTime(shop, terms, path);
 }
 
 function checkTimeout({ report }: Workshop, terms: Escalation, path: Path): void {

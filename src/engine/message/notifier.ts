@@ -9,7 +9,7 @@ import { ANNOUNCED } from "../../core/message/announced.ts";
 import { wants } from "../../core/message/endpoint-state.ts";
 import { dropMessage, makeMessages, messageId, type NewMessage } from "../../core/message/message.ts";
 import { keepNotifier } from "../../core/message/place.ts";
-import { APPROVERS, recipientsOf } from "../../core/message/recipients.ts";
+import { APPROVERS, askedOf, recipientsOf } from "../../core/message/recipients.ts";
 import { approvalStream, NOTIFIER, ROSTER, type StreamRef, streamRef } from "../../core/stream.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 import { readState } from "../read-state.ts";
@@ -41,8 +41,9 @@ async function receiversOf(
     target.to.includes(APPROVERS) && ref.kind === "approval"
       ? await readState(runtime, approvalStream(ref.id))
       : undefined;
-  const from = asked === undefined || asked.status === "none" ? [] : (asked.approvers.from ?? []);
-  return recipientsOf(await readState(runtime, ROSTER), target.to, from);
+  const roster = await readState(runtime, ROSTER);
+  const approvers = asked === undefined || asked.status === "none" ? [] : askedOf(asked, roster);
+  return recipientsOf(roster, target.to, approvers);
 }
 
 async function announce(

@@ -5,6 +5,7 @@ import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import { grantFold } from "../../core/grant/state.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { keyFold } from "../../core/key/state.ts";
 import { endpointFold } from "../../core/message/endpoint-state.ts";
 import { messageFold } from "../../core/message/message-state.ts";
 import { notifierFold } from "../../core/message/place.ts";
@@ -13,6 +14,7 @@ import { monitorFold } from "../../core/monitor/place-state.ts";
 import { policyFold } from "../../core/policy-record.ts";
 import { storeFold } from "../../core/restore.ts";
 import { rosterFold } from "../../core/roster.ts";
+import { loginFold, sessionFold } from "../../core/session/state.ts";
 import { actionStream, type StreamRef } from "../../core/stream.ts";
 import type { Folds, StateOf } from "../../core/streams.ts";
 import { switchFold } from "../../core/switch.ts";
@@ -103,11 +105,14 @@ export const FOLDS: Folds = {
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
+  key: keyFold,
+  login: loginFold,
   message: messageFold,
   monitor: monitorFold,
   notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
+  session: sessionFold,
   store: storeFold,
   switch: switchFold,
   workflow: workflowFold,
