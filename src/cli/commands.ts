@@ -6,6 +6,7 @@ import { approve } from "./approve.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
 import { demo } from "./demo.ts";
+import { endpoints } from "./endpoints.ts";
 import { exportCommand } from "./export.ts";
 import { extend } from "./extend.ts";
 import { fork } from "./fork.ts";
@@ -16,6 +17,7 @@ import { init } from "./init.ts";
 import { journal } from "./journal.ts";
 import { keys } from "./keys.ts";
 import { loginLink } from "./login-link.ts";
+import { notifications } from "./notifications.ts";
 import { people } from "./people.ts";
 import { policyBacktest } from "./policy/backtest.ts";
 import { policyCheck } from "./policy/check.ts";
@@ -49,6 +51,8 @@ export const COMMANDS: readonly Command[] = [
   approvals,
   workflows,
   alerts,
+  notifications,
+  endpoints,
   show,
   approve,
   reject,

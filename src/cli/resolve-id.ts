@@ -6,7 +6,7 @@ import { CommandError } from "./failure.ts";
 
 const WHOLE = 26;
 const FEWEST = 6;
-const FORM = /^(alr|apr|act|eff|wf|grt|key)_([0-9A-Za-z]+)$/;
+const FORM = /^(alr|apr|act|eff|end|grt|key|msg|wf)_([0-9A-Za-z]+)$/;
 
 type Given = { readonly prefix: string; readonly rest: string };
 
@@ -21,6 +21,8 @@ function find({ hp }: Context, { prefix, rest }: Given): Promise<readonly string
   if (prefix === "grt") return hp.grants.find(`grt_${rest}`);
   if (prefix === "key") return hp.keys.find(`key_${rest}`);
   if (prefix === "alr") return hp.alerts.find(`alr_${rest}`);
+  if (prefix === "end") return hp.endpoints.find(`end_${rest}`);
+  if (prefix === "msg") return hp.messages.find(`msg_${rest}`);
   return prefix === "wf" ? hp.workflows.find(`wf_${rest}`) : hp.actions.find(`act_${rest}`);
 }
 
@@ -76,6 +78,22 @@ export async function alertId(context: Context, given: string): Promise<string> 
   if (id?.prefix === "alr") return complete(context, id);
   throw new HoldpointError("unknown_id", `"${given}" is not the id of an alert: those begin with alr_.`, {
     next: "Check the id; `holdpoint alerts --all` lists them.",
+  });
+}
+
+export async function endpointId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "end") return complete(context, id);
+  throw new HoldpointError("unknown_id", `"${given}" is not the id of an endpoint: those begin with end_.`, {
+    next: "Check the id; `holdpoint endpoints --all` lists them.",
+  });
+}
+
+export async function messageId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "msg") return complete(context, id);
+  throw new HoldpointError("unknown_id", `"${given}" is not the id of a message: those begin with msg_.`, {
+    next: "Check the id; `holdpoint notifications` lists them.",
   });
 }
 

@@ -34,10 +34,16 @@ const step = fc.oneof(
     of: fc.constantFrom("agent:mailer", ...PEOPLE),
     forMs: span,
   }),
-  fc.record({ do: fc.constant("rotate" as const), at: fc.nat(9), overlapMs: fc.constantFrom(0, 700, 2_000) }),
+  fc.record({
+    do: fc.constant("rotate" as const),
+    at: fc.nat(9),
+    overlapMs: fc.constantFrom(0, 700, 2_000),
+  }),
   fc.record({ do: fc.constant("revoke" as const), at: fc.nat(9) }),
-  fc.record({ do: fc.constantFrom("suspend" as const, "reinstate" as const, "remove" as const), who }),
-  fc.record({ do: fc.constantFrom("add" as const, "change" as const), who, roles: role }),
+  fc.record({ do: fc.constant("remove" as const), who }),
+  fc.record({ do: fc.constant("add" as const), who, roles: role }),
+  fc.record({ do: fc.constantFrom("suspend" as const, "reinstate" as const), who }),
+  fc.record({ do: fc.constant("change" as const), who, roles: role }),
   fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 300, 700, 1_000, 2_000) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
@@ -79,7 +85,7 @@ async function rotate(
   model: Model,
   { at, overlapMs }: { at: number; overlapMs: number },
 ): Promise<void> {
-  const old = model.keys[at];
+  const old = model.keys[at % model.keys.length];
   if (old === undefined) return;
   const person = model.people.get(old.of);
   const isOver = old.revoked || old.replaced || model.now >= old.until;
@@ -132,7 +138,7 @@ async function take(process: Process, model: Model, step: Step): Promise<void> {
   if (step.do === "rotate") return rotate(process, model, step);
   if (step.do === "wait") return;
   if (step.do === "revoke") {
-    const key = model.keys[step.at];
+    const key = model.keys[step.at % model.keys.length];
     if (key === undefined) return;
     key.revoked = true;
     await process.keys.revoke(key.id, SAID);
@@ -154,27 +160,31 @@ async function agrees(process: Process, model: Model): Promise<void> {
   }
 }
 
+async function begin(process: Process): Promise<Model["people"]> {
+  for (const person of [BY, ...PEOPLE]) await process.people.add({ person, roles: ["admin"], by: BY });
+  const one = { there: true, lives: 1, suspended: false };
+  return new Map(PEOPLE.map((name) => [name, { ...one, roles: ["admin"] }]));
+}
+
 test("authenticate agrees with the model after every step, and another process within a second", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 24 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 30, size: "max" }), async (steps) => {
       const { clock, process } = machine();
       const [one, other] = [process(), process()];
-      const people = new Map<string, Somebody>(
-        PEOPLE.map((name) => [name, { there: false, lives: 0, suspended: false, roles: [] }]),
-      );
-      const model: Model = { now: clock.now(), keys: [], people };
-      await one.people.add({ person: BY, roles: ["admin"], by: BY });
+      const model: Model = { now: clock.now(), keys: [], people: await begin(one) };
       for (const each of steps) {
+        for (const { text } of model.keys) await authenticate(other.runtime, text);
+        await clock.advance(1);
+        model.now = clock.now();
         await take(one, model, each);
-        await clock.advance(each.do === "wait" ? each.ms : 1);
+        if (each.do === "wait") await clock.advance(each.ms);
         model.now = clock.now();
         await agrees(one, model);
       }
-      await agrees(other, model);
-      await clock.advance(1_000);
+      await clock.advance(999);
       model.now = clock.now();
       await agrees(other, model);
     }),
-    runs(150),
+    runs(200),
   );
 });

@@ -32,7 +32,7 @@ import { checkPlace, type Turned } from "../workflow/call.ts";
 import type { ReviewFacts } from "./events.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
-import { review } from "./review.ts";
+import { review, withPeople } from "./review.ts";
 import { reviewFacts } from "./review-facts.ts";
 import {
   argsOf,
@@ -256,9 +256,11 @@ function useDecision(
   const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
   if (more !== undefined) return more;
   const isMoved = sight === "moved";
+  const next = withPeople(draft, state, isMoved ? askedAgain(answer, approval) : answer);
+  if ("kind" in next) return next;
   const otherwise = fault?.reason ?? "the policy no longer allows what was approved";
   lapse(draft, approvalId, isMoved ? PREVIEW_MOVED : otherwise);
-  return followReview(draft, id, isMoved ? askedAgain(answer, approval) : answer, executor);
+  return followReview(draft, id, next, executor);
 }
 
 function startByApproval(
@@ -326,6 +328,14 @@ function endApproval(draft: Draft, id: string, reason: string): void {
   withdrawApproval(draft, id, { by: "dispatch check", reason });
 }
 
+/** Nobody was asked yet. */
+function reviewFirst(draft: Draft, id: string, executor: Executor): Need | Load | Advanced {
+  const said = review(draft, id, executor.args, executor);
+  const answer = "kind" in said ? said : withPeople(draft, live(draft, id), said);
+  if ("kind" in answer) return answer;
+  return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
+}
+
 /** `isNew`: the arguments were digested in this very decision. Otherwise it is made sure that they are still the same. */
 export function advance(draft: Draft, id: string, bringer: Bringer, isNew = false): Need | Load | Advanced {
   const more = draft.need({ write: [actionStream(id)] });
@@ -352,7 +362,5 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
       reason: "the tool changed after the proposal",
     });
   }
-  const answer = review(draft, id, executor.args, executor);
-  if ("kind" in answer) return answer;
-  return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
+  return reviewFirst(draft, id, executor);
 }

@@ -73,66 +73,74 @@ async function dropAll(runtime: Runtime, endpoint: string): Promise<void> {
   }
 }
 
-export function createNotifier(runtime: Runtime): Notifier {
-  const { store, tenant } = runtime;
-  const places: Places = new Map();
-  let endpoints: readonly KnownEndpoint[] = [];
-  let position = 0;
-  let unkept = 0;
+type Desk = {
+  readonly runtime: Runtime;
+  readonly places: Places;
+  endpoints: readonly KnownEndpoint[];
+  /** The last entry that was looked at. */
+  position: number;
+  /** Entries since the place was kept. */
+  unkept: number;
+};
 
-  async function see(entry: JournalEntry): Promise<boolean> {
-    const header = JSON.parse(entry.header) as Header;
-    const { kind, id } = streamRef(header.stream);
-    if (kind === "notifier") return false;
-    unkept++;
-    if (kind === "message") return true;
-    if (kind === "endpoint") {
-      endpoints = await endpointsOn(runtime, places);
-      if (header.type === "endpoint.removed") await dropAll(runtime, id);
-      return true;
-    }
-    if (entry.body === null || !ANNOUNCED.has(header.type) || endpoints.length === 0) return false;
-    await announce(runtime, endpoints, { header, hash: entry.hash, position: entry.position });
+/** Answers whether there may be something to send. */
+async function see(desk: Desk, entry: JournalEntry): Promise<boolean> {
+  const { runtime, places } = desk;
+  const header = JSON.parse(entry.header) as Header;
+  const { kind, id } = streamRef(header.stream);
+  if (kind === "notifier") return false;
+  desk.unkept++;
+  if (kind === "message") return true;
+  if (kind === "endpoint") {
+    desk.endpoints = await endpointsOn(runtime, places);
+    if (header.type === "endpoint.removed") await dropAll(runtime, id);
     return true;
   }
+  const { endpoints } = desk;
+  if (entry.body === null || !ANNOUNCED.has(header.type) || endpoints.length === 0) return false;
+  await announce(runtime, endpoints, { header, hash: entry.hash, position: entry.position });
+  return true;
+}
 
-  async function keep(): Promise<void> {
-    if (unkept === 0) return;
-    await runCommand(runtime, { write: [NOTIFIER] }, (draft) => {
-      draft.append(NOTIFIER, keepNotifier(draft.state(NOTIFIER), position));
-      return { kind: "kept" as const };
-    });
-    unkept = 0;
+async function keep(desk: Desk): Promise<void> {
+  if (desk.unkept === 0) return;
+  await runCommand(desk.runtime, { write: [NOTIFIER] }, (draft) => {
+    draft.append(NOTIFIER, keepNotifier(draft.state(NOTIFIER), desk.position));
+    return { kind: "kept" as const };
+  });
+  desk.unkept = 0;
+}
+
+async function readPage(desk: Desk, page: readonly JournalEntry[], signal: AbortSignal): Promise<boolean> {
+  let isNews = false;
+  for (const entry of page) {
+    if (signal.aborted) return isNews;
+    if (await see(desk, entry)) isNews = true;
+    desk.position = entry.position;
   }
+  if (desk.unkept >= KEEP_AFTER) await keep(desk);
+  return isNews;
+}
 
-  /** Answers whether there may be something to send. */
-  async function readPage(page: readonly JournalEntry[], signal: AbortSignal): Promise<boolean> {
-    let isNews = false;
-    for (const entry of page) {
-      if (signal.aborted) return isNews;
-      if (await see(entry)) isNews = true;
-      position = entry.position;
-    }
-    if (unkept >= KEEP_AFTER) await keep();
-    return isNews;
-  }
-
+export function createNotifier(runtime: Runtime): Notifier {
+  const { store, tenant } = runtime;
+  const desk: Desk = { runtime, places: new Map(), endpoints: [], position: 0, unkept: 0 };
   return {
-    keep,
-    endpoints: () => endpoints,
+    keep: () => keep(desk),
+    endpoints: () => desk.endpoints,
     async begin() {
       const { position: kept } = await readState(runtime, NOTIFIER);
       // Before the list: an endpoint that comes in between is met in the log.
       const end = await store.position();
-      endpoints = await endpointsOn(runtime, places);
-      position = kept ?? Math.min(end, ...endpoints.map(({ since }) => since));
-      unkept = 0;
+      desk.endpoints = await endpointsOn(runtime, desk.places);
+      desk.position = kept ?? Math.min(end, ...desk.endpoints.map(({ since }) => since));
+      desk.unkept = 0;
     },
     async readOn(signal) {
       let isNews = false;
       while (!signal.aborted) {
-        const page = await store.log(tenant, position, PAGE);
-        if (await readPage(page, signal)) isNews = true;
+        const page = await store.log(tenant, desk.position, PAGE);
+        if (await readPage(desk, page, signal)) isNews = true;
         if (page.length < PAGE) break;
       }
       return isNews;
