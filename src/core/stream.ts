@@ -5,6 +5,7 @@
 export const STREAM_KINDS = [
   "action",
   "alert",
+  "answer",
   "approval",
   "budget",
   "endpoint",
@@ -39,6 +40,7 @@ export function streamRef(name: string): StreamRef {
 
 export const actionStream = (id: string): StreamRef<"action"> => ({ kind: "action", id });
 export const alertStream = (id: string): StreamRef<"alert"> => ({ kind: "alert", id });
+export const answerStream = (id: string): StreamRef<"answer"> => ({ kind: "answer", id });
 export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "approval", id });
 export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
 export const endpointStream = (id: string): StreamRef<"endpoint"> => ({ kind: "endpoint", id });

@@ -1,5 +1,6 @@
 /** The table of stream kinds: which fold each has. Rules live beside their states; this file only lists them. */
 import { type ActionState, actionFold } from "./action/state.ts";
+import { type AnswerState, answerFold } from "./answer/state.ts";
 import { type ApprovalState, approvalFold } from "./approval/state.ts";
 import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
@@ -22,6 +23,7 @@ import { type WorkflowState, workflowFold } from "./workflow/state.ts";
 export type StateMap = {
   action: ActionState;
   alert: AlertState;
+  answer: AnswerState;
   approval: ApprovalState;
   budget: BudgetState;
   endpoint: EndpointState;
@@ -45,6 +47,7 @@ export type Folds = { readonly [K in StreamKind]: Fold<StateMap[K]> };
 export const FOLDS: Folds = {
   action: actionFold,
   alert: alertFold,
+  answer: answerFold,
   approval: approvalFold,
   budget: budgetFold,
   endpoint: endpointFold,

@@ -23,6 +23,7 @@ export const TAGS = [
   "policies",
   "alerts",
   "events",
+  "identities",
   "server",
 ] as const;
 export type Tag = (typeof TAGS)[number];

@@ -99,6 +99,7 @@ test("docs/reference/events.md has every event type that the rules know, and no 
   const KINDS = [
     ...[
       "action",
+      "answer",
       "effect",
       "approval",
       "budget",

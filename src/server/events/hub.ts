@@ -59,14 +59,35 @@ function createRing(start: number) {
   };
 }
 
-export function createHub(place: Place, clock: Clock, failed: (error: unknown) => void): Hub {
+type Reading = {
+  readonly place: Place;
+  readonly clock: Clock;
+  readonly frame: Framer;
+  readonly signal: AbortSignal;
+  readonly failed: (error: unknown) => void;
+  /** Handed out in this order. */
+  readonly give: (frames: readonly Frame[]) => void;
+};
+
+/** Until it succeeds, or the signal aborts. */
+async function insist({ clock, signal, failed }: Reading, act: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await act();
+    } catch (error) {
+      if (signal.aborted) return;
+      failed(error);
+      await clock.sleep(BACK_OFF_MS, signal);
+    }
+  }
+}
+
+/** From a position on, as long as the signal lets it. */
+function createReader(reading: Reading, start: number) {
+  const { place, clock, frame, signal, give } = reading;
   const { store, tenant } = place;
-  const over = new AbortController();
-  const ears = new Set<Ear>();
-  const frame = createFramer(place);
-  let position = 0;
-  let followed = 0;
-  let ring = createRing(0);
+  let position = start;
+  let followed = start;
 
   async function readOn(): Promise<void> {
     for (;;) {
@@ -74,10 +95,9 @@ export function createHub(place: Place, clock: Clock, failed: (error: unknown) =
       const frames: Frame[] = [];
       for (const entry of page) frames.push(await frame(entry));
       const last = page.at(-1);
-      if (last === undefined || over.signal.aborted) return;
+      if (last === undefined || signal.aborted) return;
       position = last.position;
-      ring.add(frames);
-      for (const ear of [...ears]) ear(frames);
+      give(frames);
       if (page.length < PAGE) return;
     }
   }
@@ -85,28 +105,33 @@ export function createHub(place: Place, clock: Clock, failed: (error: unknown) =
   /** What a store has seen and does not show in its log yet is looked for again a little later. */
   async function turn(): Promise<void> {
     await readOn();
-    const moved = await store.follow(followed, over.signal);
-    if (moved.position === followed && moved.streams.length > 0) await clock.sleep(UNSETTLED_MS, over.signal);
+    const moved = await store.follow(followed, signal);
+    if (moved.position === followed && moved.streams.length > 0) await clock.sleep(UNSETTLED_MS, signal);
     followed = moved.position;
   }
 
-  async function begin(): Promise<void> {
-    position = await store.position();
-    followed = position;
+  return async () => {
+    while (!signal.aborted) await insist(reading, turn);
+  };
+}
+
+export function createHub(place: Place, clock: Clock, failed: (error: unknown) => void): Hub {
+  const over = new AbortController();
+  const ears = new Set<Ear>();
+  const frame = createFramer(place);
+  let position = 0;
+  let ring = createRing(0);
+  const give = (frames: readonly Frame[]) => {
+    position = frames.at(-1)?.position ?? position;
+    ring.add(frames);
+    for (const ear of [...ears]) ear(frames);
+  };
+  const reading: Reading = { place, clock, frame, signal: over.signal, failed, give };
+  const begun = insist(reading, async () => {
+    position = await place.store.position();
     ring = createRing(position);
-  }
-
-  async function run(): Promise<void> {
-    while (!over.signal.aborted)
-      await turn().catch(async (error: unknown) => {
-        if (over.signal.aborted) return;
-        failed(error);
-        await clock.sleep(BACK_OFF_MS, over.signal);
-      });
-  }
-
-  const begun = begin();
-  begun.then(run).catch(failed);
+  });
+  begun.then(() => createReader(reading, position)()).catch(failed);
   return {
     position: () => position,
     join(ear) {

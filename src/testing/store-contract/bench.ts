@@ -1,5 +1,6 @@
 /** What the claims work with: a small domain, a clock that the test moves, and handles that stand for processes. */
 import type { TestContext } from "node:test";
+import { answerFold } from "../../core/answer/state.ts";
 import { budgetFold } from "../../core/budget.ts";
 import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
@@ -100,6 +101,7 @@ const tallyFold: Fold<Tally> = {
 export const FOLDS: Folds = {
   action: tallyFold as unknown as Fold<StateOf<"action">>,
   alert: alertFold,
+  answer: answerFold,
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
   budget: budgetFold,
   endpoint: endpointFold,
