@@ -26,13 +26,21 @@ export const messagesView = {
   },
 } as const;
 
-/** By endpoint, and in the order in which they are due: one that is slow does not stand before others. */
-export const outboxView = {
-  view: "outbox",
-  kind: "message",
-  version: 1,
-  row(_id: string, state: StateOf<"message">) {
-    if (state.status !== "waiting" || state.dueAt === null) return undefined;
-    return { bucket: state.endpoint, at: state.dueAt, due: state.dueAt, data: {} };
-  },
-} as const;
+/**
+ * By endpoint, and in the order in which they are due: one that is slow does not stand before others. There are two, and
+ * each turn leads from one to the other: who tried a message holds it where it was for as long as that could have taken, and it is
+ * due again before.
+ */
+const outbox = <View extends string>(view: View, parity: 0 | 1) =>
+  ({
+    view,
+    kind: "message",
+    version: 1,
+    row(_id: string, state: StateOf<"message">) {
+      if (state.status !== "waiting" || state.dueAt === null || state.turns % 2 !== parity) return undefined;
+      return { bucket: state.endpoint, at: state.dueAt, due: state.dueAt, data: {} };
+    },
+  }) as const;
+
+export const outboxView = outbox("outbox", 0);
+export const outboxAgainView = outbox("outbox_again", 1);

@@ -4,7 +4,7 @@ import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
 import { grantsView, standingView } from "./grants.ts";
 import { keysView } from "./keys.ts";
-import { endpointsView, messagesView, outboxView } from "./messages.ts";
+import { endpointsView, messagesView, outboxAgainView, outboxView } from "./messages.ts";
 import { policiesView } from "./policies.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
@@ -21,4 +21,5 @@ export const PROJECTIONS = [
   endpointsView,
   messagesView,
   outboxView,
+  outboxAgainView,
 ] as const;

@@ -59,7 +59,7 @@ test("what a person lowered, so that another rule asked again, was changed", asy
 test("a question counts for what it was about when it was decided", async (context) => {
   let most = 1_000;
   const capped = (call: { args: Pay }): Verdict =>
-    call.args.amount > most ? { verdict: "revise", set: { amount: most } } : rule(call);
+    call.args.amount > most ? { verdict: "revise", set: { amount: most }, reason: "the most" } : rule(call);
   const { hp, ask, by } = till(context, capped);
   for (const n of TIMES) await hp.approvals.approve(await ask(40 + 4 * n), by(n));
   assert.equal(await covers(hp, 50), true);

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { cardLines } from "../../src/cli/card-lines.ts";
+import { delegate } from "../../src/core/approval/delegate.ts";
 import type { Json } from "../../src/core/json.ts";
 import { ANNOUNCED } from "../../src/core/message/announced.ts";
 import { cutTitle } from "../../src/core/message/title.ts";
 import { isMailAddress } from "../../src/engine/message/mail-address.ts";
 import { mailText } from "../../src/engine/message/mail-text.ts";
+import { runCommand } from "../../src/engine/run-command.ts";
 import { FORBIDDEN } from "../cli/hostile.ts";
 import { START } from "../fixtures/runtime.ts";
 import { ANN, type Bench, bench, type Desk } from "./bench.ts";
@@ -126,6 +128,34 @@ describe("mail", () => {
       server.got.map((got) => got.to),
       [["TO:<bob@example.com>"]],
     );
+  });
+
+  test("to approvers reaches whom a seat was handed to, and no longer whoever handed it over", async (context) => {
+    const place = bench(context);
+    const server = await startMailServer(context);
+    const desk = openDesk(place, server);
+    for (const name of ["ann", "bob"]) await desk.member(`person:${name}`, { mail: `${name}@example.com` });
+    await desk.endpoints.add({ to: ["approvers"], events: ["approval.delegated"], ...ANN });
+    const verdict = { verdict: "escalate", approvers: { quorum: 1, from: ["person:bob"] } } as const;
+    const tool = desk.gate({ name: "wire", policy: () => verdict, run: () => "done" });
+    const asked = await tool({}, { waitMs: 0 });
+    assert.ok(asked.executed === false);
+    const seat = {
+      approval: String(asked.approval),
+      by: "person:bob",
+      to: "person:ann",
+      reason: "away",
+      via: "test",
+    };
+    await runCommand(desk.runtime, {}, (draft) => delegate(draft, seat));
+    desk.deliver();
+    await place.until(async () => (await desk.messages.count("delivered")) === 1);
+    assert.deepEqual(
+      server.got.flatMap((got) => got.to),
+      ["TO:<ann@example.com>"],
+    );
+    const [mail] = server.got.map(readMail);
+    assert.equal(mail?.headers.get("subject"), "[Holdpoint] Approval needed, handed over: wire");
   });
 
   test("that a server refuses is tried again under the same id; what the server wrote is nowhere", async (context) => {

@@ -84,9 +84,9 @@ async function play(hp: Holdpoint, handle: unknown): Promise<number> {
   const rejected = await asks(nested(handle, 20), { requestId: "ask-1", waitMs: 0, says: "please" });
   const approved = await asks({ list: [handle, handle] }, { requestId: "ask-2", waitMs: 0 });
   assert.ok(rejected.executed === false && approved.executed === false);
-  await hp.approvals.reject(String(rejected.approval), { ...ANN, reason: `no: ${CANARY}` });
-  await hp.approvals.approve(String(approved.approval), { ...ANN, note: `yes: ${CANARY}` });
-  const edited = hp.approvals.approve(String(approved.approval), { ...ANN, edit: { list: CANARY } });
+  await hp.approvals.reject(String(rejected.approval), { ...ANN, reason: `no: ${CANARY}-row` });
+  await hp.approvals.approve(String(approved.approval), { ...ANN, note: `yes: ${CANARY}-row` });
+  const edited = hp.approvals.approve(String(approved.approval), { ...ANN, edit: { list: `${CANARY}-row` } });
   await assert.rejects(edited);
   return seen.filter((value) => value.includes(CANARY)).length;
 }
@@ -108,13 +108,9 @@ test("no secret is in a message, a mail, a notice, the journal or the store", as
   const settings = { allowPrivate: true, smtpUrl, mailFrom: "holdpoint@example.com" };
   const delivering = hp.deliver(over.signal, settings);
   mail.answer = (stage) => (stage === "data" ? `451 you said ${PASSWORD}` : "250 ok");
-  const handles = [await hp.putSecret(`${CANARY}-row`), secret("env:HOLDPOINT_TEST_CANARY")];
-  let ran = 0;
-  for (const handle of handles.slice(0, 1)) ran += await play(hp, handle);
-  assert.equal(ran, 3, "the tools got the value itself");
-  const [, fromEnvironment] = handles;
+  assert.equal(await play(hp, await hp.putSecret(`${CANARY}-row`)), 3, "the tools got the value itself");
   const env = hp.gate({ name: "env", policy: "escalate", run: () => "done" });
-  await env({ key: fromEnvironment }, { requestId: "env-1", waitMs: 0 });
+  await env({ key: secret("env:HOLDPOINT_TEST_CANARY") }, { requestId: "env-1", waitMs: 0 });
   await until(async () => (await hp.messages.list({ status: "waiting" })).items.length > 0);
   await until(async () => mail.got.length >= 3);
   mail.answer = () => "250 ok";
@@ -149,7 +145,7 @@ test("no secret is in a message, a mail, a notice, the journal or the store", as
     .join("\n");
   const keys = [hook.secret ?? "", other.secret ?? ""].flatMap((key) => [key, key.slice(6)]);
   assert.ok(keys.every((key) => key.length > 40));
-  const values = [CANARY, `${CANARY}-row`, `${CANARY}-env`, PASSWORD].flatMap(spellings);
+  const values = [`${CANARY}-row`, `${CANARY}-env`, PASSWORD].flatMap(spellings);
   for (const [where, text] of Object.entries({ ...texts, stored }))
     for (const value of [...values, ...keys]) assert.ok(!text.includes(value), `${value} is in the ${where}`);
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { cpSync } from "node:fs";
 import path from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -89,6 +90,29 @@ describe("on SQLite", () => {
     await until(async () => (await hp.messages.count("delivered")) === 24);
     assert.equal(new Set(receiver.got.map(({ id }) => id)).size, 24);
     assert.equal(most, 1);
+  });
+
+  test("a copy of a store tells nobody anything", async (context) => {
+    const folder = temporaryFolder(context);
+    const hp = folder.open();
+    const receiver = await startReceiver(context);
+    receiver.answer = () => 500;
+    await hp.endpoints.add({ url: receiver.url, events: ["approval.requested"], ...ANN });
+    const over = new AbortController();
+    const delivering = hp.deliver(over.signal, { allowPrivate: true });
+    await asker(hp)(1);
+    await receiver.reached(1);
+    over.abort();
+    await delivering;
+    await hp.close();
+    const copy = `${folder.path}-copy`;
+    cpSync(folder.path, copy, { recursive: true });
+    const other = folder.open({ folder: copy });
+    await assert.rejects(other.deliver(AbortSignal.timeout(60_000), { allowPrivate: true }), {
+      code: "store_restored",
+    });
+    await setTimeout(100);
+    assert.equal(receiver.got.length, 1);
   });
 
   test("mails of checkpoints and questions show their cards", async (context) => {

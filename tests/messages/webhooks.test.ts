@@ -128,6 +128,22 @@ describe("a webhook", () => {
     await assert.rejects(desk.messages.retry(id, ANN), /is delivered/);
   });
 
+  test("is tried again when it is due, though whoever tried it last could still be at it by its lease", async (context) => {
+    const place = bench(context);
+    const desk = place.open({}, { timeoutMs: 60_000 });
+    const receiver = await startReceiver(context);
+    receiver.answer = () => (receiver.got.length < 3 ? 500 : 200);
+    await desk.endpoints.add({ url: receiver.url, events: ["approval.requested"], ...ANN });
+    desk.deliver();
+    await desk.ask();
+    await place.until(async () => (await desk.messages.list()).items[0]?.["attempts"] === 1);
+    const { dueAt } = await desk.messages.get(receiver.got[0]?.id ?? "");
+    await place.until(() => receiver.got.length === 2);
+    const waited = place.machine.clock.now() - Number(dueAt);
+    assert.ok(waited < 20_000, `${waited} ms after it was due`);
+    await place.until(async () => (await desk.messages.count("delivered")) === 1);
+  });
+
   test("that answers 410 is switched off, and says so", async (context) => {
     const place = bench(context);
     const desk = place.open();

@@ -351,6 +351,35 @@ describe("a workflow from outside that is sent back", () => {
     });
   });
 
+  test("an undo is not proposed by itself, where its policy would let it through", async (context) => {
+    const hp = temporaryFolder(context).open({ policy: { policy: "p", default: "block" } });
+    tools(hp);
+    const run = () => assert.fail("it ran");
+    hp.gate({ name: "reserve", policy: "approve", run, undo: run });
+    for (const tool of ["book.undo", "reserve.undo"])
+      await assert.rejects(
+        hp.outside.propose({ tool, args: { args: {}, result: 1 }, ...FAR }),
+        code("invalid_input"),
+      );
+    const other = await hp.outside.propose({ tool: "mail.undo", ...FAR });
+    assert.partialDeepStrictEqual(other, { kind: "refused", code: "blocked" });
+  });
+
+  test("an undo that people are asked about and is turned down leaves the workflow failed, with the report", async (context) => {
+    const folder = temporaryFolder(context);
+    const hp = folder.open();
+    hp.declare({ name: "book", policy: "approve", undo: { policy: "escalate" } });
+    const id = await begun(hp);
+    const booked = await act(hp, id, "book", 1);
+    await hp.workflows.rollback(id, { ...ANN, reason: "back" });
+    const waiting = await hp.outside.workflows.undo(id, { undoes: booked, ...FAR });
+    assert.equal(waiting.kind, "waiting");
+    await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "keep it" });
+    await untilStatus(hp, id, "failed");
+    const { end } = await hp.outside.workflows.get(id);
+    assert.partialDeepStrictEqual(end, { report: { notUndone: [{ action: booked, reason: "keep it" }] } });
+  });
+
   test("is undone after its agent gave it up, where it was created so", async (context) => {
     const folder = temporaryFolder(context);
     const hp = folder.open();

@@ -52,6 +52,19 @@ const moved = (bodies: Bodies, id: string): Facts => ({
   decide_by: time(bodies.body["decideBy"]),
 });
 
+const reminded = (bodies: Bodies, id: string): Facts => ({
+  ...moved(bodies, id),
+  why: bodies.body["why"],
+  also: bodies.body["also"],
+});
+
+const handed = (bodies: Bodies, id: string): Facts => ({
+  ...questionOf(bodies, id),
+  by: bodies.body["by"],
+  to: bodies.body["to"],
+  decision_reason: bodies.body["reason"],
+});
+
 const decided = (bodies: Bodies, id: string): Facts => ({
   ...questionOf(bodies, id),
   by: bodies.body["by"],
@@ -121,6 +134,9 @@ export const ANNOUNCED: ReadonlyMap<string, Saying> = new Map([
   ["approval.stage_met", say("Approval needed, next stage", moved)],
   ["approval.escalated", say("Approval needed, time was up before", moved)],
   ["approval.extended", say("More time to decide", moved)],
+  ["approval.reminded", say("Reminder, still to be decided", reminded)],
+  ["approval.widened", say("Approval needed, more people may decide", reminded)],
+  ["approval.delegated", say("Approval needed, handed over", handed)],
   ["approval.approved", say("Approved", decided)],
   ["approval.modified", say("Approved with changes", decided)],
   ["approval.rejected", say("Rejected", decided)],

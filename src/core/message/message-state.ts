@@ -30,6 +30,8 @@ export type LiveMessage = Omit<MadeBody, "dueAt"> & {
   readonly madeAt: number;
   /** Since it was made, or put back by hand. */
   readonly attempts: number;
+  /** How often it was tried or put back in all. */
+  readonly turns: number;
   readonly last: Attempt | null;
   readonly dueAt: number | null;
   readonly endedAt: number | null;
@@ -48,7 +50,7 @@ const EVENTS = [
 ] as const;
 
 function made(body: MadeBody, { at }: RecordedEvent): LiveMessage {
-  const fresh = { attempts: 0, last: null, endedAt: null, reason: null } as const;
+  const fresh = { attempts: 0, turns: 0, last: null, endedAt: null, reason: null } as const;
   return { ...body, status: "waiting", madeAt: at, ...fresh };
 }
 
@@ -71,7 +73,8 @@ export const messageFold: Fold<MessageState> = {
       if (event.type === "message.made") return made(body as unknown as MadeBody, event);
       throw new HoldpointError("broken_rule", `"${event.type}" came before the message was made.`);
     }
-    const tried = { attempts: state.attempts + 1, last: attemptIn(event) };
+    const turns = state.turns + 1;
+    const tried = { attempts: state.attempts + 1, turns, last: attemptIn(event) };
     const over = { dueAt: null, endedAt: event.at } as const;
     switch (event.type as (typeof EVENTS)[number]) {
       case "message.tried":
@@ -83,7 +86,15 @@ export const messageFold: Fold<MessageState> = {
       case "message.dropped":
         return { ...state, ...over, status: "dropped", reason: String(body["reason"]) };
       case "message.requeued":
-        return { ...state, status: "waiting", attempts: 0, dueAt: event.at, endedAt: null, reason: null };
+        return {
+          ...state,
+          status: "waiting",
+          attempts: 0,
+          turns,
+          dueAt: event.at,
+          endedAt: null,
+          reason: null,
+        };
       default:
         throw new HoldpointError("broken_rule", "A message is made once.");
     }

@@ -1,8 +1,16 @@
 /** Whom a mail goes to: by the roster as it stands when the message is made, and again when it is sent. */
+import { delegationsIn, isEligible, type LiveApproval } from "../approval/state.ts";
 import { peopleAmong, type RosterState } from "../roster.ts";
 
 /** Those who may decide the approval that a message is about. */
 export const APPROVERS = "approvers";
+
+/** Whom its rule names, or a seat was handed to, as long as they may decide it now. A rule that names nobody means nobody here. */
+export function askedOf(approval: LiveApproval, roster: RosterState): readonly string[] {
+  const seats = delegationsIn(approval, approval.stage).map(({ to }) => to);
+  const named = peopleAmong(roster, [...(approval.approvers.from ?? []), ...seats]);
+  return named.filter((person) => isEligible(approval, roster, person));
+}
 
 function isReachable({ members, suspended }: RosterState, person: string): boolean {
   return members.get(person)?.mail != null && !suspended.includes(person);

@@ -35,8 +35,14 @@ describe("what keeps a policy from being used", () => {
       rule({ tool: "issue_refnd" }),
       "rules.0.tool: there is no tool issue_refnd (did you mean issue_refund?)",
     ],
-    [rule({ tool: "send_email", when: "args.amount_usd > 1" }), "rules.0.when: args has no field amount_usd"],
-    [rule({ when: "args.amount_usd > 1" }), "rules.0.when: args has no field amount_usd (of send_email)"],
+    [
+      rule({ tool: "send_email", when: "args.amount_usd > 1" }),
+      "rules.0.when: args has no field amount_usd (it has: to)",
+    ],
+    [
+      rule({ when: "args.amount_usd > 1" }),
+      "rules.0.when: args has no field amount_usd (it has: to) (of send_email)",
+    ],
     [
       rule({ when: "has(args.amunt_usd)" }),
       "rules.0.when: args has no field amunt_usd (did you mean amount_usd?)",
@@ -61,7 +67,11 @@ describe("what keeps a policy from being used", () => {
     ],
     [
       rule({ verdict: "escalate", approvers: { from: "ann" } }),
-      "rules.0.approvers.from.0: ann is not a person; write person:ann",
+      "rules.0.approvers.from.0: ann is not a person; write person:ann, role:… or group:…",
+    ],
+    [
+      rule({ verdict: "escalate", approvers: { from: "agent:x" } }),
+      "rules.0.approvers.from.0: agent:x does not decide, only people do; name them as person:…, role:… or group:…",
     ],
     [
       rule({ verdict: "escalate", approvers: { quorum: 1 }, stages: [{ quorum: 1 }] }),

@@ -1,6 +1,9 @@
 /**
  * Tells the outside, until the signal aborts: reads the log, makes messages of it, sends what is due. Any number of processes
  * may do so at once.
+ *
+ * L1. A store that was restored or copied tells nobody anything before a person has acknowledged it: a copy would write to
+ *     the same people and machines as the original.
  */
 import { errorText } from "../../core/error-text.ts";
 import { sleepThrough } from "../clock.ts";
@@ -73,12 +76,15 @@ export async function deliver(office: Office, signal: AbortSignal): Promise<void
     if (error !== undefined) tell(error);
     bell.ring();
   });
+  await runtime.history.confirm();
   let isLost = true;
   let followed = await runtime.store.position();
   let due: number | null = null;
 
   async function turn(): Promise<void> {
     const isFirst = isLost;
+    const broken = runtime.history.broken();
+    if (broken !== undefined) throw broken;
     if (isLost) await notifier.begin();
     isLost = false;
     const isNews = await notifier.readOn(signal);

@@ -12,6 +12,9 @@ export type KnownEndpoint = {
   readonly since: number;
 };
 
+/** A message that waits is in one of them. */
+export const OUTBOXES = ["outbox", "outbox_again"] as const;
+
 const PAGE = 1_000;
 
 /** What was added where does not change: read once. */

@@ -4,17 +4,18 @@
  * O1. An endpoint is told of entries after the one by which it was added, whoever reads them and whenever.
  * O2. Reading an entry again makes no second message: the place need not be kept with each.
  */
+import type { Draft } from "../../core/draft.ts";
 import { ANNOUNCED } from "../../core/message/announced.ts";
 import { wants } from "../../core/message/endpoint-state.ts";
 import { dropMessage, makeMessages, messageId, type NewMessage } from "../../core/message/message.ts";
 import { keepNotifier } from "../../core/message/place.ts";
-import { APPROVERS, recipientsOf } from "../../core/message/recipients.ts";
+import { APPROVERS, askedOf, recipientsOf } from "../../core/message/recipients.ts";
 import { approvalStream, NOTIFIER, ROSTER, type StreamRef, streamRef } from "../../core/stream.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
-import { endpointsOn, type KnownEndpoint, type Places } from "./known-endpoints.ts";
+import { endpointsOn, type KnownEndpoint, OUTBOXES, type Places } from "./known-endpoints.ts";
 
 const PAGE = 500;
 const KEEP_AFTER = 500;
@@ -40,8 +41,9 @@ async function receiversOf(
     target.to.includes(APPROVERS) && ref.kind === "approval"
       ? await readState(runtime, approvalStream(ref.id))
       : undefined;
-  const from = asked === undefined || asked.status === "none" ? [] : (asked.approvers.from ?? []);
-  return recipientsOf(await readState(runtime, ROSTER), target.to, from);
+  const roster = await readState(runtime, ROSTER);
+  const approvers = asked === undefined || asked.status === "none" ? [] : askedOf(asked, roster);
+  return recipientsOf(roster, target.to, approvers);
 }
 
 async function announce(
@@ -63,13 +65,15 @@ async function announce(
 
 /** Nobody waits any more for what an endpoint that was removed had not got. */
 async function dropAll(runtime: Runtime, endpoint: string): Promise<void> {
-  const query = { view: "outbox", bucket: endpoint, limit: PAGE };
-  const command = { reason: "its endpoint was removed" };
-  for (;;) {
-    const rows = await runtime.store.query(runtime.tenant, query);
-    for (const { stream } of rows)
-      await runCommand(runtime, {}, (draft) => dropMessage(draft, { message: stream.id, ...command }));
-    if (rows.length < PAGE) return;
+  const { store, tenant } = runtime;
+  const drop = (message: string) => (draft: Draft) =>
+    dropMessage(draft, { message, reason: "its endpoint was removed" });
+  for (const view of OUTBOXES) {
+    for (let isMore = true; isMore; ) {
+      const rows = await store.query(tenant, { view, bucket: endpoint, limit: PAGE });
+      for (const { stream } of rows) await runCommand(runtime, {}, drop(stream.id));
+      isMore = rows.length === PAGE;
+    }
   }
 }
 

@@ -49,7 +49,7 @@ export async function sendMail(
   const { createTransport } = await import("nodemailer");
   const transport = createTransport(transportOf(smtpUrl, timeoutMs));
   const domain = from.slice(from.lastIndexOf("@") + 1);
-  const late = AbortSignal.timeout(2 * timeoutMs);
+  const late = AbortSignal.timeout(timeoutMs);
   const tooLate = new Promise<never>((_, refuse) => {
     late.addEventListener("abort", () => refuse({ code: "timed_out" }), { once: true });
   });

@@ -4,13 +4,13 @@
  * V1. Each message is with one process at a time: it is claimed for longer than an attempt can take.
  * V2. An endpoint that is slow fills its own places and no others.
  */
-import type { KnownEndpoint } from "./known-endpoints.ts";
+import { type KnownEndpoint, OUTBOXES } from "./known-endpoints.ts";
 import { type Office, sendOne } from "./send-one.ts";
 
 const OF_ONE_ENDPOINT = 4;
 const IN_ALL = 64;
 /** So many times as long as an attempt may take: time enough to read before it, and to write down after it. */
-const LEASE_TIMES = 4;
+const LEASE_TIMES = 2;
 /** What is due and with somebody else is looked at again after this long. */
 const LOOK_AGAIN_MS = 1_000;
 
@@ -46,25 +46,23 @@ export function createSender(office: Office, freed: (error?: unknown) => void): 
   const canSend = ({ target }: KnownEndpoint): boolean => target.kind === "webhook" || settings.mail !== null;
 
   async function nextOf(id: string, now: number): Promise<number | null> {
-    const [first] = await store.query(tenant, { view: "outbox", bucket: id, limit: 1 });
-    return first === undefined ? null : Math.max(first.at, now + LOOK_AGAIN_MS);
+    const first = await Promise.all(
+      OUTBOXES.map(async (view) => store.query(tenant, { view, bucket: id, limit: 1 })),
+    );
+    const times = first.flat().map(({ at }) => Math.max(at, now + LOOK_AGAIN_MS));
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   async function take({ id }: KnownEndpoint): Promise<number | null> {
-    const room = Math.min(OF_ONE_ENDPOINT - (underWay.get(id) ?? 0), IN_ALL - jobs.size);
     const now = clock.now();
-    // Whoever is under way makes room, and asks again.
-    if (room <= 0) return null;
-    const due = {
-      view: "outbox",
-      bucket: id,
-      dueBy: now,
-      limit: room,
-      leaseMs: LEASE_TIMES * settings.timeoutMs,
-    };
-    const rows = await store.claim(tenant, due);
-    for (const { stream } of rows) begin(id, stream.id);
-    return rows.length === room ? null : nextOf(id, now);
+    const due = { bucket: id, dueBy: now, leaseMs: LEASE_TIMES * settings.timeoutMs };
+    for (const view of OUTBOXES) {
+      const room = Math.min(OF_ONE_ENDPOINT - (underWay.get(id) ?? 0), IN_ALL - jobs.size);
+      // Whoever is under way makes room, and asks again.
+      if (room <= 0) return null;
+      for (const { stream } of await store.claim(tenant, { view, limit: room, ...due })) begin(id, stream.id);
+    }
+    return nextOf(id, now);
   }
 
   return {

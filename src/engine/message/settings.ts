@@ -46,6 +46,19 @@ function checkPublic(text: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
+function checkTimeout(timeoutMs: number): number {
+  if (Number.isInteger(timeoutMs) && timeoutMs >= LEAST_TIMEOUT_MS && timeoutMs <= MOST_TIMEOUT_MS)
+    return timeoutMs;
+  return wrong(`timeoutMs is a whole number from ${LEAST_TIMEOUT_MS} to ${MOST_TIMEOUT_MS}.`);
+}
+
+function mailSettings(smtpUrl: string | undefined, from: string | undefined): DeliverySettings["mail"] {
+  if (from !== undefined && !isMailAddress(from)) wrong(`"${shown(from)}" is not a mail address.`);
+  if (smtpUrl === undefined) return null;
+  if (from === undefined) return wrong("Mail needs a sender: set mailFrom, or HOLDPOINT_MAIL_FROM.");
+  return { smtpUrl: checkSmtp(smtpUrl), from };
+}
+
 export function deliverySettings(given: DeliveryOptions, environment: Environment): DeliverySettings {
   const options = checkFields("What hp.deliver takes", given, FIELDS);
   const smtpUrl = options.smtpUrl ?? (environment("HOLDPOINT_SMTP_URL") || undefined);
@@ -54,15 +67,10 @@ export function deliverySettings(given: DeliveryOptions, environment: Environmen
   const allowed = environment("HOLDPOINT_ALLOW_PRIVATE");
   const { timeoutMs = TIMEOUT_MS, allowPrivate = allowed === "1" || allowed === "true" } = options;
   if (typeof allowPrivate !== "boolean") wrong("allowPrivate is true or false.");
-  if (!Number.isInteger(timeoutMs) || timeoutMs < LEAST_TIMEOUT_MS || timeoutMs > MOST_TIMEOUT_MS)
-    wrong(`timeoutMs is a whole number from ${LEAST_TIMEOUT_MS} to ${MOST_TIMEOUT_MS}.`);
-  if (from !== undefined && !isMailAddress(from)) wrong(`"${shown(from)}" is not a mail address.`);
-  if (smtpUrl !== undefined && from === undefined)
-    wrong("Mail needs a sender: set mailFrom, or HOLDPOINT_MAIL_FROM.");
   return {
-    mail: smtpUrl === undefined || from === undefined ? null : { smtpUrl: checkSmtp(smtpUrl), from },
+    mail: mailSettings(smtpUrl, from),
     publicUrl: publicUrl === undefined ? null : checkPublic(publicUrl),
     allowPrivate,
-    timeoutMs,
+    timeoutMs: checkTimeout(timeoutMs),
   };
 }

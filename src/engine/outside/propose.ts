@@ -24,7 +24,7 @@ import type { Tool } from "../tool.ts";
 import { workflowState } from "../workflow/workflows.ts";
 import { answerOfCall, type OutsideAnswer, outsideAnswer } from "./answer.ts";
 import { checkAction, checkPrincipal, notYours, requesterOf } from "./check-outside.ts";
-import { toolNamed, undoKind } from "./outside-tool.ts";
+import { isUndoOfAnother, toolNamed, toolOf, undoKind } from "./outside-tool.ts";
 
 export type OutsideProposal = {
   /** The tool's name. */
@@ -62,6 +62,11 @@ export function askingOf(runtime: Runtime, given: OutsideProposal): Asking {
   if (typeof given.tool !== "string") wrong("A proposal names a tool.");
   if (/^wf_[0-9A-Z]{26}\//.test(requestId ?? ""))
     wrong("A request id may not look like an operation of Holdpoint's own.");
+  if (runtime.tools.get(given.tool)?.isOwn === true) wrong(`"${given.tool}" is not for agents to propose.`);
+  if (isUndoOfAnother(runtime, given.tool))
+    wrong(
+      `"${given.tool}" takes back what another tool did: it is asked for with hp.outside.workflows.undo().`,
+    );
   return {
     tool: toolNamed(runtime, given.tool),
     agent,
@@ -171,7 +176,7 @@ export async function ownAction(runtime: Runtime, action: string, agent: string)
 /** The same by the action's id: the agent comes back to what it proposed. */
 export async function takeUp(runtime: Runtime, action: string, agent: string): Promise<OutsideAnswer> {
   const state = await ownAction(runtime, action, agent);
-  const tool = toolNamed(runtime, state.tool);
+  const tool = toolOf(runtime, state);
   if (state.outside === true) return follow(runtime, outwardly(tool, state), action);
   return answerOfCall(runtime, await takeUpAction(runtime, tool, action));
 }

@@ -103,9 +103,11 @@ function checkTaken(runtime: Runtime, given: OutcomeReport, answer: ReportAnswer
 /** What was undone may have been the last thing. The report stands; if this fails, the next sweep comes. */
 async function goOn(runtime: Runtime, { within }: LiveAction): Promise<void> {
   if (within === undefined) return;
-  await settleRollback(runtime, within.workflow).catch((error: unknown) =>
-    runtime.notify({ kind: "maintenance_failed", error }),
-  );
+  try {
+    await settleRollback(runtime, within.workflow);
+  } catch (error) {
+    runtime.notify({ kind: "maintenance_failed", error });
+  }
 }
 
 export async function reportOutcome(runtime: Runtime, given: OutcomeReport): Promise<Reported> {

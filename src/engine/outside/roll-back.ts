@@ -9,7 +9,7 @@ import { effectOf } from "../../core/action/start.ts";
 import type { LiveAction } from "../../core/action/state.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import { actionStream, workflowStream } from "../../core/stream.ts";
+import { actionStream, streamName, workflowStream } from "../../core/stream.ts";
 import {
   endWayBack,
   type RangeCall,
@@ -133,16 +133,19 @@ async function endBack(runtime: Runtime, workflow: string, { range, way }: Back)
   return true;
 }
 
-/** Goes as far back as it can without the agent: to the end, if nothing is left to undo. */
-export async function settleRollback(runtime: Runtime, workflow: string): Promise<void> {
+/**
+ * Goes as far back as it can without the agent: to the end, if nothing is left to undo. `left`: nothing is to be done until
+ * something moves; `later`: something that is undone here is to be tried again.
+ */
+export async function settleRollback(runtime: Runtime, workflow: string): Promise<"left" | "later"> {
   for (;;) {
     const back = await lookBack(runtime, workflow);
-    if (back === undefined) return;
+    if (back === undefined) return "left";
     if (await withdraw(runtime, workflow, back.range)) continue;
     const { way } = back;
     if (way.kind === "undo" && way.call.undo === "here") {
-      if (!(await undoHere(runtime, back, workflow))) return;
-    } else if (way.kind !== "over" || (await endBack(runtime, workflow, back))) return;
+      if (!(await undoHere(runtime, back, workflow))) return "later";
+    } else if (way.kind !== "over" || (await endBack(runtime, workflow, back))) return "left";
   }
 }
 
@@ -192,11 +195,39 @@ export async function proposeUndo(
   return answer;
 }
 
-const AT_ONCE = 100;
+const PAGE = 100;
 
-/** Rollbacks that nobody has to be there for any more. */
+async function* goingBack({ store, tenant }: Runtime): AsyncGenerator<string> {
+  let after: { at: number; stream: string } | undefined;
+  do {
+    const query = { view: "runs", bucket: "outside", order: "oldest", limit: PAGE } as const;
+    const page = await store.query(tenant, after === undefined ? query : { ...query, after });
+    for (const { stream } of page) yield stream.id;
+    const last = page.length < PAGE ? undefined : page.at(-1);
+    after = last === undefined ? undefined : { at: last.at, stream: streamName(last.stream) };
+  } while (after !== undefined);
+}
+
+/** Where each stood when it was left to its agent: until something moves there, there is nothing to do. */
+const left = new WeakMap<Runtime["tools"], Map<string, number>>();
+
+async function sweepOne(runtime: Runtime, workflow: string, known: Map<string, number>): Promise<void> {
+  const { seq } = await workflowState(runtime, workflow);
+  if (known.get(workflow) === seq) return;
+  known.delete(workflow);
+  if ((await settleRollback(runtime, workflow)) === "left") known.set(workflow, seq);
+}
+
+/** Rollbacks that nobody has to be there for any more. One that fails keeps nobody from the next. */
 export async function sweepRollbacks(runtime: Runtime): Promise<void> {
-  const query = { view: "runs", bucket: "outside", order: "oldest", limit: AT_ONCE } as const;
-  for (const { stream } of await runtime.store.query(runtime.tenant, query))
-    await settleRollback(runtime, stream.id);
+  const known = left.get(runtime.tools) ?? new Map<string, number>();
+  left.set(runtime.tools, known);
+  const failures: unknown[] = [];
+  const found = new Set<string>();
+  for await (const workflow of goingBack(runtime)) {
+    found.add(workflow);
+    await sweepOne(runtime, workflow, known).catch((error: unknown) => failures.push(error));
+  }
+  for (const workflow of known.keys()) if (!found.has(workflow)) known.delete(workflow);
+  if (failures.length > 0) throw failures[0];
 }
