@@ -10,7 +10,7 @@ export const GROUP = "desk";
 function deskAsk(random: Random, people: readonly string[], ask: Ask): Ask {
   const asked = {
     ...ask,
-    quorum: random.chance(0.6) ? 1 : 2,
+    quorum: random.chance(0.45) ? 1 : 2,
     from: random.chance(0.3) ? [`group:${GROUP}`, random.pick(people)] : [`group:${GROUP}`],
     veto: random.chance(0.6),
     // Long enough to be reminded at half time, or so short that it passes before anybody looks.

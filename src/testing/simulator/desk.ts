@@ -1,8 +1,10 @@
 /** Members of a group come and go, and people have others decide in their place. */
+import type { LiveApproval } from "../../core/approval/state.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import { decideMember } from "../../core/roster.ts";
-import { ROSTER } from "../../core/stream.ts";
+import { approvalStream, ROSTER } from "../../core/stream.ts";
 import { delegateApproval, takeBackApproval } from "../../engine/delegate.ts";
+import { readState } from "../../engine/read-state.ts";
 import { runCommand } from "../../engine/run-command.ts";
 import { GROUP } from "./desk-spec.ts";
 import { meet } from "./nodes.ts";
@@ -34,9 +36,24 @@ export async function restaff(sim: Sim, life: Life): Promise<void> {
   for (const person of desk ? people : []) await place(sim, life, person, true);
 }
 
+async function waitingIn(life: Life): Promise<readonly (LiveApproval & { readonly id: string })[]> {
+  const said = await onLife(life, async () => {
+    const query = { view: "approvals", bucket: "pending", limit: 20 };
+    const rows = await life.runtime.store.query(life.tenant, query);
+    const states = rows.map(async ({ stream: { id } }) => ({
+      ...(await readState(life.runtime, approvalStream(id))),
+      id,
+    }));
+    return Promise.all(states);
+  });
+  return said.kind === "value" ? said.value.flatMap((one) => (one.status === "pending" ? [one] : [])) : [];
+}
+
+/** Rather somebody who has voted than anybody. */
 export async function moveMember(sim: Sim, life: Life): Promise<void> {
   const { random, scenario, scheduler } = sim;
-  const person = random.pick(scenario.people);
+  const voters = (await waitingIn(life)).flatMap(({ votes }) => votes.map(({ by }) => by));
+  const person = random.pick(voters.length === 0 ? scenario.people : voters);
   await place(sim, life, person, false);
   await scheduler.sleep(random.between(200, 8_000));
   const other = random.pick(aliveIn(sim, life.tenant));
@@ -45,26 +62,26 @@ export async function moveMember(sim: Sim, life: Life): Promise<void> {
 
 const REFUSALS = ["not_eligible", "wrong_state"] as const;
 
-async function handOne(sim: Sim, life: Life, approval: string): Promise<void> {
+async function handOne(sim: Sim, life: Life, { id, delegations }: Waiting): Promise<void> {
   const { random, scenario } = sim;
+  const given = random.chance(0.4) ? delegations.at(-1)?.by : undefined;
   const [by, to] = [random.pick(scenario.people), random.pick([...scenario.people, "person:stranger"])];
   const said = await onLife(life, () =>
-    random.chance(0.25)
-      ? takeBackApproval(life.runtime, approval, { by, reason: "back" })
-      : delegateApproval(life.runtime, approval, { by, to, reason: "away" }),
+    given === undefined
+      ? delegateApproval(life.runtime, id, { by, to, reason: "away" })
+      : takeBackApproval(life.runtime, id, { by: given, reason: "back" }),
   );
   if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
     meet(sim, life, "of a delegation", said.error);
 }
 
-/** A few at a time, and now and then whoever has it decides. */
+type Waiting = Awaited<ReturnType<typeof waitingIn>>[number];
+
+/** A few at a time, and now and then people hear of it again. */
 export async function handOver(sim: Sim, life: Life): Promise<void> {
-  const query = { view: "approvals", bucket: "pending", limit: 20 };
-  const said = await onLife(life, () => life.runtime.store.query(life.tenant, query));
-  const ids = said.kind === "value" ? said.value.map(({ stream }) => stream.id) : [];
-  for (const id of ids.slice(0, 6)) {
-    await handOne(sim, life, id);
-    if (!sim.random.chance(0.7)) continue;
-    sim.told.push({ tenant: life.tenant, approval: id, decideBy: null, round: 1 });
+  for (const one of (await waitingIn(life)).slice(0, 6)) {
+    await handOne(sim, life, one);
+    if (sim.random.chance(0.6))
+      sim.told.push({ tenant: life.tenant, approval: one.id, decideBy: null, round: 1 });
   }
 }

@@ -174,8 +174,8 @@ const GRANT_BAG = bagOf([
   [revokeSome, 4],
 ]);
 const DESK_BAG = bagOf([
-  [moveMember, 4],
-  [handOver, 12],
+  [moveMember, 10],
+  [handOver, 14],
   [giveTime, 2],
 ]);
 const MOVE_BAG = bagOf([[moveWorld, 16]]);
