@@ -64,6 +64,8 @@ export type Verdict =
       readonly executeWithinMs?: number;
     });
 
+export const PAST_STATUSES = ["waiting", "running", "applied", "in_doubt", "not_applied", "refused"] as const;
+
 /** A call that the same workflow made before, as a policy sees it. */
 export type PastCall = {
   readonly action: string;
@@ -71,7 +73,7 @@ export type PastCall = {
   /** As they ran, or would run. */
   readonly args: Json;
   /** `running` and `in_doubt` may have happened: whoever counts has to count them. */
-  readonly status: "waiting" | "running" | "applied" | "in_doubt" | "not_applied" | "refused";
+  readonly status: (typeof PAST_STATUSES)[number];
   /** What the tool returned; null unless it was applied. */
   readonly result: Json;
   /** The attempt of the workflow that made it; a rollback begins another. */
@@ -164,5 +166,6 @@ export function unsatisfiable(
   const eligible = people.filter((who) => !out.includes(who));
   if (eligible.length >= rule.quorum) return undefined;
   const short = shortOf(rule.from, { out, roster });
-  return `${rule.quorum} people are asked for and ${eligible.length} of those named may vote${short}`;
+  const asked = rule.quorum === 1 ? "1 person is" : `${rule.quorum} people are`;
+  return `${asked} asked for and ${eligible.length} of those named may vote${short}`;
 }

@@ -67,7 +67,6 @@ import {
   type VerifyOptions,
   verifyStore,
 } from "./journal.ts";
-import type { OpenRuntime } from "./open-runtime.ts";
 import {
   type BudgetState,
   getBudget,
@@ -75,17 +74,15 @@ import {
   resolveDoubt,
   type Said,
   setBudget,
-  setStanding,
   setSwitch,
 } from "./operate.ts";
 import { copyEdit } from "./prepare-args.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
-import { freshId } from "./runtime.ts";
+import { freshId, type Opening } from "./runtime.ts";
 import { savedSeal, sealTenant } from "./seal.ts";
 import type { SecretHandle } from "./secrets.ts";
 
-/** Opens the store on first use; every verb waits for that. */
-export type Opening = () => Promise<OpenRuntime>;
+export type { Opening } from "./runtime.ts";
 
 export type Approvals = {
   /** Oldest first; `next` is the cursor of the following page. */
@@ -249,21 +246,6 @@ export function budgetsOf(open: Opening): Budgets {
       await setBudget(runtime, id, limit, runtime.agent);
     },
     get: async (id) => getBudget(await open(), id),
-  };
-}
-
-export type People = {
-  /** From now on this person's votes do not count, those already cast included. */
-  suspend(person: string, said: Said): Promise<void>;
-  reinstate(person: string, said: Said): Promise<void>;
-};
-
-export function peopleOf(open: Opening): People {
-  return {
-    suspend: async (person, said) =>
-      setStanding(await open(), true, { ...checkFields(SAID, said, WORDS), person }),
-    reinstate: async (person, said) =>
-      setStanding(await open(), false, { ...checkFields(SAID, said, WORDS), person }),
   };
 }
 

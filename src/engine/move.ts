@@ -42,6 +42,7 @@ export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Exe
   return {
     rules: withSecrets(separated(tool.rules, runtime), runtime.secrets),
     epoch: epoch.id,
+    ...(tool.outside === undefined ? {} : { outside: tool.outside }),
     ids: { approval: freshId(runtime, "apr"), nonce: freshId(runtime, "non") },
   };
 }
@@ -75,10 +76,11 @@ export function withOwnArgs(
 function foreseen(runtime: Runtime, source: Source, epoch: string): Needs {
   const requestId = "proposal" in source ? source.proposal.requestId : null;
   const approval = "action" in source ? source.approval : null;
+  const agent = "proposal" in source ? source.proposal.agent : runtime.agent;
   return {
     write: [actionStream(actionIn(source)), ...(approval === null ? [] : [approvalStream(approval)])],
     read: [
-      ...switchScopes(runtime.agent).map(switchStream),
+      ...switchScopes(agent).map(switchStream),
       epochStream(epoch),
       ...(approval === null ? [] : [ROSTER]),
     ],

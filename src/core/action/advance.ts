@@ -346,7 +346,9 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
   if (stop !== undefined) return stop;
   // A proposal has looked already, in this very decision.
   const elsewhere =
-    isNew || state.within === undefined ? undefined : checkPlace(draft, state.within, bringer.epoch);
+    isNew || state.within === undefined
+      ? undefined
+      : checkPlace(draft, state.within, bringer.epoch, state.agent);
   if (elsewhere !== undefined) return elsewhere;
   const args = argsOf(state, bringer.loaded);
   if (args.kind === "load") return args;

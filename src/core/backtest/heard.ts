@@ -32,9 +32,12 @@ export type Heard =
   | (About & { readonly kind: "reviewed"; readonly review: RecordedReview; readonly now: number })
   /** People were asked, about these arguments. */
   | (About & { readonly kind: "asked"; readonly args: Json; readonly rule: string })
+  /** An approval that was given was taken back before it was used. */
+  | { readonly kind: "revoked"; readonly approval: string }
   | (About & { readonly kind: "edited"; readonly args: Json; readonly by: string; readonly now: number })
   | (About & {
       readonly kind: "decided";
+      readonly approval: string;
       readonly decision: PersonDecision;
       readonly by: readonly string[];
       readonly reason: string;

@@ -28,11 +28,13 @@ function ask(deck: Deck, entry: TapeEntry): Heard | undefined {
 function decide(entry: TapeEntry, question: Question, decision: PersonDecision): Heard {
   const body = bodyIn(entry);
   const reason = String(body?.["reason"] ?? "");
-  return { kind: "decided", ...question, decision, by: listed(body?.["by"]), reason, now: entry.at };
+  const said = { decision, by: listed(body?.["by"]), reason, now: entry.at };
+  return { kind: "decided", ...question, approval: entry.id, ...said };
 }
 
 export function takeApproval(deck: Deck, entry: TapeEntry): Heard | undefined {
   if (entry.type === "approval.requested") return ask(deck, entry);
+  if (entry.type === "approval.revoked") return { kind: "revoked", approval: entry.id };
   const question = deck.questions.get(entry.id);
   if (question === undefined) return undefined;
   const decision = DECISIONS[entry.type];

@@ -8,6 +8,7 @@ import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
 import type { KnownTool } from "./known-tool.ts";
+import { checkReach } from "./lint-reach.ts";
 import { checkSet } from "./lint-set.ts";
 import { nearest } from "./nearest.ts";
 import { approversOf } from "./terms.ts";
@@ -17,12 +18,15 @@ type Path = PolicyFault["path"];
 type Escalation = Omit<PolicyTerms, "verdict">;
 const ESCALATION_KEYS = ["approvers", "stages", "decide_by", "execute_by", "on_timeout"] as const;
 
+const notPeople = (who: string): string =>
+  /^(agent|service):/.test(who)
+    ? `${who} does not decide, only people do; name them as person:…, role:… or group:…`
+    : `${who} is not a person; write person:${who}, role:… or group:…`;
+
 function checkNamed({ report }: Workshop, names: readonly string[], path: Path): void {
   for (const [index, who] of names.entries()) {
     const isKnown = /^(person|role|group):/.test(who);
-    const message = isKnown
-      ? nameFault(who)
-      : `${who} is not a person; write person:${who}, role:… or group:…`;
+    const message = isKnown ? nameFault(who) : notPeople(who);
     if (message !== undefined) report.faults.push({ path: [...path, index], message });
   }
 }
@@ -137,41 +141,6 @@ function checkIds({ document, report }: Workshop): void {
         message: `the id ${id} is one of Holdpoint's own; take another`,
       });
     seen.set(id, first ?? index);
-  }
-}
-
-const isUnconditional = ({ when = true }: PolicyRule): boolean =>
-  when === true || (typeof when === "string" && when.trim() === "true");
-
-/** Does one speak of every tool that the other speaks of? */
-function covers(wide: PolicyRule, narrow: PolicyRule): boolean {
-  const patterns = patternsOf(wide.tool);
-  return patternsOf(narrow.tool).every((one) =>
-    one === FINAL
-      ? patterns.includes(FINAL)
-      : patterns.some((pattern) => pattern === one || matchesGlob(pattern, one)),
-  );
-}
-
-const STRENGTH = { approve: 0, escalate: 1, revise: 2, block: 3 } as const;
-
-/** A revision steps aside once it is made, so it hides nothing. */
-function hides(earlier: boolean, wide: PolicyRule, narrow: PolicyRule): boolean {
-  if (wide.shadow === true || narrow.shadow === true || wide.verdict === "revise" || !isUnconditional(wide))
-    return false;
-  const stronger = STRENGTH[wide.verdict] - STRENGTH[narrow.verdict];
-  return (stronger > 0 || (stronger === 0 && earlier)) && covers(wide, narrow);
-}
-
-function checkReach({ document, report }: Workshop): void {
-  const rules = document.rules ?? [];
-  for (const [index, rule] of rules.entries()) {
-    const by = rules.find((other, at) => at !== index && hides(at < index, other, rule));
-    if (by !== undefined)
-      report.warnings.push({
-        path: ["rules", index],
-        message: `${rule.id} is never the answer: ${by.id} always matches, and its ${by.verdict} comes first`,
-      });
   }
 }
 

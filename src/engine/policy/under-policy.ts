@@ -11,6 +11,8 @@ import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import { stricter } from "../../core/stricter.ts";
 import type { ToolRules } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
+import { checkRevision } from "../define-tool.ts";
+import { handlesIn } from "../secrets.ts";
 import type { Tool } from "../tool.ts";
 
 /** What is asked beside the document: nothing, the tool's own policy, or that of an undo. */
@@ -24,9 +26,15 @@ function remarksOf({ risk, shadow }: Verdict): Pick<Verdict, "risk" | "shadow"> 
   return { ...(risk === undefined ? {} : { risk }), ...(shadow === undefined ? {} : { shadow }) };
 }
 
+/** A document makes no handles: in its revisions are those of the action. */
+function judged(document: CompiledPolicy, input: PolicyInput): Verdict {
+  const said = document.judge(input);
+  return said.verdict === "revise" ? checkRevision(said, handlesIn(input.args)) : said;
+}
+
 function judgeBoth(beside: Beside, own: ToolRules, document: CompiledPolicy) {
   return (input: PolicyInput): Verdict => {
-    const said = document.judge(input);
+    const said = judged(document, input);
     if (beside === "undo" && isGeneral(said)) return own.policy(input);
     return { ...stricter(said, own.policy(input)), ...remarksOf(said) };
   };
@@ -42,7 +50,7 @@ export function underPolicy(tool: Tool, beside: Beside, current: () => CompiledP
     },
     get policy() {
       const document = current();
-      return (input: PolicyInput) => document.judge(input);
+      return (input: PolicyInput) => judged(document, input);
     },
   };
   const together: ToolRules = {

@@ -2,7 +2,7 @@
 import { HoldpointError } from "../../core/errors.ts";
 import { toolCallLimit } from "../../core/supervise/limits.ts";
 import type { RunEnd, SuperviseResult } from "../../core/supervise/result.ts";
-import { actionOf, type Step, stopAt } from "../../core/supervise/rows.ts";
+import { actionOf, type Step, stopAt, traceTo } from "../../core/supervise/rows.ts";
 import type { FailureCode } from "../../core/workflow/events.ts";
 import type { Model } from "../../models/model.ts";
 import type { Policy } from "../define-tool.ts";
@@ -108,7 +108,7 @@ function resultOf(id: string, end: RunEnd, record: RunRecord): SuperviseResult {
     ...(phase === undefined ? {} : { phase }),
     ...(answer === undefined ? {} : { answer }),
     ...lastOf(end, steps.at(-1)),
-    trace,
+    trace: traceTo(end, trace),
     history,
     workflow: id,
     tokens,

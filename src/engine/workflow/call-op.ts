@@ -7,13 +7,15 @@ import { digestOf } from "../../core/digest.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import { actionStream, budgetStream, streamName } from "../../core/stream.ts";
-import type { Cost } from "../../core/tool-rules.ts";
+import type { Cost, ToolRules } from "../../core/tool-rules.ts";
+import type { PolicyInput } from "../../core/verdict.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import type { Answer, NotExecuted } from "../answer.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
+import { withRules } from "../policy/with-rules.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -54,17 +56,21 @@ export function checkCallOptions(options: WorkflowCallOptions): void {
 export function asking(tool: Tool): Tool {
   const { rules } = tool;
   const reason = "the workflow asks for an approval of this step";
-  return {
-    ...tool,
-    rules: {
-      ...rules,
-      policyDigest: digestOf([rules.policyDigest, "approvalRequired"]),
-      policy: (input) => {
-        const said = rules.policy(input);
-        return said.verdict === "approve" ? { verdict: "escalate", reason, rule: "approvalRequired" } : said;
-      },
-    },
+  const judge = (own: ToolRules["policy"]) => (input: PolicyInput) => {
+    const said = own(input);
+    return said.verdict === "approve"
+      ? ({ verdict: "escalate", reason, rule: "approvalRequired" } as const)
+      : said;
   };
+  const asked = withRules(rules, {
+    get policyDigest() {
+      return digestOf([rules.policyDigest, "approvalRequired"]);
+    },
+    get policy() {
+      return judge(rules.policy);
+    },
+  });
+  return { ...tool, rules: asked };
 }
 
 /** The dearest in each currency: what a tool declares for several budgets is the same money. */
@@ -83,7 +89,7 @@ function counted(tool: Tool, budget: string): Tool {
     if (own.some((cost) => cost.budget === budget)) return own;
     return [...own, ...dearest(own).map((amount) => ({ budget, amount }))];
   };
-  return { ...tool, rules: { ...tool.rules, costs } };
+  return { ...tool, rules: withRules(tool.rules, { costs }) };
 }
 
 /** As the workflow was started: every call asked about, its cost counted. Whoever runs it, and however often. */

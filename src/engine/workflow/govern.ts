@@ -1,9 +1,12 @@
 /** A workflow's own policy over the calls it makes: it can only be stricter than the tool's. */
 import { digestOf } from "../../core/digest.ts";
 import { isVerdict, stricter } from "../../core/stricter.ts";
-import type { Verdict } from "../../core/verdict.ts";
-import type { Policy } from "../define-tool.ts";
+import type { ToolRules } from "../../core/tool-rules.ts";
+import type { PolicyInput, Verdict } from "../../core/verdict.ts";
+import { checkRevision, type Policy } from "../define-tool.ts";
 import { underPolicy } from "../policy/under-policy.ts";
+import { withRules } from "../policy/with-rules.ts";
+import { handlesIn } from "../secrets.ts";
 import { quiet } from "../thenable.ts";
 import type { Tool } from "../tool.ts";
 import type { Definition } from "./definition.ts";
@@ -26,19 +29,22 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
   if (policy === undefined) return tool;
   const { rules } = tool;
   const source = typeof policy === "function" ? policy.toString() : policy;
-  return {
-    ...tool,
-    rules: {
-      ...rules,
-      policyDigest: digestOf([rules.policyDigest, source]),
-      policy: (input) => {
-        const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
-        const verdict = verdictOf(said);
-        if (!isVerdict(verdict)) throw new TypeError("the workflow's policy gave no verdict");
-        return ofBoth(rules.policy(input), verdict);
-      },
-    },
+  const judge = (own: ToolRules["policy"]) => (input: PolicyInput) => {
+    const handles = handlesIn(input.args);
+    const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
+    const verdict = checkRevision(verdictOf(said), handles);
+    if (!isVerdict(verdict)) throw new TypeError("the workflow's policy gave no verdict");
+    return ofBoth(own(input), verdict);
   };
+  const under = withRules(rules, {
+    get policyDigest() {
+      return digestOf([rules.policyDigest, source]);
+    },
+    get policy() {
+      return judge(rules.policy);
+    },
+  });
+  return { ...tool, rules: under };
 }
 
 /** Of a run that brings its own policy, that one decides about tools of which nobody else has said who does. */
