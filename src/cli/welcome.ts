@@ -78,6 +78,7 @@ function printCommands(context: Context, state: State | undefined): void {
   const doubt = (state?.counts.inDoubt ?? 0) > 0;
   rows(context, "More", [
     ["npx holdpoint demo pizza", "an agent's mistake, and you catch it"],
+    ["npx holdpoint demo refund", "a model proposes, a policy reviews"],
     ["npx holdpoint show <id>", "the whole card before you decide"],
     ["npx holdpoint reject <id> --reason …", "say no, and why"],
     ...(doubt ? [["npx holdpoint in-doubt", "effects that need your word"] as const] : []),

@@ -103,6 +103,16 @@ totals:
     assert.equal((await cli("backtest", lax, "--limit", "many")).code, 2);
   });
 
+  test("refuses to sum up what no recorded action has, and says what there is", async () => {
+    const lax = policy("lax.yaml", LAX);
+    const bad = await cli("backtest", lax, "--amount", "args.amont_usd");
+    assert.deepEqual([bad.code, bad.out], [2, ""]);
+    assert.match(bad.err, /a number "amont_usd" among its arguments\. Did you mean amount_usd\?/);
+    assert.match(bad.err, /There are: amount_usd, euro, user_id\. \[invalid_input\]/);
+    const empty = await cli("backtest", lax, "--amount", "nope", "--since", "2999-01-01");
+    assert.equal(empty.code, 0, "where nothing is compared nothing can be said of it");
+  });
+
   test("of a policy that cannot be used says why, by line", async () => {
     const bad = await cli(
       "backtest",

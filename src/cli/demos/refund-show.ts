@@ -39,6 +39,15 @@ function because({ stop_reason }: Row, step: Step | undefined): string {
     .replaceAll(" ;", ";");
 }
 
+export function printStart(terminal: Terminal, amount: number): void {
+  rule(terminal, `A refund of ${amount} USD`);
+  paragraph(
+    terminal,
+    "Anna wants back the 1200 USD of her annual plan. A model (here: a script) only proposes. Every step is reviewed by examples/refund/policy.yaml, and over 1000 USD a person decides.",
+  );
+  terminal.line();
+}
+
 function printTrace(terminal: Terminal, { trace, history }: SuperviseResult): void {
   const cells = [COLUMNS.map(([head]) => head), ...trace.map((row) => COLUMNS.map(([, cell]) => cell(row)))];
   const widths = COLUMNS.map((_, at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ""))));

@@ -5,9 +5,10 @@
  * T2. What is listed is bounded; what is counted is not.
  * T3. Whoever rejected or changed something comes first: what would be let through of that is listed apart.
  */
-import { isJsonObject, type Json } from "../json.ts";
+import type { Json } from "../json.ts";
 import { type MoneyJson, moneyToJson } from "../money.ts";
 import type { Review } from "../review.ts";
+import { amountIn, type Sought, seek } from "./amount.ts";
 import type { Heard, PersonDecision, RecordedAction, RecordedReview } from "./heard.ts";
 import type { BacktestReport, Change, PeopleRow, Side, Transition } from "./report.ts";
 
@@ -31,12 +32,13 @@ export type TallyOptions = {
   readonly since: number | null;
   /** How many changes are listed. */
   readonly limit: number;
-  /** An argument that is summed up over what changes. */
+  /** The path of an argument that is summed up over what changes. */
   readonly amount: string | null;
 };
 
 export type Tally = {
   readonly options: TallyOptions;
+  readonly sought: Sought | null;
   readonly counts: Mutable<Pick<BacktestReport, "actions" | "compared" | "changed">> &
     Mutable<Omit<BacktestReport["missing"], "unreviewed">>;
   readonly sums: Map<string, Sum>;
@@ -53,15 +55,9 @@ export type Tally = {
 export function openTally(options: TallyOptions): Tally {
   const counts = { actions: 0, compared: 0, changed: 0, erased: 0, gone: 0, partHistory: 0, decisions: 0 };
   const lists = { changes: [], dangers: [], left: { changes: 0, dangers: 0 } };
-  return {
-    options,
-    counts,
-    sums: new Map(),
-    people: new Map(),
-    compared: new WeakMap(),
-    given: new Map(),
-    ...lists,
-  };
+  const sought = options.amount === null ? null : seek(options.amount);
+  const kept = { sums: new Map(), people: new Map(), compared: new WeakMap(), given: new Map() };
+  return { options, sought, counts, ...kept, ...lists };
 }
 
 const isCounted = ({ options }: Tally, at: number): boolean => options.since === null || at >= options.since;
@@ -78,13 +74,6 @@ function sumOf(tally: Tally, from: string, to: string): Sum {
   const known = tally.sums.get(key) ?? { from, to, count: 0, started: 0, money: new Map(), amount };
   tally.sums.set(key, known);
   return known;
-}
-
-/** Millionths of whatever the argument counts. */
-function amountOf({ options }: Tally, args: Json): bigint | null {
-  const value = options.amount !== null && isJsonObject(args) ? args[options.amount] : undefined;
-  const micros = typeof value === "number" ? Math.round(value * 1e6) : Number.NaN;
-  return Number.isSafeInteger(micros) ? BigInt(micros) : null;
 }
 
 const sideOf = ({ verdict, rule, reason }: Side, revised: boolean): Side => ({
@@ -139,7 +128,7 @@ export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void
   const isSame = from.verdict === to.verdict && (to.verdict === "block" || digest === review.argsDigest);
   const { id, tool, agent, at, within } = action;
   const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
-  const open = { person: null, edit: null, costs: null, amount: amountOf(tally, args) };
+  const open = { person: null, edit: null, costs: null, amount: amountIn(tally.sought, args) };
   const one: Compared = { ...facts, ...open, toDigest: digest, row: null };
   tally.compared.set(action, one);
   tally.counts.compared += 1;

@@ -169,7 +169,7 @@ const IN_CALLS: readonly Planted[] = [
     ),
     at("src/engine/vote.ts", "loaderOf(runtime, tool),\n  );", "loaderOf(runtime, tool),\n  ));"),
   ),
-  bug("the requester may vote", at(APPROVAL, "approval.requester.includes(person) ||", "")),
+  bug("the requester may vote", at(APPROVAL, "out.includes(who) ||", "")),
   bug(
     "one person votes twice by two channels",
     at(VOTE, "vote.by === by && vote.binding", "vote.by === by && vote.via === command.via && vote.binding"),
@@ -278,7 +278,7 @@ function groundOf(`,
       'vote.decision === "approve" &&',
     ),
   ),
-  bug("a suspended voter counts", at(APPROVAL, "roster.suspended.includes(person)", "false")),
+  bug("a suspended voter counts", at(APPROVAL, "roster.suspended.includes(who)", "false")),
   bug(
     "a lease is measured by a clock that can be set back",
     at(
