@@ -1,4 +1,4 @@
-/** Suggestions out of a real journal: what people took back or changed is never what they approved. */
+/** Suggestions and back-tests out of a real journal: what people took back or changed is never what they approved. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { holds } from "../../src/core/grant/condition.ts";
@@ -59,7 +59,7 @@ test("what a person lowered, so that another rule asked again, was changed", asy
 test("a question counts for what it was about when it was decided", async (context) => {
   let most = 1_000;
   const capped = (call: { args: Pay }): Verdict =>
-    call.args.amount > most ? { verdict: "revise", set: { amount: most }, reason: "the most" } : rule(call);
+    call.args.amount > most ? { verdict: "revise", set: { amount: most }, reason: "a cap" } : rule(call);
   const { hp, ask, by } = till(context, capped);
   for (const n of TIMES) await hp.approvals.approve(await ask(40 + 4 * n), by(n));
   assert.equal(await covers(hp, 50), true);
@@ -74,4 +74,32 @@ test("a question counts for what it was about when it was decided", async (conte
     await hp.approvals.reject(again, { ...by(n), reason: "nothing at all" });
   }
   assert.equal(await covers(hp, 50), false);
+});
+
+test("a back-test lists what was taken back, or lowered, and would be let through now", async (context) => {
+  const { hp, ask, by } = till(context);
+  const taken = await ask(100);
+  await hp.approvals.approve(taken, by(0));
+  await hp.approvals.revoke(taken, { ...by(0), reason: "that was a mistake" });
+  await hp.approvals.approve(await ask(900), { ...by(0), edit: { amount: 50 } });
+  await ask(900);
+  const [again] = (await hp.approvals.list()).items;
+  await hp.approvals.approve(again?.id ?? "", by(1));
+  await hp.approvals.approve(await ask(60), by(0));
+  const { dangers, people } = await hp.policies.backtest({ policy: "lax", default: "approve" });
+  assert.deepEqual(
+    dangers.map(({ person }) => [person?.decision, person?.by[0]]),
+    [
+      ["rejected", "person:ann"],
+      ["edited", "person:bob"],
+    ],
+  );
+  assert.deepEqual(
+    people.map(({ decision, total, approve }) => [decision, total, approve]),
+    [
+      ["rejected", 1, 1],
+      ["edited", 1, 1],
+      ["approved", 1, 1],
+    ],
+  );
 });

@@ -13,6 +13,7 @@ export type Sample = {
   readonly at: number;
   /** null: kept apart, or no object; what they were is not looked at. */
   readonly args: JsonObject | null;
+  readonly argsDigest: string;
   /** The rule that asked. */
   readonly rule: string;
   /** What became of the question; null while it waits. */
@@ -54,11 +55,12 @@ function replace({ samples }: Group, before: Sample | undefined): void {
   else samples.splice(samples.lastIndexOf(before), 1);
 }
 
-function add(samples: Samples, { action, args, rule }: HeardOf<"asked">): void {
+function add(samples: Samples, { action, args, argsDigest, rule }: HeardOf<"asked">): void {
   const group = groupOf(samples, action);
   replace(group, samples.open.get(action));
   const looked = isJsonObject(args) && !isArtifactRef(args) ? args : null;
-  const sample = { at: action.at, args: looked, rule, decision: null, by: [], isChanged: false };
+  const open = { decision: null, by: [], isChanged: false };
+  const sample = { at: action.at, args: looked, argsDigest, rule, ...open };
   group.samples.push(sample);
   samples.open.set(action, sample);
 }
@@ -71,7 +73,8 @@ function decide(samples: Samples, heard: HeardOf<"decided">): void {
   const sample = samples.open.get(heard.action);
   if (sample === undefined || isTakenBack(heard)) return;
   const { decision, by, approval, editedDigest } = heard;
-  sample.decision = decision === "approved" && editedDigest !== null ? "edited" : decision;
+  const isOther = editedDigest !== null && editedDigest !== sample.argsDigest;
+  sample.decision = decision === "approved" && isOther ? "edited" : decision;
   sample.by = by;
   if (decision === "approved") samples.given.set(approval, sample);
 }

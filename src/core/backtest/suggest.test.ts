@@ -20,6 +20,7 @@ function samplesOf(given: readonly Given[], agent = "agent:support"): Samples {
   const list = given.map(({ args, decision, by, day }, index) => ({
     at: (day ?? index) * DAY,
     args,
+    argsDigest: "",
     rule: "large",
     decision,
     by: [by ?? "person:ann"],
