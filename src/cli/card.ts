@@ -11,7 +11,15 @@ import type { Approval } from "../engine/approvals.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import { readable } from "./readable.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
-import { atDeadline, extensionLines, needsText, stageCount, stageLines } from "./stage-text.ts";
+import {
+  atDeadline,
+  extensionLines,
+  handedLines,
+  moreLines,
+  needsText,
+  stageCount,
+  stageLines,
+} from "./stage-text.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
 
@@ -159,6 +167,8 @@ export function printVotes(sections: Sections, { approval, now }: Pick<Card, "ap
   if (stage !== undefined) sections.field("stage", stage);
   sections.field("needs", `${needsText(rule)}; never ${approval.requester.join(", ")}`);
   sections.field("rejection", rule.veto ? "one ends it" : "one alone does not end it");
+  for (const line of moreLines(approval)) sections.field("", line);
+  for (const line of handedLines(approval, now)) sections.field("decides", line);
   for (const [index, line] of stageLines(approval).entries())
     sections.field(index === 0 ? "stages" : "", line);
   if (approval.votes.length === 0) sections.field("votes", "none yet");

@@ -5,6 +5,7 @@ import { approvals } from "./approvals.ts";
 import { approve } from "./approve.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
+import { delegate, takeBack } from "./delegate.ts";
 import { demo } from "./demo.ts";
 import { endpoints } from "./endpoints.ts";
 import { exportCommand } from "./export.ts";
@@ -60,6 +61,8 @@ export const COMMANDS: readonly Command[] = [
   cancel,
   revoke,
   extend,
+  delegate,
+  takeBack,
   grants,
   rollback,
   fork,

@@ -61,6 +61,13 @@ async function showSubject(context: Context, approval: Approval, subject: Subjec
   return EXIT.ok;
 }
 
+/** The card of an approval, whatever it is about. */
+export function showApproval(context: Context, approval: Approval): Promise<number> {
+  return approval.subject === undefined
+    ? showAction(context, approval.id)
+    : showSubject(context, approval, approval.subject);
+}
+
 export const show: Command = {
   name: "show",
   words: ["<id>"],
@@ -83,8 +90,6 @@ export const show: Command = {
     if (extra !== undefined)
       throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");
     const approval = id.startsWith("apr_") ? await context.hp.approvals.get(id) : undefined;
-    return approval?.subject === undefined
-      ? showAction(context, id)
-      : showSubject(context, approval, approval.subject);
+    return approval === undefined ? showAction(context, id) : showApproval(context, approval);
   },
 };

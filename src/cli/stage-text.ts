@@ -12,6 +12,28 @@ export function stageCount({ stages, stage }: Approval): string | undefined {
 export const needsText = ({ quorum, from }: ApproverRule): string =>
   `${quorum} of: ${from === null ? "any person" : from.join(", ")}`;
 
+/** What a rule has beside who and how many. */
+export function moreLines({ approvers, apart = [], widened, stage }: Approval): readonly string[] {
+  const { escalateAtHalf: also = [], remindEveryMs, separate } = approvers;
+  const isWide = widened.includes(stage);
+  return [
+    ...(also.length === 0 || isWide ? [] : [`from half time on also ${also.join(", ")}`]),
+    ...(isWide ? ["half time is over: more people may decide than were asked first"] : []),
+    ...(remindEveryMs === undefined
+      ? []
+      : [`people are reminded every ${Math.round(remindEveryMs / 60_000)} min`]),
+    ...(separate === true
+      ? [`duties are kept apart: never ${["the editor alone", ...apart].join(", ")}`]
+      : []),
+  ];
+}
+
+export function handedLines({ delegations }: Approval, now: number): readonly string[] {
+  return delegations.map(
+    ({ by, to, reason, at }) => `${to} in the place of ${by}, ${ago(at, now)}: ${reason}`,
+  );
+}
+
 const vetoText = ({ veto }: ApproverRule): string => (veto ? "" : "; one rejection alone does not end it");
 
 function stateOf({ stage, handedOver, status, votes }: Approval, number: number): string {

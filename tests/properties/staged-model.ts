@@ -141,7 +141,7 @@ function moments(model: Model): readonly (readonly [number, string])[] {
   for (let at = since + (every ?? Number.POSITIVE_INFINITY); at < end; at += every ?? 1)
     list.push([at, "interval"]);
   const half = halfOf(model);
-  if (deadline === null || half === null || half === since) return list;
+  if (deadline === null || half === null || deadline - since < 60_000) return list;
   const last = deadline - Math.min(Math.max(Math.floor((deadline - since) / 10), 60_000), 86_400_000);
   if (half < last || last <= since) list.push([half, "half_time"]);
   if (last > since) list.push([last, "last_call"]);

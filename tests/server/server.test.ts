@@ -56,7 +56,9 @@ test("what is counted and logged comes from the journal: checkpoints, how long p
   const bench = await serverBench(t, {
     define(hp) {
       define(hp);
-      const other = hp.workflow("other", async (ctx) => ctx.checkpoint("second", { outputs: { done: true } }));
+      const other = hp.workflow("other", async (ctx) =>
+        ctx.checkpoint("second", { outputs: { done: true } }),
+      );
       flow = other as unknown as typeof flow;
     },
   });

@@ -74,6 +74,7 @@ describe("people are reminded", () => {
     ],
     ["ninety seconds: the last call only", 90_000, ["0.5 reminded last_call", "1.5 expired", "1.5 refused"]],
     ["a minute: half time only", MINUTE, ["0.5 reminded half_time", "1 expired", "1 refused"]],
+    ["less than a minute: never", 59_999, ["0.9999833333333333 expired", "0.9999833333333333 refused"]],
     ["a millisecond: never", 1, [`${1 / MINUTE} expired`, `${1 / MINUTE} refused`]],
     ["no deadline: never", null, []],
   ] as const)
