@@ -1,4 +1,5 @@
 /** An agent stands at a checkpoint: its state is captured, and people are asked where the checkpoint says so. */
+import { keptApart } from "../../core/approval/separation.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { approvalTerms, unmeetable } from "../../core/stages.ts";
@@ -14,6 +15,7 @@ import { wrong } from "../check-call.ts";
 import { checkOptions } from "../gate.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
+import { checkPeople } from "../workflow/approvers-of.ts";
 import { costOf } from "../workflow/checkpoint-op.ts";
 import { checkName } from "../workflow/operation.ts";
 import { workflowState } from "../workflow/workflows.ts";
@@ -65,10 +67,11 @@ function definitionOf(declared: Declared | undefined): CheckpointDefinition | un
   return { ...facts, ...terms, when: { ...conditions, ...cost } };
 }
 
-function termsOf({ declared, name }: Standing, requester: readonly string[]) {
+function termsOf({ declared, name }: Standing, requester: readonly string[], separate: boolean) {
   const seconds = declared === undefined ? CHECKPOINT_SECONDS : declared.timeoutSeconds;
   const { when: _judged, ...asks } = declared?.asks ?? {};
-  const terms = approvalTerms({ ...asks, ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }) });
+  const given = { ...asks, ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }) };
+  const terms = approvalTerms(separate ? keptApart(given) : given);
   if (typeof terms === "string") return wrong(`The checkpoint "${name}": ${terms}.`);
   const fault = unmeetable(terms, requester);
   if (fault !== undefined)
@@ -130,10 +133,11 @@ async function reachOf(
     about: body.snapshot.hash,
     says: taken.says,
     reason: declared === undefined || declared.description === "" ? why : declared.description,
-    ...termsOf(standing, state.requester),
+    ...termsOf(standing, state.requester, runtime.separate === true),
     canRollback: declared?.canRollback ?? true,
     irreversible: [...state.irreversible, ...irreversibleOf(calls)],
   } as const;
+  await checkPeople({ runtime, state }, name, ask);
   return { seq, body, artifact, ask };
 }
 
