@@ -155,6 +155,10 @@ export async function actionId(context: Context, given: string): Promise<string>
   if (id.startsWith("wf_")) throw notAnAction(id, id);
   if (!id.startsWith("apr_")) return id;
   const { action, subject } = await context.hp.approvals.get(id);
+  if (subject?.kind === "intent")
+    throw new HoldpointError("unknown_id", `There is no action behind ${id}: it is about an intent.`, {
+      next: `See: holdpoint intents get ${subject.intent}`,
+    });
   if (subject !== undefined) throw notAnAction(id, subject.workflow);
   return action;
 }

@@ -5,6 +5,7 @@ import { printCheckpoint } from "./checkpoint-card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { showGrant } from "./grants.ts";
+import { printIntentCard } from "./intent-card.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
@@ -41,7 +42,15 @@ async function showAction(context: Context, id: string): Promise<number> {
 
 type Subject = NonNullable<Approval["subject"]>;
 
+function showAsked(context: Context, approval: Approval): number {
+  const { terminal, now, full } = context;
+  if (context.json) terminal.json({ approval } as unknown as Json);
+  else printIntentCard(terminal, { approval, now, full, where: whereFlags(context) });
+  return EXIT.ok;
+}
+
 async function showSubject(context: Context, approval: Approval, subject: Subject): Promise<number> {
+  if (subject.kind === "intent") return showAsked(context, approval);
   const { hp, terminal, now, full } = context;
   const workflow = await hp.workflows.get(subject.workflow);
   const card = { approval, workflow, now, full, where: whereFlags(context) };
