@@ -203,6 +203,7 @@ export type {
   Retries,
   RunOptions,
   SentBack,
+  SentFromFlow,
   StepContext,
   StepOptions,
   Workflow,

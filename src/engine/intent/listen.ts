@@ -93,7 +93,7 @@ async function news(
   const first = Math.min(...[...handed.values()].map(({ at }) => at + AGAIN_MS));
   const wait = AbortSignal.any([over, timer.signal]);
   const late = handed.size > 0 ? place.clock.sleep(first - place.clock.now(), wait) : undefined;
-  late?.then(() => timer.abort());
+  void late?.then(() => timer.abort());
   let position = from;
   try {
     while (!wait.aborted) {

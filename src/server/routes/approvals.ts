@@ -19,7 +19,7 @@ import { type Asked, ok, type Route, route } from "../route.ts";
 import { bySchema, idParams, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const status = z.enum(APPROVAL_STATUSES);
-const about = z.enum(["action", "checkpoint", "question"]);
+const about = z.enum(["action", "checkpoint", "question", "intent"]);
 
 const summary = z.object({
   request_id: z.string().meta({ description: "the approval's id" }),
