@@ -151,7 +151,7 @@ export type {
 } from "./engine/intent/check-intent.ts";
 export type { Intents } from "./engine/intent/instance.ts";
 export type { Intent, IntentList, IntentSummary } from "./engine/intent/intents.ts";
-export type { Delivery } from "./engine/intent/listen.ts";
+export type { IntentDelivery } from "./engine/intent/listen.ts";
 export type { SentIntent } from "./engine/intent/send.ts";
 export type { Waited } from "./engine/intent/wait.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";

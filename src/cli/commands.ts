@@ -14,6 +14,7 @@ import { go } from "./go.ts";
 import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
+import { intents } from "./intents.ts";
 import { journal } from "./journal.ts";
 import { keys } from "./keys.ts";
 import { loginLink } from "./login-link.ts";
@@ -61,6 +62,7 @@ export const COMMANDS: readonly Command[] = [
   revoke,
   extend,
   grants,
+  intents,
   rollback,
   fork,
   journal,

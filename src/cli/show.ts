@@ -6,6 +6,7 @@ import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts
 import { CommandError } from "./failure.ts";
 import { showGrant } from "./grants.ts";
 import { printIntentCard } from "./intent-card.ts";
+import { printIntent } from "./intents.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
@@ -88,6 +89,7 @@ export const show: Command = {
     const id = await anyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
     if (id.startsWith("grt_")) return showGrant(context, id);
+    if (id.startsWith("int_")) return printIntent(context, await context.hp.intents.get(id));
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
     if (extra !== undefined)
       throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");

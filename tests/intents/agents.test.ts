@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "../../src/core/errors.ts";
-import type { Delivery, OutgoingIntent } from "../../src/index.ts";
+import type { IntentDelivery, OutgoingIntent } from "../../src/index.ts";
 import { machine, type Process, settled } from "../fixtures/runtime.ts";
 
 const TASK: OutgoingIntent = { intentType: "task", toAgent: "agent://doer", payload: { sort: "mail" } };
@@ -19,7 +19,7 @@ function two() {
   };
 }
 
-async function next(deliveries: AsyncGenerator<Delivery>): Promise<Delivery> {
+async function next(deliveries: AsyncGenerator<IntentDelivery>): Promise<IntentDelivery> {
   const { value, done } = await deliveries.next();
   return done === true ? assert.fail("nothing more comes") : value;
 }

@@ -25,7 +25,7 @@ import {
   intentWaits,
   listIntents,
 } from "./intents.ts";
-import { type Delivery, listenFor } from "./listen.ts";
+import { type IntentDelivery, listenFor } from "./listen.ts";
 import { type SentIntent, sendNow } from "./send.ts";
 import { type Waited, waitForIntent } from "./wait.ts";
 
@@ -50,7 +50,7 @@ export type Intents = {
   /** The sender takes it back, or a person. */
   cancel(id: string, said: By & { readonly reason: string }): Promise<Intent>;
   /** What is sent to an agent, until it is acknowledged: what is there first, then as it comes. */
-  listen(agent: string, signal: AbortSignal): AsyncGenerator<Delivery>;
+  listen(agent: string, signal: AbortSignal): AsyncGenerator<IntentDelivery>;
 };
 
 const INTENT = "An intent";

@@ -11,7 +11,7 @@ import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { getIntent, type Intent } from "./intents.ts";
 
-export type Delivery = {
+export type IntentDelivery = {
   readonly intent: Intent;
   /** How often this listener has handed it over. */
   readonly times: number;
@@ -70,7 +70,11 @@ async function* inboxOf(place: Place, agent: string): AsyncGenerator<string> {
 }
 
 /** Everything that is to be handed over now. */
-async function* due(place: Place, agent: string, handed: Map<string, Handed>): AsyncGenerator<Delivery> {
+async function* due(
+  place: Place,
+  agent: string,
+  handed: Map<string, Handed>,
+): AsyncGenerator<IntentDelivery> {
   const open = new Set<string>();
   for await (const id of inboxOf(place, agent)) {
     open.add(id);
@@ -113,7 +117,7 @@ export async function* listenFor(
   runtime: Runtime,
   agent: string,
   signal: AbortSignal,
-): AsyncGenerator<Delivery> {
+): AsyncGenerator<IntentDelivery> {
   const over = AbortSignal.any([signal, runtime.closing]);
   const handed = new Map<string, Handed>();
   let position = await runtime.store.position();
