@@ -24,6 +24,7 @@ import {
   type Receipts,
   receiptsOf,
 } from "./engine/instance.ts";
+import { type Intents, intentsOf } from "./engine/intent/instance.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
 import type { OpenRuntime } from "./engine/open-runtime.ts";
@@ -52,6 +53,7 @@ export type { LiveAction } from "./core/action/state.ts";
 export type { BacktestReport } from "./core/backtest/report.ts";
 export type { Suggestion } from "./core/backtest/suggest.ts";
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
+export type { IntentStatus, LifecycleStatus } from "./core/intent/state.ts";
 export type { Money } from "./core/money.ts";
 export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
 export { definePolicy } from "./core/policy/compile.ts";
@@ -141,6 +143,17 @@ export type {
   KillSwitch,
   Receipts,
 } from "./engine/instance.ts";
+export type {
+  IntentAnswer,
+  IntentPage,
+  OutgoingIntent,
+  WaitOptions,
+} from "./engine/intent/check-intent.ts";
+export type { Intents } from "./engine/intent/instance.ts";
+export type { Intent, IntentList, IntentSummary } from "./engine/intent/intents.ts";
+export type { IntentDelivery } from "./engine/intent/listen.ts";
+export type { SentIntent } from "./engine/intent/send.ts";
+export type { Waited } from "./engine/intent/wait.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
 export type {
   EndpointChange,
@@ -190,6 +203,7 @@ export type {
   Retries,
   RunOptions,
   SentBack,
+  SentFromFlow,
   StepContext,
   StepOptions,
   Workflow,
@@ -236,6 +250,8 @@ export type Holdpoint = Verbs & {
   readonly people: People;
   readonly keys: Keys;
   readonly grants: Grants;
+  /** What one agent asks of another, or of people, and waits for. */
+  readonly intents: Intents;
   readonly policies: Policies;
   /**
    * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
@@ -327,6 +343,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     people: peopleOf(opening),
     keys: keysOf(opening),
     grants: grantsOf(opening),
+    intents: intentsOf(opening),
     policies: policiesOf(opening),
     workflow: <Input, Result>(
       name: string,

@@ -13,7 +13,7 @@ import { readable } from "./readable.ts";
 import { approvalId } from "./resolve-id.ts";
 import { sectionsOn } from "./sections.ts";
 import { stageCount } from "./stage-text.ts";
-import { goesOnWords } from "./workflow-words.ts";
+import { goesOnWords, heardWords } from "./workflow-words.ts";
 
 function editOf(context: Context, approval: Approval): { readonly edit?: Json } {
   const text = flag(context, "edit");
@@ -103,6 +103,7 @@ async function tellWaiting({ hp, terminal }: Context, { status, subject }: Appro
   if (status === "approved" || status === "modified")
     terminal.line("The program that asked performs it now, or when it runs again.");
   if (subject === undefined || status === "pending") return;
+  if (subject.kind === "intent") return terminal.line(heardWords(subject.intent));
   terminal.line(goesOnWords((await hp.workflows.get(subject.workflow)).name));
 }
 

@@ -2,6 +2,7 @@
 import type { Shown } from "../engine/message/shown.ts";
 import { printCard } from "./card.ts";
 import { printCheckpoint } from "./checkpoint-card.ts";
+import { printIntentCard } from "./intent-card.ts";
 import { printQuestion } from "./question-card.ts";
 import { sectionsOn } from "./sections.ts";
 import type { Terminal } from "./terminal.ts";
@@ -38,6 +39,9 @@ export function cardLines(shown: Shown, now: number): readonly string[] {
       break;
     case "checkpoint":
       printCheckpoint(terminal, { ...shown, ...how });
+      break;
+    case "intent":
+      printIntentCard(terminal, { ...shown, ...how });
       break;
     case "facts":
       sectionsOn(terminal, true).tree("What happened", shown.facts);

@@ -15,6 +15,7 @@ import { go } from "./go.ts";
 import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
+import { intents } from "./intents.ts";
 import { journal } from "./journal.ts";
 import { keys } from "./keys.ts";
 import { loginLink } from "./login-link.ts";
@@ -64,6 +65,7 @@ export const COMMANDS: readonly Command[] = [
   delegate,
   takeBack,
   grants,
+  intents,
   rollback,
   fork,
   journal,

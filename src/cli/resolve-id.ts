@@ -6,7 +6,7 @@ import { CommandError } from "./failure.ts";
 
 const WHOLE = 26;
 const FEWEST = 6;
-const FORM = /^(alr|apr|act|eff|end|grt|key|msg|wf)_([0-9A-Za-z]+)$/;
+const FORM = /^(alr|apr|act|eff|end|grt|int|key|msg|wf)_([0-9A-Za-z]+)$/;
 
 /** Where ids of a kind are listed. */
 const LISTS: { readonly [prefix: string]: string } = {
@@ -30,6 +30,7 @@ function read(given: string): Given | undefined {
 function find({ hp }: Context, { prefix, rest }: Given): Promise<readonly string[]> {
   if (prefix === "apr") return hp.approvals.find(`apr_${rest}`);
   if (prefix === "grt") return hp.grants.find(`grt_${rest}`);
+  if (prefix === "int") return hp.intents.find(`int_${rest}`);
   if (prefix === "key") return hp.keys.find(`key_${rest}`);
   if (prefix === "alr") return hp.alerts.find(`alr_${rest}`);
   if (prefix === "end") return hp.endpoints.find(`end_${rest}`);
@@ -67,6 +68,15 @@ export async function grantId(context: Context, given: string): Promise<string> 
   if (id?.prefix === "grt") return complete(context, id);
   const what = given === "" ? "The id of a grant is needed" : `"${given}" is not the id of a grant`;
   throw new HoldpointError("unknown_id", `${what}: those begin with grt_.`, listedWhere("grt"));
+}
+
+export async function intentId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "int") return complete(context, id);
+  const what = given === "" ? "The id of an intent is needed" : `"${given}" is not the id of an intent`;
+  throw new HoldpointError("unknown_id", `${what}: those begin with int_.`, {
+    next: "`holdpoint intents` lists them.",
+  });
 }
 
 export async function keyId(context: Context, given: string): Promise<string> {
@@ -159,6 +169,10 @@ export async function actionId(context: Context, given: string): Promise<string>
   if (id.startsWith("wf_")) throw notAnAction(id, id);
   if (!id.startsWith("apr_")) return id;
   const { action, subject } = await context.hp.approvals.get(id);
+  if (subject?.kind === "intent")
+    throw new HoldpointError("unknown_id", `There is no action behind ${id}: it is about an intent.`, {
+      next: `See: holdpoint intents get ${subject.intent}`,
+    });
   if (subject !== undefined) throw notAnAction(id, subject.workflow);
   return action;
 }

@@ -5,6 +5,8 @@ import { printCheckpoint } from "./checkpoint-card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { showGrant } from "./grants.ts";
+import { printIntentCard } from "./intent-card.ts";
+import { printIntent } from "./intents.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
@@ -41,7 +43,15 @@ async function showAction(context: Context, id: string): Promise<number> {
 
 type Subject = NonNullable<Approval["subject"]>;
 
+function showAsked(context: Context, approval: Approval): number {
+  const { terminal, now, full } = context;
+  if (context.json) terminal.json({ approval } as unknown as Json);
+  else printIntentCard(terminal, { approval, now, full, where: whereFlags(context) });
+  return EXIT.ok;
+}
+
 async function showSubject(context: Context, approval: Approval, subject: Subject): Promise<number> {
+  if (subject.kind === "intent") return showAsked(context, approval);
   const { hp, terminal, now, full } = context;
   const workflow = await hp.workflows.get(subject.workflow);
   const card = { approval, workflow, now, full, where: whereFlags(context) };
@@ -86,6 +96,7 @@ export const show: Command = {
     const id = await anyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
     if (id.startsWith("grt_")) return showGrant(context, id);
+    if (id.startsWith("int_")) return printIntent(context, await context.hp.intents.get(id));
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
     if (extra !== undefined)
       throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");

@@ -13,6 +13,7 @@ export type IdPrefix =
   | "snap"
   | "alr"
   | "grt"
+  | "int"
   | "key"
   | "lgn"
   | "ses"

@@ -11,6 +11,7 @@ export const STREAM_KINDS = [
   "endpoint",
   "epoch",
   "grant",
+  "intent",
   "key",
   "login",
   "message",
@@ -46,6 +47,7 @@ export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budge
 export const endpointStream = (id: string): StreamRef<"endpoint"> => ({ kind: "endpoint", id });
 export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
 export const grantStream = (id: string): StreamRef<"grant"> => ({ kind: "grant", id });
+export const intentStream = (id: string): StreamRef<"intent"> => ({ kind: "intent", id });
 export const keyStream = (id: string): StreamRef<"key"> => ({ kind: "key", id });
 export const loginStream = (id: string): StreamRef<"login"> => ({ kind: "login", id });
 export const messageStream = (id: string): StreamRef<"message"> => ({ kind: "message", id });

@@ -6,6 +6,7 @@ import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
 import { type GrantState, grantFold } from "./grant/state.ts";
+import { type IntentState, intentFold } from "./intent/state.ts";
 import { type KeyState, keyFold } from "./key/state.ts";
 import { type EndpointState, endpointFold } from "./message/endpoint-state.ts";
 import { type MessageState, messageFold } from "./message/message-state.ts";
@@ -29,6 +30,7 @@ export type StateMap = {
   endpoint: EndpointState;
   epoch: EpochState;
   grant: GrantState;
+  intent: IntentState;
   key: KeyState;
   login: LoginState;
   message: MessageState;
@@ -53,6 +55,7 @@ export const FOLDS: Folds = {
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
+  intent: intentFold,
   key: keyFold,
   login: loginFold,
   message: messageFold,

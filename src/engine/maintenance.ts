@@ -2,6 +2,7 @@
 
 import type { Clock } from "./clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
+import { sweepIntents } from "./intent/sweep.ts";
 import { sweepRollbacks } from "./outside/roll-back.ts";
 import { sweepReports } from "./outside/sweep-reports.ts";
 import { startProbing } from "./probe.ts";
@@ -44,6 +45,7 @@ async function repeat(
 async function sweepOutside(runtime: Runtime): Promise<void> {
   await sweepReports(runtime);
   await sweepRollbacks(runtime);
+  await sweepIntents(runtime);
 }
 
 /** One that was lost is told about: nothing starts here any more. */

@@ -3,6 +3,7 @@ import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
 import { grantsView, standingView } from "./grants.ts";
+import { intentInboxView, intentsFromView, intentsToView, intentsView, intentTimesView } from "./intents.ts";
 import { keysView } from "./keys.ts";
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./messages.ts";
 import { policiesView } from "./policies.ts";
@@ -22,4 +23,9 @@ export const PROJECTIONS = [
   messagesView,
   outboxView,
   outboxAgainView,
+  intentsView,
+  intentsToView,
+  intentsFromView,
+  intentInboxView,
+  intentTimesView,
 ] as const;

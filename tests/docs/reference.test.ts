@@ -50,6 +50,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
     "monitor/alerts",
     "monitor/monitors",
     "identity/instance",
+    "intent/instance",
     "message/endpoints",
     "message/messages",
     "message/notifications",
@@ -57,7 +58,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   ];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [
-    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants"],
+    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants", "Intents"],
     ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "OutsideWorkflows"],
   ];
   const placeOf = (part: string) => part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();
@@ -107,6 +108,7 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "policy",
       "grant",
       "alert",
+      "intent",
       "monitor",
       "store",
       "switch",
@@ -119,7 +121,19 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "call",
     ],
     ...["endpoint", "message", "notifier"],
-    ...["value", "log", "operation", "sleep", "child", "question", "checkpoint", "rollback", "compensation"],
+    ...[
+      "value",
+      "log",
+      "operation",
+      "sleep",
+      "child",
+      "question",
+      "send",
+      "wait",
+      "checkpoint",
+      "rollback",
+      "compensation",
+    ],
   ];
   const EVENT = new RegExp(`"((?:${KINDS.join("|")})\\.[a-z_]+)"`, "g");
   const known = new Set(

@@ -5,14 +5,12 @@ import type { Preview } from "../preview.ts";
 import type { ApprovalTerms } from "../stages.ts";
 import type { ApproverRule } from "../verdict.ts";
 
-/** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
-export type Subject = {
-  readonly kind: "checkpoint" | "question";
-  readonly workflow: string;
-  readonly op: string;
-};
+/** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks; or an intent. */
+export type Subject =
+  | { readonly kind: "checkpoint" | "question"; readonly workflow: string; readonly op: string }
+  | { readonly kind: "intent"; readonly intent: string; readonly op: string };
 
-/** What people are asked, and what the binding is made of. For a subject, `action` is the workflow's id. */
+/** What people are asked, and what the binding is made of. For a subject, `action` is the id of the workflow or intent. */
 export type ApprovalQuestion = {
   readonly action: string;
   readonly tool: string;

@@ -7,7 +7,8 @@ import type { Draft, Need } from "../draft.ts";
 import type { Preview } from "../preview.ts";
 import type { Review } from "../review.ts";
 import type { ApprovalTerms } from "../stages.ts";
-import { actionStream, approvalStream, streamName, workflowStream } from "../stream.ts";
+import { approvalStream, streamName } from "../stream.ts";
+import { aboutOf } from "./about.ts";
 import type { Again, ApprovalQuestion } from "./events.ts";
 import { apartOf } from "./separation.ts";
 import type { LiveApproval } from "./state.ts";
@@ -45,7 +46,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     nonce,
   } = question;
   const { subject, stages, onTimeout, preview, apart } = question;
-  const stream = streamName(subject === undefined ? actionStream(action) : workflowStream(action));
+  const stream = streamName(aboutOf(question));
   return bindingOf({
     tenant,
     stream,

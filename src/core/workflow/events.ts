@@ -93,6 +93,7 @@ export type WaitKind =
   | "sleep"
   | "retry"
   | "child"
+  | "intent"
   | "doubt"
   /** The kill switch or a budget, by the name of its stream. */
   | "held"
@@ -190,6 +191,33 @@ export type WorkflowEvent =
         readonly status: "answered" | "rejected" | "expired" | "cancelled";
         readonly answer: Json;
         readonly by: readonly string[];
+        readonly reason: string;
+      }
+    >
+  | Fact<
+      "send.made",
+      {
+        readonly op: string;
+        readonly intent: string;
+        readonly intentType: string;
+        readonly to: string;
+        readonly payloadDigest: string;
+      }
+    >
+  /** An intent that it has sent is over. */
+  | Fact<"send.ended", { readonly op: string; readonly intent: string; readonly status: string }>
+  | Fact<
+      "wait.began",
+      /** `until`: when the definition stops waiting; the intent goes on. */
+      { readonly op: string; readonly intent: string; readonly until: number | null }
+    >
+  | Fact<
+      "wait.ended",
+      {
+        readonly op: string;
+        readonly intent: string;
+        readonly status: "completed" | "failed" | "timed_out" | "cancelled" | "timed_out_waiting";
+        readonly data: Json;
         readonly reason: string;
       }
     >
@@ -304,6 +332,10 @@ export const WORKFLOW_EVENTS: readonly string[] = [
   "child.ended",
   "question.asked",
   "question.answered",
+  "send.made",
+  "send.ended",
+  "wait.began",
+  "wait.ended",
   "checkpoint.reached",
   "checkpoint.passed",
   "checkpoint.raised",

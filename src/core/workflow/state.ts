@@ -117,7 +117,7 @@ export type LiveWorkflow = CreatedBody & {
   readonly rolledBack: (Rollback & RollbackReport) | null;
   /** What its rollbacks could not undo, all of them together. */
   readonly irreversible: readonly Irreversible[];
-  /** Actions, questions and children that it has begun and that have not ended. */
+  /** Actions, questions, intents and children that it has begun and that have not ended. */
   readonly open: readonly string[];
   /** The entry after which nothing that it called has settled or was undone. */
   readonly settledSeq: number;
@@ -205,6 +205,8 @@ function tracked(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow {
       return opened(state, event.body.child);
     case "question.asked":
       return opened(state, event.body.approval);
+    case "send.made":
+      return opened(state, event.body.intent);
     case "call.settled":
     case "compensation.settled":
       return ended(state, event.body.action);
@@ -212,6 +214,8 @@ function tracked(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow {
       return ended(state, event.body.child);
     case "question.answered":
       return ended(state, event.body.approval);
+    case "send.ended":
+      return ended(state, event.body.intent);
     default:
       return state;
   }
@@ -235,9 +239,11 @@ function evolveRun(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | un
     case "workflow.woken":
     case "child.ended":
     case "question.answered":
+    case "wait.ended":
     case "call.settled":
     case "compensation.settled":
       return woken(state);
+    case "send.ended":
     case "workflow.refused":
       return state;
     case "workflow.closed":
@@ -262,6 +268,8 @@ function evolveOperation(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflo
     case "sleep.began":
     case "child.spawned":
     case "question.asked":
+    case "send.made":
+    case "wait.began":
       return said(state, 1, 1);
     case "step.retried":
     case "value.recorded":

@@ -27,6 +27,7 @@ export type Shown =
       readonly rows: readonly TimelineRow[];
       readonly snapshot: JsonObject | undefined;
     }
+  | { readonly kind: "intent"; readonly approval: Approval }
   | { readonly kind: "facts"; readonly facts: JsonObject };
 
 /** Lines of text as they are shown on a terminal: all of it visible, and what is an agent's own words said to be so. */
@@ -51,6 +52,7 @@ async function ofApproval(runtime: Runtime, id: string): Promise<Shown> {
   const approval = await getApproval(runtime, id);
   const { subject } = approval;
   if (subject === undefined) return ofAction(runtime, approval.action, approval);
+  if (subject.kind === "intent") return { kind: "intent", approval };
   const workflow = await getWorkflow(runtime, subject.workflow);
   if (subject.kind === "question") return { kind: "question", approval, workflow };
   const rows = await timelineOf(runtime, subject.workflow, undefined);

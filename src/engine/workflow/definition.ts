@@ -10,6 +10,8 @@ import type { Answer } from "../answer.ts";
 import type { Policy } from "../define-tool.ts";
 import type { GatedTool } from "../gate.ts";
 import type { InputSchema } from "../input-schema.ts";
+import type { OutgoingIntent } from "../intent/check-intent.ts";
+import type { Waited } from "../intent/wait.ts";
 import type { Notice } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
 
@@ -82,6 +84,9 @@ export type QuestionOptions<Value> = {
   readonly withinMs?: number;
 };
 
+/** An intent as a workflow sends it: in the name of its agent, and named by the operation. */
+export type SentFromFlow = Omit<OutgoingIntent, "from" | "requestId">;
+
 /** Why the definition runs again from a checkpoint. */
 export type SentBack = {
   readonly rejectedCheckpoint: string | null;
@@ -117,6 +122,10 @@ export type WorkflowContext = {
   sleep(ms: number): Promise<void>;
   sleepUntil(time: number | Date): Promise<void>;
   ask<Value>(name: string, text: string, options?: QuestionOptions<Value>): Promise<Asked<Value>>;
+  /** Sends an intent, once, and answers its id. It is cancelled when the workflow goes back past this, or fails. */
+  send(name: string, intent: SentFromFlow): Promise<string>;
+  /** Waits for an intent, hours or days; running out of time is an answer, and the intent goes on. */
+  waitFor(name: string, intent: string, options?: { readonly timeoutSeconds?: number }): Promise<Waited>;
   spawn<Input, Result>(child: Workflow<Input, Result>, input: Input): Promise<Result>;
   /** Branches side by side, each with a context of its own; answers when all have ended, and throws the first error then. */
   parallel<Results extends readonly unknown[]>(

@@ -5,6 +5,7 @@ import { budgetFold } from "../../core/budget.ts";
 import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import { grantFold } from "../../core/grant/state.ts";
+import { intentFold } from "../../core/intent/state.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { keyFold } from "../../core/key/state.ts";
 import { endpointFold } from "../../core/message/endpoint-state.ts";
@@ -107,6 +108,7 @@ export const FOLDS: Folds = {
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
+  intent: intentFold,
   key: keyFold,
   login: loginFold,
   message: messageFold,

@@ -85,6 +85,11 @@ function checkUse(commit: Commit, event: Event, approval: SeenApproval): void {
   if (event.body["reason"] === PREVIEW_MOVED) count(commit.sim, "preview moved");
   if (event.type !== "approval.consumed") return;
   const { subject } = approval.question;
+  if (subject?.kind === "intent") {
+    const told = has(commit, "intent.completed", `intent/${subject.intent}`);
+    expect(commit, told !== undefined, "5", `${event.id} was consumed and nobody was told`);
+    return;
+  }
   if (subject !== undefined) {
     const answer = subject.kind === "checkpoint" ? "checkpoint.decided" : "question.answered";
     const told = has(commit, answer, `workflow/${subject.workflow}`)?.body["op"];
