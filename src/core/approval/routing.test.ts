@@ -109,7 +109,7 @@ describe("an approver rule that names a group or a role", () => {
   });
 
   for (const [what, terms, people, says_] of [
-    ["an empty group", FINANCE, [], /1 people are asked for and 0 .* nobody is in group:finance/],
+    ["an empty group", FINANCE, [], /1 person is asked for and 0 .* nobody is in group:finance/],
     [
       "too small a group",
       { approvers: { from: ["group:finance"], quorum: 2 } },
