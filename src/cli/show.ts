@@ -5,6 +5,7 @@ import { printCheckpoint } from "./checkpoint-card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { showGrant } from "./grants.ts";
+import { policyNames } from "./policy-words.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
@@ -25,7 +26,8 @@ async function loadCard(context: Context, id: string): Promise<Card> {
   const linked = asked === undefined ? approvalOf(action) : undefined;
   const approval = linked === undefined ? asked : await hp.approvals.get(linked);
   const receipt = await hp.receipts.get(action.id);
-  return { approval, action, receipt, now, full, where: whereFlags(context) };
+  const policies = await policyNames(hp);
+  return { approval, action, receipt, policies, now, full, where: whereFlags(context) };
 }
 
 async function showAction(context: Context, id: string): Promise<number> {

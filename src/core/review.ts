@@ -8,6 +8,7 @@
 import { canonicalJson, copyJson } from "./canonical-json.ts";
 import { errorText } from "./error-text.ts";
 import { isJsonObject, type Json } from "./json.ts";
+import { remarking, remarksOf } from "./remarks.ts";
 import { type ApprovalTerms, approvalTerms, unmeetable } from "./stages.ts";
 import type { ToolRules } from "./tool-rules.ts";
 import { type PolicyInput, RISK_LEVELS, type Risk, type ShadowVerdict, type Verdict } from "./verdict.ts";
@@ -27,6 +28,8 @@ export type Review = {
   readonly reason: string;
   /** null where the policy does not score. */
   readonly risk: Risk | null;
+  /** All of them, where several policies score; else empty. */
+  readonly risks: readonly Risk[];
   readonly shadow: readonly ShadowVerdict[];
 } & (
   | { readonly verdict: "approve" }
@@ -51,9 +54,13 @@ function escalationFault(
 const isText = (value: unknown): boolean =>
   value === undefined || (typeof value === "string" && value.isWellFormed());
 
-function areRemarks({ risk, shadow = [] }: Verdict): boolean {
-  const isRisk = risk === undefined || (Number.isFinite(risk.score) && RISK_LEVELS.includes(risk.level));
-  return isRisk && Array.isArray(shadow) && shadow.every(isJsonObject);
+const isRisk = (risk: Risk): boolean =>
+  isJsonObject(risk) && Number.isFinite(risk.score) && RISK_LEVELS.includes(risk.level);
+
+function areRemarks({ risk, risks = [], shadow = [] }: Verdict): boolean {
+  if (risk !== undefined && !isRisk(risk)) return false;
+  const areRisks = Array.isArray(risks) && risks.every(isRisk);
+  return areRisks && Array.isArray(shadow) && shadow.every(isJsonObject);
 }
 
 function ask(rules: Reviewer, input: PolicyInput): Verdict {
@@ -74,7 +81,8 @@ function ask(rules: Reviewer, input: PolicyInput): Verdict {
     }
     if (answer.verdict !== "escalate") return answer;
     const fault = escalationFault(answer, input);
-    return fault === undefined ? answer : block(`the policy asks for the impossible: ${fault}`);
+    if (fault === undefined) return answer;
+    return remarking(block(`the policy asks for the impossible: ${fault}`), answer);
   } catch (error) {
     return block(`the policy failed: ${errorText(error)}`);
   }
@@ -85,8 +93,8 @@ function conclude(
   args: Json,
   revisions: readonly Revision[],
 ): Review {
-  const { rule = "policy", reason = "", risk = null, shadow = [] } = verdict;
-  const said = { args, revisions, rule, reason, risk, shadow };
+  const { rule = "policy", reason = "", risk = null, risks = [], shadow = [] } = verdict;
+  const said = { args, revisions, rule, reason, risk, risks, shadow };
   switch (verdict.verdict) {
     case "approve":
       return { ...said, verdict: "approve" };
@@ -112,6 +120,7 @@ function roundOf(input: PolicyInput, args: Json): PolicyInput {
 export function reviewAction(rules: Reviewer, input: PolicyInput): Review {
   const revisions: Revision[] = [];
   let args = input.args;
+  let remarks = {};
   for (let round = 0; round <= MAX_ROUNDS; round++) {
     // A fresh copy for each call: what a policy or a schema does to its input stays there.
     const verdict = ask(rules, roundOf(input, copyJson(args)));
@@ -126,16 +135,18 @@ export function reviewAction(rules: Reviewer, input: PolicyInput): Review {
         rule,
         reason: `the policy's revision does not fit the tool: ${valid.issues}`,
         risk: verdict.risk ?? null,
+        risks: verdict.risks ?? [],
         shadow: verdict.shadow ?? [],
         verdict: "block",
         invalidRevision: true,
       };
     }
     args = valid.value;
+    remarks = remarksOf(verdict);
     revisions.push({ args, reason: verdict.reason ?? "", rule });
   }
   return conclude(
-    { verdict: "block", reason: `the policy was still revising after ${MAX_ROUNDS} rounds` },
+    { verdict: "block", reason: `the policy was still revising after ${MAX_ROUNDS} rounds`, ...remarks },
     args,
     revisions,
   );

@@ -243,7 +243,7 @@ describe("a run ends", () => {
     const { place, desk } = open();
     await desk.budgets.limit("week", { currency: "USD", micros: 5n });
     const tools = one({ cost: () => ({ budget: "week", amount: { currency: "USD", micros: 3n } }) });
-    const model = scripted(ACT, ACT);
+    const model = scripted(ACT, { ...ACT, args: { another: true } });
     check(await place.finish(desk.supervise({ goal: GOAL, tools, model })), "over_budget", "execution");
     await desk.close();
   });

@@ -29,6 +29,8 @@ export type CompiledPolicy = {
   judge(input: PolicyInput): Verdict;
   /** Do the rules for this tool look at what its workflow did before? */
   usesHistory(tool: string): boolean;
+  /** Does it limit how often this tool is called? */
+  countsCalls(tool: string): boolean;
 };
 
 export type Compilation =
@@ -162,6 +164,7 @@ function policyOf(document: PolicyDocument, parts: Parts, totals: Plan["totals"]
     },
     judge: (input) => (isFalseAnswer(input) ? FALSE_ANSWER : judge(planFor(input.tool), input)),
     usesHistory: (tool) => planFor(tool).looksBack,
+    countsCalls: (tool) => planFor(tool).limits.counts !== null,
   };
 }
 
