@@ -12,7 +12,7 @@ import { approversOf } from "./terms.ts";
 import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
 
 type Path = PolicyFault["path"];
-type Escalation = Omit<PolicyTerms, "verdict">;
+type Escalation = Omit<PolicyTerms, "verdict" | "reason">;
 const ESCALATION_KEYS = ["approvers", "stages", "decide_by", "execute_by", "on_timeout"] as const;
 
 function checkApprovers({ report }: Workshop, given: PolicyApprovers, path: Path): void {

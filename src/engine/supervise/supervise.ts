@@ -92,6 +92,7 @@ async function inputFor(
   return { ...input, limits: { ...input.limits, ...Object.fromEntries(kept) } };
 }
 
+/** Of the whole run. Its only checkpoints are those that a monitor raises, which have no deadline: none of them expires. */
 const FAILED = {
   error: "error",
   rejected: "human_rejected",
