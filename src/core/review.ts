@@ -1,7 +1,7 @@
 /**
  * Policy over one action.
  *
- * V1. A revision is validated and reviewed again; after five rounds the action is blocked.
+ * V1. A revision is validated and reviewed again, five times at most; an action that would be revised once more is blocked.
  * V2. A policy that throws, or answers something that is not a verdict, blocks.
  * V3. A quorum that its eligible people cannot meet blocks.
  */
@@ -117,37 +117,29 @@ function roundOf(input: PolicyInput, args: Json): PolicyInput {
   };
 }
 
+/** A sixth revision is not made: nobody would review what it comes to. */
+function stillRevising(verdict: Verdict): Exclude<Verdict, { verdict: "revise" }> {
+  const reason = `the policy was still revising after ${MAX_ROUNDS} rounds`;
+  return { verdict: "block", reason, ...remarksOf(verdict) };
+}
+
 export function reviewAction(rules: Reviewer, input: PolicyInput): Review {
   const revisions: Revision[] = [];
   let args = input.args;
-  let remarks = {};
-  for (let round = 0; round <= MAX_ROUNDS; round++) {
+  for (;;) {
     // A fresh copy for each call: what a policy or a schema does to its input stays there.
     const verdict = ask(rules, roundOf(input, copyJson(args)));
     if (verdict.verdict !== "revise") return conclude(verdict, args, revisions);
+    if (revisions.length === MAX_ROUNDS) return conclude(stillRevising(verdict), args, revisions);
     const revised = { ...(isJsonObject(args) ? args : {}), ...verdict.set };
     const valid = rules.validate(copyJson(revised));
     const rule = verdict.rule ?? "policy";
     if (!valid.ok) {
-      return {
-        args,
-        revisions,
-        rule,
-        reason: `the policy's revision does not fit the tool: ${valid.issues}`,
-        risk: verdict.risk ?? null,
-        risks: verdict.risks ?? [],
-        shadow: verdict.shadow ?? [],
-        verdict: "block",
-        invalidRevision: true,
-      };
+      const reason = `the policy's revision does not fit the tool: ${valid.issues}`;
+      const blocked = conclude({ verdict: "block", rule, reason, ...remarksOf(verdict) }, args, revisions);
+      return { ...blocked, verdict: "block", invalidRevision: true };
     }
     args = valid.value;
-    remarks = remarksOf(verdict);
     revisions.push({ args, reason: verdict.reason ?? "", rule });
   }
-  return conclude(
-    { verdict: "block", reason: `the policy was still revising after ${MAX_ROUNDS} rounds`, ...remarks },
-    args,
-    revisions,
-  );
 }
