@@ -10,7 +10,7 @@ const SHORT = 12;
 export type PolicyNames = ReadonlyMap<string, string>;
 
 export async function policyNames({ policies }: Pick<Holdpoint, "policies">): Promise<PolicyNames> {
-  return new Map((await policies.list()).map(({ digest, name }) => [digest, name]));
+  return new Map((await policies.versions()).map(({ digest, name }) => [digest, name]));
 }
 
 export const shortDigest = (digest: string): string => digest.slice(0, SHORT);
