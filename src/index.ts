@@ -1,10 +1,12 @@
 /** The door of the package, and the one place where its parts are put together. */
+import { cardLines } from "./cli/card-lines.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
 import type { Answer } from "./engine/answer.ts";
 import { checkOptions } from "./engine/check-options.ts";
 import { idleClock } from "./engine/clock.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
+import { type Keys, keysOf, type People, peopleOf } from "./engine/identity/instance.ts";
 import {
   type Actions,
   type Approvals,
@@ -18,15 +20,16 @@ import {
   journalOf,
   type KillSwitch,
   killSwitchOf,
-  type People,
-  peopleOf,
   putSecret,
   type Receipts,
   receiptsOf,
 } from "./engine/instance.ts";
+import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
 import type { OpenRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
+import { type Outside, outsideOf } from "./engine/outside/instance.ts";
+import { type DeclaredTool, declareTool } from "./engine/outside/outside-tool.ts";
 import { type Policies, policiesOf } from "./engine/policies.ts";
 import { livePolicy } from "./engine/policy/live-policy.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
@@ -41,13 +44,13 @@ import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
 import { openModel } from "./models/open-model.ts";
-import { environment, type HoldpointOptions, opener } from "./open.ts";
+import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
+export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
 export type { BacktestReport } from "./core/backtest/report.ts";
 export type { Suggestion } from "./core/backtest/suggest.ts";
-
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { Money } from "./core/money.ts";
 export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
@@ -56,6 +59,8 @@ export type { PolicyText } from "./core/policy/document.ts";
 export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Refusal, RefusalCode } from "./core/refusal.ts";
+export type { Member, Role } from "./core/roster.ts";
+export type { Scope } from "./core/scopes.ts";
 export type { Seal } from "./core/seal.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
@@ -116,10 +121,23 @@ export type { PolicyProgram } from "./engine/backtest/policy-programs.ts";
 export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
 export type { Told } from "./engine/backtest/told.ts";
 export type { GrantOffer, GrantPage } from "./engine/check-grant.ts";
+export type { BatchAnswer, BatchItem, Decider } from "./engine/decide-all.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
+export type { Handing } from "./engine/delegate.ts";
 export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type { GrantList, GrantStatus, GrantUse, StandingGrant } from "./engine/grants.ts";
+export type {
+  KeyOffer,
+  KeyPage,
+  KeyRotation,
+  NewPerson,
+  PersonChange,
+} from "./engine/identity/check-identity.ts";
+export type { Keys, People } from "./engine/identity/instance.ts";
+export type { ApiKey, IssuedKey, KeyList } from "./engine/identity/keys.ts";
+export type { LoginLink } from "./engine/identity/logins.ts";
+export type { Person } from "./engine/identity/people.ts";
 export type {
   Actions,
   Approvals,
@@ -127,13 +145,41 @@ export type {
   Grants,
   Journal,
   KillSwitch,
-  People,
   Receipts,
 } from "./engine/instance.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
+export type {
+  EndpointChange,
+  EndpointOffer,
+} from "./engine/message/check-endpoint.ts";
+export type {
+  Endpoint,
+  EndpointSummary,
+  Endpoints,
+  EndpointTest,
+  EndpointWithSecret,
+} from "./engine/message/endpoints.ts";
+export type {
+  Message,
+  MessageList,
+  MessagePage,
+  MessageSummary,
+  Messages,
+} from "./engine/message/messages.ts";
+export type { DeliveryOptions } from "./engine/message/settings.ts";
 export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
+export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
+export type { OutsideCapture } from "./engine/outside/capture.ts";
+export type { OutsideStand, Stood } from "./engine/outside/checkpoint.ts";
+export type { OutsideCheckpoint, OutsideCreation } from "./engine/outside/create-workflow.ts";
+export type { Outside, OutsideWorkflows } from "./engine/outside/instance.ts";
+export type { DeclaredTool, DeclaredUndo } from "./engine/outside/outside-tool.ts";
+export type { OutsideProposal } from "./engine/outside/propose.ts";
+export type { OutcomeReport, Reported } from "./engine/outside/report.ts";
+export type { Compensation } from "./engine/outside/roll-back.ts";
+export type { OutsideWorkflow } from "./engine/outside/workflows.ts";
 export type { Policies } from "./engine/policies.ts";
 export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
@@ -178,10 +224,14 @@ export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/mo
 export type { HoldpointOptions } from "./open.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
-type Verbs = KillSwitch & Monitors;
+type Verbs = KillSwitch & Monitors & Notifications;
 export type Holdpoint = Verbs & {
   /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
+  /** Declares a tool that agents outside perform themselves: it has rules and no function. */
+  declare<Args>(definition: DeclaredTool<Args>): void;
+  /** What agents do that run elsewhere: propose, perform it themselves, report. */
+  readonly outside: Outside;
   /** Runs something once under a request id. */
   execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
   readonly approvals: Approvals;
@@ -190,6 +240,7 @@ export type Holdpoint = Verbs & {
   readonly journal: Journal;
   readonly budgets: Budgets;
   readonly people: People;
+  readonly keys: Keys;
   readonly grants: Grants;
   readonly policies: Policies;
   /**
@@ -269,8 +320,10 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     open: opening,
     ...(policy === undefined ? {} : { policy }),
   };
-  return {
+  const hp: Holdpoint = {
     gate: (definition) => gate(gates, definition),
+    declare: (definition) => declareTool(gates, definition),
+    outside: outsideOf(opening),
     execute: (execution) => executeByName(gates, execution),
     approvals: approvalsOf(opening),
     receipts: receiptsOf(opening),
@@ -278,6 +331,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     journal: journalOf(opening),
     budgets: budgetsOf(opening),
     people: peopleOf(opening),
+    keys: keysOf(opening),
     grants: grantsOf(opening),
     policies: policiesOf(opening),
     workflow: <Input, Result>(
@@ -287,6 +341,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     ) => workflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
     ...monitorsOf(opening),
+    ...notificationsOf(opening, { environment, render: cardLines }),
     supervise: (given) =>
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     work: (signal) => workUntil(definitions, signal),
@@ -298,4 +353,6 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     close,
     [Symbol.asyncDispose]: close,
   };
+  insides.set(hp, definitions);
+  return hp;
 }

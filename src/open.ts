@@ -14,6 +14,7 @@ import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
 import type { Tool } from "./engine/tool.ts";
 import { witnessIn } from "./engine/witness.ts";
+import type { Definitions } from "./engine/workflow/workflows.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
 import { PROJECTIONS } from "./views/projections.ts";
@@ -28,6 +29,8 @@ export type HoldpointOptions = {
   readonly agent?: string;
   /** Whom the program acts for: they cannot approve what it asks. */
   readonly actsFor?: readonly string[];
+  /** Separation of duties in everything that people are asked: whoever posted the work does not decide about it. */
+  readonly separationOfDuties?: boolean;
   /**
    * Who decides about every tool: a policy file (YAML or JSON, followed while the program runs) or the same document as an
    * object. A tool's own policy is asked too, and the stricter answer counts.
@@ -45,11 +48,14 @@ export type HoldpointOptions = {
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
 };
 
+/** What stands behind an instance, for the parts that are put together with it. */
+export const insides = new WeakMap<object, Definitions>();
+
 export const environment = (name: string): string | undefined => process.env[name];
-const random = pooledRandom();
+export const random = pooledRandom();
 
 /** PostgreSQL where an address is given, else the file of a folder. */
-async function openStore(options: HoldpointOptions): Promise<Store> {
+export async function openStore(options: HoldpointOptions): Promise<Store> {
   const { mode = "read-write" } = options;
   const database = databaseUrl(options, environment);
   if (database !== undefined) {
@@ -80,10 +86,12 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
     tenant: options.tenant ?? "default",
     agent,
     requester: [agent, ...(options.actsFor ?? [])],
+    separate: options.separationOfDuties === true,
     clock: wallClock,
     idle: idleClock,
     random,
     tools,
+    ...(policy === undefined ? {} : { policy: () => policy.current() }),
     environment,
     keyring: () => {
       known ??= openKeyring(keys, random);

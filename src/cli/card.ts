@@ -6,17 +6,28 @@ import type { Receipt } from "../core/action/receipt.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import type { EffectClass } from "../core/tool-rules.ts";
+import type { Action } from "../engine/actions.ts";
+import type { Approval } from "../engine/approvals.ts";
+import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
-import type { Action, Approval } from "../index.ts";
-import { type PolicyNames, policyWords, printRemarks } from "./policy-words.ts";
+import { policyWords, printRemarks } from "./policy-words.ts";
 import { readable } from "./readable.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
-import { atDeadline, extensionLines, needsText, stageCount, stageLines } from "./stage-text.ts";
+import {
+  atDeadline,
+  extensionLines,
+  handedLines,
+  moreLines,
+  needsText,
+  stageCount,
+  stageLines,
+} from "./stage-text.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
 
 export type Card = {
-  readonly where: string;
+  /** The flags that the next command needs to find the same store; null where no command is shown. */
+  readonly where: string | null;
   readonly approval: Approval | undefined;
   readonly action: Action;
   readonly receipt: Receipt | undefined;
@@ -27,8 +38,7 @@ export type Card = {
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
 export type SubjectCard = {
-  /** The flags that the next command needs to find the same store. */
-  readonly where: string;
+  readonly where: Card["where"];
   readonly approval: Approval;
   readonly workflow: WorkflowDetails;
   readonly now: number;
@@ -151,6 +161,8 @@ export function printVotes(sections: Sections, { approval, now }: Pick<Card, "ap
   if (stage !== undefined) sections.field("stage", stage);
   sections.field("needs", `${needsText(rule)}; never ${approval.requester.join(", ")}`);
   sections.field("rejection", rule.veto ? "one ends it" : "one alone does not end it");
+  for (const line of moreLines(approval)) sections.field("", line);
+  for (const line of handedLines(approval, now)) sections.field("decides", line);
   for (const [index, line] of stageLines(approval).entries())
     sections.field(index === 0 ? "stages" : "", line);
   if (approval.votes.length === 0) sections.field("votes", "none yet");
@@ -265,6 +277,7 @@ function printOutcome(sections: Sections, { action, receipt, now }: Card): void 
 
 /** Ready to be typed: the binding makes sure that what is approved is what was shown here. */
 function printNext(terminal: Terminal, sections: Sections, { approval, action, where }: Card): void {
+  if (where === null) return;
   const next: string[] = [];
   if (approval?.status === "pending" && approval.edit === null)
     next.push(

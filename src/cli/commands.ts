@@ -5,7 +5,9 @@ import { approvals } from "./approvals.ts";
 import { approve } from "./approve.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
+import { delegate, takeBack } from "./delegate.ts";
 import { demo } from "./demo.ts";
+import { endpoints } from "./endpoints.ts";
 import { exportCommand } from "./export.ts";
 import { extend } from "./extend.ts";
 import { fork } from "./fork.ts";
@@ -14,6 +16,10 @@ import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { journal } from "./journal.ts";
+import { keys } from "./keys.ts";
+import { loginLink } from "./login-link.ts";
+import { notifications } from "./notifications.ts";
+import { people } from "./people.ts";
 import { policyBacktest } from "./policy/backtest.ts";
 import { policyCheck } from "./policy/check.ts";
 import { policyExplain } from "./policy/explain.ts";
@@ -29,6 +35,7 @@ import { revoke } from "./revoke.ts";
 import { rollback } from "./rollback.ts";
 import { run } from "./run.ts";
 import { seal } from "./seal.ts";
+import { serve } from "./serve.ts";
 import { show } from "./show.ts";
 import { stop } from "./stop.ts";
 import { verify } from "./verify.ts";
@@ -41,9 +48,12 @@ export const COMMANDS: readonly Command[] = [
   init,
   demo,
   run,
+  serve,
   approvals,
   workflows,
   alerts,
+  notifications,
+  endpoints,
   show,
   approve,
   reject,
@@ -51,6 +61,8 @@ export const COMMANDS: readonly Command[] = [
   cancel,
   revoke,
   extend,
+  delegate,
+  takeBack,
   grants,
   rollback,
   fork,
@@ -72,4 +84,7 @@ export const COMMANDS: readonly Command[] = [
   restored,
   exportCommand,
   views,
+  people,
+  keys,
+  loginLink,
 ];

@@ -1,4 +1,5 @@
 /** What goes wrong, in words and as an exit code. */
+import { resolve } from "node:path";
 import { type ErrorCode, isHoldpointError } from "../core/errors.ts";
 import { visible } from "../core/visible.ts";
 import { EXIT } from "./command.ts";
@@ -68,9 +69,23 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-export function fileError(file: string, error: unknown): CommandError {
+function fileWords(file: string, error: unknown): string {
+  const { code, path } = error as NodeJS.ErrnoException;
+  // What was opened is another file where something is written beside it first.
+  const isItself = path === undefined || resolve(path) === resolve(file);
+  if (code === "ENOENT") return isItself ? `There is no file ${file}.` : `There is no folder for ${file}.`;
+  if (code === "EISDIR") return `${file} is a folder, not a file.`;
+  if (code === "EACCES" || code === "EPERM") return `The file ${file} may not be used by this user.`;
   const why = error instanceof Error ? error.message : String(error);
-  return new CommandError("file_error", `The file ${file} cannot be used: ${why}.`, "Check the path.", error);
+  return `The file ${file} cannot be used: ${why}.`;
+}
+
+/** A file that is not there or not usable, or one whose contents are not what they should be. */
+export function fileError(file: string, error: unknown): CommandError {
+  if (!isHoldpointError(error))
+    return new CommandError("file_error", fileWords(file, error), "Check the path.", error);
+  const what = `The file ${file}: ${error.what}`;
+  return new CommandError("file_error", what, "Correct the file.", error);
 }
 
 /** On standard error, as text or as one line of JSON. A stack is shown only to those who ask for it. */

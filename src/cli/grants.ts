@@ -1,5 +1,6 @@
 import type { Json } from "../core/json.ts";
 import { visible } from "../core/visible.ts";
+import { LONGEST_DAYS } from "../engine/check-grant.ts";
 import type { GrantOffer, StandingGrant } from "../index.ts";
 import { limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
@@ -8,7 +9,7 @@ import { printGrant, statusWord, totalText } from "./grant-card.ts";
 import { grantId } from "./resolve-id.ts";
 import { moneyFrom, spanOf } from "./span-of.ts";
 import { printTable } from "./table.ts";
-import { moment } from "./times.ts";
+import { ago, moment } from "./times.ts";
 import { whereFlags } from "./where-flags.ts";
 
 const PARTS = ["list", "give", "show", "revoke"];
@@ -67,6 +68,15 @@ function usesIn(given: string): number {
   throw new CommandError("usage", `--uses "${given}" is not a number of uses.`, "Such as --uses 50.");
 }
 
+const DAY_MS = 86_400_000;
+
+function lastsMs(given: string): number {
+  const ms = spanOf("for", given);
+  if (ms <= LONGEST_DAYS * DAY_MS) return ms;
+  const what = `--for "${given}" is over ${LONGEST_DAYS} days, and no grant lasts longer.`;
+  throw new CommandError("usage", what, `Give at most --for ${LONGEST_DAYS}d, and a new one after that.`);
+}
+
 function offerOf(context: Context): GrantOffer {
   const asked = (name: string) => neededFor(context, "give", name);
   const [when, agent, total, amount] = ["when", "agent", "total", "amount"].map((name) =>
@@ -77,7 +87,7 @@ function offerOf(context: Context): GrantOffer {
     by: context.person,
     reason: asked("reason"),
     uses: usesIn(asked("uses")),
-    forMs: spanOf("for", asked("for")),
+    forMs: lastsMs(asked("for")),
     ...(when === undefined ? {} : { when }),
     ...(agent === undefined ? {} : { agent }),
     ...(total === undefined ? {} : { total: moneyFrom("total", total) }),
@@ -116,13 +126,23 @@ export async function showGrant(context: Context, id: string): Promise<number> {
   return EXIT.ok;
 }
 
+/** The first revocation stands; whoever comes later is told of it. */
+function revokedWords({ id, tool }: StandingGrant, before: StandingGrant["revoked"], now: number): string {
+  const what = `${id}, ${visible(tool)}`;
+  if (before === null) return `Revoked: ${what}. Nothing more starts by it.`;
+  const { by, reason, at } = before;
+  return `Already revoked: ${what}, ${ago(at, now)} by ${visible(by)}: ${visible(reason)}. Nothing was written.`;
+}
+
 async function revoke(context: Context): Promise<number> {
   refuseFlags(context, "revoke", [...GIVING, ...LISTING]);
-  const { hp, terminal, person: by } = context;
+  const { hp, terminal, now, person: by } = context;
   const id = await grantId(context, word(context, 1));
-  const grant = await hp.grants.revoke(id, { by, reason: neededFor(context, "revoke", "reason") });
+  const reason = neededFor(context, "revoke", "reason");
+  const { revoked: before } = await hp.grants.get(id);
+  const grant = await hp.grants.revoke(id, { by, reason });
   if (context.json) terminal.json(plain(grant));
-  else terminal.line(`Revoked: ${id}, ${visible(grant.tool)}. Nothing more starts by it.`);
+  else terminal.line(revokedWords(grant, before, now));
   return EXIT.ok;
 }
 

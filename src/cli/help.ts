@@ -47,6 +47,18 @@ export function printHelp(terminal: Terminal, command: Command): void {
   table(terminal, flagRows(flagsOf(command)));
 }
 
+/** Commands with the same first word. */
+export function printFamily(terminal: Terminal, name: string, commands: readonly Command[]): void {
+  terminal.line(terminal.paint("bold", `holdpoint ${name} …`));
+  terminal.line();
+  table(
+    terminal,
+    commands.map((command) => [[command.name, ...command.words].join(" "), command.summary]),
+  );
+  terminal.line();
+  terminal.line(`Each with its flags: holdpoint ${name} ${commands[0]?.name.slice(name.length + 1)} --help`);
+}
+
 /** A choice of words is for the command's own help. */
 const shortened = (word: string): string => (word.includes("|") ? "…" : word);
 

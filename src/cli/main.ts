@@ -5,7 +5,7 @@ import type { Command, Context } from "./command.ts";
 import { EXIT, isOn } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { CommandError, fileError, tell } from "./failure.ts";
-import { printHelp, printOverview } from "./help.ts";
+import { printFamily, printHelp, printOverview } from "./help.ts";
 import { openStore, placeOf, type StorePlace } from "./open-store.ts";
 import { type Line, parseLine } from "./parse-line.ts";
 import { noteRestored } from "./restored.ts";
@@ -61,6 +61,9 @@ async function answer(terminal: Terminal, line: Line): Promise<number> {
     case "help":
       if (line.command === undefined) printOverview(terminal, COMMANDS, version());
       else printHelp(terminal, line.command);
+      return EXIT.ok;
+    case "family":
+      printFamily(terminal, line.name, line.commands);
       return EXIT.ok;
     case "run":
       return run(terminal, line);

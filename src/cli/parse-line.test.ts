@@ -48,7 +48,9 @@ describe("a command line", () => {
     assert.match(refusal("policy"), /"policy" needs another word. There are: check, /);
     assert.match(refusal("policy", "chek", "x"), /Did you mean "policy check"\?/);
     assert.match(refusal("policy", "list", "x"), /one word too many/);
-    assert.deepEqual(parseLine(["policy", "--help"], COMMANDS), { kind: "help", command: undefined });
+    const family = parseLine(["policy", "--help"], COMMANDS);
+    assert.ok(family.kind === "family" && family.commands.every(({ name }) => name.startsWith("policy ")));
+    assert.match(refusal("polcy", "check", "x"), /Did you mean "policy"\?/);
     const help = parseLine(["help", "policy", "show"], COMMANDS);
     assert.ok(help.kind === "help" && help.command?.name === "policy show");
   });
@@ -79,6 +81,16 @@ describe("a command line", () => {
     assert.match(refusal("approve", "x", "--as", "person:eve"), /no flag "--as"/);
   });
 
+  test("with a flag that lacks a letter is refused with the nearest, whatever the command", () => {
+    for (const { name, flags } of COMMANDS)
+      for (const flag of Object.keys(flags).filter((one) => one.length > 3)) {
+        const typed = `--${flag.slice(0, 2)}${flag.slice(3)}`;
+        if (Object.hasOwn(flags, typed.slice(2))) continue;
+        const [, near = ""] = /Did you mean --([\w-]+)\?$/.exec(refusal(...name.split(" "), typed)) ?? [];
+        assert.ok(near === flag || near.length === flag.length - 1, `${name} ${typed}: ${near}`);
+      }
+  });
+
   test("with a flag that does not belong to the command is refused", () => {
     assert.match(refusal("approvals", "--edit", "{}"), /no flag "--edit" in "approvals"/);
     assert.match(refusal("show", "x", "--no-json"), /no flag "--no-json"/);
@@ -99,8 +111,8 @@ describe("a command line", () => {
   });
 
   test("without a needed word or reason is refused", () => {
-    assert.match(refusal("approve"), /approve needs <id>/);
-    assert.match(refusal("approve", "a", "b"), /"b" is one word too many/);
+    assert.match(refusal("extend"), /extend needs <id>/);
+    assert.match(refusal("show", "a", "b"), /"b" is one word too many/);
     assert.match(refusal("reject", "apr_1"), /reject needs --reason <text>/);
     assert.match(refusal("reject", "apr_1", "--reason", "  "), /reject needs --reason/);
     assert.match(
@@ -129,7 +141,7 @@ test("whatever is typed is either understood or refused in words", () => {
   fc.assert(
     fc.property(fc.array(typed, { maxLength: 6 }), (argv) => {
       try {
-        return ["run", "help", "version"].includes(parseLine(argv, COMMANDS).kind);
+        return ["run", "help", "family", "version"].includes(parseLine(argv, COMMANDS).kind);
       } catch (error) {
         return error instanceof CommandError;
       }

@@ -7,6 +7,8 @@ import { nearest } from "./nearest.ts";
 export type Line =
   | { readonly kind: "version" }
   | { readonly kind: "help"; readonly command: Command | undefined }
+  /** The first word of several commands. */
+  | { readonly kind: "family"; readonly name: string; readonly commands: readonly Command[] }
   | {
       readonly kind: "run";
       readonly command: Command;
@@ -14,7 +16,7 @@ export type Line =
       readonly words: readonly string[];
     };
 
-function usage(what: string, command?: Command): CommandError {
+function usage(what: string, command?: Pick<Command, "name">): CommandError {
   const about = command === undefined ? "" : `${command.name} `;
   return new CommandError("usage", what, `Try: holdpoint ${about}--help`);
 }
@@ -119,17 +121,15 @@ function commandNamed(words: readonly string[], commands: readonly Command[]): C
   const found = commands.find((command) => command.name === name || command.name === `${name} ${second}`);
   if (found !== undefined) return found;
   const family = commands.filter((command) => command.name.startsWith(`${name} `));
-  if (family.length > 0) throw usage(noneOf(name, second, family));
-  const close = nearest(
-    name,
-    commands.map((command) => command.name),
-  );
+  if (family.length > 0) throw usage(noneOf(name, second, family), { name });
+  const firsts = commands.map((command) => command.name.split(" ")[0] ?? "");
+  const close = nearest(name, [...new Set(firsts)]);
   throw usage(`There is no command ${quote(name)}.${close === undefined ? "" : ` Did you mean "${close}"?`}`);
 }
 
-/** Only the first word of several commands: their help is the overview. */
-function isFamily([name, second]: readonly string[], commands: readonly Command[]): boolean {
-  return second === undefined && commands.some((command) => command.name.startsWith(`${name} `));
+/** Only the first word of several commands. */
+function familyOf([name, second]: readonly string[], commands: readonly Command[]): readonly Command[] {
+  return second === undefined ? commands.filter((command) => command.name.startsWith(`${name} `)) : [];
 }
 
 function noneOf(name: string, second: string, family: readonly Command[]): string {
@@ -146,8 +146,9 @@ export function parseLine(argv: readonly string[], commands: readonly Command[])
   const asked = all[0] === "help" ? all.slice(1) : all;
   const wants = (flag: string) => typed.some((one) => one.name === flag && one.value === undefined);
   const isHelp = all[0] === "help" || wants("help");
-  const isNone = asked.length === 0 || (isHelp && isFamily(asked, commands));
-  const command = isNone ? undefined : commandNamed(asked, commands);
+  const family = isHelp ? familyOf(asked, commands) : [];
+  if (family.length > 0) return { kind: "family", name: asked[0] ?? "", commands: family };
+  const command = asked.length === 0 ? undefined : commandNamed(asked, commands);
   const words = asked.slice(command?.name.split(" ").length ?? 0);
   if (isHelp) return { kind: "help", command };
   if (command === undefined) {

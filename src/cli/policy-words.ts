@@ -1,15 +1,13 @@
 /** By which versions of which policies something was decided, and what they remarked, for people. */
 import type { ReviewFacts } from "../core/action/events.ts";
 import { documentsNamed } from "../core/action/review-facts.ts";
+import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
 import type { Action, Holdpoint } from "../index.ts";
 import type { Sections } from "./sections.ts";
 
 const SHORT = 12;
 
-/** Names of policies by the digests of their versions. */
-export type PolicyNames = ReadonlyMap<string, string>;
-
-export async function policyNames({ policies }: Pick<Holdpoint, "policies">): Promise<PolicyNames> {
+export async function namesOf({ policies }: Pick<Holdpoint, "policies">): Promise<PolicyNames> {
   return new Map((await policies.versions()).map(({ digest, name }) => [digest, name]));
 }
 

@@ -6,7 +6,18 @@ import { CommandError } from "./failure.ts";
 
 const WHOLE = 26;
 const FEWEST = 6;
-const FORM = /^(alr|apr|act|eff|wf|grt)_([0-9A-Za-z]+)$/;
+const FORM = /^(alr|apr|act|eff|end|grt|key|msg|wf)_([0-9A-Za-z]+)$/;
+
+/** Where ids of a kind are listed. */
+const LISTS: { readonly [prefix: string]: string } = {
+  wf: LISTED,
+  alr: "Check the id; `holdpoint alerts --all` lists them.",
+  grt: "Check the id; `holdpoint grants --all` lists them.",
+};
+const listedWhere = (prefix: string): { readonly next?: string } => {
+  const next = LISTS[prefix];
+  return next === undefined ? {} : { next };
+};
 
 type Given = { readonly prefix: string; readonly rest: string };
 
@@ -19,7 +30,10 @@ function read(given: string): Given | undefined {
 function find({ hp }: Context, { prefix, rest }: Given): Promise<readonly string[]> {
   if (prefix === "apr") return hp.approvals.find(`apr_${rest}`);
   if (prefix === "grt") return hp.grants.find(`grt_${rest}`);
+  if (prefix === "key") return hp.keys.find(`key_${rest}`);
   if (prefix === "alr") return hp.alerts.find(`alr_${rest}`);
+  if (prefix === "end") return hp.endpoints.find(`end_${rest}`);
+  if (prefix === "msg") return hp.messages.find(`msg_${rest}`);
   return prefix === "wf" ? hp.workflows.find(`wf_${rest}`) : hp.actions.find(`act_${rest}`);
 }
 
@@ -31,16 +45,12 @@ async function complete(context: Context, given: Given): Promise<string> {
     throw new HoldpointError(
       "unknown_id",
       `${id} is not an id: after ${prefix}_ come ${WHOLE} characters, or at least the first ${FEWEST}.`,
-      prefix === "wf" ? { next: LISTED } : {},
+      listedWhere(prefix),
     );
   const found = await find(context, given);
   const [first, ...others] = found.map((one) => one.replace(/^[a-z]+/, prefix));
   if (first === undefined)
-    throw new HoldpointError(
-      "unknown_id",
-      `No id begins with ${id}.`,
-      prefix === "wf" ? { next: LISTED } : {},
-    );
+    throw new HoldpointError("unknown_id", `No id begins with ${id}.`, listedWhere(prefix));
   if (others.length === 0) return first;
   const what = `${id} is the beginning of ${found.length}${found.length === 10 ? " or more" : ""} ids.`;
   throw new CommandError("ambiguous_id", what, `Type more of it: ${[first, ...others].join(" ")}`);
@@ -56,16 +66,38 @@ export async function grantId(context: Context, given: string): Promise<string> 
   const id = read(given);
   if (id?.prefix === "grt") return complete(context, id);
   const what = given === "" ? "The id of a grant is needed" : `"${given}" is not the id of a grant`;
-  throw new HoldpointError("unknown_id", `${what}: those begin with grt_.`, {
-    next: "`holdpoint grants` lists them.",
+  throw new HoldpointError("unknown_id", `${what}: those begin with grt_.`, listedWhere("grt"));
+}
+
+export async function keyId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "key") return complete(context, id);
+  const what = given === "" ? "The id of a key is needed" : `"${given}" is not the id of a key`;
+  throw new HoldpointError("unknown_id", `${what}: those begin with key_.`, {
+    next: "`holdpoint keys` lists them.",
   });
 }
 
 export async function alertId(context: Context, given: string): Promise<string> {
   const id = read(given);
   if (id?.prefix === "alr") return complete(context, id);
-  throw new HoldpointError("unknown_id", `"${given}" is not the id of an alert: those begin with alr_.`, {
-    next: "Check the id; `holdpoint alerts --all` lists them.",
+  const what = `"${given}" is not the id of an alert: those begin with alr_.`;
+  throw new HoldpointError("unknown_id", what, listedWhere("alr"));
+}
+
+export async function endpointId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "end") return complete(context, id);
+  throw new HoldpointError("unknown_id", `"${given}" is not the id of an endpoint: those begin with end_.`, {
+    next: "Check the id; `holdpoint endpoints --all` lists them.",
+  });
+}
+
+export async function messageId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "msg") return complete(context, id);
+  throw new HoldpointError("unknown_id", `"${given}" is not the id of a message: those begin with msg_.`, {
+    next: "Check the id; `holdpoint notifications` lists them.",
   });
 }
 

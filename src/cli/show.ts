@@ -5,7 +5,7 @@ import { printCheckpoint } from "./checkpoint-card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { showGrant } from "./grants.ts";
-import { policyNames } from "./policy-words.ts";
+import { namesOf } from "./policy-words.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
@@ -26,7 +26,7 @@ async function loadCard(context: Context, id: string): Promise<Card> {
   const linked = asked === undefined ? approvalOf(action) : undefined;
   const approval = linked === undefined ? asked : await hp.approvals.get(linked);
   const receipt = await hp.receipts.get(action.id);
-  const policies = await policyNames(hp);
+  const policies = await namesOf(hp);
   return { approval, action, receipt, policies, now, full, where: whereFlags(context) };
 }
 
@@ -63,6 +63,13 @@ async function showSubject(context: Context, approval: Approval, subject: Subjec
   return EXIT.ok;
 }
 
+/** The card of an approval, whatever it is about. */
+export function showApproval(context: Context, approval: Approval): Promise<number> {
+  return approval.subject === undefined
+    ? showAction(context, approval.id)
+    : showSubject(context, approval, approval.subject);
+}
+
 export const show: Command = {
   name: "show",
   words: ["<id>"],
@@ -85,8 +92,6 @@ export const show: Command = {
     if (extra !== undefined)
       throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");
     const approval = id.startsWith("apr_") ? await context.hp.approvals.get(id) : undefined;
-    return approval?.subject === undefined
-      ? showAction(context, id)
-      : showSubject(context, approval, approval.subject);
+    return approval === undefined ? showAction(context, id) : showApproval(context, approval);
   },
 };

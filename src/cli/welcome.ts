@@ -78,10 +78,11 @@ function printCommands(context: Context, state: State | undefined): void {
   const doubt = (state?.counts.inDoubt ?? 0) > 0;
   rows(context, "More", [
     ["npx holdpoint demo pizza", "an agent's mistake, and you catch it"],
+    ["npx holdpoint demo refund", "a model proposes, a policy reviews"],
     ["npx holdpoint show <id>", "the whole card before you decide"],
     ["npx holdpoint reject <id> --reason …", "say no, and why"],
     ...(doubt ? [["npx holdpoint in-doubt", "effects that need your word"] as const] : []),
-    ["npx holdpoint workflows", "what agents work at, and where each stands"],
+    ["npx holdpoint workflows", "what agents work at, and how far"],
     ["npx holdpoint verify", "check the journal's chains and seals"],
     ["npx holdpoint --help", "every command"],
     ["README.md, docs/", "the guide and the reference"],

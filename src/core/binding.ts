@@ -21,6 +21,8 @@ export type BindingFacts = {
   /** Only of one that does not just expire. */
   readonly onTimeout?: string;
   readonly requester: readonly string[];
+  /** Only of an approval in which separation of duties leaves somebody out. */
+  readonly apart?: readonly string[];
   readonly decideBy: number | null;
   readonly executeBy: number | null;
   readonly nonce: string;
@@ -35,12 +37,13 @@ function bindingText(facts: BindingFacts): string {
   const { action, approvers, args, decideBy, effectClass, executeBy } = facts;
   const { grant, nonce, onTimeout, policy, preview, requester, schema, stages, stream, tenant, tool } = facts;
   const text = canonicalJson;
+  const apart = facts.apart === undefined ? "" : `"apart":${text(facts.apart)},`;
   const standing = grant === undefined ? "" : `"grant":${text(grant)},`;
   const late = onTimeout === undefined ? "" : `"onTimeout":${text(onTimeout)},`;
   const shown = preview === undefined ? "" : `"preview":${text(preview)},`;
   const staged = stages === undefined ? "" : `"stages":${text(stages)},`;
   return (
-    `{"action":${text(action)},"approvers":${text(approvers)},"args":${text(args)},"decideBy":${text(decideBy)},` +
+    `{"action":${text(action)},${apart}"approvers":${text(approvers)},"args":${text(args)},"decideBy":${text(decideBy)},` +
     `"effectClass":${text(effectClass)},"executeBy":${text(executeBy)},${standing}"nonce":${text(nonce)},` +
     `${late}"policy":${text(policy)},${shown}"requester":${text(requester)},"schema":${text(schema)},${staged}"stream":${text(stream)},` +
     `"tenant":${text(tenant)},"tool":${text(tool)},"v":1}`

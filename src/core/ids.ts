@@ -2,7 +2,22 @@
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 export const ID_RANDOM_BYTES = 10;
 
-export type IdPrefix = "act" | "apr" | "eff" | "epo" | "sec" | "non" | "wf" | "snap" | "alr" | "grt";
+export type IdPrefix =
+  | "act"
+  | "apr"
+  | "eff"
+  | "epo"
+  | "sec"
+  | "non"
+  | "wf"
+  | "snap"
+  | "alr"
+  | "grt"
+  | "key"
+  | "lgn"
+  | "ses"
+  | "end"
+  | "msg";
 
 const CODES = Buffer.from(ALPHABET);
 const CHARACTERS = 26;

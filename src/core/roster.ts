@@ -3,6 +3,7 @@
  *
  * N1. A vote counts only while its voter is in good standing, and only while they are whom the rule names.
  * N2. Whoever is not in the roster has no role and no group; an embedded program asks people it has no list of.
+ * N3. Somebody who was removed and added again is somebody new: what they held before is worth nothing.
  */
 import { bodyOf, type Fold, type NewEvent } from "./event.ts";
 import type { JsonObject } from "./json.ts";
@@ -18,10 +19,13 @@ export type Member = {
   readonly groups: readonly string[];
 };
 
+/** `since`: when they were added, the last time. */
+export type Listed = Member & { readonly since: number };
+
 export type RosterState = {
   readonly suspended: readonly string[];
   /** By person: `person:<name>`. */
-  readonly members: ReadonlyMap<string, Member>;
+  readonly members: ReadonlyMap<string, Listed>;
 };
 
 const EVENTS = [
@@ -38,7 +42,7 @@ function memberOf(body: JsonObject): Member {
 }
 
 export const rosterFold: Fold<RosterState> = {
-  version: 2,
+  version: 3,
   initial: { suspended: [], members: new Map() },
   evolve(state, event) {
     const body = bodyOf("The roster", event, EVENTS);
@@ -47,8 +51,10 @@ export const rosterFold: Fold<RosterState> = {
     const members = new Map(state.members);
     switch (event.type as (typeof EVENTS)[number]) {
       case "person.added":
-      case "person.changed":
-        return { ...state, members: members.set(person, memberOf(body)) };
+      case "person.changed": {
+        const since = members.get(person)?.since ?? event.at;
+        return { ...state, members: members.set(person, { ...memberOf(body), since }) };
+      }
       case "person.removed":
         members.delete(person);
         return { ...state, members };
@@ -90,7 +96,7 @@ export function decideStanding(
 
 export type MemberCommand = { readonly person: string; readonly member: Member; readonly by: string };
 
-function isSame(one: Member, other: Member): boolean {
+function isSame({ since: _since, ...one }: Listed, other: Member): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 

@@ -5,8 +5,19 @@
  *     each person decides once.
  * G2. One stage is the same as `approvers` alone.
  */
+import { peopleNamed } from "./approver-names.ts";
 import { isJsonObject } from "./json.ts";
-import { type ApproverRule, approverRule, type OnTimeout, unsatisfiable, type Verdict } from "./verdict.ts";
+import type { RosterState } from "./roster.ts";
+import {
+  type ApproverRule,
+  approverRule,
+  type Known,
+  leftOut,
+  type OnTimeout,
+  plainRule,
+  unsatisfiable,
+  type Verdict,
+} from "./verdict.ts";
 
 /** Some three hundred years: a later moment is a mistake, and beyond what dates can say. */
 export const LONGEST_MS = 1e13;
@@ -38,11 +49,9 @@ function isDuration(value: unknown): boolean {
   );
 }
 
-const ruleOf = ({ quorum, from, veto }: ApproverRule): ApproverRule => ({ quorum, from, veto });
-
 /** Who has to agree, stage by stage, without the time they have. */
 export function rulesOf(terms: Pick<ApprovalTerms, "approvers" | "stages">): readonly ApproverRule[] {
-  return (terms.stages ?? [terms.approvers]).map(ruleOf);
+  return (terms.stages ?? [terms.approvers]).map(plainRule);
 }
 
 function stageOf(given: unknown, number: number, usualMs: number | undefined): Stage | string {
@@ -77,7 +86,7 @@ export function approvalTerms(given: Escalation): ApprovalTerms | string {
   if (typeof list === "string") return list;
   const [first] = list as readonly [Stage];
   return {
-    approvers: ruleOf(first),
+    approvers: plainRule(first),
     decideWithinMs: first.decideWithinMs,
     executeWithinMs: executeWithinMs ?? null,
     ...(list.length === 1 ? {} : { stages: list }),
@@ -85,11 +94,18 @@ export function approvalTerms(given: Escalation): ApprovalTerms | string {
   };
 }
 
-/** A seat for each vote that is needed, with the people who may take it; nobody takes two. */
-export function canBeSeated(rules: readonly ApproverRule[], without: (person: string) => boolean): boolean {
-  const seats = rules.flatMap(({ from, quorum }) => {
-    const people = [...new Set(from ?? [])].filter((who) => who.startsWith("person:") && !without(who));
-    return from === null ? [] : Array.from({ length: quorum }, () => people);
+/** Of one rule: who may not take a seat under it. */
+export type Without = (person: string, rule: ApproverRule) => boolean;
+
+/**
+ * A seat for each vote that is needed, with the people who may take it; nobody takes two. Without the roster nobody can say
+ * who is in a role or group, and such a rule is taken to be met.
+ */
+export function canBeSeated(rules: readonly ApproverRule[], without: Without, roster?: RosterState): boolean {
+  const seats = rules.flatMap((rule) => {
+    const people = rule.from === null ? undefined : peopleNamed(rule.from, roster);
+    const free = people?.filter((who) => !without(who, rule));
+    return free === undefined ? [] : Array.from({ length: rule.quorum }, () => free);
   });
   const seated = new Map<string, number>();
   const findSeat = (seat: number, tried: Set<string>): boolean => {
@@ -107,12 +123,17 @@ export function canBeSeated(rules: readonly ApproverRule[], without: (person: st
 }
 
 /** Why nobody could ever meet these terms, or undefined when people can. */
-export function unmeetable(terms: ApprovalTerms, requester: readonly string[]): string | undefined {
+export function unmeetable(
+  terms: Pick<ApprovalTerms, "approvers" | "stages">,
+  requester: readonly string[],
+  known: Known = {},
+): string | undefined {
   const rules = rulesOf(terms);
   for (const [index, rule] of rules.entries()) {
-    const fault = unsatisfiable(rule, requester);
+    const fault = unsatisfiable(rule, requester, known);
     if (fault !== undefined) return rules.length === 1 ? fault : `stage ${index + 1}: ${fault}`;
   }
-  if (rules.length === 1 || canBeSeated(rules, (who) => requester.includes(who))) return undefined;
+  const isOut: Without = (who, rule) => leftOut(rule, requester, known.apart).includes(who);
+  if (rules.length === 1 || canBeSeated(rules, isOut, known.roster)) return undefined;
   return "each person decides once, and the stages together need more people than they name";
 }

@@ -1,11 +1,20 @@
+import { namesFault, peopleNamed, shortOf } from "./approver-names.ts";
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
+import type { RosterState } from "./roster.ts";
 
 /** Who has to agree. `from: null` means any person; the requester never counts. */
 export type ApproverRule = {
   readonly quorum: number;
+  /** `person:ann`, `role:supervisor`, `group:finance`. */
   readonly from: readonly string[] | null;
   /** One rejection ends it (the default). */
   readonly veto: boolean;
+  /** Who may decide as well, once half of the time is over. */
+  readonly escalateAtHalf?: readonly string[];
+  /** People are reminded that often, with or without a deadline. */
+  readonly remindEveryMs?: number;
+  /** Separation of duties: nobody who posted or executes the work decides, and no editor is alone. */
+  readonly separate?: boolean;
 };
 
 export const ANY_ONE_PERSON: ApproverRule = { quorum: 1, from: null, veto: true };
@@ -66,6 +75,8 @@ export type Verdict =
       readonly executeWithinMs?: number;
     });
 
+export const PAST_STATUSES = ["waiting", "running", "applied", "in_doubt", "not_applied", "refused"] as const;
+
 /** A call that the same workflow made before, as a policy sees it. */
 export type PastCall = {
   readonly action: string;
@@ -73,7 +84,7 @@ export type PastCall = {
   /** As they ran, or would run. */
   readonly args: Json;
   /** `running` and `in_doubt` may have happened: whoever counts has to count them. */
-  readonly status: "waiting" | "running" | "applied" | "in_doubt" | "not_applied" | "refused";
+  readonly status: (typeof PAST_STATUSES)[number];
   /** What the tool returned; null unless it was applied. */
   readonly result: Json;
   /** The attempt of the workflow that made it; a rollback begins another. */
@@ -101,21 +112,71 @@ export type PolicyInput = {
   readonly now: number;
 };
 
+/** More often would only fill the journal. */
+const LEAST_REMIND_MS = 60_000;
+const MOST_REMIND_MS = 1e13;
+
+function moreFault({ from, escalateAtHalf: also, remindEveryMs: every, separate }: Partial<ApproverRule>) {
+  if (separate !== undefined && typeof separate !== "boolean")
+    return "approvers.separate is not true or false";
+  if (
+    every !== undefined &&
+    !(Number.isSafeInteger(every) && every >= LEAST_REMIND_MS && every <= MOST_REMIND_MS)
+  )
+    return `approvers.remindEveryMs is not a number of milliseconds of at least ${LEAST_REMIND_MS}`;
+  if (also === undefined) return undefined;
+  if (from === null) return "approvers.escalateAtHalf adds nobody where any person may decide";
+  return namesFault("approvers.escalateAtHalf", also);
+}
+
 /** The rule in full, whatever else was written beside it; or why it is none. */
 export function approverRule(given: unknown): ApproverRule | string {
   if (given !== undefined && !isJsonObject(given)) return "approvers is not an object";
-  const { quorum, from, veto } = { ...ANY_ONE_PERSON, ...given };
-  const isNames = (list: unknown) => Array.isArray(list) && list.every((name) => typeof name === "string");
-  if (from !== null && !isNames(from)) return "approvers.from is not a list of people";
+  const whole = { ...ANY_ONE_PERSON, ...given };
+  const { quorum, from, veto } = whole;
+  const fault = from === null ? undefined : namesFault("approvers.from", from);
+  if (fault !== undefined) return fault;
   if (typeof veto !== "boolean") return "approvers.veto is not true or false";
-  return { quorum, from, veto };
+  return moreFault(whole) ?? plainRule({ ...whole, quorum, from, veto });
 }
 
+/** Only what is said stands in the rule: it is part of what people approve. */
+export function plainRule(rule: ApproverRule): ApproverRule {
+  const { quorum, from, veto, escalateAtHalf, remindEveryMs, separate } = rule;
+  return {
+    quorum,
+    from,
+    veto,
+    ...(escalateAtHalf === undefined || escalateAtHalf.length === 0 ? {} : { escalateAtHalf }),
+    ...(remindEveryMs === undefined ? {} : { remindEveryMs }),
+    ...(separate === true ? { separate } : {}),
+  };
+}
+
+/** What is known beside the requester: whom separation of duties leaves out, and the roster where it is at hand. */
+export type Known = { readonly apart?: readonly string[]; readonly roster?: RosterState };
+
+/** Who is not to be counted under a rule. */
+export const leftOut = (
+  { separate }: ApproverRule,
+  requester: readonly string[],
+  apart: readonly string[] = [],
+): readonly string[] => (separate === true ? [...requester, ...apart] : requester);
+
 /** Why an approver rule can never be met, or undefined when it can. */
-export function unsatisfiable(rule: ApproverRule, requester: readonly string[]): string | undefined {
+export function unsatisfiable(
+  rule: ApproverRule,
+  requester: readonly string[],
+  { apart, roster }: Known = {},
+): string | undefined {
   if (!Number.isInteger(rule.quorum) || rule.quorum < 1) return "a quorum is a whole number of at least 1";
   if (rule.from === null) return undefined;
-  const eligible = new Set(rule.from.filter((who) => who.startsWith("person:") && !requester.includes(who)));
-  if (eligible.size >= rule.quorum) return undefined;
-  return `${rule.quorum} people are asked for and ${eligible.size} of those named may vote`;
+  const people = peopleNamed(rule.from, roster);
+  if (people === undefined) return undefined;
+  const out = leftOut(rule, requester, apart);
+  const eligible = people.filter((who) => !out.includes(who));
+  if (eligible.length >= rule.quorum) return undefined;
+  const short = shortOf(rule.from, { out, roster });
+  const asked = rule.quorum === 1 ? "1 person is" : `${rule.quorum} people are`;
+  return `${asked} asked for and ${eligible.length} of those named may vote${short}`;
 }

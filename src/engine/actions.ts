@@ -43,11 +43,44 @@ export async function listActions(
   };
 }
 
+export type ActionsPage = Omit<ActionPage, "phase"> & {
+  readonly phase: LiveAction["phase"] | "any";
+  readonly after?: string;
+};
+
+const CURSOR = /^(\d{1,16})-(act_[0-9A-Z]{26})$/;
+
+/** In pages, of one phase or all: `next` is the cursor of the following page. */
+export async function pageOfActions(
+  { store, tenant }: Pick<Runtime, "store" | "tenant">,
+  { phase, limit = 100, order = "oldest", after }: ActionsPage,
+): Promise<{ readonly items: readonly ActionSummary[]; readonly next: string | null }> {
+  const [, at, id] = CURSOR.exec(after ?? "") ?? [];
+  if (after !== undefined && id === undefined)
+    throw new HoldpointError("invalid_input", `"${after}" is not a cursor of this list.`);
+  const rows = await store.query(tenant, {
+    view: ACTIONS,
+    ...(phase === "any" ? {} : { bucket: phase }),
+    ...(id === undefined ? {} : { after: { at: Number(at), stream: `action/${id}` } }),
+    order,
+    limit: limit + 1,
+  });
+  const items = rows.slice(0, limit).map((row) => ({
+    id: row.stream.id,
+    phase: row.bucket,
+    at: row.at,
+    ...row.data,
+  }));
+  const last = rows[limit - 1];
+  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+}
+
 /** Effects that were started by processes which are gone: the next process that executes takes them over. */
 export async function abandonedActions(
   place: Pick<Runtime, "store" | "tenant">,
 ): Promise<readonly ActionSummary[]> {
-  const { items } = await listActions(place, { phase: "running", limit: MOST });
+  const running = await listActions(place, { phase: "running", limit: MOST });
+  const items = running.items.filter((item) => item["reportBy"] === undefined);
   const epochs = [...new Set(items.map((item) => String(item["epoch"])))];
   const held = await Promise.all(epochs.map((epoch) => place.store.epochHeld(epoch)));
   const gone = new Set(epochs.filter((_, index) => held[index] === false));

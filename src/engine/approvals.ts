@@ -137,7 +137,7 @@ function checkText(field: string, value: unknown): string {
 }
 
 /** A word for the channel, not a text of people's: it is kept in clear. */
-function checkVia(via = "embedded"): string {
+export function checkVia(via = "embedded"): string {
   if (/^[a-z][a-z0-9_.:-]{0,63}$/.test(via)) return via;
   throw new HoldpointError("invalid_input", "A channel is a word of small letters and digits, such as cli.");
 }
@@ -191,6 +191,12 @@ function aboutOf({ subject, action }: Approval): StreamRef {
 /** What people write is kept in clear, so the values of the action's secrets are taken out of it. */
 async function secretsOf(runtime: Runtime, approval: Approval): Promise<ReadonlyMap<string, string>> {
   return resolveAll(runtime.secrets, approval.args).catch(() => new Map<string, string>());
+}
+
+/** What somebody gives as a reason, without the values of the action's secrets. */
+export async function cleanReason(runtime: Runtime, id: string, given: unknown): Promise<string> {
+  const reason = checkText("reason", given);
+  return redactText(reason, await secretsOf(runtime, await getApproval(runtime, id)));
 }
 
 export async function approveApproval(

@@ -29,6 +29,10 @@ export const OPTIONS: Readonly<Record<string, Rule>> = {
     isRight: (value) => Array.isArray(value) && value.every(isPrincipal),
     what: "is a list of principals such as person:ann",
   },
+  separationOfDuties: {
+    isRight: (value) => typeof value === "boolean",
+    what: "is true or false",
+  },
   policy: {
     isRight: (value) => isPath(value) || (typeof value === "object" && value !== null),
     what: "is a path, or a policy document",

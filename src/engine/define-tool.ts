@@ -170,7 +170,7 @@ function check(definition: ToolDefinition<never, unknown>): void {
 }
 
 /** A revision may hold handles that the policy's author made, or that are in the action; never ones written as JSON. */
-function checkRevision(verdict: Verdict, own: ReadonlySet<string>): Verdict {
+export function checkRevision(verdict: Verdict, own: ReadonlySet<string>): Verdict {
   const key = verdict?.verdict === "revise" ? reservedKey(verdict.set, own) : undefined;
   if (key !== undefined) throw new TypeError(`the revision has the key "${key}", which is Holdpoint's own`);
   return verdict;

@@ -11,7 +11,7 @@ import { epochStream, policyStream } from "../core/stream.ts";
 import type { EpochHold } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { stopwatch } from "./clock.ts";
-import { distinctVersions, type InForce } from "./policy/in-force.ts";
+import type { InForce } from "./policy/in-force.ts";
 import { runCommand } from "./run-command.ts";
 import { type Epoch, freshId, type Runtime } from "./runtime.ts";
 
@@ -65,16 +65,14 @@ export async function beginEpoch(
   const asked = stopwatch(place.clock);
   const hold = await place.store.holdEpoch(id);
   const ref = epochStream(id);
-  const versions = distinctVersions(inForce);
-  const streams = new Set(versions.map(({ name }) => name));
+  const uses = [...inForce.values()];
+  const streams = new Set(uses.map(({ version: { name } }) => name));
   await runCommand(place, { write: [ref, ...[...streams].map(policyStream)] }, (draft) => {
     if (draft.state(ref).life !== "none") return;
     draft.append(ref, openEpoch(place.agent, process));
-    for (const version of versions) takePolicy(draft, version, { epoch: id, by: place.agent });
+    for (const { version } of uses) takePolicy(draft, version, { epoch: id, by: place.agent });
   });
-  for (const version of inForce.keys())
-    if (versions.some(({ name, digest }) => name === version.name && digest === version.digest))
-      inForce.set(version, id);
+  for (const use of uses) use.epoch = id;
   const lease = leaseOf(hold, place.clock, asked);
   let isEnding = false;
   return {

@@ -73,7 +73,7 @@ function closed(): HoldpointError {
 let calls = 0;
 
 /** Between a decision and its outcome: closing waits for it, and none begins once closing has. */
-async function underWay<Value>(runtime: Runtime, work: () => Promise<Value>): Promise<Value> {
+export async function underWay<Value>(runtime: Runtime, work: () => Promise<Value>): Promise<Value> {
   if (runtime.closing.aborted) throw closed();
   const name = `call ${++calls}`;
   runtime.performing.add(name);
@@ -201,17 +201,30 @@ async function comeBack(
   }
 }
 
+/** Looks at an action that is there already, and goes on with it if it may; people are not waited for. */
+export function takeUpAction(runtime: Runtime, tool: Tool, action: string): Promise<Answer<Json>> {
+  refuseOutside(tool);
+  return comeBack(runtime, tool, { action, next: null }, { giveUpAt: runtime.clock.now(), isKnown: true });
+}
+
 function answerTo(proposed: Proposed): Advanced {
   if (proposed.kind === "new") return proposed.answer;
   return { kind: proposed.kind === "turned" ? "turned" : "moved" };
 }
 
-function conflict(requestId: string | null, action: string): HoldpointError {
+export function conflict(requestId: string | null, action: string): HoldpointError {
   const what = `The request id "${requestId}" names another action, ${action}.`;
   return new HoldpointError("request_conflict", what, { details: { action } });
 }
 
+function refuseOutside({ outside, rules }: Tool): void {
+  if (outside === undefined) return;
+  const what = `"${rules.name}" is declared and not performed here: agents propose it with hp.outside.propose().`;
+  throw new HoldpointError("wrong_state", what, { data: "Nothing was written." });
+}
+
 export async function execute(runtime: Runtime, tool: Tool, call: Call): Promise<Answer<Json>> {
+  refuseOutside(tool);
   const requester = [...new Set([...runtime.requester, ...(call.requester ?? [])])];
   const { requestId, args, says, agent = runtime.agent, placement } = call;
   const digest = digestOf(args);

@@ -11,7 +11,7 @@ const MOST = 10;
 /** Ids of a view's streams that begin with a text, oldest first. */
 export async function findIds(
   place: Place,
-  view: "alerts" | "approvals" | "actions" | "workflows" | "grants",
+  view: "actions" | "alerts" | "approvals" | "endpoints" | "grants" | "keys" | "messages" | "workflows",
   beginning: string,
 ): Promise<readonly string[]> {
   const found: string[] = [];

@@ -9,12 +9,10 @@ import type { Answer } from "./answer.ts";
 import { isPlainObject, wrong } from "./check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { type Call, execute } from "./execute.ts";
-import type { Opening } from "./instance.ts";
-import type { OpenRuntime } from "./open-runtime.ts";
 import type { LivePolicy } from "./policy/live-policy.ts";
 import { type Beside, underPolicy } from "./policy/under-policy.ts";
 import { type Prepared, plainJson, prepareArgs } from "./prepare-args.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Opening, OpenRuntime, Runtime } from "./runtime.ts";
 import { redactText } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
@@ -34,7 +32,7 @@ export type GatedTool<Args, Result> = {
 
 const OPTIONS = new Set(["requestId", "says", "waitMs"]);
 
-function checkOptions(options: CallOptions): void {
+export function checkOptions(options: CallOptions): void {
   if (!isPlainObject(options)) wrong("Options are an object: { requestId, says, waitMs }.");
   const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
   if (extra !== undefined) wrong(`There is no option "${extra}"; there are requestId, says and waitMs.`);
@@ -71,7 +69,7 @@ export type Gates = {
 type Nullable<Options> = { readonly [Field in keyof Options]?: Options[Field] | null };
 
 /** An action that is there already has its answer, whatever the schema has become since. */
-async function argsFor(
+export async function argsFor(
   runtime: Runtime,
   tool: Tool,
   given: Json,
@@ -126,7 +124,7 @@ export async function proposeCall(
   return execute(runtime, tool, call);
 }
 
-function underDocument({ policy }: Gates, tool: Tool, beside: Beside): Tool {
+export function underDocument({ policy }: Pick<Gates, "policy">, tool: Tool, beside: Beside): Tool {
   if (policy === undefined) return tool;
   const { undo } = tool;
   const taken =

@@ -45,6 +45,8 @@ import {
   checkVerification,
 } from "./check-call.ts";
 import { checkGrantPage, checkOffer, type GrantOffer, type GrantPage } from "./check-grant.ts";
+import { type BatchAnswer, type BatchItem, type Decider, decideAll } from "./decide-all.ts";
+import { delegateApproval, type Handing, takeBackApproval } from "./delegate.ts";
 import { extendApproval, type MoreTime } from "./extend.ts";
 import { findIds } from "./find-ids.ts";
 import { followApprovals } from "./follow-approvals.ts";
@@ -65,7 +67,6 @@ import {
   type VerifyOptions,
   verifyStore,
 } from "./journal.ts";
-import type { OpenRuntime } from "./open-runtime.ts";
 import {
   type BudgetState,
   getBudget,
@@ -73,17 +74,15 @@ import {
   resolveDoubt,
   type Said,
   setBudget,
-  setStanding,
   setSwitch,
 } from "./operate.ts";
 import { copyEdit } from "./prepare-args.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
-import { freshId } from "./runtime.ts";
+import { freshId, type Opening } from "./runtime.ts";
 import { savedSeal, sealTenant } from "./seal.ts";
 import type { SecretHandle } from "./secrets.ts";
 
-/** Opens the store on first use; every verb waits for that. */
-export type Opening = () => Promise<OpenRuntime>;
+export type { Opening } from "./runtime.ts";
 
 export type Approvals = {
   /** Oldest first; `next` is the cursor of the following page. */
@@ -108,6 +107,12 @@ export type Approvals = {
   revoke(id: string, said: Said): Promise<void>;
   /** Gives people more time, by `byMs` or `until` a moment; answers the new deadline. Votes that were cast stay. */
   extend(id: string, more: MoreTime): Promise<{ readonly decideBy: number }>;
+  /** Somebody who may decide now hands their seat in the present stage to somebody else. */
+  delegate(id: string, handing: Handing): Promise<void>;
+  /** Takes a seat back that was handed over, while nobody has decided with it. */
+  takeBack(id: string, said: Said & { readonly via?: string }): Promise<void>;
+  /** Up to 100 decisions of one person, each on its own binding and with its own answer; one that fails stops no other. */
+  decideAll(items: readonly BatchItem[], who: Decider): Promise<readonly BatchAnswer[]>;
 };
 
 const APPROVAL = "An approval";
@@ -145,6 +150,16 @@ export function approvalsOf(open: Opening): Approvals {
         checkId(APPROVAL, id),
         checkFields("More time", more, ["by", "byMs", "until", "via"]),
       ),
+    delegate: async (id, handing) =>
+      delegateApproval(
+        await open(),
+        checkId(APPROVAL, id),
+        checkFields("A delegation", handing, ["by", "to", "reason", "via"]),
+      ),
+    takeBack: async (id, said) =>
+      takeBackApproval(await open(), checkId(APPROVAL, id), checkFields(SAID, said, [...WORDS, "via"])),
+    decideAll: async (items, who) =>
+      decideAll(await open(), items, checkFields("Who decides", who, ["by", "via"])),
   };
 }
 
@@ -231,21 +246,6 @@ export function budgetsOf(open: Opening): Budgets {
       await setBudget(runtime, id, limit, runtime.agent);
     },
     get: async (id) => getBudget(await open(), id),
-  };
-}
-
-export type People = {
-  /** From now on this person's votes do not count, those already cast included. */
-  suspend(person: string, said: Said): Promise<void>;
-  reinstate(person: string, said: Said): Promise<void>;
-};
-
-export function peopleOf(open: Opening): People {
-  return {
-    suspend: async (person, said) =>
-      setStanding(await open(), true, { ...checkFields(SAID, said, WORDS), person }),
-    reinstate: async (person, said) =>
-      setStanding(await open(), false, { ...checkFields(SAID, said, WORDS), person }),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   actionStream,
   approvalStream,
   grantStream,
+  keyStream,
   type StreamRef,
   streamName,
   workflowStream,
@@ -32,7 +33,7 @@ export type JournalRecord = Pick<Header, "stream" | "seq" | "type" | "at"> & {
   readonly body: Json;
 };
 
-function recordOf(entry: JournalEntry): JournalRecord {
+export function recordOf(entry: JournalEntry): JournalRecord {
   const { stream, seq, type, at } = JSON.parse(entry.header) as Header;
   const body = entry.body === null ? null : (JSON.parse(entry.body) as Json);
   return { position: entry.position, stream, seq, type, at, hash: entry.hash, body };
@@ -91,6 +92,7 @@ async function toldOfApproval(place: Place, id: string): Promise<Told> {
 async function toldOf(place: Place, id: string): Promise<Told> {
   if (id.startsWith("apr_")) return toldOfApproval(place, id);
   if (id.startsWith("grt_")) return { streams: [grantStream(id)] };
+  if (id.startsWith("key_")) return { streams: [keyStream(id)] };
   if (id.startsWith("wf_")) return { streams: await streamsOfWorkflow(place, id) };
   return { streams: await streamsOfAction(place, await findAction(place, id)) };
 }

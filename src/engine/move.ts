@@ -2,6 +2,7 @@
 import { advance } from "../core/action/advance.ts";
 import { type Proposal, type Proposed, propose, requestName } from "../core/action/propose.ts";
 import { type Executor, type Load, switchScopes } from "../core/action/start.ts";
+import { keepApart } from "../core/approval/separation.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../core/stream.ts";
@@ -27,13 +28,21 @@ function withSecrets(rules: ToolRules, secrets: Secrets): ToolRules {
   return { ...rules, validate: (args) => validateHidden(rules.validate, args, known) };
 }
 
+/** Where the instance asks for it, in whatever the tool's policy says. */
+function separated(rules: ToolRules, { separate }: Runtime): ToolRules {
+  if (separate !== true) return rules;
+  const { policy } = rules;
+  return { ...rules, policy: (input) => keepApart(policy(input)) };
+}
+
 export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Executor, "loaded">> {
   const epoch = await runtime.epoch();
   // Whoever is alone is not told by anybody that it was lost: what it started would never be sent.
   if (!epoch.mayRun()) await epoch.confirm();
   return {
-    rules: withSecrets(tool.rules, runtime.secrets),
+    rules: withSecrets(separated(tool.rules, runtime), runtime.secrets),
     epoch: epoch.id,
+    ...(tool.outside === undefined ? {} : { outside: tool.outside }),
     ids: { approval: freshId(runtime, "apr"), nonce: freshId(runtime, "non") },
   };
 }
@@ -67,10 +76,11 @@ export function withOwnArgs(
 function foreseen(runtime: Runtime, source: Source, epoch: string): Needs {
   const requestId = "proposal" in source ? source.proposal.requestId : null;
   const approval = "action" in source ? source.approval : null;
+  const agent = "proposal" in source ? source.proposal.agent : runtime.agent;
   return {
     write: [actionStream(actionIn(source)), ...(approval === null ? [] : [approvalStream(approval)])],
     read: [
-      ...switchScopes(runtime.agent).map(switchStream),
+      ...switchScopes(agent).map(switchStream),
       epochStream(epoch),
       ...(approval === null ? [] : [ROSTER]),
     ],

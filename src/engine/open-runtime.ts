@@ -1,6 +1,7 @@
 /** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
 import { errorText } from "../core/error-text.ts";
 import { isHoldpointError } from "../core/errors.ts";
+import type { CompiledPolicy } from "../core/policy/compile.ts";
 import { visible } from "../core/visible.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
@@ -9,23 +10,27 @@ import { createHistory } from "./history.ts";
 import type { Keyring } from "./keyring.ts";
 import { createLanes } from "./lanes.ts";
 import { maintain, type Rhythm } from "./maintenance.ts";
-import type { CrashPoint, Notice, Runtime } from "./runtime.ts";
+import type { CrashPoint, Notice, OpenRuntime, Runtime } from "./runtime.ts";
 import { refuseOtherKey, sealTenant } from "./seal.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import { createWaker } from "./waker.ts";
 import type { Witness } from "./witness.ts";
 
+export type { OpenRuntime } from "./runtime.ts";
+
 export type RuntimeParts = {
   readonly store: Store;
   readonly tenant: string;
   readonly agent: string;
   readonly requester: readonly string[];
+  readonly separate?: boolean;
   readonly clock: Clock;
   /** A clock whose sleeping does not keep the process alive. */
   readonly idle: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
+  readonly policy?: () => CompiledPolicy;
   readonly environment: (name: string) => string | undefined;
   readonly keyring: () => Keyring;
   /** The same, but never made for the purpose. */
@@ -39,8 +44,6 @@ export type RuntimeParts = {
   readonly rhythm: Rhythm;
   readonly seals: boolean;
 };
-
-export type OpenRuntime = Runtime & { close(): Promise<void> };
 
 /** Effects under way get this long to end before the instance closes under them. */
 const GRACE_MS = 30_000;

@@ -1,4 +1,4 @@
-/** What operators do: stop and go, resolve doubt, budgets, people's standing. */
+/** What operators do: stop and go, resolve doubt, budgets. */
 
 import { resolveByPerson } from "../core/action/resolve.ts";
 import { actionOf } from "../core/action/start.ts";
@@ -9,8 +9,7 @@ import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import type { Money } from "../core/money.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
-import { decideStanding } from "../core/roster.ts";
-import { actionStream, budgetStream, ROSTER, switchStream } from "../core/stream.ts";
+import { actionStream, budgetStream, switchStream } from "../core/stream.ts";
 import { agentScope, decideSwitch, type SwitchState, TENANT_SCOPE } from "../core/switch.ts";
 import { checkAgent } from "./check-call.ts";
 import { isMoney } from "./define-tool.ts";
@@ -57,23 +56,6 @@ export async function getSwitch(place: Place, agent?: string): Promise<SwitchSta
   checkAgent(agent);
   const ref = switchStream(agent === undefined ? TENANT_SCOPE : agentScope(agent));
   return structuredClone(await readState(place, ref));
-}
-
-export async function setStanding(
-  place: Place,
-  suspend: boolean,
-  command: Said & { readonly person: string },
-): Promise<void> {
-  checkSaid(command);
-  if (!isPrincipal(command.person) || !isPerson(command.person))
-    throw new HoldpointError(
-      "invalid_input",
-      `"${shown(command.person)}" is not a person: write person:<name>.`,
-    );
-  const { by, reason, person } = command;
-  await runCommand(place, { write: [ROSTER] }, (draft) =>
-    draft.append(ROSTER, decideStanding(draft.state(ROSTER), { person, suspend, by, reason })),
-  );
 }
 
 export async function resolveDoubt(

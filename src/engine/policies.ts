@@ -15,7 +15,7 @@ import { knownTools, type RecordedTool } from "./backtest/known-tools.ts";
 import { type BacktestOptions, runBacktest } from "./backtest/run-backtest.ts";
 import { type Told, toldOf } from "./backtest/told.ts";
 import { checkFields, checkId, checkListener, wrong } from "./check-call.ts";
-import type { Opening } from "./instance.ts";
+import type { Opening } from "./runtime.ts";
 import { type Suggestions, type SuggestOptions, suggestRules } from "./suggest-rules.ts";
 
 export type Policies = {

@@ -5,11 +5,17 @@ import type { Notice } from "./runtime.ts";
 
 const message = (error: unknown): string => visible(errorText(error));
 
+const REMINDERS = { half_time: "half time", last_call: "last call", interval: "reminder" } as const;
+
 export function noticeText(notice: Notice): string {
   switch (notice.kind) {
     case "waiting": {
       const until = notice.decideBy === null ? "" : ` until ${new Date(notice.decideBy).toISOString()}`;
       return `${notice.tool} waits for a person${until}.\n  npx holdpoint approve ${notice.approval}\n  npx holdpoint reject ${notice.approval} --reason "…"`;
+    }
+    case "reminder": {
+      const until = notice.decideBy === null ? "" : ` until ${new Date(notice.decideBy).toISOString()}`;
+      return `${REMINDERS[notice.why]}: ${notice.tool} still waits for a person${until}.\n  npx holdpoint show ${notice.approval}`;
     }
     case "in_doubt":
       return `${notice.tool} is in doubt: ${visible(notice.reason)}.\n  npx holdpoint resolve ${notice.effect} applied|not_applied --reason "…"`;
@@ -36,7 +42,7 @@ export function noticeText(notice: Notice): string {
   }
 }
 
-const ASKS_FOR_A_COMMAND: readonly Notice["kind"][] = ["waiting", "in_doubt"];
+const ASKS_FOR_A_COMMAND: readonly Notice["kind"][] = ["waiting", "reminder", "in_doubt"];
 
 /** `hint`: what has to be known to use the commands that are shown. */
 export function noticePrinter(hint: string | null): (notice: Notice) => void {

@@ -72,6 +72,7 @@ async function giveUp(runtime: Runtime, action: string, state: ActionIn<"running
 async function takeOne(runtime: Runtime, action: string, given?: Tool): Promise<Found> {
   const state = await readState(runtime, actionStream(action));
   if (state.phase !== "running" || runtime.performing.has(action)) return { kind: "left" };
+  if (state.effect.reportBy !== undefined) return { kind: "left" };
   const own = await runtime.epoch();
   if (state.effect.epoch === own.id) return findOwn(runtime, action, state, given);
   if (!(await endIfDead(runtime, state.effect.epoch, own.id))) return { kind: "left" };
@@ -129,7 +130,8 @@ export async function startRecovery(runtime: Runtime): Promise<Recovery> {
   };
   for (const row of await actionRows(runtime, "running")) {
     const epoch = String(row.data["epoch"]);
-    if (alive.has(epoch)) continue;
+    // What an agent performs itself is nobody's to recover.
+    if (alive.has(epoch) || row.data["reportBy"] !== undefined) continue;
     await look(row.stream.id, epoch).catch((error: unknown) => {
       if (isStoreTrouble(error)) throw error;
       failures.push(error);

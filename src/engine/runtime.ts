@@ -1,6 +1,7 @@
 /** What the hands work with: everything that is not a rule comes in here, so that a simulator can bring its own. */
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../core/ids.ts";
 import type { PublicJwk, SigningKey } from "../core/jws.ts";
+import type { CompiledPolicy } from "../core/policy/compile.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import type { History } from "./history.ts";
@@ -46,6 +47,14 @@ export type Notice =
       readonly action: string;
       readonly approval: string;
       readonly tool: string;
+      readonly decideBy: number | null;
+    }
+  | {
+      readonly kind: "reminder";
+      readonly action: string;
+      readonly approval: string;
+      readonly tool: string;
+      readonly why: "half_time" | "last_call" | "interval";
       readonly decideBy: number | null;
     }
   | {
@@ -108,9 +117,13 @@ export type Runtime = {
   readonly tenant: string;
   readonly agent: string;
   readonly requester: readonly string[];
+  /** Separation of duties in everything that people are asked. */
+  readonly separate?: boolean;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** The policy document that is in force; absent where there is none. */
+  readonly policy?: () => CompiledPolicy;
   readonly secrets: Secrets;
   readonly history: History;
   readonly waker: Waker;
@@ -137,6 +150,11 @@ export type Runtime = {
   /** Aborts when the instance closes. */
   readonly closing: AbortSignal;
 };
+
+export type OpenRuntime = Runtime & { close(): Promise<void> };
+
+/** Opens the store on first use; every verb waits for that. */
+export type Opening = () => Promise<OpenRuntime>;
 
 export function freshId(runtime: Pick<Runtime, "clock" | "random">, prefix: IdPrefix): string {
   return makeId(prefix, runtime.clock.now(), runtime.random(ID_RANDOM_BYTES));

@@ -1,5 +1,8 @@
-/** Announces approvals whose deadline has passed. It decides nothing: a late vote is refused with or without it. */
-import { expireIfDue } from "../core/approval/end.ts";
+/**
+ * Announces approvals whose deadline or half time has come, and reminds people. It decides nothing: a late vote is refused
+ * with or without it.
+ */
+import { announceDue } from "../core/approval/remind.ts";
 import { approvalStream } from "../core/stream.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
@@ -9,7 +12,9 @@ const MOST_AT_ONCE = 200;
 /** Of several processes one announces each; if it dies, another one does after this time. */
 const LEASE_MS = 10_000;
 
-export async function sweepExpired(runtime: Pick<Runtime, "store" | "tenant" | "clock">): Promise<number> {
+export async function sweepExpired(
+  runtime: Pick<Runtime, "store" | "tenant" | "clock" | "notify">,
+): Promise<number> {
   const due = {
     view: APPROVALS,
     bucket: "pending",
@@ -21,9 +26,13 @@ export async function sweepExpired(runtime: Pick<Runtime, "store" | "tenant" | "
   for (const row of await runtime.store.claim(runtime.tenant, due)) {
     const id = row.stream.id;
     const answer = await runCommand(runtime, { write: [approvalStream(id)] }, (draft) =>
-      expireIfDue(draft, id),
+      announceDue(draft, id),
     );
     if (answer.kind === "ended") expired++;
+    if (answer.kind === "reminded") {
+      const { action, tool, why, decideBy } = answer;
+      runtime.notify({ kind: "reminder", approval: id, action, tool, why, decideBy });
+    }
   }
   return expired;
 }

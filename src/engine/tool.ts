@@ -37,6 +37,8 @@ export type ProbeContext = {
 export type Tool = {
   readonly rules: ToolRules;
   readonly description: string;
+  /** Performed by agents from outside, who have so long to say what became of it. It is never run here. */
+  readonly outside?: { readonly reportWithinMs: number };
   /** Holdpoint's own, such as what a worker's answer goes through: policies know of it without being told. */
   readonly isOwn?: true;
   /** Nobody has said who decides about it: people are asked, unless a policy above it says something. */

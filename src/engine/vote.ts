@@ -6,6 +6,7 @@ import { actionStream, approvalStream, ROSTER, type StreamRef } from "../core/st
 import type { Needs } from "../core/transaction.ts";
 import { loaderOf } from "./load.ts";
 import { executorOf } from "./move.ts";
+import { toolOf } from "./outside/outside-tool.ts";
 import { readState } from "./read-state.ts";
 import { runLoading } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
@@ -19,9 +20,15 @@ async function toolFor(runtime: Runtime, ballot: Ballot): Promise<Tool | null> {
   if (ballot.edit === undefined) return null;
   const approval = await readState(runtime, approvalStream(ballot.approval));
   if (approval.status === "none") return null;
-  const tool = runtime.tools.get(approval.tool);
+  const tool = runtime.tools.get(approval.tool) ?? (await undeclared(runtime, approval));
   if (tool === undefined || tool.rules.schemaDigest !== approval.schema) return null;
   return (await isGoverned(runtime, approval, tool)) ? null : tool;
+}
+
+/** What an agent performs itself needs no declaration: whoever decides can review an edit of it. */
+async function undeclared(runtime: Runtime, { action }: LiveApproval): Promise<Tool | undefined> {
+  const state = await readState(runtime, actionStream(action));
+  return state.phase !== "none" && state.outside === true ? toolOf(runtime, state) : undefined;
 }
 
 /** Its workflow has rules of its own over the tool: whoever runs it reviews the edit, under all of them. */

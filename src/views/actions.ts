@@ -20,6 +20,7 @@ function progress(action: LiveAction): JsonObject {
         epoch: action.effect.epoch,
         attempt: action.effect.attempt,
         startedAt: action.effect.startedAt,
+        ...(action.effect.reportBy === undefined ? {} : { reportBy: action.effect.reportBy }),
       };
     default:
       return {
@@ -34,7 +35,7 @@ function progress(action: LiveAction): JsonObject {
 export const actionsView = {
   view: ACTIONS_VIEW,
   kind: "action",
-  version: 1,
+  version: 2,
   row(_id: string, state: StateOf<"action">) {
     if (state.phase === "none") return undefined;
     const { tool, effectClass, agent, requestId, argsDigest } = state;
@@ -47,6 +48,8 @@ export const actionsView = {
       args: previewOf(state.args),
       ...progress(state),
     };
-    return { bucket: state.phase, at: state.proposedAt, due: null, data };
+    // A running one that nobody reports on is announced then.
+    const due = state.phase === "running" ? (state.effect.reportBy ?? null) : null;
+    return { bucket: state.phase, at: state.proposedAt, due, data };
   },
 } as const;

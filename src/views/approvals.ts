@@ -1,5 +1,6 @@
 /** The inbox: one row per approval, by status, oldest first. */
 import { nextAtDeadline } from "../core/approval/deadline.ts";
+import { nextDue } from "../core/approval/reminders.ts";
 import { type LiveApproval, votesNow } from "../core/approval/state.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -42,10 +43,9 @@ function summary(approval: LiveApproval): JsonObject {
 export const approvalsView = {
   view: APPROVALS_VIEW,
   kind: "approval",
-  version: 3,
+  version: 4,
   row(_id: string, state: StateOf<"approval">) {
     if (state.status === "none") return undefined;
-    const due = state.status === "pending" ? state.decideBy : null;
-    return { bucket: state.status, at: state.requestedAt, due, data: summary(state) };
+    return { bucket: state.status, at: state.requestedAt, due: nextDue(state), data: summary(state) };
   },
 } as const;

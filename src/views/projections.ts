@@ -3,6 +3,8 @@ import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
 import { grantsView, standingView } from "./grants.ts";
+import { keysView } from "./keys.ts";
+import { endpointsView, messagesView, outboxAgainView, outboxView } from "./messages.ts";
 import { policiesView } from "./policies.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
@@ -15,4 +17,9 @@ export const PROJECTIONS = [
   grantsView,
   standingView,
   alertsView,
+  keysView,
+  endpointsView,
+  messagesView,
+  outboxView,
+  outboxAgainView,
 ] as const;

@@ -55,6 +55,10 @@ describe("alerts on the command line", () => {
     assert.deepEqual(await failed("--note", "x"), [2, "usage"]);
     assert.deepEqual(await failed("ack", "wf_01M7GF1H25"), [3, "unknown_id"]);
     assert.deepEqual(await failed("ack", `alr_${"0".repeat(26)}`), [3, "unknown_id"]);
+    for (const id of ["alr_01", "alr_01M7GF1H25", `alr_${"0".repeat(26)}`, "apr_01M7GF1H25"]) {
+      const { next = "" } = errorOf(await runCli(folder, ["alerts", "ack", id, "--json"]));
+      assert.match(next, /`holdpoint alerts --all` lists them/, id);
+    }
   });
 });
 

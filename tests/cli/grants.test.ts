@@ -58,7 +58,13 @@ describe("grants", () => {
     assert.match(action.out, new RegExp(`granted +${id} by ${ME}, +beforehand`));
     assert.match(journal.out, /grant\.given[\s\S]*grant\.used/);
     const revoked = await runCli(folder, ["grants", "revoke", id, "--reason", "two odd ones"]);
-    assert.match(revoked.out, /Revoked: .*Nothing more starts by it/);
+    assert.match(revoked.out, /^Revoked: .*Nothing more starts by it/);
+    const again = await runCli(folder, ["grants", "revoke", id, "--reason", "once more"]);
+    assert.equal(again.code, 0);
+    assert.match(
+      again.out,
+      /^Already revoked: .*, \d{4}-.* ago\) by person:\S+: two odd ones\. Nothing was written\.\n$/,
+    );
     const after = await refund({ amount_usd: 1 }, { requestId: "r-2", waitMs: 0 });
     assert.equal(after.executed, false);
     const [none, all] = await Promise.all([
@@ -76,7 +82,11 @@ describe("grants", () => {
     const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
       [["grants", "give", "--tool", "x"], 2, /--reason/],
       [[...GIVE.slice(0, 6), "--for", "soon", "--reason", "x"], 2, /span of time/],
-      [[...GIVE.slice(0, 6), "--for", "91d", "--reason", "x"], 2, /90 days/],
+      [
+        [...GIVE.slice(0, 6), "--for", "91d", "--reason", "x"],
+        2,
+        /^--for "91d" is over 90 days, and no grant lasts longer/,
+      ],
       [[...GIVE, "--total", "lots", "--amount", "1"], 2, /amount of money/],
       [[...GIVE, "--total", "5 USD"], 2, /together/],
       [[...GIVE, "--when", "args.amount_usd <"], 2, /"when"/],

@@ -258,7 +258,11 @@ describe("welcome", () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /No journal here yet[\s\S]*npx node examples\/hello\.ts[\s\S]*npx holdpoint approve <id>/,
+      /No journal here yet[\s\S]*npx node examples\/hello\.ts[\s\S]*npx holdpoint approve <id>[\s\S]*demo refund/,
+    );
+    assert.deepEqual(
+      out.split("\n").filter((line) => line.length > 80),
+      [],
     );
     assert.deepEqual(readdirSync(empty), []);
     rmSync(empty, { recursive: true });

@@ -67,6 +67,6 @@ test("only welcome, what makes a store of its own, and what reads files, run wit
   const storeless = COMMANDS.filter((command) => command.storeless === true);
   assert.deepEqual(
     storeless.map((command) => command.name),
-    ["welcome", "init", "demo", "run", "policy check", "policy explain", "policy test"],
+    ["welcome", "init", "demo", "run", "serve", "policy check", "policy explain", "policy test"],
   );
 });

@@ -151,6 +151,22 @@ describe("demo refund", () => {
       assert.equal(played(place, "--reject", "--data", ".holdpoint-demo").stop_reason, "human_rejected");
     }));
 
+  test("while a run waits another amount is refused, with how to go on and how to begin anew", () =>
+    inPlace(async (place) => {
+      const { child } = await startUntil(place, BIN, ASKED, "demo", "refund", "--json");
+      await killHard(child);
+      const other = demo(place, "--amount", "900");
+      assert.deepEqual([other.code, other.out], [2, ""]);
+      assert.match(other.err, /A run about 1200 USD is not over yet, so none begins with --amount 900\./);
+      assert.match(other.err, /Go on with it: npx holdpoint demo refund; or/);
+      const [, cancel = ""] = /npx holdpoint (cancel .*) \[usage\]/.exec(other.err) ?? [];
+      const words = cancel.replaceAll('"', "").replace("another amount", "another_amount").split(" ");
+      assert.equal(cli(place, ...words).code, 0);
+      const { status, history } = played(place, "--amount", "900");
+      assert.equal(status, "ok");
+      assert.partialDeepStrictEqual(history[1]?.action, { args: { amount_usd: 900 } });
+    }));
+
   test("refuses what it cannot do, before it does anything", () =>
     inPlace((place) => {
       for (const args of [

@@ -2,15 +2,23 @@
  * A program that runs a workflow under a monitor, for tests that kill it: at the given place in the given commit, or when
  * its workflow is over. It says what it does, one line each.
  */
-import { holdpoint, type MonitorRule } from "../../src/index.ts";
+import { type HoldpointOptions, holdpoint, type MonitorRule } from "../../src/index.ts";
+import { openPostgres, type PostgresSettings } from "../../src/postgres.ts";
 
-const [folder = "", point = "", at = "0", then = ""] = process.argv.slice(2);
+type Address =
+  | { readonly folder: string; readonly keyFile: string }
+  | (PostgresSettings & { keyFile: string });
+
+const [address = "", point = "", at = "0", then = ""] = process.argv.slice(2);
 const say = (line: string) => process.stdout.write(`${line}\n`);
+
+async function placeOf({ keyFile, ...place }: Address): Promise<HoldpointOptions> {
+  return "folder" in place ? { ...place, keyFile } : { store: await openPostgres(place), keyFile };
+}
 
 let reached = 0;
 const hp = holdpoint({
-  folder,
-  keyFile: `${folder}/key.json`,
+  ...(await placeOf(JSON.parse(address) as Address)),
   agent: "worker",
   notify: (notice) => say(`notice ${notice.kind}`),
   reach: (here) => {

@@ -142,6 +142,18 @@ export function drawText(draw: Draw, sight: Sight): Tree {
   return draw.chance(0.4) ? literal(draw.pick(WORDS)) : read(draw.pick(sight.texts));
 }
 
+/** Of these there is a closed list, and a comparison with any other text is a fault of the policy. */
+const CLOSED = new Map<string | undefined, readonly string[]>([
+  ["effect", ["read", "once"]],
+  ["level", ["low", "high"]],
+  ["status", ["applied", "in_doubt", "refused"]],
+]);
+
+function fitting(draw: Draw, one: Tree, other: Tree): Tree {
+  const among = other.is === "read" ? CLOSED.get(other.path.at(-1)) : undefined;
+  return one.is === "literal" && among !== undefined ? literal(draw.pick(among)) : one;
+}
+
 function drawEach(draw: Draw, sight: Sight, depth: number): Tree {
   const name = draw.pick(["x", "y"]);
   const isTaken = sight.numbers.some(([first]) => first === name);
@@ -172,13 +184,11 @@ export function drawTruth(draw: Draw, sight: Sight, depth = sight.depth): Tree {
   if (kind === 1) return { is: "has", path: ["args", draw.pick(KEYS)] };
   if (kind <= 3)
     return { is: "two", op: draw.pick(["<", "<=", ">", ">=", "==", "!="]), left: number(), right: number() };
-  if (kind === 4)
-    return {
-      is: "two",
-      op: draw.pick(["==", "!=", "<", ">="]),
-      left: drawText(draw, sight),
-      right: drawText(draw, sight),
-    };
+  if (kind === 4) {
+    const op = draw.pick(["==", "!=", "<", ">="]);
+    const [left, right] = [drawText(draw, sight), drawText(draw, sight)];
+    return { is: "two", op, left: fitting(draw, left, right), right: fitting(draw, right, left) };
+  }
   if (kind === 5) return { is: "not", of: inner() };
   if (kind === 6) return { is: "choose", test: inner(), yes: inner(), no: inner() };
   if (kind === 7) return { is: "in", what: number(), list: Array.from({ length: draw.upTo(3) }, number) };

@@ -341,6 +341,7 @@ describe("a run that waits for a person ends", () => {
     await desk.workflows.cancel(items[0]?.id ?? "", { ...ANN, reason: "not needed any more" });
     const result = check(await place.finish(running), "cancelled");
     assert.equal(result.status, "stopped");
+    assert.equal(result.trace[0]?.ok, false, "what was waited for has not happened");
     await desk.close();
   });
 
@@ -468,7 +469,9 @@ test("a run ends with tool_missing where the process that takes it up does not h
   await place.until(async () => facts > 0);
   const next = place.open();
   const result = next.supervise({ ...given(next, scripted()), tools: [], id: "r" });
-  check(await place.finish(result), "tool_missing:issue_refund", "execution");
+  const { trace } = check(await place.finish(result), "tool_missing:issue_refund", "execution");
+  const row = { step: 1, tool: "issue_refund", stop_reason: "tool_missing:issue_refund", ok: false };
+  assert.deepEqual(trace, [row], "what was proposed and never called has not happened");
   await next.close();
 });
 

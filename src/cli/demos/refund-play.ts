@@ -2,9 +2,10 @@
 import { fileURLToPath } from "node:url";
 import { type Approval, type Holdpoint, holdpoint, type SuperviseResult } from "../../index.ts";
 import { type Context, EXIT } from "../command.ts";
+import { CommandError } from "../failure.ts";
 import { Left } from "./ask.ts";
 import { goalOf, scriptedModel } from "./refund-script.ts";
-import { printEndOfRun, printHow, printWaiting } from "./refund-show.ts";
+import { printEndOfRun, printHow, printStart, printWaiting } from "./refund-show.ts";
 import { fileOutside, refundTools } from "./refund-tools.ts";
 import { bullet } from "./show-question.ts";
 
@@ -19,22 +20,39 @@ export type Stage = {
   readonly outside: string;
   /** The flags with which a second terminal finds the store. */
   readonly where: string;
-  readonly amount: number;
+  /** The command that goes on with this. */
+  readonly again: string;
+  /** What was asked for; null: whatever the run that waits is about, or the usual. */
+  readonly amount: number | null;
   readonly person: Person;
   /** Aborts when the person at the terminal leaves. */
   readonly signal: AbortSignal;
 };
 
+const WANTED_USD = 1200;
+
 type Run = { readonly id: string; readonly goal: string };
 
+const amountIn = (goal: string): number => Number(/propose a refund of ([\d.]+) USD/.exec(goal)?.[1]);
+
+function waits(earlier: number, workflow: string, { amount, where, again }: Stage): CommandError {
+  const what = `A run about ${earlier} USD is not over yet, so none begins with --amount ${amount}.`;
+  const anew = `npx holdpoint cancel ${workflow} --reason "another amount"${where}`;
+  return new CommandError("usage", what, `Go on with it: ${again}; or end it, and begin anew: ${anew}`);
+}
+
 /** The one of this store that is not over, with its goal as it was; or the next. */
-async function runIn(hp: Holdpoint, amount: number): Promise<Run> {
+async function runIn(hp: Holdpoint, stage: Stage): Promise<Run> {
   for (let n = 1; ; n++) {
     const id = `${NAME} ${n}`;
     const [workflow] = await hp.workflows.find(id);
-    if (workflow === undefined) return { id, goal: goalOf(amount) };
+    if (workflow === undefined) return { id, goal: goalOf(stage.amount ?? WANTED_USD) };
     const { end, input } = await hp.workflows.get(workflow);
-    if (end === null) return { id, goal: (input as { readonly goal: string }).goal };
+    if (end !== null) continue;
+    const { goal } = input as { readonly goal: string };
+    const earlier = amountIn(goal);
+    if (stage.amount !== null && stage.amount !== earlier) throw waits(earlier, workflow, stage);
+    return { id, goal };
   }
 }
 
@@ -83,7 +101,8 @@ async function watch(hp: Holdpoint, { run, tell }: Watched, signal: AbortSignal)
 }
 
 async function runThrough(context: Context, hp: Holdpoint, stage: Stage): Promise<SuperviseResult> {
-  const run = await runIn(hp, stage.amount);
+  const run = await runIn(hp, stage);
+  if (!context.json) printStart(context.terminal, amountIn(run.goal));
   const tools = refundTools(hp, fileOutside(stage.outside));
   const over = new AbortController();
   const tell = (approval: Approval) => meet(context, hp, approval, stage);

@@ -3,7 +3,7 @@ import { visible } from "../../core/visible.ts";
 import type { Approval, Holdpoint, Report, SuperviseResult } from "../../index.ts";
 import { printCard } from "../card.ts";
 import { fold, pad, widthOf } from "../measure.ts";
-import { policyNames } from "../policy-words.ts";
+import { namesOf } from "../policy-words.ts";
 import type { Terminal } from "../terminal.ts";
 import { verifiedText } from "./present.ts";
 import { paragraph, rule, WIDEST } from "./show-question.ts";
@@ -40,6 +40,15 @@ function because({ stop_reason }: Row, step: Step | undefined): string {
     .replaceAll(" ;", ";");
 }
 
+export function printStart(terminal: Terminal, amount: number): void {
+  rule(terminal, `A refund of ${amount} USD`);
+  paragraph(
+    terminal,
+    "Anna wants back the 1200 USD of her annual plan. A model (here: a script) only proposes. Every step is reviewed by examples/refund/policy.yaml, and over 1000 USD a person decides.",
+  );
+  terminal.line();
+}
+
 function printTrace(terminal: Terminal, { trace, history }: SuperviseResult): void {
   const cells = [COLUMNS.map(([head]) => head), ...trace.map((row) => COLUMNS.map(([, cell]) => cell(row)))];
   const widths = COLUMNS.map((_, at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ""))));
@@ -74,7 +83,7 @@ export async function printWaiting(
 ): Promise<void> {
   rule(terminal, "A person has to decide");
   const action = await hp.actions.get(approval.action);
-  const policies = await policyNames(hp);
+  const policies = await namesOf(hp);
   const card = { approval, action, receipt: undefined, policies, where };
   printCard(terminal, { ...card, now: Date.now(), full: false });
   terminal.line();

@@ -11,11 +11,9 @@ import { placeOf } from "../open-store.ts";
 import { whereFlags } from "../where-flags.ts";
 import { Left } from "./ask.ts";
 import { type Person, playRun, type Stage } from "./refund-play.ts";
-import { paragraph, rule } from "./show-question.ts";
 
 const KEPT = ".holdpoint-demo";
 const OUTSIDE = "outside.log";
-const WANTED_USD = 1200;
 const CAP_USD = 800;
 
 /** Flags of `demo` that only this one has. */
@@ -24,11 +22,11 @@ export const REFUND_FLAGS = {
   "approve-cap": { value: "<usd>", summary: "refund: play the person, who approves this much at most" },
 } as const;
 
-function usd(context: Context, name: string, otherwise: number): number {
+function usd(context: Context, name: string): number | null {
   const typed = flag(context, name);
-  if (typed === undefined) return otherwise;
+  if (typed === undefined) return null;
   if (/^\d{1,7}(?:\.\d{1,2})?$/.test(typed) && Number(typed) > 0) return Number(typed);
-  throw new CommandError("usage", `"${typed}" is not an amount of USD.`, `Such as --${name} ${otherwise}`);
+  throw new CommandError("usage", `--${name} "${typed}" is not an amount of USD.`, `Such as --${name} 800`);
 }
 
 function personOf(context: Context): Person {
@@ -36,7 +34,7 @@ function personOf(context: Context): Person {
     throw new CommandError("usage", "Choose one of --reject and --approve-cap.", "Leave one out.");
   if (isOn(context, "reject")) return { kind: "rejects" };
   const isPlayed = isOn(context, "yes") || isOn(context, "approve-cap");
-  return isPlayed ? { kind: "caps", at: usd(context, "approve-cap", CAP_USD) } : { kind: "real" };
+  return isPlayed ? { kind: "caps", at: usd(context, "approve-cap") ?? CAP_USD } : { kind: "real" };
 }
 
 type Place = Pick<Stage, "store" | "outside" | "where"> & {
@@ -60,35 +58,25 @@ function placeFor(context: Context, { kind }: Person): Place {
   return { store, outside: join(own, OUTSIDE), where: "", own };
 }
 
-function printStart({ terminal }: Context, amount: number): void {
-  rule(terminal, `A refund of ${amount} USD`);
-  paragraph(
-    terminal,
-    "Anna wants back the 1200 USD of her annual plan. A model (here: a script) only proposes. Every step is reviewed by examples/refund/policy.yaml, and over 1000 USD a person decides.",
-  );
-  terminal.line();
-}
-
 export async function playRefund(context: Context): Promise<number> {
   const extra = ["without", "with"].find((name) => isOn(context, name));
   if (extra !== undefined)
     throw new CommandError("usage", `demo refund has no --${extra}.`, "Try: holdpoint demo --help");
-  const amount = usd(context, "amount", WANTED_USD);
+  const amount = usd(context, "amount");
   const person = personOf(context);
   const { own, ...place } = placeFor(context, person);
+  const again = `npx holdpoint demo refund${own === null ? place.where : ""}`;
   const left = new AbortController();
   const leave = () => left.abort();
   process.once("SIGINT", leave);
   let isOver = person.kind !== "real";
   try {
-    if (!context.json) printStart(context, amount);
-    const code = await playRun(context, { ...place, amount, person, signal: left.signal });
+    const code = await playRun(context, { ...place, again, amount, person, signal: left.signal });
     isOver = true;
     return code;
   } catch (error) {
     if (!(error instanceof Left)) throw error;
-    const where = own === null ? place.where : "";
-    context.terminal.note(`  It still waits. Go on with: npx holdpoint demo refund${where}`);
+    context.terminal.note(`  It still waits. Go on with: ${again}`);
     return EXIT.interrupted;
   } finally {
     process.removeListener("SIGINT", leave);

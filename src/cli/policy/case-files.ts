@@ -1,21 +1,14 @@
 /** Which files hold cases, and the policies that they are of. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { policyFileOf, readCases } from "../../engine/policy/read-cases.ts";
-import { CommandError, fileError } from "../failure.ts";
+import { CommandError } from "../failure.ts";
+import { textOf } from "./text-of.ts";
 
 const CASES = /\.test\.(ya?ml|json)$/;
 const SEARCHED = /\.test\.ya?ml$/;
 const LEFT_OUT = new Set(["node_modules", "dist", "coverage"]);
 const DEEPEST = 6;
-
-export function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw fileError(file, error);
-  }
-}
 
 /** The cases of a policy stand beside it. */
 function casesFor(given: string): string {

@@ -1,12 +1,11 @@
-import { readFileSync } from "node:fs";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { visible } from "../../core/visible.ts";
 import { type PolicyReading, parseYaml, readPolicyFile } from "../../engine/policy/read-policy.ts";
 import { type Command, type Context, EXIT, flag, word } from "../command.ts";
-import { fileError } from "../failure.ts";
 import { namedTools, toolsFrom } from "./known-tools.ts";
 import { counted, findingLine } from "./load.ts";
+import { textOf } from "./text-of.ts";
 
 type Ground = {
   /** null: nothing is known of any tool. */
@@ -15,14 +14,6 @@ type Ground = {
   /** Tools that the policy names and whose schemas are not known. */
   readonly unchecked: readonly string[];
 };
-
-function documentIn(file: string): unknown {
-  try {
-    return parseYaml(readFileSync(file, "utf8")).value;
-  } catch (error) {
-    throw fileError(file, error);
-  }
-}
 
 /** A policy may be there before its tools were ever called: what the journal does not know is not wrong. */
 function fromJournal(recorded: readonly KnownTool[], named: readonly KnownTool[]): Ground {
@@ -35,7 +26,7 @@ function fromJournal(recorded: readonly KnownTool[], named: readonly KnownTool[]
 
 async function groundOf(context: Context, file: string): Promise<Ground> {
   const given = flag(context, "tools");
-  const named = namedTools(documentIn(file));
+  const named = namedTools(parseYaml(textOf(file)).value);
   if (given !== undefined) {
     const tools = await toolsFrom(context.hp, given);
     const spoken = new Set(named.map(({ name }) => name));
@@ -53,6 +44,11 @@ const AGAINST = {
     "No tools are known here: names of tools and of their arguments were not checked. Give them with --tools.",
 } as const;
 
+const MORE = {
+  text: "There may be more: the rest is looked at once the file is YAML.",
+  shape: "There may be more: rules and expressions are looked at once every key and value is in its place.",
+} as const;
+
 function print({ terminal }: Context, file: string, read: PolicyReading, { from, unchecked }: Ground): void {
   for (const finding of read.findings) {
     const style = finding.severity === "fault" ? "red" : "yellow";
@@ -65,6 +61,10 @@ function print({ terminal }: Context, file: string, read: PolicyReading, { from,
       ? `${terminal.paint("green", "Fine:")} ${visible(read.policy.name)} ${read.policy.digest.slice(0, 12)}, ${warnings}.`
       : `Not usable: ${counted(faults, "fault")}, ${warnings}.`,
   );
+  if (!read.ok && read.looked !== "whole") {
+    terminal.line(MORE[read.looked]);
+    return;
+  }
   terminal.line(AGAINST[from]);
   if (from !== "nowhere" && unchecked.length > 0)
     terminal.line(`Arguments not checked, for want of a schema: ${unchecked.map(visible).join(", ")}.`);
@@ -89,7 +89,7 @@ export const policyCheck: Command = {
     const ground = await groundOf(context, file);
     const read = readPolicyFile(file, ground.tools);
     const { from, unchecked } = ground;
-    const named = read.ok ? { name: read.policy.name, digest: read.policy.digest } : {};
+    const named = read.ok ? { name: read.policy.name, digest: read.policy.digest } : { looked: read.looked };
     if (context.json)
       context.terminal.json({ file, ok: read.ok, ...named, findings: read.findings, from, unchecked });
     else print(context, file, read, ground);

@@ -1,5 +1,5 @@
 /** The tools that a policy is checked against: of a program, of a list, or those that the journal has seen. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { errorText, shown } from "../../core/error-text.ts";
@@ -71,6 +71,8 @@ async function fromModule(hp: Holdpoint, file: string): Promise<readonly KnownTo
 /** A program is loaded and runs what it runs when it is loaded; none of its tools is called. */
 export async function toolsFrom(hp: Holdpoint, given: string): Promise<readonly KnownTool[]> {
   const file = resolve(given);
+  if (!existsSync(file))
+    throw new CommandError("file_error", `There is no file ${given}.`, "Check the path.");
   if (!file.endsWith(".json")) return fromModule(hp, file);
   let value: Json;
   try {

@@ -4,24 +4,32 @@ import { visible } from "../../core/visible.ts";
 import { findingText, type PolicyFinding, readPolicyFile } from "../../engine/policy/read-policy.ts";
 import type { Context } from "../command.ts";
 import { CommandError } from "../failure.ts";
+import { textOf } from "./text-of.ts";
 
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 export const findingLine = (file: string, finding: PolicyFinding): string =>
   visible(findingText(file, finding));
 
-/** Expressions are not checked against schemas here: `policy check` does that. */
-export function loadPolicy(
+type Told = { readonly file: string; readonly what: string; readonly next: string };
+
+/** Of a file with faults: each by its line, once; all in the one error where a program reads it. */
+export function unusable(
   { terminal, json }: Pick<Context, "terminal" | "json">,
-  file: string,
-): CompiledPolicy {
+  faults: readonly PolicyFinding[],
+  { file, what, next }: Told,
+): CommandError {
+  if (!json) for (const fault of faults) terminal.note(findingLine(file, fault));
+  const all = faults.map(({ line, message }) => `line ${line}, ${message}`).join("; ");
+  return new CommandError("file_error", `${what}: ${json ? all : counted(faults.length, "fault")}.`, next);
+}
+
+/** Expressions are not checked against schemas here: `policy check` does that. */
+export function loadPolicy(context: Pick<Context, "terminal" | "json">, file: string): CompiledPolicy {
+  textOf(file);
   const read = readPolicyFile(file, null);
   if (read.ok) return read.policy;
   const faults = read.findings.filter(({ severity }) => severity === "fault");
-  if (!json) for (const fault of faults) terminal.note(findingLine(file, fault));
-  throw new CommandError(
-    "file_error",
-    `The policy ${file} cannot be used: ${faults.map(({ line, message }) => `line ${line}, ${message}`).join("; ")}.`,
-    `Try: holdpoint policy check ${file}`,
-  );
+  const what = `The policy ${file} cannot be used`;
+  throw unusable(context, faults, { file, what, next: `Try: holdpoint policy check ${file}` });
 }

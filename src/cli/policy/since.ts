@@ -7,6 +7,8 @@ const SPAN = /^(\d{1,6})(m|h|d|w)$/;
 const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
+const MOST = 999_999_999;
+
 export function momentSince(given: string, now: number): number | undefined {
   const [, count, unit = ""] = SPAN.exec(given.trim()) ?? [];
   if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
@@ -20,7 +22,7 @@ export function sinceOf(context: Pick<Context, "values" | "now">): { readonly si
   if (since !== undefined) return { since };
   throw new CommandError(
     "usage",
-    `"${given}" is neither a span nor a day nor a time.`,
+    `--since "${given}" is neither a span nor a day nor a time.`,
     "Such as --since 7d, --since 12h, --since 2026-05-04 or --since 2026-05-04T10:00:00Z",
   );
 }
@@ -31,11 +33,8 @@ export function countOf(context: Pick<Context, "values">, name: string, least: n
   if (given === undefined) return undefined;
   const count = /^\d{1,9}$/.test(given) ? Number(given) : -1;
   if (count >= least) return count;
-  throw new CommandError(
-    "usage",
-    `"${given}" is not a number for --${name}.`,
-    `Give a whole number from ${least} on.`,
-  );
+  const what = `--${name} "${given}" is not a whole number from ${least} to ${MOST}.`;
+  throw new CommandError("usage", what, `Such as --${name} ${Math.max(least, 10)}`);
 }
 
 export const SINCE = {

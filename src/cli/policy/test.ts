@@ -3,19 +3,19 @@ import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { visible } from "../../core/visible.ts";
 import { readCases } from "../../engine/policy/read-cases.ts";
 import { type Command, type Context, EXIT, flag } from "../command.ts";
-import { CommandError } from "../failure.ts";
-import { caseFiles, policyOf, textOf } from "./case-files.ts";
+import { caseFiles, policyOf } from "./case-files.ts";
 import { toolsFrom } from "./known-tools.ts";
-import { counted, findingLine, loadPolicy } from "./load.ts";
+import { counted, loadPolicy, unusable } from "./load.ts";
+import { textOf } from "./text-of.ts";
 
 type Ran = CaseResult & { readonly file: string; readonly line: number };
 
 function runFile(context: Context, file: string, tools: readonly KnownTool[] | null): readonly Ran[] {
   const read = readCases(textOf(file));
   if (!read.ok) {
-    if (!context.json) for (const one of read.findings) context.terminal.note(findingLine(file, one));
-    const what = read.findings.map(({ line, message }) => `line ${line}, ${message}`).join("; ");
-    throw new CommandError("file_error", `The cases in ${file} cannot be read: ${what}.`, "Mend the file.");
+    const next = "Correct the file: cases: [{ name, given, when: { tool, args }, then: { verdict } }]";
+    const what = `The cases in ${file} cannot be read`;
+    throw unusable(context, read.findings, { file, what, next });
   }
   const policy = loadPolicy(context, policyOf(file, read.cases.policy));
   return read.cases.cases.map((one, index) => ({

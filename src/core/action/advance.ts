@@ -14,7 +14,9 @@ import { passTime } from "../approval/deadline.ts";
 import { reviewEdit } from "../approval/edit.ts";
 import { lapse, refuseExpired } from "../approval/end.ts";
 import { askedAgain, askPeople, bindingNow } from "../approval/request.ts";
-import { approvers, isMet, type LiveApproval, stageRules, wanted } from "../approval/state.ts";
+import { stageRules } from "../approval/rule-in.ts";
+import { apartOf } from "../approval/separation.ts";
+import { approvers, isMet, type LiveApproval, wanted } from "../approval/state.ts";
 import { withdrawApproval } from "../approval/withdraw.ts";
 import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
@@ -30,7 +32,7 @@ import { checkPlace, type Turned } from "../workflow/call.ts";
 import type { ReviewFacts } from "./events.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
-import { review } from "./review.ts";
+import { review, withPeople } from "./review.ts";
 import { reviewFacts, versionsOf } from "./review-facts.ts";
 import {
   argsOf,
@@ -126,7 +128,11 @@ function followGrant(
   executor: Executor,
 ): Need | Load | Advanced | undefined {
   if (answer.verdict !== "escalate") return undefined;
-  const asked = { state: live(draft, id), review: answer, args: answer.args, now: draft.now };
+  const state = live(draft, id);
+  const left = apartOf(draft, answer, state);
+  if (left.kind === "need") return left;
+  const apart = left.apart === undefined ? {} : { apart: left.apart };
+  const asked = { state, review: answer, args: answer.args, now: draft.now, ...apart };
   const fitting = standingGrant(draft, asked, executor.loaded);
   if (fitting.kind === "none") return undefined;
   if (fitting.kind !== "fits") return fitting;
@@ -250,9 +256,11 @@ function useDecision(
   const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
   if (more !== undefined) return more;
   const isMoved = sight === "moved";
+  const next = withPeople(draft, state, isMoved ? askedAgain(answer, approval) : answer);
+  if ("kind" in next) return next;
   const otherwise = fault?.reason ?? "the policy no longer allows what was approved";
   lapse(draft, approvalId, isMoved ? PREVIEW_MOVED : otherwise);
-  return followReview(draft, id, isMoved ? askedAgain(answer, approval) : answer, executor);
+  return followReview(draft, id, next, executor);
 }
 
 function startByApproval(
@@ -320,6 +328,14 @@ function endApproval(draft: Draft, id: string, reason: string): void {
   withdrawApproval(draft, id, { by: "dispatch check", reason });
 }
 
+/** Nobody was asked yet. */
+function reviewFirst(draft: Draft, id: string, executor: Executor): Need | Load | Advanced {
+  const said = review(draft, id, executor.args, executor);
+  const answer = "kind" in said ? said : withPeople(draft, live(draft, id), said);
+  if ("kind" in answer) return answer;
+  return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
+}
+
 /** `isNew`: the arguments were digested in this very decision. Otherwise it is made sure that they are still the same. */
 export function advance(draft: Draft, id: string, bringer: Bringer, isNew = false): Need | Load | Advanced {
   const more = draft.need({ write: [actionStream(id)] });
@@ -330,7 +346,9 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
   if (stop !== undefined) return stop;
   // A proposal has looked already, in this very decision.
   const elsewhere =
-    isNew || state.within === undefined ? undefined : checkPlace(draft, state.within, bringer.epoch);
+    isNew || state.within === undefined
+      ? undefined
+      : checkPlace(draft, state.within, bringer.epoch, state.agent);
   if (elsewhere !== undefined) return elsewhere;
   const args = argsOf(state, bringer.loaded);
   if (args.kind === "load") return args;
@@ -344,7 +362,5 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
       reason: "the tool changed after the proposal",
     });
   }
-  const answer = review(draft, id, executor.args, executor);
-  if ("kind" in answer) return answer;
-  return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
+  return reviewFirst(draft, id, executor);
 }

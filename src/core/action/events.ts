@@ -70,6 +70,8 @@ export type ActionEvent =
         readonly requester: readonly string[];
         readonly says: string | null;
         readonly within?: Within;
+        /** The agent performs it itself. */
+        readonly outside?: true;
       }
     >
   | Fact<
@@ -90,11 +92,14 @@ export type ActionEvent =
       "effect.started",
       {
         readonly effect: string;
+        /** Who holds it: the epoch of a process, or the agent that performs it itself. */
         readonly epoch: string;
         readonly binding: string;
         readonly grant: Grant;
         readonly executeBy: number | null;
         readonly costs: readonly ReservedCost[];
+        /** By when the agent has to say what became of it; absent where a process performs it. */
+        readonly reportBy?: number;
       }
     >
   | Fact<"effect.retried", { readonly epoch: string; readonly reason: string }>
@@ -108,7 +113,15 @@ export type ActionEvent =
       }
     >
   | Fact<"effect.not_applied", { readonly epoch: string; readonly attempt: number; readonly reason: string }>
-  | Fact<"effect.in_doubt", { readonly attempt: number; readonly reason: string }>
+  | Fact<
+      "effect.in_doubt",
+      {
+        readonly attempt: number;
+        readonly reason: string;
+        /** What put it in doubt, where that was not whoever holds it. */
+        readonly by?: string;
+      }
+    >
   | Fact<"effect.probed", { readonly answer: "not_applied" | "unknown"; readonly evidence: Json }>
   | Fact<
       "effect.resolved",
@@ -128,6 +141,9 @@ export type ActionEvent =
         readonly attempt: number;
         readonly status: "applied" | "not_applied" | "in_doubt";
         readonly reason: string;
+        /** What an agent said that it gave. */
+        readonly result?: Json;
+        readonly resultDigest?: string | null;
       }
     >;
 

@@ -60,7 +60,8 @@ export function lockEffect(draft: Draft, action: string): Need | LiveAction {
   const budgets = state.effect.costs.map((cost) => budgetStream(cost.budget));
   const place = state.within === undefined ? [] : [workflowStream(state.within.workflow)];
   const write = [...budgets, ...grantsOf(state.effect.grant), ...place];
-  return draft.need({ write, read: [epochStream(state.effect.epoch)] }) ?? state;
+  const read = state.effect.reportBy === undefined ? [epochStream(state.effect.epoch)] : [];
+  return draft.need({ write, read }) ?? state;
 }
 
 /** What a report proves of the effect as a whole: "nothing happened" only while there was one attempt. */
@@ -71,7 +72,7 @@ function proven(state: LiveAction, command: OutcomeCommand): OutcomeCommand {
   return { ...command, report: { status: "in_doubt", reason } };
 }
 
-function write(draft: Draft, command: OutcomeCommand, effect: Effect): void {
+export function writeOutcome(draft: Draft, command: OutcomeCommand, effect: Effect): void {
   const { report, epoch, attempt } = command;
   const ref = actionStream(command.action);
   switch (report.status) {
@@ -111,7 +112,7 @@ export function recordOutcome(draft: Draft, reported: OutcomeCommand): Need | Ou
   if (alreadySaid(state, command)) return { kind: "recorded", state };
   const current = () => draft.state(actionStream(command.action)) as LiveAction;
   if (state.phase === "running" && mayWrite(draft, state.effect, command)) {
-    write(draft, command, state.effect);
+    writeOutcome(draft, command, state.effect);
     const more = settleCall(draft, command.action);
     if (more !== undefined) return more;
     return { kind: "recorded", state: current() };

@@ -39,6 +39,13 @@ export type Proposed =
 
 export const requestName = (requestId: string): string => `request:${requestId}`;
 
+/** What an agent performs itself is its own: nobody else takes it up, and no process performs it. */
+function isSameWay({ outside, agent, within }: LiveAction, proposal: Proposal): boolean {
+  if ((outside === true) !== (proposal.executor.outside !== undefined)) return false;
+  if (outside !== true) return true;
+  return agent === proposal.agent && within?.workflow === proposal.placement?.workflow;
+}
+
 function existing(draft: Draft, ref: StreamRef, proposal: Proposal): Need | Proposed {
   const stream = actionStream(ref.id);
   const more = draft.need({ write: [stream] });
@@ -49,7 +56,7 @@ function existing(draft: Draft, ref: StreamRef, proposal: Proposal): Need | Prop
   const given = proposal.givenDigest ?? argsDigest;
   // The schema may have changed since: what the caller says is what tells one action from another.
   const isSame = (action: LiveAction) => action.proposedDigest === argsDigest || action.givenDigest === given;
-  if (state.phase !== "none" && state.tool === tool && isSame(state))
+  if (state.phase !== "none" && state.tool === tool && isSame(state) && isSameWay(state, proposal))
     return { kind: "existing", action: ref.id };
   draft.append(stream, [
     { type: "action.conflicted", tv: 1, body: { tool, argsDigest, by: proposal.agent } },
@@ -77,6 +84,7 @@ function record(draft: Draft, proposal: Proposal): void {
     requester: proposal.requester,
     says: proposal.says,
     ...withinOf(proposal),
+    ...(proposal.executor.outside === undefined ? {} : { outside: true }),
   };
   const stream = actionStream(proposal.action);
   draft.append(stream, [{ type: "action.proposed", tv: 1, body }]);
@@ -101,7 +109,7 @@ export function propose(draft: Draft, proposal: Proposal): Need | Load | Propose
   const known = proposal.requestId === null ? undefined : draft.lookUp(requestName(proposal.requestId));
   if (known !== undefined) return existing(draft, known, proposal);
   const place = proposal.placement;
-  const elsewhere = place === undefined ? undefined : checkNewPlace(draft, place, place.epoch);
+  const elsewhere = place === undefined ? undefined : checkNewPlace(draft, place, proposal.agent);
   if (elsewhere !== undefined)
     return elsewhere.kind === "need" ? elsewhere : { ...elsewhere, action: proposal.action };
   record(draft, proposal);

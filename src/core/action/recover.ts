@@ -80,8 +80,9 @@ function again(draft: Draft, command: Retry, state: ActionIn<"running">): Need |
 export function takeOver(draft: Draft, command: Retry): Need | RetryAnswer {
   const state = lockEffect(draft, command.action);
   if ("kind" in state) return state;
-  if (state.phase !== "running" || draft.state(epochStream(state.effect.epoch)).life !== "ended")
-    return { kind: "left" };
+  // What an agent performs itself outlives every process.
+  if (state.phase !== "running" || state.effect.reportBy !== undefined) return { kind: "left" };
+  if (draft.state(epochStream(state.effect.epoch)).life !== "ended") return { kind: "left" };
   return again(draft, command, state);
 }
 

@@ -39,8 +39,10 @@ export function afterRestore(draft: Draft, action: string): Need | AfterRestore 
   if (state.phase === "open") return refuseOpen(draft, action);
   if (state.phase === "waiting") return afterWaiting(draft, action, state);
   if (state.phase !== "running" || state.effectClass === "read") return { kind: "left" };
-  const { attempt } = state.effect;
+  const { attempt, reportBy } = state.effect;
   const reason = "the store was restored while it was under way; what became of it is not known";
-  draft.append(actionStream(action), [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason } }]);
+  // Not the word of the agent that performs it itself: that may come yet.
+  const by = reportBy === undefined ? {} : { by: "restore" };
+  draft.append(actionStream(action), [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason, ...by } }]);
   return { kind: "in_doubt" };
 }

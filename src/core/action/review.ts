@@ -3,12 +3,18 @@
  *
  * P1. History is whole: calls that have settled are handed in and used only while the workflow says that none has settled
  *     since; open ones are read under the lock. Two calls side by side see each other.
+ * P2. Where roles or groups are to be asked, or duties are kept apart, whether anybody can agree is judged by the roster and
+ *     the parties of that moment: what nobody could approve is blocked. What was approved needs nobody any more.
  */
+
+import { apartOf } from "../approval/separation.ts";
+import { namesGroups } from "../approver-names.ts";
 import { copyJson } from "../canonical-json.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { type Review, reviewAction } from "../review.ts";
-import { actionStream, workflowStream } from "../stream.ts";
+import { rulesOf, unmeetable } from "../stages.ts";
+import { actionStream, ROSTER, workflowStream } from "../stream.ts";
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { LiveWorkflow } from "../workflow/state.ts";
 import { argsOf, type Executor, type Load } from "./start.ts";
@@ -97,6 +103,24 @@ function withHistory(
     },
   };
   return { input: asked, missing: () => (found !== undefined && isAsking(found) ? found : undefined) };
+}
+
+/** Before people are asked: whether they could agree, as they stand now. */
+export function withPeople(draft: Draft, state: LiveAction, answer: Review): Need | Review {
+  if (answer.verdict !== "escalate") return answer;
+  const isRouted = rulesOf(answer).some(({ from }) => namesGroups(from));
+  const left = apartOf(draft, answer, state);
+  if (left.kind === "need") return left;
+  if (!isRouted && left.apart === undefined) return answer;
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined) return more;
+  const { apart = [] } = left;
+  const fault = unmeetable(answer, state.requester, { apart, roster: draft.state(ROSTER) });
+  if (fault === undefined) return answer;
+  const { args, revisions, risk, risks, shadow } = answer;
+  const reason = `the policy asks for the impossible: ${fault}`;
+  const said = { args, revisions, risk, risks, shadow, rule: "policy", reason };
+  return { ...said, verdict: "block", invalidRevision: false };
 }
 
 /** Reviews an action with `args`: those that would run, as proposed, revised or edited. */

@@ -28,6 +28,8 @@ export type Executor = {
   /** By key: values kept as artifacts, by the digest of their canonical JSON; a workflow's history. */
   readonly loaded: ReadonlyMap<string, Json>;
   readonly epoch: string;
+  /** The agent performs it itself, and has so long to say what became of it. */
+  readonly outside?: { readonly reportWithinMs: number };
   readonly ids: { readonly approval: string; readonly nonce: string };
 };
 
@@ -134,6 +136,14 @@ function reserveAll(
   return undefined;
 }
 
+/** Whose it is from then on: the process's, or that of the agent which performs it itself. */
+function heldBy(draft: Draft, id: string, executor: Executor): { epoch: string; reportBy?: number } {
+  const { epoch, outside } = executor;
+  if (outside === undefined) return { epoch };
+  const { agent } = draft.state(actionStream(id)) as ActionIn<"open">;
+  return { epoch: agent, reportBy: draft.now + outside.reportWithinMs };
+}
+
 export type StartGrant = {
   readonly grant: Grant;
   readonly binding: string;
@@ -157,9 +167,8 @@ export function startEffect(
   const held = reserveAll(draft, id, effect, costs);
   if (held !== undefined) return held;
   const reserved = [...costs].map(([budget, amount]) => ({ budget, ...moneyToJson(amount) }));
-  draft.append(ref, [
-    { type: "effect.started", tv: 1, body: { effect, epoch: executor.epoch, ...permit, costs: reserved } },
-  ]);
+  const body = { effect, ...heldBy(draft, id, executor), ...permit, costs: reserved };
+  draft.append(ref, [{ type: "effect.started", tv: 1, body }]);
   countUse(draft, { action: id, effect, grant: permit.grant });
   return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };
 }

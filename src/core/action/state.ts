@@ -18,6 +18,8 @@ export type ActionFacts = {
   readonly says: string | null;
   /** Its place in a workflow, if it has one. */
   readonly within?: Within;
+  /** The agent performs it itself, and says what became of it. */
+  readonly outside?: true;
   /** Digest of the arguments as first proposed; `argsDigest` is of those that would run now. */
   readonly proposedDigest: string;
   /** Digest of the arguments as the caller gave them, before the schema. */
@@ -32,21 +34,35 @@ export type ActionFacts = {
 export type Effect = {
   readonly id: string;
   readonly attempt: number;
+  /** Who holds it: the epoch of a process, or the agent that performs it itself. */
   readonly epoch: string;
   readonly binding: string;
   readonly grant: Grant;
   readonly executeBy: number | null;
   readonly costs: readonly ReservedCost[];
   readonly startedAt: number;
+  /** Until then the agent that holds it may say what became of it; absent where a process holds it. */
+  readonly reportBy?: number;
+  /** What the agent that holds it said first. */
+  readonly told?: Told;
   /** What executors that had been given up for dead said afterwards. */
   readonly late: readonly {
     readonly epoch: string;
     readonly attempt: number;
     readonly status: string;
     readonly reason: string;
+    readonly resultDigest?: string;
   }[];
   /** What the latest probe said that did not end the doubt. */
   readonly probe: { readonly answer: string; readonly evidence: Json } | null;
+};
+
+export type Told = {
+  readonly status: "applied" | "not_applied" | "in_doubt";
+  readonly reason: string;
+  readonly resultDigest: string | null;
+  /** Too late to count. */
+  readonly isLate: boolean;
 };
 
 export type Outcome = {
@@ -121,9 +137,15 @@ function started(state: LiveAction, event: ActionEventOf<"effect.started">, at: 
   return { ...state, phase: "running", effect: { ...body, ...fresh } };
 }
 
+/** Of what an agent performs itself, its first word is kept: it has one. */
+function told(effect: Effect, said: Told): Effect {
+  return effect.reportBy === undefined || effect.told !== undefined ? effect : { ...effect, told: said };
+}
+
 type OutcomeEvent = ActionEventOf<"effect.applied" | "effect.not_applied" | "effect.in_doubt">;
 
-function ended(state: ActionIn<"running">, event: OutcomeEvent, when: RecordedEvent): ActionState {
+function ended(running: ActionIn<"running">, event: OutcomeEvent, when: RecordedEvent): ActionState {
+  const state = { ...running, effect: wordOf(running.effect, event) };
   const said = {
     at: when.at,
     seq: when.seq,
@@ -139,10 +161,41 @@ function ended(state: ActionIn<"running">, event: OutcomeEvent, when: RecordedEv
       return { ...state, phase: "applied", outcome: { ...said, result, resultDigest } };
     }
     case "effect.not_applied":
-      return { ...state, phase: "not_applied", outcome: { ...said, reason: event.body.reason } };
+      return {
+        ...state,
+        phase: "not_applied",
+        outcome: { ...said, reason: event.body.reason, by: event.body.epoch },
+      };
     case "effect.in_doubt":
-      return { ...state, phase: "in_doubt", outcome: { ...said, reason: event.body.reason } };
+      return { ...state, phase: "in_doubt", outcome: { ...said, ...sayingOf(event.body) } };
   }
+}
+
+const sayingOf = ({ reason, by }: ActionEventOf<"effect.in_doubt">["body"]) =>
+  by === undefined ? { reason } : { reason, by };
+
+const WORD = { reason: "", resultDigest: null, isLate: false } as const;
+
+function wordOf(effect: Effect, event: OutcomeEvent): Effect {
+  switch (event.type) {
+    case "effect.applied":
+      return told(effect, { ...WORD, status: "applied", resultDigest: event.body.resultDigest });
+    case "effect.not_applied":
+      return event.body.epoch === effect.epoch
+        ? told(effect, { ...WORD, status: "not_applied", reason: event.body.reason })
+        : effect;
+    case "effect.in_doubt":
+      return event.body.by === undefined
+        ? told(effect, { ...WORD, status: "in_doubt", reason: event.body.reason })
+        : effect;
+  }
+}
+
+function late(state: LiveAction & { effect: Effect }, event: ActionEventOf<"effect.reported_late">) {
+  const { epoch, attempt, status, reason, resultDigest = null } = event.body;
+  const effect = told(state.effect, { status, reason, resultDigest, isLate: true });
+  const said = { epoch, attempt, status, reason, ...(resultDigest === null ? {} : { resultDigest }) };
+  return { ...state, effect: { ...effect, late: [...effect.late, said] } };
 }
 
 function resolved(
@@ -175,7 +228,7 @@ function evolveEffect(state: LiveAction, event: ActionEvent, when: RecordedEvent
       return resolved(state, event, when);
     case "effect.reported_late":
       if (!("effect" in state)) break;
-      return { ...state, effect: { ...state.effect, late: [...state.effect.late, event.body] } };
+      return late(state, event);
   }
   throw wrongOrder(state, event.type);
 }
@@ -232,7 +285,7 @@ export const ACTION_EVENTS: readonly string[] = [
 const OVER: readonly ActionState["phase"][] = ["applied", "not_applied", "refused"];
 
 export const actionFold: Fold<ActionState> = {
-  version: 3,
+  version: 4,
   initial: { phase: "none" },
   isOver: (state) => OVER.includes(state.phase),
   evolve(state, recorded) {

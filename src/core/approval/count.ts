@@ -5,11 +5,21 @@
  * C2. Nobody's vote in one stage may leave a later one without the people it needs.
  */
 import type { Draft } from "../draft.ts";
-import type { RosterState } from "../roster.ts";
-import { canBeSeated } from "../stages.ts";
+import { peopleAmong, type RosterState } from "../roster.ts";
+import { canBeSeated, type Without } from "../stages.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
+import { type ApproverRule, leftOut } from "../verdict.ts";
 import { nextDecideBy } from "./deadline.ts";
-import { agreedIn, approvers, isEligible, isMet, type LiveApproval, stageRules } from "./state.ts";
+import { ruleIn, stageRules } from "./rule-in.ts";
+import {
+  agreedIn,
+  approvers,
+  delegationsIn,
+  isEligible,
+  isMet,
+  isStageMet,
+  type LiveApproval,
+} from "./state.ts";
 
 /** Moves on once enough people stand behind the present binding. */
 export function concludeVotes(draft: Draft, id: string): void {
@@ -17,10 +27,13 @@ export function concludeVotes(draft: Draft, id: string): void {
   const approval = draft.state(ref) as LiveApproval;
   const roster = draft.state(ROSTER);
   const { stage, edited } = approval;
-  const agreed = agreedIn(approval, roster, stage);
-  if (!(agreed.length >= approval.approvers.quorum)) return;
+  if (!isStageMet(approval, roster, stage)) return;
   if (stage < stageRules(approval).length) {
-    const body = { stage, by: [...agreed], decideBy: nextDecideBy(approval, draft.now) };
+    const body = {
+      stage,
+      by: [...agreedIn(approval, roster, stage)],
+      decideBy: nextDecideBy(approval, draft.now),
+    };
     draft.append(ref, [{ type: "approval.stage_met", tv: 1, body }]);
   } else if (isMet(approval, roster)) {
     const body = { by: [...approvers(approval, roster)] };
@@ -30,27 +43,48 @@ export function concludeVotes(draft: Draft, id: string): void {
 
 const laterStages = (approval: LiveApproval) => stageRules(approval).slice(approval.stage);
 const hasVoted = ({ votes }: LiveApproval, who: string) => votes.some(({ by }) => by === who);
+const isLeftOut = ({ requester, apart }: LiveApproval, who: string, rule: ApproverRule) =>
+  leftOut(rule, requester, apart).includes(who);
 
 /** A later stage could be met, and could not be any more once this person has decided here. */
 export function isNeededLater(approval: LiveApproval, roster: RosterState, person: string): boolean {
   const later = laterStages(approval);
+  const isOut: Without = (who, rule) =>
+    hasVoted(approval, who) || isLeftOut(approval, who, rule) || roster.suspended.includes(who);
+  if (later.length === 0 || !canBeSeated(later, isOut, roster)) return false;
+  return !canBeSeated(later, (who, rule) => who === person || isOut(who, rule), roster);
+}
+
+/** Later stages with whoever may decide in them at the end. */
+function laterAtWidest({ stages = [], stage }: LiveApproval): readonly ApproverRule[] {
+  return stages.slice(stage).map((rule) => {
+    const isWidened = rule.from !== null && rule.decideWithinMs !== null;
+    return isWidened ? { ...rule, from: [...rule.from, ...(rule.escalateAtHalf ?? [])] } : rule;
+  });
+}
+
+/** Everybody who may still agree in the present stage, now or from half time on; undefined where nobody is named. */
+export function peopleLeft(approval: LiveApproval, roster: RosterState): readonly string[] | undefined {
+  const { stage, widened, decideBy } = approval;
+  const widest = decideBy === null ? approval : { ...approval, widened: [...widened, stage] };
+  const { from } = ruleIn(widest, stage);
+  if (from === null) return undefined;
+  const known = delegationsIn(approval, stage).map(({ to }) => to);
   const isOut = (who: string) =>
-    hasVoted(approval, who) || approval.requester.includes(who) || roster.suspended.includes(who);
-  if (later.length === 0 || !canBeSeated(later, isOut)) return false;
-  return !canBeSeated(later, (who) => who === person || isOut(who));
+    approval.votes.some(
+      (vote) => vote.by === who && (vote.decision === "reject" || (vote.stage ?? 1) !== stage),
+    );
+  return [...new Set([...peopleAmong(roster, from), ...known])].filter(
+    (who) => !isOut(who) && isEligible(widest, roster, who),
+  );
 }
 
 /** Without a veto, a rejection ends it once too few of the people named are left, here or for a later stage. */
 export function isHopeless(approval: LiveApproval, roster: RosterState): boolean {
-  const { veto, from, quorum } = approval.approvers;
+  const { veto, quorum } = approval.approvers;
   if (veto) return true;
-  const isGone = (who: string) => hasVoted(approval, who) || approval.requester.includes(who);
-  if (!canBeSeated(laterStages(approval), isGone)) return true;
-  if (from === null) return false;
-  const isOut = (who: string) =>
-    approval.votes.some(
-      (vote) => vote.by === who && (vote.decision === "reject" || (vote.stage ?? 1) !== approval.stage),
-    );
-  const left = from.filter((who) => !isOut(who) && isEligible(approval, roster, who));
-  return new Set(left).size < quorum;
+  const isGone: Without = (who, rule) => hasVoted(approval, who) || isLeftOut(approval, who, rule);
+  if (!canBeSeated(laterAtWidest(approval), isGone, roster)) return true;
+  const left = peopleLeft(approval, roster);
+  return left !== undefined && left.length < quorum;
 }

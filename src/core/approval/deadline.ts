@@ -3,11 +3,13 @@
  *
  * T1. It is decided by whoever decides next, on the store's clock. A sweeper only announces what is already true.
  * T2. When somebody looks makes no difference: the next stage's time, and an extension, begin where the time was up.
+ * T3. Whoever may decide from half time on may do so from that moment, whether anybody has swept or not.
  */
 import type { Draft } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import { approvalStream } from "../stream.ts";
 import type { OnTimeout } from "../verdict.ts";
+import { wideningAt } from "./reminders.ts";
 import type { LiveApproval } from "./state.ts";
 
 export function isOverdue(approval: LiveApproval, now: number): boolean {
@@ -52,12 +54,24 @@ function handOver(approval: LiveApproval, overdue: number): readonly NewEvent[] 
   return [...(edit === null ? [] : [refused]), { type: "approval.escalated", tv: 1, body }];
 }
 
+/** A stage that is over needs nobody more. */
+function widen(approval: LiveApproval): readonly NewEvent[] {
+  const at = wideningAt(approval);
+  if (at === undefined) return [];
+  const body = {
+    also: [...(approval.approvers.escalateAtHalf ?? [])],
+    halfTime: at,
+    ...stageField(approval),
+  };
+  return [{ type: "approval.widened", tv: 1, body }];
+}
+
 function atDeadline(approval: LiveApproval, overdue: number): readonly NewEvent[] {
   switch (nextAtDeadline(approval)) {
     case "extend": {
       const more = { from: overdue, decideBy: overdue + lengthOf(approval) };
       const body = { by: "deadline", ...more, via: "policy", ...stageField(approval) };
-      return [{ type: "approval.extended", tv: 1, body }];
+      return [...widen(approval), { type: "approval.extended", tv: 1, body }];
     }
     case "escalate":
       return handOver(approval, overdue);
@@ -71,7 +85,13 @@ export function passTime(draft: Draft, id: string): LiveApproval {
   const ref = approvalStream(id);
   for (;;) {
     const approval = draft.state(ref) as LiveApproval;
-    if (!isOverdue(approval, draft.now)) return approval;
-    draft.append(ref, atDeadline(approval, approval.decideBy as number));
+    if (isOverdue(approval, draft.now)) {
+      draft.append(ref, atDeadline(approval, approval.decideBy as number));
+    } else if (
+      approval.status === "pending" &&
+      draft.now >= (wideningAt(approval) ?? Number.POSITIVE_INFINITY)
+    ) {
+      draft.append(ref, widen(approval));
+    } else return approval;
   }
 }

@@ -9,7 +9,7 @@
  */
 
 import { keepPreview, previewNow } from "../action/preview.ts";
-import { review } from "../action/review.ts";
+import { review, withPeople } from "../action/review.ts";
 import { remarksIn, reviewFacts, versionsOf } from "../action/review-facts.ts";
 import { argsOf, type Executor, type Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
@@ -25,7 +25,8 @@ import { stageField } from "./deadline.ts";
 import { withAction } from "./end.ts";
 import type { EditRefusal } from "./events.ts";
 import { againAfterEdit, askPeople, bindingNow, type EscalateReview } from "./request.ts";
-import { isEligible, type LiveApproval, type OpenEdit, stageRules } from "./state.ts";
+import { stageRules } from "./rule-in.ts";
+import { isEligible, type LiveApproval, type OpenEdit } from "./state.ts";
 
 export type EditAnswer =
   | { readonly kind: "accepted"; readonly approval: string }
@@ -194,7 +195,10 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
     return refuseEdit(draft, id, edit, { rule: "standing", reason: "the editor may not decide this" });
   const valid = rules.validate(JSON.parse(JSON.stringify(args.value)) as Json);
   if (!valid.ok) return refuseEdit(draft, id, edit, { rule: "schema", reason: valid.issues });
-  const answer = review(draft, approval.action, valid.value, executor);
+  const said = review(draft, approval.action, valid.value, executor);
+  if ("kind" in said) return said;
+  const state = draft.state(actionStream(approval.action)) as LiveAction;
+  const answer = sameRule(approval, said) ? said : withPeople(draft, state, said);
   if ("kind" in answer) return answer;
   const refused = refusalBy(answer, executor);
   if (refused !== undefined) return refuseEdit(draft, id, edit, refused);

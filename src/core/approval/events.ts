@@ -38,6 +38,8 @@ export type ApprovalQuestion = {
   /** What the tool showed of it; only of a tool that has a preview. */
   readonly preview?: Preview;
   readonly subject?: Subject;
+  /** Who posted or executes the work; only where separation of duties leaves them out. */
+  readonly apart?: readonly string[];
 } & Pick<ApprovalTerms, "stages" | "onTimeout">;
 
 export type VoteBody = {
@@ -115,6 +117,47 @@ export type ApprovalEvent =
         readonly via: string;
         readonly stage?: number;
       }
+    >
+  | Fact<
+      "approval.reminded",
+      {
+        readonly why: "half_time" | "last_call" | "interval";
+        /** When it was to be said. */
+        readonly due: number;
+        readonly decideBy: number | null;
+        readonly stage?: number;
+      }
+    >
+  | Fact<
+      "approval.widened",
+      /** From half time on they may decide as well. */
+      { readonly also: readonly string[]; readonly halfTime: number; readonly stage?: number }
+    >
+  | Fact<
+      "approval.delegated",
+      {
+        readonly by: string;
+        readonly to: string;
+        readonly reason: string;
+        readonly via: string;
+        readonly stage?: number;
+      }
+    >
+  | Fact<
+      "approval.delegation_withdrawn",
+      {
+        readonly by: string;
+        /** Whose seat comes back. */
+        readonly of: string;
+        readonly to: string;
+        readonly reason: string;
+        readonly via: string;
+        readonly stage?: number;
+      }
+    >
+  | Fact<
+      "approval.delegate_refused",
+      { readonly by: string; readonly to: string; readonly reason: string; readonly via: string }
     >
   | Fact<"approval.extend_refused", { readonly by: string; readonly reason: string; readonly via: string }>
   | Fact<"approval.approved" | "approval.modified", { readonly by: readonly string[] }>

@@ -10,6 +10,7 @@ import type { Review } from "../review.ts";
 import type { ApprovalTerms } from "../stages.ts";
 import { actionStream, approvalStream, streamName, workflowStream } from "../stream.ts";
 import type { Again, ApprovalQuestion } from "./events.ts";
+import { apartOf } from "./separation.ts";
 import type { LiveApproval } from "./state.ts";
 
 export type EscalateReview = Extract<Review, { verdict: "escalate" }>;
@@ -47,7 +48,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     executeBy,
     nonce,
   } = question;
-  const { subject, stages, onTimeout, preview } = question;
+  const { subject, stages, onTimeout, preview, apart } = question;
   const stream = streamName(subject === undefined ? actionStream(action) : workflowStream(action));
   return bindingOf({
     tenant,
@@ -63,6 +64,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     decideBy,
     executeBy,
     nonce,
+    ...(apart === undefined ? {} : { apart }),
     ...(stages === undefined ? {} : { stages }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(preview === undefined ? {} : { preview: preview.digest }),
@@ -120,6 +122,8 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
   const ref = approvalStream(ask.approval);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
+  const left = apartOf(draft, ask.review, ask.state);
+  if (left.kind === "need") return left;
   const { tool, schema, effectClass, args, argsDigest, agent, requester, says } = ask.state;
   const { approvers, stages, onTimeout } = ask.review;
   const bound = {
@@ -133,6 +137,7 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
     approvers,
     nonce: ask.nonce,
     ...deadlines(draft.now, ask.review),
+    ...(left.apart === undefined ? {} : { apart: left.apart }),
     ...(stages === undefined ? {} : { stages }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...keepPreview(draft, ask.preview),

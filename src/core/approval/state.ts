@@ -5,16 +5,18 @@
  *     revoked, once. No other move exists.
  * A2. Votes count for one binding; a revision makes a new binding and voids them.
  * A3. A vote counts in the stage in which it was cast, and in no other; each person has one.
- * A4. The binding is made of what was asked. `approvers`, `decideBy` and `executeBy` are those of now: only recorded stages
- *     and extensions move them, so votes stay valid and nothing but the journal can give more time.
+ * A4. The binding is made of what was asked. `approvers`, `decideBy` and `executeBy` are those of now: only recorded stages,
+ *     half times and extensions move them, so votes stay valid and nothing but the journal can give more time.
+ * A5. Who may decide follows from the rule, the roster of that moment and the seats that were handed over.
  */
 import { HoldpointError } from "../errors.ts";
 import type { Fold, RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
-import type { RosterState } from "../roster.ts";
-import { rulesOf } from "../stages.ts";
-import type { ApproverRule } from "../verdict.ts";
+import { isAmong, type RosterState } from "../roster.ts";
+import { leftOut } from "../verdict.ts";
 import type { ApprovalEvent, ApprovalEventOf, ApprovalQuestion, EditRefusal, VoteBody } from "./events.ts";
+import { ruleIn, stageRules } from "./rule-in.ts";
+import { type Delegation, mayTakePart, type Standing } from "./seats.ts";
 
 export const APPROVAL_STATUSES = [
   "pending",
@@ -52,6 +54,14 @@ export type LiveApproval = ApprovalQuestion & {
   /** Stages whose time was up and whose votes count for nothing. */
   readonly handedOver: readonly number[];
   readonly extensions: readonly Extension[];
+  /** When the present stage began, or was last given time. */
+  readonly since: number;
+  /** Reminders up to this moment were written, or are not worth it any more. */
+  readonly remindedUpTo: number;
+  /** Stages whose half time has come, and in which more people may decide since. */
+  readonly widened: readonly number[];
+  /** Seats that are handed over now. */
+  readonly delegations: readonly Delegation[];
   readonly votes: readonly Vote[];
   /** An edit that no process with the tool at hand has reviewed yet. */
   readonly edit: OpenEdit | null;
@@ -66,19 +76,22 @@ export type LiveApproval = ApprovalQuestion & {
 };
 export type ApprovalState = { readonly status: "none" } | LiveApproval;
 
-/** The rules of all stages, in their order. */
-export const stageRules = ({ stages, asked }: LiveApproval): readonly ApproverRule[] =>
-  rulesOf({ approvers: asked.approvers, ...(stages === undefined ? {} : { stages }) });
-
 /** People whose approving votes in a stage count for the present binding: distinct, eligible, in good standing. */
 export function agreedIn(approval: LiveApproval, roster: RosterState, stage: number): readonly string[] {
-  const rule = stageRules(approval)[stage - 1];
   const counted = approval.votes.filter(
     (vote) => vote.decision === "approve" && vote.binding === approval.binding && (vote.stage ?? 1) === stage,
   );
   return [...new Set(counted.map((vote) => vote.by))].filter((person) =>
-    isEligible(approval, roster, person, rule),
+    isEligible(approval, roster, person, stage),
   );
+}
+
+/** Enough of them; under separation of duties somebody beside the one who edited it. */
+export function isStageMet(approval: LiveApproval, roster: RosterState, stage: number): boolean {
+  const { quorum, separate } = ruleIn(approval, stage);
+  const agreed = agreedIn(approval, roster, stage);
+  if (!(agreed.length >= quorum)) return false;
+  return !(separate === true && agreed.every((person) => person === approval.editor));
 }
 
 /** Those that were cast in the present stage. */
@@ -95,10 +108,7 @@ export function approvers(approval: LiveApproval, roster: RosterState): readonly
 
 /** Every stage that counts has its quorum. */
 export function isMet(approval: LiveApproval, roster: RosterState): boolean {
-  const rules = stageRules(approval);
-  return countingStages(approval).every(
-    (stage) => agreedIn(approval, roster, stage).length >= (rules[stage - 1]?.quorum ?? Number.NaN),
-  );
+  return countingStages(approval).every((stage) => isStageMet(approval, roster, stage));
 }
 
 /** How many people the stages that count ask for together. */
@@ -107,20 +117,27 @@ export function wanted(approval: LiveApproval): number {
   return countingStages(approval).reduce((sum, stage) => sum + (rules[stage - 1]?.quorum ?? Number.NaN), 0);
 }
 
-/** May decide in the present stage, or under another rule. */
+export const delegationsIn = ({ delegations }: LiveApproval, stage: number): readonly Delegation[] =>
+  delegations.filter((one) => (one.stage ?? 1) === stage);
+
+/** What a person is in a stage, before seats are handed over. */
+export function standingIn(approval: LiveApproval, roster: RosterState, stage: number): Standing {
+  const rule = ruleIn(approval, stage);
+  const out = leftOut(rule, approval.requester, approval.apart);
+  return {
+    isOut: (who) => !who.startsWith("person:") || out.includes(who) || roster.suspended.includes(who),
+    isNamed: (who) => rule.from === null || isAmong(roster, who, rule.from),
+  };
+}
+
+/** May decide in the present stage, or in another one. */
 export function isEligible(
   approval: LiveApproval,
   roster: RosterState,
   person: string,
-  { from }: ApproverRule = approval.approvers,
+  stage: number = approval.stage,
 ): boolean {
-  if (
-    !person.startsWith("person:") ||
-    approval.requester.includes(person) ||
-    roster.suspended.includes(person)
-  )
-    return false;
-  return from === null || from.includes(person);
+  return mayTakePart(delegationsIn(approval, stage), person, standingIn(approval, roster, stage));
 }
 
 const FROM: { readonly [type: string]: readonly ApprovalStatus[] } = {
@@ -131,6 +148,10 @@ const FROM: { readonly [type: string]: readonly ApprovalStatus[] } = {
   "approval.stage_met": ["pending"],
   "approval.escalated": ["pending"],
   "approval.extended": ["pending"],
+  "approval.reminded": ["pending"],
+  "approval.widened": ["pending"],
+  "approval.delegated": ["pending"],
+  "approval.delegation_withdrawn": ["pending"],
   "approval.approved": ["pending"],
   "approval.modified": ["pending"],
   "approval.rejected": ["pending"],
@@ -145,6 +166,12 @@ function decide(state: LiveApproval, status: ApprovalStatus, ending: Ending): Ap
   return { ...state, status, decided: ending, edit: null };
 }
 
+/** Reminders are counted from here. */
+const begins = (at: number): Pick<LiveApproval, "since" | "remindedUpTo"> => ({
+  since: at,
+  remindedUpTo: at,
+});
+
 function revise(
   state: LiveApproval,
   body: ApprovalEventOf<"approval.revised">["body"],
@@ -157,25 +184,45 @@ function revise(
   const asked = { ...state.asked, ...again, at };
   const { approvers: first, decideBy, executeBy } = asked;
   const fresh = { asked, approvers: first, decideBy, executeBy, stage: 1, handedOver: [], extensions: [] };
-  return { ...revised, ...fresh, editor };
+  return { ...revised, ...fresh, ...begins(at), widened: [], editor };
 }
 
 function nextStage(
   state: LiveApproval,
   { type, body }: ApprovalEventOf<"approval.stage_met"> | ApprovalEventOf<"approval.escalated">,
+  at: number,
 ): ApprovalState {
   const next = stageRules(state)[body.stage];
   if (next === undefined || body.stage !== state.stage)
     throw new HoldpointError("broken_rule", `"${type}" of stage ${body.stage} came in stage ${state.stage}.`);
   const handedOver = type === "approval.escalated" ? [...state.handedOver, body.stage] : state.handedOver;
-  return { ...state, stage: body.stage + 1, approvers: next, decideBy: body.decideBy, handedOver };
+  const begun = begins(type === "approval.escalated" ? (state.decideBy ?? at) : at);
+  return { ...state, ...begun, stage: body.stage + 1, approvers: next, decideBy: body.decideBy, handedOver };
 }
 
 /** What was given more time to be decided has as much more to be started. */
 function extend(state: LiveApproval, extension: Extension): ApprovalState {
-  const { from, decideBy } = extension;
+  const { from, decideBy, by, at } = extension;
   const executeBy = state.executeBy === null ? null : state.executeBy + (decideBy - from);
-  return { ...state, decideBy, executeBy, extensions: [...state.extensions, extension] };
+  const begun = begins(by === "deadline" ? from : at);
+  return { ...state, ...begun, decideBy, executeBy, extensions: [...state.extensions, extension] };
+}
+
+function widen(state: LiveApproval): ApprovalState {
+  const widened = [...state.widened, state.stage];
+  return { ...state, widened, approvers: ruleIn({ ...state, widened }, state.stage) };
+}
+
+function handOver(state: LiveApproval, delegation: Delegation): ApprovalState {
+  return { ...state, delegations: [...state.delegations, delegation] };
+}
+
+function takeBack(
+  state: LiveApproval,
+  { of, stage }: ApprovalEventOf<"approval.delegation_withdrawn">["body"],
+): ApprovalState {
+  const delegations = state.delegations.filter((one) => one.by !== of || one.stage !== stage);
+  return { ...state, delegations };
 }
 
 function evolvePending(state: LiveApproval, event: ApprovalEvent, at: number): ApprovalState {
@@ -194,9 +241,17 @@ function evolvePending(state: LiveApproval, event: ApprovalEvent, at: number): A
       return revise(state, event.body, at);
     case "approval.stage_met":
     case "approval.escalated":
-      return nextStage(state, event);
+      return nextStage(state, event, at);
     case "approval.extended":
       return extend(state, { ...event.body, at });
+    case "approval.reminded":
+      return { ...state, remindedUpTo: event.body.due };
+    case "approval.widened":
+      return widen(state);
+    case "approval.delegated":
+      return handOver(state, { ...event.body, at });
+    case "approval.delegation_withdrawn":
+      return takeBack(state, event.body);
     case "approval.approved":
     case "approval.modified":
       return decide(state, event.type === "approval.approved" ? "approved" : "modified", {
@@ -242,6 +297,9 @@ function requested(question: ApprovalQuestion, at: number): ApprovalState {
     stage: 1,
     handedOver: [],
     extensions: [],
+    ...begins(at),
+    widened: [],
+    delegations: [],
     votes: [],
     edit: null,
     editRefused: null,
@@ -253,7 +311,11 @@ function requested(question: ApprovalQuestion, at: number): ApprovalState {
 }
 
 /** Recorded, and changing nothing. */
-const REFUSALS: readonly string[] = ["approval.vote_refused", "approval.extend_refused"];
+const REFUSALS: readonly string[] = [
+  "approval.vote_refused",
+  "approval.extend_refused",
+  "approval.delegate_refused",
+];
 
 function known(recorded: RecordedEvent): ApprovalEvent {
   const types = ["approval.requested", ...REFUSALS, ...Object.keys(FROM)];
@@ -269,7 +331,7 @@ function known(recorded: RecordedEvent): ApprovalEvent {
 }
 
 export const approvalFold: Fold<ApprovalState> = {
-  version: 4,
+  version: 5,
   initial: { status: "none" },
   evolve(state, recorded) {
     const event = known(recorded);

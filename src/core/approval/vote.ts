@@ -17,12 +17,13 @@ import { concludeVotes, isHopeless, isNeededLater } from "./count.ts";
 import { isOverdue, passTime, stageField } from "./deadline.ts";
 import { acceptAnswer, reviewEdit } from "./edit.ts";
 import { refuseExpired, refuseSubject, withAction } from "./end.ts";
+import { stageRules } from "./rule-in.ts";
 import {
   type ApprovalState,
   type ApprovalStatus,
+  delegationsIn,
   isEligible,
   type LiveApproval,
-  stageRules,
 } from "./state.ts";
 
 export type VoteCommand = {
@@ -80,8 +81,13 @@ function isRepeat(approval: LiveApproval, roster: RosterState, command: VoteComm
 
 /** Somebody whose stage is over is late; anybody else was not asked, or not yet. */
 function notAsked(approval: LiveApproval, roster: RosterState, by: string): Refusal {
+  const handed = delegationsIn(approval, approval.stage).find((one) => one.by === by);
+  if (handed !== undefined)
+    return { code: "not_eligible", reason: `${by} has handed their seat to ${handed.to}` };
   const rules = stageRules(approval);
-  const stages = rules.flatMap((rule, index) => (isEligible(approval, roster, by, rule) ? [index + 1] : []));
+  const stages = rules.flatMap((_, index) =>
+    isEligible(approval, roster, by, index + 1) ? [index + 1] : [],
+  );
   const next = stages.find((stage) => stage > approval.stage);
   if (next !== undefined)
     return {

@@ -5,9 +5,10 @@
  * T2. What is listed is bounded; what is counted is not.
  * T3. Whoever rejected or changed something comes first: what would be let through of that is listed apart.
  */
-import { isJsonObject, type Json } from "../json.ts";
+import type { Json } from "../json.ts";
 import { type MoneyJson, moneyToJson } from "../money.ts";
 import type { Review } from "../review.ts";
+import { amountIn, type Sought, seek } from "./amount.ts";
 import type { Heard, PersonDecision, RecordedAction, RecordedReview } from "./heard.ts";
 import type { BacktestReport, Change, PeopleRow, Side, Transition } from "./report.ts";
 
@@ -31,18 +32,21 @@ export type TallyOptions = {
   readonly since: number | null;
   /** How many changes are listed. */
   readonly limit: number;
-  /** An argument that is summed up over what changes. */
+  /** The path of an argument that is summed up over what changes. */
   readonly amount: string | null;
 };
 
 export type Tally = {
   readonly options: TallyOptions;
+  readonly sought: Sought | null;
   readonly counts: Mutable<Pick<BacktestReport, "actions" | "compared" | "changed">> &
     Mutable<Omit<BacktestReport["missing"], "unreviewed">>;
   readonly sums: Map<string, Sum>;
   readonly people: Map<PersonDecision, Mutable<PeopleRow>>;
   /** Held by the replay as long as an action is open; nothing else keeps it. */
   readonly compared: WeakMap<RecordedAction, Compared>;
+  /** By approval: what people let through, and may have taken back. */
+  readonly given: Map<string, Compared>;
   readonly changes: Compared[];
   readonly dangers: Compared[];
   readonly left: { changes: number; dangers: number };
@@ -51,7 +55,9 @@ export type Tally = {
 export function openTally(options: TallyOptions): Tally {
   const counts = { actions: 0, compared: 0, changed: 0, erased: 0, gone: 0, partHistory: 0, decisions: 0 };
   const lists = { changes: [], dangers: [], left: { changes: 0, dangers: 0 } };
-  return { options, counts, sums: new Map(), people: new Map(), compared: new WeakMap(), ...lists };
+  const sought = options.amount === null ? null : seek(options.amount);
+  const kept = { sums: new Map(), people: new Map(), compared: new WeakMap(), given: new Map() };
+  return { options, sought, counts, ...kept, ...lists };
 }
 
 const isCounted = ({ options }: Tally, at: number): boolean => options.since === null || at >= options.since;
@@ -68,13 +74,6 @@ function sumOf(tally: Tally, from: string, to: string): Sum {
   const known = tally.sums.get(key) ?? { from, to, count: 0, started: 0, money: new Map(), amount };
   tally.sums.set(key, known);
   return known;
-}
-
-/** Millionths of whatever the argument counts. */
-function amountOf({ options }: Tally, args: Json): bigint | null {
-  const value = options.amount !== null && isJsonObject(args) ? args[options.amount] : undefined;
-  const micros = typeof value === "number" ? Math.round(value * 1e6) : Number.NaN;
-  return Number.isSafeInteger(micros) ? BigInt(micros) : null;
 }
 
 const sideOf = ({ verdict, rule, reason }: Side, revised: boolean): Side => ({
@@ -129,7 +128,7 @@ export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void
   const isSame = from.verdict === to.verdict && (to.verdict === "block" || digest === review.argsDigest);
   const { id, tool, agent, at, within } = action;
   const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
-  const open = { person: null, edit: null, costs: null, amount: amountOf(tally, args) };
+  const open = { person: null, edit: null, costs: null, amount: amountIn(tally.sought, args) };
   const one: Compared = { ...facts, ...open, toDigest: digest, row: null };
   tally.compared.set(action, one);
   tally.counts.compared += 1;
@@ -166,7 +165,10 @@ function countDecision(tally: Tally, heard: Extract<Heard, { kind: "decided" }>)
   const one = tally.compared.get(heard.action);
   // Withdrawn by a rule: another question takes its place.
   if (one === undefined || (heard.decision === "cancelled" && heard.by.includes("policy"))) return;
-  const { decision, by, reason, editedDigest } = heard;
+  const { by, reason, editedDigest, approval } = heard;
+  // Of what a person had put in the place of the proposal.
+  const decision = heard.decision === "approved" && editedDigest !== null ? "edited" : heard.decision;
+  if (decision === "approved") tally.given.set(approval, one);
   one.person = { decision, by, reason };
   if (decision !== "edited") one.edit = null;
   const row = personRow(tally, decision);
@@ -177,6 +179,22 @@ function countDecision(tally: Tally, heard: Extract<Heard, { kind: "decided" }>)
   if (isAlike) row.alike += 1;
   const isDanger = decision === "rejected" || (decision === "edited" && !isAlike);
   if (isDanger && one.to.verdict === "approve") list(tally, "dangers", one);
+}
+
+/** An approval that was taken back is a no. */
+function countRevoked(tally: Tally, { approval, by, reason }: Extract<Heard, { kind: "revoked" }>): void {
+  const one = tally.given.get(approval);
+  if (one === undefined || !tally.given.delete(approval)) return;
+  one.person = { decision: "rejected", by, reason };
+  for (const [decision, change] of [
+    ["approved", -1],
+    ["rejected", 1],
+  ] as const) {
+    const row = personRow(tally, decision);
+    row.total += change;
+    row[one.to.verdict] += change;
+  }
+  if (one.to.verdict === "approve") list(tally, "dangers", one);
 }
 
 /** What a tool declares for several budgets is the same money. */
@@ -215,6 +233,9 @@ export function countHeard(tally: Tally, heard: Heard): void {
     case "decided":
       countDecision(tally, heard);
       return;
+    case "revoked":
+      countRevoked(tally, heard);
+      return;
     case "started":
       countStart(tally, heard);
   }
@@ -241,7 +262,7 @@ export function reportOf(tally: Tally, policy: BacktestReport["policy"]): Backte
     compared,
     changed,
     transitions: rows.sort((a, b) => b.count - a.count || (a.from + a.to < b.from + b.to ? -1 : 1)),
-    people: ORDER.flatMap((decision) => tally.people.get(decision) ?? []),
+    people: ORDER.flatMap((decision) => tally.people.get(decision) ?? []).filter(({ total }) => total > 0),
     dangers: tally.dangers.map(changeOf),
     changes: tally.changes.map(changeOf),
     leftOff: { ...tally.left },

@@ -9,10 +9,12 @@
 import type { Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
 import type { EscalateReview } from "../approval/request.ts";
+import { namesGroups } from "../approver-names.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
-import type { RosterState } from "../roster.ts";
+import { isAmong, type RosterState } from "../roster.ts";
 import { grantStream, ROSTER } from "../stream.ts";
+import { leftOut } from "../verdict.ts";
 import { amountIn, holds } from "./condition.ts";
 import type { GrantTerms } from "./events.ts";
 import { isUsedUp, type LiveGrant } from "./state.ts";
@@ -25,6 +27,8 @@ export type Candidate = GrantTerms & { readonly id: string };
 export type Asked = {
   readonly state: Pick<LiveAction, "tool" | "schema" | "agent" | "requester">;
   readonly review: EscalateReview;
+  /** Whom separation of duties leaves out. */
+  readonly apart?: readonly string[];
   /** As they would run. */
   readonly args: Json;
   readonly now: number;
@@ -44,9 +48,17 @@ function asksOnePerson(review: EscalateReview): boolean {
   return approvers.quorum === 1 && stages === undefined;
 }
 
-function mayVote(owner: string, { state, review }: Asked): boolean {
+function mayVote(owner: string, { state, review, apart }: Asked, roster: RosterState): boolean {
+  const { approvers } = review;
+  if (leftOut(approvers, state.requester, apart).includes(owner) || roster.suspended.includes(owner))
+    return false;
+  return approvers.from === null || isAmong(roster, owner, approvers.from);
+}
+
+/** As far as that can be told without the roster: a grant is not locked in vain. */
+function couldVote(owner: string, { state, review }: Asked): boolean {
   const { from } = review.approvers;
-  return !state.requester.includes(owner) && (from === null || from.includes(owner));
+  return !state.requester.includes(owner) && (from === null || namesGroups(from) || from.includes(owner));
 }
 
 /** What does not change after it was given. */
@@ -54,7 +66,7 @@ function covers(terms: GrantTerms, asked: Asked): boolean {
   const { state, args, now } = asked;
   if (terms.tool !== state.tool || terms.schema !== state.schema || now >= terms.expiresAt) return false;
   if (terms.agent !== null && terms.agent !== state.agent) return false;
-  return mayVote(terms.by, asked) && holds(terms.when, args);
+  return couldVote(terms.by, asked) && holds(terms.when, args);
 }
 
 function amountOf({ limit }: GrantTerms, args: Json): bigint | undefined {
@@ -63,7 +75,7 @@ function amountOf({ limit }: GrantTerms, args: Json): bigint | undefined {
 
 function fits(grant: LiveGrant, asked: Asked, roster: RosterState): Omit<Fitting, "id"> | undefined {
   if (grant.status !== "given" || isUsedUp(grant) || !covers(grant, asked)) return undefined;
-  if (roster.suspended.includes(grant.by)) return undefined;
+  if (!mayVote(grant.by, asked, roster)) return undefined;
   const { limit, spent, by: owner } = grant;
   const micros = amountOf(grant, asked.args);
   if (micros === undefined || (limit !== null && spent + micros > BigInt(limit.micros))) return undefined;

@@ -25,11 +25,14 @@ describe("rules of a monitor", () => {
     refused([null], /Rule 1 is an object/);
     refused([{ ...rate, kind: "rte" }], /Rule 1 has a kind: one of rate, errors/);
     refused([{ ...rate, kind: "toString" }], /has a kind/);
-    refused([{ ...rate, windwMs: 5 }], /has no field "windwMs"/);
+    refused(
+      [{ ...rate, windwMs: 5 }],
+      /^Rule 1 \(rate\) has no field "windwMs" \(did you mean windowMs\?\); there are kind, /,
+    );
     refused([{ ...rate, name: undefined }], /has a name/);
     refused([{ ...rate, name: "a/b" }], /"name" is a text/);
-    refused([{ ...rate, above: 1.5 }], /"above" is a whole number/);
-    refused([{ ...rate, above: undefined }], /one of above, baseline/);
+    refused([{ ...rate, above: 1.5 }], /^Rule 1 \(rate\): "above" is a whole number/);
+    refused([{ ...rate, above: undefined }], /^Rule 1 \(rate\) has one of above, baseline/);
     refused([{ ...rate, baseline: {} }], /one of above, baseline/);
     refused([{ ...rate, above: undefined, baseline: { warmup: 3 } }], /"baseline" is an object of/);
     refused([{ ...rate, raise: "hell" }], /"raise" is one of alert, checkpoint/);

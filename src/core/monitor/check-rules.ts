@@ -1,6 +1,7 @@
 /** The rules that a program hands to a monitor, checked before it begins: a misspelt field would be a rule that says nothing. */
 import { shown } from "../error-text.ts";
 import { HoldpointError } from "../errors.ts";
+import { didYouMean } from "../policy/nearest.ts";
 import { type MonitorRule, OUTCOMES, PER, SEVERITIES } from "./rules.ts";
 
 type Check = { readonly isRight: (value: unknown) => boolean; readonly what: string };
@@ -129,7 +130,10 @@ function checkFieldsOf(where: string, kind: MonitorRule["kind"], rule: Given): v
   for (const [field, value] of Object.entries(rule)) {
     const check = Object.hasOwn(fields, field) ? fields[field] : undefined;
     const list = Object.keys(fields).join(", ");
-    if (check === undefined) wrong(`${where} has no field "${shown(field)}"; there are ${list}.`);
+    if (check === undefined)
+      wrong(
+        `${where} has no field "${shown(field)}"${didYouMean(field, Object.keys(fields))}; there are ${list}.`,
+      );
     else if (value !== undefined && !check.isRight(value)) wrong(`${where}: "${field}" ${check.what}.`);
   }
 }
@@ -153,7 +157,7 @@ function checkRule(given: unknown, at: number): MonitorRule {
   const { kind } = rule;
   const kinds = Object.keys(RULE_FIELDS).join(", ");
   if (!isKind(kind)) return wrong(`Rule ${at + 1} has a kind: one of ${kinds}, not "${shown(kind)}".`);
-  const where = `Rule ${at + 1}, of kind ${kind},`;
+  const where = `Rule ${at + 1} (${kind})`;
   checkFieldsOf(where, kind, rule);
   checkNeeds(where, kind, rule);
   // A copy: what the program changes later is not what was checked.

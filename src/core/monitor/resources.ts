@@ -25,8 +25,11 @@ type Used = {
   readonly passed: readonly string[];
 };
 
+/** What agents tell may be any number: more than JSON can hold exactly is as much as it can. */
+const held = (value: number): number => Math.min(value, Number.MAX_SAFE_INTEGER);
+
 const numberOf = (value: Json | undefined): number =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? held(value) : 0;
 
 /** `{ tokens: { input, output } }`, as a step that asks a model answers. */
 function tokensIn(result: Json): number {
@@ -49,9 +52,9 @@ function saidIn(snapshot: JsonObject | null, before: Used["said"]): Used["said"]
   if (!isJsonObject(used)) return before;
   return {
     tokens: numberOf(used["tokens_used"]),
-    micros: String(Math.round(numberOf(used["estimated_cost_usd"]) * 1_000_000)),
+    micros: String(Math.round(held(numberOf(used["estimated_cost_usd"]) * 1_000_000))),
     apiCalls: numberOf(used["api_calls"]),
-    ms: numberOf(used["execution_time_seconds"]) * 1_000,
+    ms: held(numberOf(used["execution_time_seconds"]) * 1_000),
   };
 }
 
@@ -132,7 +135,7 @@ function add(used: Used, sighting: Sighting, { cost }: ResourcesRule): Used {
   const micros = BigInt(used.micros) + costIn(sighting, cost?.currency ?? "");
   return {
     ...used,
-    tokens: used.tokens + tokensIn(sighting.result),
+    tokens: held(used.tokens + tokensIn(sighting.result)),
     micros: micros.toString(),
     operations: used.operations + (isOperation(sighting) ? 1 : 0),
     said: saidIn(sighting.snapshot, used.said),

@@ -17,6 +17,7 @@ import {
 import { createSubjects } from "./subjects.ts";
 
 const MOST_STATE = 16_384;
+const MOST_FIGURES = 4_096;
 const BROKEN = "rule";
 
 type State = { readonly holds: boolean; readonly state: Json };
@@ -26,8 +27,10 @@ function figuresOf(given: unknown): Figures {
   if (given === undefined) return {};
   const figures = frozenJson(given);
   const isRight = (value: Json) => typeof value === "number" || typeof value === "string";
-  if (isJsonObject(figures) && Object.values(figures).every(isRight)) return figures as Figures;
-  throw new TypeError("its figures are not an object of numbers and texts");
+  if (!isJsonObject(figures) || !Object.values(figures).every(isRight))
+    throw new TypeError("its figures are not an object of numbers and texts");
+  if (canonicalJson(figures).length <= MOST_FIGURES) return figures as Figures;
+  throw new TypeError(`its figures have more than ${MOST_FIGURES} characters`);
 }
 
 function stateOf(given: unknown, before: Json): Json {
@@ -56,7 +59,7 @@ export function watchWhen({ name, condition, per = "workflow" }: WhenRule, saved
   function broken(error: unknown, { workflow }: Sighting): readonly Signal[] {
     if (isBroken) return [];
     isBroken = true;
-    const figures = { error: errorText(error).slice(0, 500) };
+    const figures = { error: errorText(error).slice(0, 500).toWellFormed() };
     const says = `its condition cannot be judged: ${figures.error}`;
     return [{ subject: BROKEN, holds: true, workflow: workflow?.id ?? null, figures, says, proof: null }];
   }

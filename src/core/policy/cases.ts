@@ -7,7 +7,7 @@ import { canonicalJson } from "../canonical-json.ts";
 import type { Json } from "../json.ts";
 import { type Review, reviewAction } from "../review.ts";
 import { EFFECT_CLASSES, type EffectClass, type ToolRules, type Validation } from "../tool-rules.ts";
-import { type PastCall, type PolicyInput, RISK_LEVELS } from "../verdict.ts";
+import { PAST_STATUSES, type PastCall, type PolicyInput, RISK_LEVELS } from "../verdict.ts";
 import type { CompiledPolicy } from "./compile.ts";
 import type { KnownTool } from "./known-tool.ts";
 import { FINAL } from "./tool-pattern.ts";
@@ -18,7 +18,7 @@ const time = z.iso.datetime({ offset: true });
 const pastCall = z.strictObject({
   tool: z.string(),
   args: json.optional(),
-  status: z.enum(["waiting", "running", "applied", "in_doubt", "not_applied", "refused"]).optional(),
+  status: z.enum(PAST_STATUSES).optional(),
   result: json.optional(),
   generation: z.int().min(1).optional(),
   undone: z.boolean().optional(),
@@ -77,6 +77,20 @@ export const casesSchema = z.strictObject({
   policy: z.string().optional(),
   cases: z.array(policyCase).min(1).readonly(),
 });
+
+const SHAPES: ReadonlyMap<string | number | undefined, object> = new Map<string, object>([
+  ["cases", policyCase.shape],
+  ["given", given.shape],
+  ["history", pastCall.shape],
+  ["when", policyCase.shape.when.shape],
+  ["then", then.shape],
+]);
+
+/** The keys that may stand at a place, for whoever misspelt one. */
+export function caseKeysAt(path: readonly (string | number)[]): readonly string[] {
+  if (path.length === 0) return Object.keys(casesSchema.shape);
+  return Object.keys(SHAPES.get(path.findLast((part) => typeof part === "string")) ?? {});
+}
 
 export type PolicyCase = z.infer<typeof policyCase>;
 export type PolicyCases = z.infer<typeof casesSchema>;

@@ -35,13 +35,22 @@ describe("what keeps a policy from being used", () => {
       rule({ tool: "issue_refnd" }),
       "rules.0.tool: there is no tool issue_refnd (did you mean issue_refund?)",
     ],
-    [rule({ tool: "send_email", when: "args.amount_usd > 1" }), "rules.0.when: args has no field amount_usd"],
-    [rule({ when: "args.amount_usd > 1" }), "rules.0.when: args has no field amount_usd (of send_email)"],
+    [
+      rule({ tool: "send_email", when: "args.amount_usd > 1" }),
+      "rules.0.when: args has no field amount_usd (it has: to)",
+    ],
+    [
+      rule({ when: "args.amount_usd > 1" }),
+      "rules.0.when: args has no field amount_usd (it has: to) (of send_email)",
+    ],
     [
       rule({ when: "has(args.amunt_usd)" }),
       "rules.0.when: args has no field amunt_usd (did you mean amount_usd?)",
     ],
-    [rule({ when: "args.amount_usd >", tool: "issue_refund" }), "rules.0.when: Unexpected token: EOF"],
+    [
+      rule({ when: "args.amount_usd >", tool: "issue_refund" }),
+      "rules.0.when: the expression ends where more is needed",
+    ],
     [rule({ verdict: "revise" }), "rules.0: a revises, and has no set to say what"],
     [rule({ set: { a: 1 } }), "rules.0.set: set belongs to revise, not to block"],
     [rule({ decide_by: "1h" }), "rules.0.decide_by: decide_by belongs to escalate, not to block"],
@@ -58,7 +67,11 @@ describe("what keeps a policy from being used", () => {
     ],
     [
       rule({ verdict: "escalate", approvers: { from: "ann" } }),
-      "rules.0.approvers.from.0: ann is not a person; write person:ann",
+      "rules.0.approvers.from.0: ann is not a person; write person:ann, role:… or group:…",
+    ],
+    [
+      rule({ verdict: "escalate", approvers: { from: "agent:x" } }),
+      "rules.0.approvers.from.0: agent:x does not decide, only people do; name them as person:…, role:… or group:…",
     ],
     [
       rule({ verdict: "escalate", approvers: { quorum: 1 }, stages: [{ quorum: 1 }] }),
@@ -109,6 +122,18 @@ describe("what keeps a policy from being used", () => {
       "limits.tool_call: tool_call is not a key here (did you mean tool_calls?)",
     ],
     [{ rules: [{ verdict: "block" }] }, "rules.0.id: id is missing"],
+    [
+      { rules: [{ id: "a" }] },
+      "rules.0.verdict: verdict is missing: one of approve, revise, block, escalate",
+    ],
+    [
+      { rules: [{ id: "a", verdict: "blok" }] },
+      "rules.0.verdict: verdict is not one of approve, revise, block, escalate (did you mean block?)",
+    ],
+    [
+      { default: "aprove" },
+      "default: default is not approve, block, escalate or { verdict: … } (did you mean approve?)",
+    ],
     [
       rule({ when: { function: "() => true" } }),
       "rules.0.when: when is a function of a program, which only that program can run",

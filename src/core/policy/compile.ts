@@ -40,6 +40,8 @@ export type Compilation =
       readonly ok: false;
       readonly faults: readonly PolicyFault[];
       readonly warnings: readonly PolicyFault[];
+      /** What rules and expressions say is looked at only once the shape is right. */
+      readonly looked: "shape" | "whole";
     };
 
 /** The same document in TypeScript; a condition may be a pure function there. */
@@ -179,7 +181,7 @@ export function compilePolicy(
   tools: readonly KnownTool[] | null,
 ): Compilation {
   const shaped = shapeOf(given);
-  if (!shaped.ok) return { ok: false, faults: shaped.faults, warnings: [] };
+  if (!shaped.ok) return { ok: false, faults: shaped.faults, warnings: [], looked: "shape" };
   const { document } = shaped;
   const shop: Workshop = { document, tools, report: noReport(), totals: new Map(), used: new Set(), cost: 0 };
   compileTotals(shop);
@@ -191,7 +193,7 @@ export function compilePolicy(
   checkCost(shop);
   lint(shop);
   const { faults, warnings } = shop.report;
-  if (faults.length > 0) return { ok: false, faults, warnings };
+  if (faults.length > 0) return { ok: false, faults, warnings, looked: "whole" };
   const parts = {
     rules: all.filter((one) => !one.shadow),
     shadows: all.filter((one) => one.shadow),

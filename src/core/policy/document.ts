@@ -52,6 +52,9 @@ const approvers = z.strictObject({
   from: people.optional(),
   quorum: z.int().min(1).max(100).optional(),
   veto: z.boolean().optional(),
+  at_half_time: z.strictObject({ also: people }).optional(),
+  remind_every: duration.optional(),
+  separation_of_duties: z.boolean().optional(),
 });
 const stage = z.strictObject({ ...approvers.shape, decide_by: duration.optional() });
 
@@ -156,6 +159,7 @@ const SHAPES: Readonly<Record<string, object>> = {
   reason: { expr: expression },
   default: terms.shape,
   approvers: approvers.shape,
+  at_half_time: approvers.shape.at_half_time.unwrap().shape,
   stages: stage.shape,
   conditions: riskCondition.shape,
   levels: risk.shape.levels.unwrap().shape,

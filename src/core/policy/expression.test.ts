@@ -178,7 +178,7 @@ describe("what is wrong before anything runs", () => {
       "'a'.matches('(a{30}){30}(a{30}){30}(a{30}){30}(a{30}){30}(a{30}){30}(a{30}){30}')",
       "12: the pattern repeats too much",
     ],
-    ["args.amount_usd > ", "18: Unexpected token: EOF"],
+    ["args.amount_usd > ", "18: the expression ends where more is needed"],
     ["args.amount_usd + 'x' == 'x'", "0: a number + text is nothing"],
     ["cel.bind(x, 1, x == 1)", "4: there is no method bind"],
     ["b'x' == b'x'", "0: bytes are not used here; write text without the b"],

@@ -61,14 +61,15 @@ function unique(flaws: readonly Flaw[]): readonly Flaw[] {
 function checkTree(node: Node, surroundings: Surroundings): Pick<Checked, "flaws" | "warnings"> {
   const { tools } = surroundings;
   if (tools.length === 0) {
-    const { flaws, warnings } = findingsFor(node, surroundings, ANY);
-    return { flaws, warnings };
+    const { flaws, warnings, never } = findingsFor(node, surroundings, ANY);
+    return { flaws: unique([...flaws, ...never]), warnings };
   }
   const found = tools.map(({ name, args }) => ({ name, ...findingsFor(node, surroundings, args) }));
   const [first] = found;
-  const nowhere =
-    first?.absent.filter((flaw) => found.every(({ absent }) => absent.some(({ at }) => at === flaw.at))) ??
-    [];
+  const nowhere = (["absent", "never"] as const).flatMap(
+    (list) =>
+      first?.[list].filter((flaw) => found.every((one) => one[list].some(({ at }) => at === flaw.at))) ?? [],
+  );
   const general = first?.flaws.filter((flaw) => found.every(({ flaws }) => isAmong(flaw, flaws))) ?? [];
   const special = found.flatMap(({ name, flaws }) =>
     flaws

@@ -2,6 +2,7 @@
 import type { Json } from "../json.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyRule } from "./document.ts";
+import { neverIs } from "./expression/choices.ts";
 import { mayMeet, type Type, typeOfValue } from "./expression/types.ts";
 import { spoken } from "./expression/values.ts";
 import { argsType } from "./expression.ts";
@@ -20,6 +21,8 @@ function misfit({ name, schema }: KnownTool, key: string, value: Json): string |
     const meant = nearest(key, args.fields.keys());
     return `${name} has no field ${key}${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
   }
+  const never = typeof value === "string" ? neverIs(field, value, `${key} of ${name}`) : undefined;
+  if (never !== undefined) return never;
   const given = typeOfValue(value);
   const isOpen = given.kind === "any" || value === null || mayMeet(given, field);
   return isOpen ? undefined : `${key} of ${name} is ${typeText(field)}, and this is ${typeText(given)}`;

@@ -1,11 +1,14 @@
 /** What a document says that cannot be meant. Faults are certain; warnings are worth a look. */
+
+import { nameFault } from "../approver-names.ts";
 import { isJsonObject } from "../json.ts";
 import { canBeSeated } from "../stages.ts";
-import { unsatisfiable } from "../verdict.ts";
+import { approverRule, unsatisfiable } from "../verdict.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
 import type { KnownTool } from "./known-tool.ts";
+import { checkReach } from "./lint-reach.ts";
 import { checkSet } from "./lint-set.ts";
 import { nearest } from "./nearest.ts";
 import { approversOf } from "./terms.ts";
@@ -15,17 +18,50 @@ type Path = PolicyFault["path"];
 type Escalation = Omit<PolicyTerms, "verdict" | "reason">;
 const ESCALATION_KEYS = ["approvers", "stages", "decide_by", "execute_by", "on_timeout"] as const;
 
-function checkApprovers({ report }: Workshop, given: PolicyApprovers, path: Path): void {
-  const { quorum = 1, from = null, veto = true } = approversOf(given);
-  for (const [index, who] of (from ?? []).entries()) {
-    if (!who.startsWith("person:"))
-      report.faults.push({
-        path: [...path, "from", index],
-        message: `${who} is not a person; write person:${who}`,
-      });
+const notPeople = (who: string): string =>
+  /^(agent|service):/.test(who)
+    ? `${who} does not decide, only people do; name them as person:…, role:… or group:…`
+    : `${who} is not a person; write person:${who}, role:… or group:…`;
+
+function checkNamed({ report }: Workshop, names: readonly string[], path: Path): void {
+  for (const [index, who] of names.entries()) {
+    const isKnown = /^(person|role|group):/.test(who);
+    const message = isKnown ? nameFault(who) : notPeople(who);
+    if (message !== undefined) report.faults.push({ path: [...path, index], message });
   }
-  const fault = unsatisfiable({ quorum, from, veto }, []);
+}
+
+function checkApprovers(shop: Workshop, given: PolicyApprovers, path: Path): void {
+  const { report } = shop;
+  const written = approversOf(given);
+  checkNamed(shop, written.from ?? [], [...path, "from"]);
+  checkNamed(shop, written.escalateAtHalf ?? [], [...path, "at_half_time", "also"]);
+  const rule = approverRule(written);
+  if (typeof rule === "string") {
+    const isNamed = report.faults.some((fault) => fault.path.join().startsWith(path.join()));
+    if (!isNamed) report.faults.push({ path, message: asWritten(rule) });
+    return;
+  }
+  const fault = unsatisfiable(rule, []);
   if (fault !== undefined) report.faults.push({ path, message: `the quorum can never be met: ${fault}` });
+}
+
+/** In the words of the file. */
+const asWritten = (fault: string): string =>
+  fault
+    .replace("approvers.escalateAtHalf adds", "at_half_time adds")
+    .replace(/^approvers\.remindEveryMs is.*$/, "remind_every is less than a minute")
+    .replaceAll("approvers.", "");
+
+/** Half of no time never comes. */
+function checkHalfTime({ report }: Workshop, terms: Escalation, path: Path): void {
+  const { approvers, stages = [], decide_by } = terms;
+  const rules = [...(approvers === undefined ? [] : [approvers]), ...stages];
+  const isIdle = rules.some(
+    (one) => one.at_half_time !== undefined && ("decide_by" in one ? one.decide_by : decide_by) === undefined,
+  );
+  if (isIdle)
+    report.warnings.push({ path, message: "at_half_time without decide_by: it never comes to that" });
 }
 
 /** Each stage alone could be met; together they need the same person twice. */
@@ -53,6 +89,7 @@ function checkEscalation(shop: Workshop, terms: Escalation, verdict: string, pat
     checkApprovers(shop, stage, [...path, "stages", index]);
   checkSeats(shop, stages ?? [], [...path, "stages"]);
   checkTimeout(shop, terms, path);
+  checkHalfTime(shop, terms, path);
 }
 
 function checkTimeout({ report }: Workshop, terms: Escalation, path: Path): void {
@@ -104,41 +141,6 @@ function checkIds({ document, report }: Workshop): void {
         message: `the id ${id} is one of Holdpoint's own; take another`,
       });
     seen.set(id, first ?? index);
-  }
-}
-
-const isUnconditional = ({ when = true }: PolicyRule): boolean =>
-  when === true || (typeof when === "string" && when.trim() === "true");
-
-/** Does one speak of every tool that the other speaks of? */
-function covers(wide: PolicyRule, narrow: PolicyRule): boolean {
-  const patterns = patternsOf(wide.tool);
-  return patternsOf(narrow.tool).every((one) =>
-    one === FINAL
-      ? patterns.includes(FINAL)
-      : patterns.some((pattern) => pattern === one || matchesGlob(pattern, one)),
-  );
-}
-
-const STRENGTH = { approve: 0, escalate: 1, revise: 2, block: 3 } as const;
-
-/** A revision steps aside once it is made, so it hides nothing. */
-function hides(earlier: boolean, wide: PolicyRule, narrow: PolicyRule): boolean {
-  if (wide.shadow === true || narrow.shadow === true || wide.verdict === "revise" || !isUnconditional(wide))
-    return false;
-  const stronger = STRENGTH[wide.verdict] - STRENGTH[narrow.verdict];
-  return (stronger > 0 || (stronger === 0 && earlier)) && covers(wide, narrow);
-}
-
-function checkReach({ document, report }: Workshop): void {
-  const rules = document.rules ?? [];
-  for (const [index, rule] of rules.entries()) {
-    const by = rules.find((other, at) => at !== index && hides(at < index, other, rule));
-    if (by !== undefined)
-      report.warnings.push({
-        path: ["rules", index],
-        message: `${rule.id} is never the answer: ${by.id} always matches, and its ${by.verdict} comes first`,
-      });
   }
 }
 

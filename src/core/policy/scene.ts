@@ -1,8 +1,9 @@
 /** What the expressions of a policy see of one action. History is looked at once, and only if something asks for it. */
-import type { PastCall, PolicyInput, RiskLevel } from "../verdict.ts";
+import { EFFECT_CLASSES } from "../tool-rules.ts";
+import { PAST_STATUSES, type PastCall, type PolicyInput, RISK_LEVELS, type RiskLevel } from "../verdict.ts";
 import { STEPS_PER_VERDICT, spend } from "./expression/meter.ts";
 import type { Evaluate, Readers, Scene } from "./expression/scene.ts";
-import { ANY, BOOL, listOf, MOMENT, NUMBER, objectOf, STRING, type Type } from "./expression/types.ts";
+import { ANY, BOOL, listOf, MOMENT, NUMBER, objectOf, oneOf, STRING, type Type } from "./expression/types.ts";
 import { moment, type Value } from "./expression/values.ts";
 import { type Facts, NO_WORKFLOW } from "./facts.ts";
 import { type Total, totalOf } from "./totals.ts";
@@ -66,20 +67,20 @@ export const PAST_CALL: Type = objectOf({
   tool: STRING,
   args: ANY,
   result: ANY,
-  status: STRING,
+  status: oneOf(PAST_STATUSES),
   generation: NUMBER,
   undone: BOOL,
   at: MOMENT,
 });
 
 const RISK_NAMES: readonly (readonly [string, Type])[] = [
-  ["risk", objectOf({ score: NUMBER, level: STRING })],
+  ["risk", objectOf({ score: NUMBER, level: oneOf(RISK_LEVELS) })],
 ];
 
 export function namesFor(totals: Iterable<string>, withRisk: boolean): ReadonlyMap<string, Type> {
   return new Map<string, Type>([
     ["args", ANY],
-    ["tool", objectOf({ name: STRING, effect: STRING })],
+    ["tool", objectOf({ name: STRING, effect: oneOf(EFFECT_CLASSES) })],
     ["agent", STRING],
     ["workflow", objectOf({ id: STRING, name: STRING, generation: NUMBER })],
     ["history", listOf(PAST_CALL)],

@@ -38,14 +38,28 @@ function faultsOf(issue: Issue, before: Path, keys: Keys): readonly PolicyFault[
   return [{ path, message: worded(issue, path) }];
 }
 
+type Values = Extract<Issue, { code: "invalid_value" }>;
+
+function valueWords({ values, input }: Values, what: string): string {
+  const list = values.map(String);
+  if (input === undefined) return `${what} is missing: one of ${list.join(", ")}`;
+  return `${what} is not one of ${list.join(", ")}${typeof input === "string" ? didYouMean(input, list) : ""}`;
+}
+
+/** The words that one of the branches would have taken. */
+const choicesIn = ({ errors }: Extract<Issue, { code: "invalid_union" }>): readonly string[] =>
+  errors.flat().flatMap((one) => (one.code === "invalid_value" ? one.values.map(String) : []));
+
 function worded(issue: Issue, path: Path): string {
   const what = path.at(-1) ?? "the policy";
   if (issue.code === "invalid_type" && issue.input === undefined) return `${what} is missing`;
   if (issue.code === "invalid_type") return `${what} is not ${article(issue.expected)}`;
-  if (issue.code === "invalid_value") return `${what} is not one of ${issue.values.map(String).join(", ")}`;
+  if (issue.code === "invalid_value") return valueWords(issue, String(what));
   if (issue.code === "too_big") return `${what} is over ${issue.maximum}`;
   if (issue.code === "too_small" && issue.origin !== "string" && issue.origin !== "array")
     return `${what} is under ${issue.minimum}`;
+  if (issue.code === "invalid_union" && typeof issue.input === "string")
+    return `${what} ${issue.message}${didYouMean(issue.input, choicesIn(issue))}`;
   return issue.message.startsWith("is ") || /^(has|names) /.test(issue.message)
     ? `${what} ${issue.message}`
     : `${what}: ${issue.message}`;

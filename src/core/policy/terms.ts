@@ -9,11 +9,15 @@ type Asking = Extract<Verdict, { readonly verdict: "escalate" }>;
 
 type Escalation = Omit<PolicyTerms, "verdict">;
 
-export function approversOf({ from, quorum, veto }: PolicyApprovers): Partial<ApproverRule> {
+export function approversOf(given: PolicyApprovers): Partial<ApproverRule> {
+  const { from, quorum, veto, at_half_time, remind_every, separation_of_duties: separate } = given;
   return {
     ...(from === undefined ? {} : { from }),
     ...(quorum === undefined ? {} : { quorum }),
     ...(veto === undefined ? {} : { veto }),
+    ...(at_half_time === undefined ? {} : { escalateAtHalf: at_half_time.also }),
+    ...within("remindEveryMs", remind_every),
+    ...(separate === undefined ? {} : { separate }),
   };
 }
 

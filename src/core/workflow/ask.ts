@@ -1,6 +1,7 @@
 /** Questions that a workflow puts to people: at a checkpoint, or one of its own. */
 import type { ApprovalQuestion } from "../approval/events.ts";
 import { questionBinding } from "../approval/request.ts";
+import { apartIn } from "../approval/separation.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
@@ -41,6 +42,7 @@ export function askAbout(draft: Draft, workflow: string, state: LiveWorkflow, qu
     nonce,
     decideBy: decideWithinMs === null ? null : draft.now + decideWithinMs,
     executeBy: null,
+    ...apartIn(question, state.parties),
     ...(stages === undefined ? {} : { stages }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
     subject: { kind, workflow, op },

@@ -2,8 +2,8 @@
  * A call that a workflow makes: its proposal and its outcome stand in the action's stream, and in the same commits the
  * workflow's stream says that it was made and what it came to.
  *
- * C1. Nothing starts for a workflow that is not executing, nor in the name of a process that no longer runs it; a
- *     compensation starts only while it rolls back.
+ * C1. Nothing starts for a workflow that is not executing, nor in the name of a process that no longer runs it, or of
+ *     another agent than the one that drives it; a compensation starts only while it rolls back.
  */
 import { settledAnswer } from "../action/settled-answer.ts";
 import type { LiveAction } from "../action/state.ts";
@@ -11,6 +11,7 @@ import type { Within } from "../action/within.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import { actionStream, workflowStream } from "../stream.ts";
+import type { CallUndo } from "./events.ts";
 import type { LiveWorkflow } from "./state.ts";
 
 /** The workflow stands elsewhere by now: nothing was proposed. */
@@ -21,6 +22,8 @@ export type Placement = Within & {
   readonly epoch: string;
   /** Undone by itself when the workflow fails. */
   readonly rollback: boolean;
+  /** How it is undone, where a workflow is driven from outside: nobody could look that up in a definition. */
+  readonly undo?: CallUndo;
 };
 
 function isHere(state: LiveWorkflow, within: Within, epoch: string): boolean {
@@ -28,31 +31,40 @@ function isHere(state: LiveWorkflow, within: Within, epoch: string): boolean {
 }
 
 /** Locks the workflow and makes sure that the call still has its place there. */
-export function checkPlace(draft: Draft, within: Within, epoch: string): Need | Turned | undefined {
+export function checkPlace(
+  draft: Draft,
+  within: Within,
+  process: string,
+  agent: string,
+): Need | Turned | undefined {
   const ref = workflowStream(within.workflow);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
   const state = draft.state(ref);
-  return state.status !== "none" && isHere(state, within, epoch) ? undefined : { kind: "turned" };
+  if (state.status === "none") return { kind: "turned" };
+  const epoch = state.isOutside === true ? agent : process;
+  return isHere(state, within, epoch) ? undefined : { kind: "turned" };
 }
 
 /** A new one also has to be of the attempt that is under way: a run that was sent back may still be at it. */
-export function checkNewPlace(draft: Draft, within: Within, epoch: string): Need | Turned | undefined {
-  const elsewhere = checkPlace(draft, within, epoch);
+export function checkNewPlace(draft: Draft, within: Placement, agent: string): Need | Turned | undefined {
+  const elsewhere = checkPlace(draft, within, within.epoch, agent);
   if (elsewhere !== undefined || within.undoes !== null) return elsewhere;
   const state = draft.state(workflowStream(within.workflow)) as LiveWorkflow;
   return within.op.startsWith(`${within.workflow}/${state.generation}/`) ? undefined : { kind: "turned" };
 }
 
+const undoField = (undo: CallUndo | undefined) => (undo === undefined ? {} : { undo });
+
 export function placeCall(
   draft: Draft,
-  { workflow, op, undoes, rollback }: Placement,
+  { workflow, op, undoes, rollback, undo }: Placement,
   call: { readonly action: string; readonly tool: string; readonly argsDigest: string },
 ): void {
   const { action, tool, argsDigest } = call;
   const made: NewEvent =
     undoes === null
-      ? { type: "call.made", tv: 1, body: { op, action, tool, argsDigest, rollback } }
+      ? { type: "call.made", tv: 1, body: { op, action, tool, argsDigest, rollback, ...undoField(undo) } }
       : { type: "compensation.made", tv: 1, body: { op, action, undoes, tool } };
   draft.append(workflowStream(workflow), [made]);
 }

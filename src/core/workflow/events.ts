@@ -1,6 +1,7 @@
 /** Every fact that a workflow's stream can hold. What its actions did stands in their own streams, named from here. */
 import type { Json } from "../json.ts";
 import type { MoneyJson } from "../money.ts";
+import type { ApproverRule, OnTimeout, StageRule } from "../verdict.ts";
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 
@@ -19,7 +20,23 @@ export type Declared = {
   readonly requiresApproval: boolean;
   readonly canRollback: boolean;
   readonly timeoutSeconds: number | null;
+  /** Who is asked and when, where no definition says so. */
+  readonly asks?: DeclaredAsking;
 };
+
+export type DeclaredAsking = {
+  readonly approvers?: Partial<ApproverRule>;
+  readonly stages?: readonly StageRule[];
+  readonly onTimeout?: OnTimeout;
+  readonly when?: {
+    readonly confidenceBelow?: number;
+    readonly costAbove?: MoneyJson;
+    readonly tools?: readonly string[];
+  };
+};
+
+/** How a call is undone: by the agent that made it, by a process that has the tool, not at all, or there is nothing to undo. */
+export type CallUndo = "agent" | "here" | "none" | "nothing";
 
 export type Lineage = { readonly workflow: string; readonly op: string };
 
@@ -62,6 +79,8 @@ export type CreatedBody = {
   readonly policies?: readonly string[];
   /** Its definition was made for it alone: another of the same name is not its own, and it is never found by its name. */
   readonly isOfOneRun?: true;
+  /** An agent drives it from outside: it has no definition, and no process runs it. */
+  readonly isOutside?: true;
   readonly parent: Lineage | null;
   /** The history up to this entry of another workflow is its own beginning. */
   readonly fork: Fork | null;
@@ -98,6 +117,8 @@ export type ReachedBody = {
   readonly outputs: Json;
   readonly agent: string | null;
   readonly why: string;
+  /** As the agent that drives the workflow from outside names it. */
+  readonly requestId?: string;
 };
 
 export type CheckpointDecision = "approved" | "modified" | "rejected" | "expired" | "cancelled";
@@ -129,6 +150,8 @@ export type WorkflowEvent =
         readonly argsDigest: string;
         /** Undone by itself when the workflow fails. */
         readonly rollback: boolean;
+        /** Only where an agent drives the workflow from outside. */
+        readonly undo?: CallUndo;
       }
     >
   | Fact<"call.settled", { readonly op: string; readonly action: string; readonly answer: Json }>

@@ -4,6 +4,7 @@ import { parseJson } from "../../core/strict-json.ts";
 import type { Validation } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
 import type { Store } from "../../stores/store.ts";
+import { issueText } from "../stored-schema.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
 
@@ -34,8 +35,7 @@ export async function validatorFor(schema: JsonObject | null): Promise<Validate>
     return (args) => {
       const answer = parsed.safeParse(args);
       if (answer.success) return { ok: true, value: answer.data as Json };
-      const issues = answer.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-      return { ok: false, issues: issues.join("; ") };
+      return { ok: false, issues: answer.error.issues.map(issueText).join("; ") };
     };
   } catch {
     // A schema that cannot be read here is the tool's to judge.

@@ -96,6 +96,13 @@ export async function versionsKept(place: Place): Promise<readonly KeptVersion[]
   return found.flat().map(({ kept: _kept, replacedAt: _at, ...version }) => version);
 }
 
+/** Names of policies by the digests of their versions. */
+export type PolicyNames = ReadonlyMap<string, string>;
+
+export async function policyNames(place: Place): Promise<PolicyNames> {
+  return new Map((await versionsKept(place)).map(({ digest, name }) => [digest, name]));
+}
+
 /** The same, with who does. */
 export async function listPolicies(place: Place): Promise<readonly ListedVersion[]> {
   const found = await Promise.all((await namesOf(place)).map((name) => listed(place, name)));

@@ -1,4 +1,5 @@
 /** A policy on trial against the journal: every recorded action whose verdict it would change. */
+import { checkSought } from "../../core/backtest/amount.ts";
 import type { Heard, RecordedAction } from "../../core/backtest/heard.ts";
 import type { Replay } from "../../core/backtest/replay.ts";
 import type { BacktestReport } from "../../core/backtest/report.ts";
@@ -28,7 +29,7 @@ export type BacktestOptions = {
   readonly since?: number;
   /** How many changes are listed; all are counted. 100 unless set. */
   readonly limit?: number;
-  /** The name of an argument that is summed up over what changes. */
+  /** An argument that is summed up over what changes: its name, or a path such as `order.total`. */
   readonly amount?: string;
   readonly progress?: Progress;
 };
@@ -111,5 +112,6 @@ export async function runBacktest(
   const tally = openTally({ since, limit, amount });
   const trial = { place, candidate, validators: validatorsOf(place), tally };
   await playJournal(place, (heard, replay) => hear(trial, replay, heard), progress);
+  checkSought(tally.sought, tally.counts.compared);
   return reportOf(tally, { name: candidate.name, digest: candidate.digest });
 }

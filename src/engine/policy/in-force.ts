@@ -10,37 +10,36 @@ import { policyStream } from "../../core/stream.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** With the epoch in whose name each was told; null while there is none. */
-export type InForce = Map<UsedVersion, string | null>;
+/** How many documents of this instance are this version, and the epoch in whose name it was told; null while none is. */
+type Use = { readonly version: UsedVersion; count: number; epoch: string | null };
+/** By name and digest: however many runs bring the same document, it is one. */
+export type InForce = Map<string, Use>;
 
-const isSame = (one: UsedVersion, other: UsedVersion): boolean =>
-  one.name === other.name && one.digest === other.digest;
-
-const others = (inForce: InForce, version: UsedVersion): readonly UsedVersion[] =>
-  [...inForce.keys()].filter((one) => one !== version && isSame(one, version));
-
-/** Each once, however many runs go by it. */
-export function distinctVersions(inForce: InForce): readonly UsedVersion[] {
-  return [...inForce.keys()].filter((one, at, all) => all.findIndex((other) => isSame(one, other)) === at);
-}
+const keyOf = ({ name, digest }: UsedVersion): string => `${name} ${digest}`;
 
 /** The version has been adopted. */
 export async function putInForce(runtime: Runtime, version: UsedVersion): Promise<void> {
   const { inForce, agent: by } = runtime;
-  const isKnown = others(inForce, version).length > 0;
-  inForce.set(version, null);
+  const known = inForce.get(keyOf(version));
+  if (known !== undefined) {
+    known.count += 1;
+    return;
+  }
+  const use: Use = { version, count: 1, epoch: null };
+  inForce.set(keyOf(version), use);
   const epoch = await runtime.begunEpoch();
-  if (epoch === undefined || isKnown || inForce.get(version) !== null) return;
+  if (epoch === undefined || use.epoch !== null) return;
   await runCommand(runtime, { write: [policyStream(version.name)] }, (draft) =>
     takePolicy(draft, version, { epoch: epoch.id, by }),
   );
-  inForce.set(version, epoch.id);
+  use.epoch = epoch.id;
 }
 
 export async function takeOutOfForce(runtime: Runtime, version: UsedVersion): Promise<void> {
   const { inForce } = runtime;
-  const isElsewhere = others(inForce, version).length > 0;
-  if (!inForce.delete(version) || isElsewhere) return;
+  const use = inForce.get(keyOf(version));
+  if (use === undefined || --use.count > 0) return;
+  inForce.delete(keyOf(version));
   const epoch = await runtime.begunEpoch();
   if (epoch === undefined) return;
   await runCommand(runtime, { write: [policyStream(version.name)] }, (draft) =>

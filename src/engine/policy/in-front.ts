@@ -5,6 +5,7 @@
  *     version of each policy, whatever is put in force meanwhile.
  */
 import type { ToolRules } from "../../core/tool-rules.ts";
+import { withRules } from "./with-rules.ts";
 
 export type InFront = {
   readonly digest: (own: string) => string;
@@ -14,8 +15,7 @@ export type InFront = {
 };
 
 export function inFront(rules: ToolRules, over: InFront): ToolRules {
-  return {
-    ...rules,
+  return withRules(rules, {
     get policyDigest() {
       return over.digest(rules.policyDigest);
     },
@@ -26,5 +26,5 @@ export function inFront(rules: ToolRules, over: InFront): ToolRules {
     get policy() {
       return over.policy(rules.policy);
     },
-  };
+  });
 }

@@ -35,7 +35,9 @@ describe("a file of cases", () => {
     assert.deepEqual(found(TEXT.replace("then: { verdict: approve }", "then: { verdict: revise }")), [
       "t.yaml:4:13  verdict is not one of approve, block, escalate",
     ]);
-    assert.deepEqual(found(TEXT.replace("given:", "givn:")), ["t.yaml:7:5  givn is not a key here"]);
+    assert.deepEqual(found(TEXT.replace("given:", "givn:")), [
+      "t.yaml:7:5  givn is not a key here (did you mean given?)",
+    ]);
     assert.deepEqual(found("cases: []\n").length, 1);
     assert.match(found("cases: [\n").join(), /^t\.yaml:\d+:\d+ {2}/);
   });

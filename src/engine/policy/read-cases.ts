@@ -1,5 +1,5 @@
 /** The cases beside a policy: `refunds.test.yaml` beside `refunds.yaml`. */
-import { casesSchema, type PolicyCases } from "../../core/policy/cases.ts";
+import { caseKeysAt, casesSchema, type PolicyCases } from "../../core/policy/cases.ts";
 import { issueFaults } from "../../core/policy/shape.ts";
 import { locate, type PolicyFinding, parseYaml } from "./read-policy.ts";
 
@@ -13,7 +13,10 @@ export function readCases(text: string): CasesReading {
   if (faults.length > 0) return { ok: false, findings: faults };
   const parsed = casesSchema.safeParse(value, { reportInput: true });
   if (!parsed.success)
-    return { ok: false, findings: issueFaults(parsed.error.issues).map((fault) => locate(source, fault)) };
+    return {
+      ok: false,
+      findings: issueFaults(parsed.error.issues, caseKeysAt).map((fault) => locate(source, fault)),
+    };
   const lines = parsed.data.cases.map(
     (_, index) => locate(source, { path: ["cases", index], message: "" }).line,
   );

@@ -83,10 +83,35 @@ describe("a policy's file", () => {
   it("what is not YAML is found where it is", () => {
     assert.match(read("policy: p\npolicy: q\n").join(), /^p\.yaml:2:1 {2}policy stands here twice/);
     assert.match(read("policy: [p\n").join(), /^p\.yaml:\d+:\d+ {2}/);
-    assert.match(read("policy: p\n---\npolicy: q\n").join(), /multiple documents/);
+    const two = read("policy: p\n---\npolicy: q\n").join();
+    assert.match(two, /^p\.yaml:2:1 {2}a second document begins here, and a file holds one/);
+    assert.doesNotMatch(two, /parseAllDocuments/, "a name of the parser's own says nothing to anybody");
     assert.match(read("policy: !!js/function 'x'\n").join(), /^p\.yaml:1:9 {2}Unresolved tag/);
     assert.match(read("").join(), /^p\.yaml:1:1 {2}the policy is not an object/);
     assert.match(read("- a\n").join(), /the policy is not an object/);
+  });
+
+  it("an expression that YAML takes for something else is said to need quotes", () => {
+    const when = (text: string) => read(`${start}  - id: a\n    when: ${text}\n    verdict: block\n`).join();
+    assert.match(when("!has(args.reason)"), /^p\.yaml:5:11 {2}Unresolved tag: .*quotes$/);
+    assert.match(
+      when("args.x ? args.y : args.z"),
+      /^p\.yaml:5:11 {2}there is a colon in this value; .*quotes/,
+    );
+    assert.match(when('"a" == args.reason'), /^p\.yaml:5:15 {2}the value had ended before this; .*quotes$/);
+    assert.match(when("@x"), /^p\.yaml:5:11 {2}.*reserved character @; .*quotes$/);
+    assert.match(read("? [a]\n: b\n").join(), /a key has to be text/);
+  });
+
+  it("says how far it was looked at: behind the first faults there may be others", () => {
+    const rule = "  - { id: a, tool: issue_refund, when: args.amont_usd > 5, verdict: block }\n";
+    const looked = (text: string) => {
+      const made = readPolicy(text, [REFUND]);
+      return made.ok ? "fine" : made.looked;
+    };
+    assert.equal(looked(`${start}${rule}  - [\n`), "text");
+    assert.equal(looked(`${start}${rule}  - { id: b, verdit: block }\n`), "shape");
+    assert.equal(looked(`${start}${rule}`), "whole");
   });
 
   it("anchors may be used, but not to build a bomb", () => {

@@ -8,6 +8,7 @@ import type { PolicyFault } from "../../core/policy/fault.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { placeInside, placeOf } from "./place-in-yaml.ts";
 import { DEEPEST, duplicateKeys, isHuge, isTooDeep, MOST_VALUES } from "./yaml-limits.ts";
+import { aliasWords, yamlWords } from "./yaml-words.ts";
 
 export type PolicyFinding = {
   readonly severity: "fault" | "warning";
@@ -18,7 +19,12 @@ export type PolicyFinding = {
 
 export type PolicyReading =
   | { readonly ok: true; readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] }
-  | { readonly ok: false; readonly findings: readonly PolicyFinding[] };
+  | {
+      readonly ok: false;
+      readonly findings: readonly PolicyFinding[];
+      /** How far it was looked at: what comes after that may have faults of its own. */
+      readonly looked: "text" | "shape" | "whole";
+    };
 
 const MOST_CHARACTERS = 262_144;
 /** How often an anchor may be used; each use may hold others. */
@@ -64,6 +70,7 @@ const TOO_LARGE = `the policy is over ${MOST_CHARACTERS} characters`;
 const fail = (message: string): PolicyReading => ({
   ok: false,
   findings: [{ severity: "fault", line: 1, column: 1, message }],
+  looked: "text",
 });
 
 /** YAML 1.2, of which JSON is a part. Keys are unique, and there is one document in a file. */
@@ -82,9 +89,9 @@ export function parseYaml(
     logLevel: "error",
   });
   const source = { text, document };
-  const wrong = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
-    at: pos[0],
-    message,
+  const wrong = [...document.errors, ...document.warnings].map((one) => ({
+    at: one.pos[0],
+    message: yamlWords(one),
   }));
   const faults = [...wrong, ...duplicateKeys(document)]
     .slice(0, MOST_FINDINGS)
@@ -95,7 +102,8 @@ export function parseYaml(
     const huge = isHuge(value) ? [finding(text, 0, `the policy holds over ${MOST_VALUES} values`)] : [];
     return { ...source, faults: huge, value: huge.length > 0 ? undefined : value };
   } catch (error) {
-    return { ...source, faults: [finding(text, 0, errorText(error))], value: undefined };
+    const message = aliasWords(errorText(error), MOST_ALIASES);
+    return { ...source, faults: [finding(text, 0, message)], value: undefined };
   }
 }
 
@@ -103,9 +111,10 @@ export function readPolicy(text: string, tools: readonly KnownTool[] | null): Po
   if (text.length > MOST_CHARACTERS) return fail(TOO_LARGE);
   if (isTooDeep(text)) return fail(`the policy has brackets over ${DEEPEST} deep`);
   const { faults, value, ...source } = parseYaml(text);
-  if (faults.length > 0) return { ok: false, findings: faults };
+  if (faults.length > 0) return { ok: false, findings: faults, looked: "text" };
   const made = compilePolicy(value as PolicyText, tools);
-  if (!made.ok) return { ok: false, findings: located(source, made.faults, made.warnings) };
+  if (!made.ok)
+    return { ok: false, findings: located(source, made.faults, made.warnings), looked: made.looked };
   return { ok: true, policy: made.policy, findings: located(source, [], made.warnings) };
 }
 

@@ -12,6 +12,8 @@ import { inTheNameOf, remarking } from "../../core/remarks.ts";
 import { stricter } from "../../core/stricter.ts";
 import type { ToolRules } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
+import { checkRevision } from "../define-tool.ts";
+import { handlesIn } from "../secrets.ts";
 import type { Tool } from "../tool.ts";
 import { inFront } from "./in-front.ts";
 
@@ -21,9 +23,15 @@ export type Beside = "nothing" | "policy" | "undo";
 const isGeneral = ({ rule = "" }: Verdict): boolean =>
   rule === "default" || rule.startsWith("limit:") || rule.startsWith("tools:");
 
+/** A document makes no handles: in its revisions are those of the action. */
+function judged(document: CompiledPolicy, input: PolicyInput): Verdict {
+  const said = inTheNameOf(document.digest, document.judge(input));
+  return said.verdict === "revise" ? checkRevision(said, handlesIn(input.args)) : said;
+}
+
 function judgeBoth(beside: Beside, own: ToolRules["policy"], document: CompiledPolicy) {
   return (input: PolicyInput): Verdict => {
-    const said = inTheNameOf(document.digest, document.judge(input));
+    const said = judged(document, input);
     if (beside === "nothing") return said;
     const other = own(input);
     return beside === "undo" && isGeneral(said) ? remarking(other, said) : stricter(said, other);

@@ -4,7 +4,7 @@ import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { type RunLimits, runGuard } from "../../core/supervise/limits.ts";
 import type { RunEnd, SuperviseResult } from "../../core/supervise/result.ts";
-import { actionOf, type Step, stopAt } from "../../core/supervise/rows.ts";
+import { actionOf, type Step, stopAt, traceTo } from "../../core/supervise/rows.ts";
 import type { FailureCode } from "../../core/workflow/events.ts";
 import type { Model } from "../../models/model.ts";
 import type { Policy } from "../define-tool.ts";
@@ -124,7 +124,7 @@ function resultOf(id: string, end: RunEnd, record: RunRecord): SuperviseResult {
     ...(phase === undefined ? {} : { phase }),
     ...(answer === undefined ? {} : { answer }),
     ...lastOf(end, steps.at(-1)),
-    trace,
+    trace: traceTo(end, trace),
     history,
     workflow: id,
     tokens,

@@ -1,22 +1,35 @@
 /** Who has to agree to what a workflow asks: a rule that nobody could meet is refused before anybody is asked. */
+import { apartIn, keptApart } from "../../core/approval/separation.ts";
+import { namesGroups } from "../../core/approver-names.ts";
 import { HoldpointError } from "../../core/errors.ts";
-import { type ApprovalTerms, approvalTerms, unmeetable } from "../../core/stages.ts";
-import type { ApproverRule } from "../../core/verdict.ts";
+import { type ApprovalTerms, approvalTerms, rulesOf, unmeetable } from "../../core/stages.ts";
+import { ROSTER } from "../../core/stream.ts";
+import type { ApproverRule, Known } from "../../core/verdict.ts";
 import { wrong } from "../check-call.ts";
+import { readState } from "../read-state.ts";
 import type { Run } from "./run.ts";
 
-export function termsOf(
-  run: Run,
-  name: string,
-  given: Parameters<typeof approvalTerms>[0],
-): Omit<ApprovalTerms, "executeWithinMs"> {
-  const terms = approvalTerms(given);
-  if (typeof terms === "string") return wrong(`The question "${name}": ${terms}.`);
-  const fault = unmeetable(terms, run.state.requester);
+type Terms = Omit<ApprovalTerms, "executeWithinMs">;
+
+function refuseUnmeetable(run: Run, name: string, terms: Terms, known: Known): void {
+  const left = apartIn(terms, run.state.parties);
+  const fault = unmeetable(terms, run.state.requester, { ...left, ...known });
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `The question "${name}" cannot be answered: ${fault}.`);
+}
+
+export function termsOf(run: Run, name: string, given: Parameters<typeof approvalTerms>[0]): Terms {
+  const terms = approvalTerms(run.runtime.separate === true ? keptApart(given) : given);
+  if (typeof terms === "string") return wrong(`The question "${name}": ${terms}.`);
+  refuseUnmeetable(run, name, terms, {});
   const { executeWithinMs: _never, ...people } = terms;
   return people;
+}
+
+/** The same once more, with everybody who is in the roles and groups that are named. */
+export async function checkPeople(run: Run, name: string, terms: Terms): Promise<void> {
+  if (!rulesOf(terms).some(({ from }) => namesGroups(from))) return;
+  refuseUnmeetable(run, name, terms, { roster: await readState(run.runtime, ROSTER) });
 }
 
 export function approversOf(run: Run, name: string, given: unknown): ApproverRule {

@@ -16,6 +16,7 @@ import { isPlainObject, wrong } from "../check-call.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
 import { inFront } from "../policy/in-front.ts";
+import { withRules } from "../policy/with-rules.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -82,7 +83,7 @@ function counted(tool: Tool, budget: string): Tool {
     if (own.some((cost) => cost.budget === budget)) return own;
     return [...own, ...dearest(own).map((amount) => ({ budget, amount }))];
   };
-  return { ...tool, rules: { ...tool.rules, costs } };
+  return { ...tool, rules: withRules(tool.rules, { costs }) };
 }
 
 /** As the workflow was started: every call asked about, its cost counted. Whoever runs it, and however often. */

@@ -16,7 +16,7 @@ import { captureSnapshot } from "../capture.ts";
 import { wrong } from "../check-call.ts";
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
-import { termsOf } from "./approvers-of.ts";
+import { checkPeople, termsOf } from "./approvers-of.ts";
 import { callsOfChild } from "./children.ts";
 import type { Passed } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
@@ -66,7 +66,7 @@ export function irreversibleIn(run: Run, calls: readonly RecordedOp[]): readonly
   });
 }
 
-function costOf({ resources }: Captured): Money | null {
+export function costOf({ resources }: Captured): Money | null {
   const usd = resources?.estimatedCostUsd;
   return usd === undefined ? null : { currency: "USD", micros: BigInt(Math.round(usd * 1_000_000)) };
 }
@@ -172,6 +172,7 @@ async function reach(run: Run, op: string, reached: Reached): Promise<void> {
   const captures = await capture(run, op, reached, why);
   const definition = declared === "left_out" ? undefined : declared;
   const question = asks ? await questionFor(run, captures, definition) : null;
+  if (question !== null) await checkPeople(run, reached.name, question);
   await run.runtime.reach("before_checkpoint");
   const answer = await commit(run, (draft, runner, before) =>
     reachCheckpoint(draft, runner, { ...captures.reach, before, ask: question }),

@@ -3,9 +3,10 @@ import { digestOf } from "../../core/digest.ts";
 import { remarking } from "../../core/remarks.ts";
 import { isVerdict, stricter } from "../../core/stricter.ts";
 import type { Verdict } from "../../core/verdict.ts";
-import type { Policy } from "../define-tool.ts";
+import { checkRevision, type Policy } from "../define-tool.ts";
 import { inFront } from "../policy/in-front.ts";
 import { underPolicy } from "../policy/under-policy.ts";
+import { handlesIn } from "../secrets.ts";
 import { quiet } from "../thenable.ts";
 import type { Tool } from "../tool.ts";
 import type { Definition, Limits } from "./definition.ts";
@@ -30,8 +31,9 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
   const rules = inFront(tool.rules, {
     digest: (own) => digestOf([own, source]),
     policy: (own) => (input) => {
+      const handles = handlesIn(input.args);
       const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
-      const verdict = verdictOf(said);
+      const verdict = checkRevision(verdictOf(said), handles);
       if (!isVerdict(verdict)) throw new TypeError("the workflow's policy gave no verdict");
       return ofBoth(own(input), verdict);
     },

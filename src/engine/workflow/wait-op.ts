@@ -14,7 +14,7 @@ import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
 import { knownSecrets, validateHidden } from "../secrets.ts";
-import { approversOf } from "./approvers-of.ts";
+import { approversOf, checkPeople } from "./approvers-of.ts";
 import { creationOf, termsOfChild, validInput } from "./create.ts";
 import type { Asked, Definition, QuestionOptions } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
@@ -115,6 +115,7 @@ async function askPeople(run: Run, op: string, given: Question): Promise<void> {
   const asked = { ...given, text, options: { ...given.options, suggestion } };
   const { question, schema } = readQuestion(run, op, asked);
   const { approval, name: tool, decideWithinMs } = question;
+  await checkPeople(run, tool, question);
   const answer = await commit(run, (draft, runner, before) =>
     askQuestion(draft, runner, { question, before, schema }),
   );

@@ -5,6 +5,7 @@
 
 import { PLANTED_BEFOREHAND } from "./planted-beforehand.ts";
 import { at, type Patch, type Planted } from "./planted-bug.ts";
+import { PLANTED_AT_THE_DESK } from "./planted-desk.ts";
 import { PLANTED_IN_FLOWS } from "./planted-flows.ts";
 import { PLANTED_IN_STAGES } from "./planted-stages.ts";
 
@@ -169,7 +170,7 @@ const IN_CALLS: readonly Planted[] = [
     ),
     at("src/engine/vote.ts", "loaderOf(runtime, tool),\n  );", "loaderOf(runtime, tool),\n  ));"),
   ),
-  bug("the requester may vote", at(APPROVAL, "approval.requester.includes(person) ||", "")),
+  bug("the requester may vote", at(APPROVAL, "out.includes(who) ||", "")),
   bug(
     "one person votes twice by two channels",
     at(VOTE, "vote.by === by && vote.binding", "vote.by === by && vote.via === command.via && vote.binding"),
@@ -278,7 +279,7 @@ function groundOf(`,
       'vote.decision === "approve" &&',
     ),
   ),
-  bug("a suspended voter counts", at(APPROVAL, "roster.suspended.includes(person)", "false")),
+  bug("a suspended voter counts", at(APPROVAL, "roster.suspended.includes(who)", "false")),
   bug(
     "a lease is measured by a clock that can be set back",
     at(
@@ -337,5 +338,6 @@ export const PLANTED: readonly Planted[] = [
   ...IN_CALLS,
   ...PLANTED_BEFOREHAND,
   ...PLANTED_IN_FLOWS,
+  ...PLANTED_AT_THE_DESK,
   ...PLANTED_IN_STAGES,
 ];

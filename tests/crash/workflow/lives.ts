@@ -63,7 +63,8 @@ export async function beginWorker(run: Run, name: string, begin: Begin): Promise
   await member.ready;
   const plant = run.options.plant ?? null;
   member.go({ name, starts: [], order: null, records: false, plant, ...begin });
-  run.spare = spawnInto(run, "worker");
+  // Two processes may begin at the same time; the one spare is enough for both.
+  run.spare ??= spawnInto(run, "worker");
   return member;
 }
 

@@ -3,6 +3,7 @@
  * flaw; a field that may be missing and is not asked for by `has` first is a warning.
  */
 import { didYouMean } from "../nearest.ts";
+import { comparedFlaws, memberFlaws } from "./choices.ts";
 import { namesOfOperations, operationsNamed } from "./functions.ts";
 import { guardsWhen } from "./guards.ts";
 import { patternOf } from "./pattern.ts";
@@ -29,6 +30,8 @@ export type Findings = {
   readonly warnings: Flaw[];
   /** Fields that do not exist here, but were asked for with `has` first: fine, if they exist elsewhere. */
   readonly absent: Flaw[];
+  /** Texts that a value is never here: fine, if it can be elsewhere. */
+  readonly never: Flaw[];
 };
 
 export type Scope = {
@@ -38,7 +41,7 @@ export type Scope = {
   readonly findings: Findings;
 };
 
-export const noFindings = (): Findings => ({ flaws: [], warnings: [], absent: [] });
+export const noFindings = (): Findings => ({ flaws: [], warnings: [], absent: [], never: [] });
 
 const typeText = (type: Type): string => (type.kind === "any" ? "anything" : spoken(type.kind));
 
@@ -70,6 +73,15 @@ function fieldType(node: NodeOf<"field" | "has">, scope: Scope): Type {
   return field.type;
 }
 
+const MOST_NAMED = 10;
+
+/** The nearest, or else what there is. */
+function meantField(name: string, known: readonly string[]): string {
+  const meant = didYouMean(name, known);
+  if (meant !== "" || known.length === 0 || known.length > MOST_NAMED) return meant;
+  return ` (it has: ${known.join(", ")})`;
+}
+
 function unlisted(
   node: NodeOf<"field" | "has">,
   of: Extract<Type, { kind: "object" }>,
@@ -77,7 +89,7 @@ function unlisted(
   scope: Scope,
 ): Type {
   if (of.rest !== null) return of.rest;
-  const message = `${owner} has no field ${node.name}${didYouMean(node.name, of.fields.keys())}`;
+  const message = `${owner} has no field ${node.name}${meantField(node.name, [...of.fields.keys()])}`;
   if (node.kind === "field" && !scope.present.has(path)) return flaw(scope, node, message);
   if (node.kind === "has") scope.findings.absent.push({ message, at: node.at });
   return ANY;
@@ -146,6 +158,11 @@ function compareType(node: NodeOf<"compare">, scope: Scope): Type {
   const fits = mayMeet(left, right) && (isEquality || (ordered(left) && ordered(right)));
   if (!fits)
     flaw(scope, node, `${typeText(left)} ${node.op} ${typeText(right)} compares what cannot be compared`);
+  const sides = [
+    { node: node.left, type: left },
+    { node: node.right, type: right },
+  ] as const;
+  scope.findings.never.push(...comparedFlaws(node, ...sides));
   return BOOL;
 }
 
@@ -185,6 +202,9 @@ function inType(node: NodeOf<"in">, scope: Scope): Type {
     flaw(scope, node, `${typeText(left)} is never in a list of ${typeText(right.of)}`);
   if (!mayBe(right, "list") && !mayBe(right, "object"))
     flaw(scope, node.right, `in needs a list or an object, and this is ${typeText(right)}`);
+  scope.findings.never.push(
+    ...memberFlaws({ node: node.left, type: left }, { node: node.right, type: right }),
+  );
   return BOOL;
 }
 

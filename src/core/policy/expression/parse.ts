@@ -137,7 +137,8 @@ function flawOf(error: unknown): Flaw {
   if (error instanceof RangeError) return { message: "the expression is nested too deeply", at: 0 };
   const { summary, range } = error as { summary?: unknown; range?: { start?: number } };
   const said = typeof summary === "string" ? summary : String(error);
-  return { message: said.slice(0, 300).toWellFormed(), at: range?.start ?? 0 };
+  const message = said.endsWith("token: EOF") ? "the expression ends where more is needed" : said;
+  return { message: message.slice(0, 300).toWellFormed(), at: range?.start ?? 0 };
 }
 
 export function parse(text: string): Parsed {

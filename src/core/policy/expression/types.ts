@@ -5,7 +5,9 @@ import type { Kind } from "./values.ts";
 export type Field = { readonly type: Type; readonly required: boolean };
 export type Type =
   | { readonly kind: "any" }
-  | { readonly kind: Exclude<Kind, "list" | "object"> }
+  | { readonly kind: Exclude<Kind, "list" | "object" | "string"> }
+  /** `among`: the only texts there are; null where it may be any. */
+  | { readonly kind: "string"; readonly among: readonly string[] | null }
   | { readonly kind: "list"; readonly of: Type }
   | {
       readonly kind: "object";
@@ -17,7 +19,8 @@ export type Type =
 export const ANY: Type = { kind: "any" };
 export const BOOL: Type = { kind: "bool" };
 export const NUMBER: Type = { kind: "number" };
-export const STRING: Type = { kind: "string" };
+export const STRING: Type = { kind: "string", among: null };
+export const oneOf = (among: readonly string[]): Type => ({ kind: "string", among });
 export const NULL: Type = { kind: "null" };
 export const MOMENT: Type = { kind: "moment" };
 export const SPAN: Type = { kind: "span" };
@@ -35,6 +38,8 @@ export function joined(a: Type, b: Type): Type {
   if (b.kind === "null") return a;
   if (a.kind !== b.kind) return ANY;
   if (a.kind === "list" && b.kind === "list") return listOf(joined(a.of, b.of));
+  if (a.kind === "string" && b.kind === "string")
+    return a.among === null || b.among === null ? STRING : oneOf([...new Set([...a.among, ...b.among])]);
   return a.kind === "object" ? ANY_OBJECT : a;
 }
 
@@ -69,8 +74,8 @@ function typeIn(whole: Whole, schema: Json | undefined, level: number): Type {
   const choices = schema["anyOf"] ?? schema["oneOf"];
   if (Array.isArray(choices)) return allJoined(choices.map(at));
   if (schema["allOf"] !== undefined) return ANY;
-  if (Array.isArray(values)) return allJoined(values.map(typeOfValue));
-  if (Object.hasOwn(schema, "const")) return typeOfValue(schema["const"] ?? null);
+  if (Array.isArray(values)) return allJoined(values.map(typeOfChoice));
+  if (Object.hasOwn(schema, "const")) return typeOfChoice(schema["const"] ?? null);
   if (Array.isArray(type)) return allJoined(type.map((one) => at({ ...schema, type: one })));
   if (type === "array") return listOf(at(schema["items"]));
   if (type === "object") return objectType(schema, at);
@@ -91,6 +96,8 @@ export function typeOfValue(value: Json): Type {
   if (value === null) return NULL;
   return SIMPLE[typeof value] ?? ANY;
 }
+
+const typeOfChoice = (value: Json): Type => (typeof value === "string" ? oneOf([value]) : typeOfValue(value));
 
 function allJoined([first, ...rest]: readonly Type[]): Type {
   return first === undefined ? ANY : rest.reduce(joined, first);

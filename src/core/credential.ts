@@ -1,0 +1,76 @@
+/**
+ * Whose credential it is, and what it may be used for.
+ *
+ * W1. A person's key or session is worth something only while they are in the roster and in good standing, and only if they got
+ *     it since they were added.
+ * W2. What a person may do comes from the roster as it stands now, never from the time the credential was made.
+ * W3. Sessions and login links from before a restore are worth nothing: they may have been ended since the backup.
+ */
+import type { LiveKey } from "./key/state.ts";
+import { checkKey, type KeyFault, type KeyState } from "./key/state.ts";
+import { isPerson } from "./principal.ts";
+import type { StoreState } from "./restore.ts";
+import type { Role, RosterState } from "./roster.ts";
+import { type Scope, scopesOf } from "./scopes.ts";
+import { checkSession, type SessionFault, type SessionState } from "./session/state.ts";
+
+export type StandingFault = "removed" | "suspended";
+
+/** Why a person's credential counts for nothing; undefined when it does. */
+export function standingFault(
+  { members, suspended }: RosterState,
+  person: string,
+  heldSince: number,
+): StandingFault | undefined {
+  const member = members.get(person);
+  if (member === undefined || heldSince < member.since) return "removed";
+  return suspended.includes(person) ? "suspended" : undefined;
+}
+
+/** A history that was restored after a moment does not know what was ended between its backup and then. */
+export const isFromBefore = ({ last }: StoreState, at: number): boolean => last !== null && at <= last.at;
+
+export type Holder = {
+  readonly principal: string;
+  readonly roles: readonly Role[];
+  readonly scopes: readonly Scope[];
+};
+export type Fault = KeyFault | SessionFault | StandingFault | "restored";
+export type Refused = { readonly refused: Fault };
+
+function holderIn(roster: RosterState, { principal, roles, scopes }: Omit<LiveKey, "status">): Holder {
+  const now = isPerson(principal) ? (roster.members.get(principal)?.roles ?? []) : roles;
+  return { principal, roles: now, scopes: scopesOf({ principal, roles: now }, scopes) };
+}
+
+export function holderOfKey(
+  { key, roster }: { readonly key: KeyState; readonly roster: RosterState },
+  hash: string,
+  now: number,
+): Holder | Refused {
+  const fault = checkKey(key, hash, now);
+  if (fault !== undefined || key.status === "none") return { refused: fault ?? "unknown" };
+  const standing = isPerson(key.principal) ? standingFault(roster, key.principal, key.issuedAt) : undefined;
+  return standing === undefined ? holderIn(roster, key) : { refused: standing };
+}
+
+export type SessionSeen = {
+  readonly session: SessionState;
+  readonly roster: RosterState;
+  readonly history: StoreState;
+};
+
+export function holderOfSession(
+  { session, roster, history }: SessionSeen,
+  hash: string,
+  now: number,
+): Holder | Refused {
+  const fault = checkSession(session, hash, now);
+  if (fault !== undefined || session.status === "none") return { refused: fault ?? "unknown" };
+  if (isFromBefore(history, session.begunAt)) return { refused: "restored" };
+  const { person, begunAt } = session;
+  const standing = standingFault(roster, person, begunAt);
+  if (standing !== undefined) return { refused: standing };
+  const roles = roster.members.get(person)?.roles ?? [];
+  return { principal: person, roles, scopes: scopesOf({ principal: person, roles }, null) };
+}

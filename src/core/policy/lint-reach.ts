@@ -1,0 +1,57 @@
+/** Rules that never have a say, because another one that comes first matches whatever they match. */
+import type { Workshop } from "./compile-expressions.ts";
+import type { PolicyRule } from "./document.ts";
+import { implies, type Weighed, weigh } from "./expression/implies.ts";
+import { parse } from "./expression/parse.ts";
+import { FINAL, matchesGlob, patternsOf } from "./tool-pattern.ts";
+
+type Condition = { readonly kind: "always" | "unknown" } | ({ readonly kind: "weighed" } & Weighed);
+type Placed = { readonly rule: PolicyRule; readonly at: number; readonly condition: Condition };
+
+function conditionOf({ when = true }: PolicyRule): Condition {
+  if (when === true || (typeof when === "string" && when.trim() === "true")) return { kind: "always" };
+  const parsed = typeof when === "string" ? parse(when) : undefined;
+  return parsed?.ok === true ? { kind: "weighed", ...weigh(parsed.node) } : { kind: "unknown" };
+}
+
+/** Does one speak of every tool that the other speaks of? */
+function covers(wide: PolicyRule, narrow: PolicyRule): boolean {
+  const patterns = patternsOf(wide.tool);
+  return patternsOf(narrow.tool).every((one) =>
+    one === FINAL
+      ? patterns.includes(FINAL)
+      : patterns.some((pattern) => pattern === one || matchesGlob(pattern, one)),
+  );
+}
+
+function matchesAll(wide: Condition, narrow: Condition): boolean {
+  if (wide.kind === "always") return true;
+  return wide.kind === "weighed" && narrow.kind === "weighed" && implies(narrow, wide);
+}
+
+const STRENGTH = { approve: 0, escalate: 1, revise: 2, block: 3 } as const;
+
+/** A revision steps aside once it is made, so it hides nothing; a rule on trial neither hides nor is hidden. */
+const mayHide = ({ rule }: Placed): boolean => rule.shadow !== true && rule.verdict !== "revise";
+
+function hides(wide: Placed, narrow: Placed): boolean {
+  const stronger = STRENGTH[wide.rule.verdict] - STRENGTH[narrow.rule.verdict];
+  const comesFirst = stronger > 0 || (stronger === 0 && wide.at < narrow.at);
+  return comesFirst && matchesAll(wide.condition, narrow.condition) && covers(wide.rule, narrow.rule);
+}
+
+function words({ rule }: Placed, by: Placed): string {
+  const first = `and its ${by.rule.verdict} comes first`;
+  if (by.condition.kind === "always")
+    return `${rule.id} is never the answer: ${by.rule.id} always matches, ${first}`;
+  return `${rule.id} never comes to its ${rule.verdict}: whatever it matches, ${by.rule.id} matches as well, ${first}`;
+}
+
+export function checkReach({ document, report }: Workshop): void {
+  const placed = (document.rules ?? []).map((rule, at) => ({ rule, at, condition: conditionOf(rule) }));
+  const hiding = placed.filter(mayHide);
+  for (const one of placed.filter(({ rule }) => rule.shadow !== true)) {
+    const by = hiding.find((other) => other.at !== one.at && hides(other, one));
+    if (by !== undefined) report.warnings.push({ path: ["rules", one.at], message: words(one, by) });
+  }
+}

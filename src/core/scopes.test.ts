@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ROLES } from "./roster.ts";
+import { isRole, isScope, ROLE_SCOPES, SCOPES, scopesOf } from "./scopes.ts";
+
+const OF_PEOPLE = ["approvals:decide", "effects:resolve", "grants:write", "switch:write"] as const;
+const TAKES_OVER = ["keys:write", "people:write", "policies:write", "budgets:write"] as const;
+
+describe("scopes", () => {
+  test("an agent or a service never has one that decides for people, whatever its roles", () => {
+    for (const principal of ["agent:mailer", "service:billing"]) {
+      const scopes = scopesOf({ principal, roles: ROLES }, null);
+      for (const scope of [...OF_PEOPLE, ...TAKES_OVER]) assert.ok(!scopes.includes(scope), scope);
+      assert.ok(scopes.includes("actions:propose"));
+    }
+  });
+
+  test("a person with every role, and an admin, have all", () => {
+    assert.deepEqual(scopesOf({ principal: "person:ann", roles: ROLES }, null), SCOPES);
+    assert.deepEqual(scopesOf({ principal: "person:ann", roles: ["admin"] }, null), SCOPES);
+  });
+
+  test("nobody without a role has any", () => {
+    assert.deepEqual(scopesOf({ principal: "person:ann", roles: [] }, null), []);
+    assert.deepEqual(scopesOf({ principal: "person:ann", roles: [] }, SCOPES), []);
+  });
+
+  test("narrowing takes away and never adds", () => {
+    for (const role of ROLES)
+      for (const scope of SCOPES) {
+        const narrowed = scopesOf({ principal: "person:ann", roles: [role] }, [scope]);
+        assert.deepEqual(narrowed, ROLE_SCOPES[role].includes(scope) ? [scope] : []);
+      }
+  });
+
+  test("an auditor reads everything and changes nothing", () => {
+    for (const scope of SCOPES.filter((one) => one.endsWith(":read")))
+      assert.ok(ROLE_SCOPES.auditor.includes(scope), scope);
+    for (const scope of ROLE_SCOPES.auditor) assert.match(scope, /:(read|verify)$/);
+  });
+
+  test("only those decide, resolve and drive who are there for it", () => {
+    const having = (scope: (typeof SCOPES)[number]) =>
+      ROLES.filter((role) => ROLE_SCOPES[role].includes(scope)).join(" ");
+    assert.equal(having("approvals:decide"), "admin supervisor");
+    assert.equal(having("effects:resolve"), "admin verifier");
+    assert.equal(having("actions:propose"), "admin executor");
+    assert.equal(having("workflows:drive"), "admin executor");
+    assert.equal(having("workflows:write"), "admin poster");
+    assert.equal(having("keys:write"), "admin");
+    assert.equal(having("people:write"), "admin");
+  });
+
+  test("a word that is not in the list is none", () => {
+    for (const word of ["approvals:*", "", "toString", null, 1]) assert.equal(isScope(word), false);
+    for (const word of ["root", "", "constructor", undefined]) assert.equal(isRole(word), false);
+  });
+});

@@ -1,0 +1,82 @@
+/**
+ * The states of login links and sessions: the folds of their streams.
+ *
+ * X1. A link makes one session, once.
+ * X2. A session that has ended stays so.
+ */
+import { HoldpointError } from "../errors.ts";
+import { bodyOf, type Fold } from "../event.ts";
+import { isSameHash, NO_HASH } from "../same-hash.ts";
+import type { LoginEvent, LoginTerms, SessionEvent, SessionTerms } from "./events.ts";
+
+export type LoginState =
+  | { readonly status: "none" }
+  | (LoginTerms & {
+      readonly status: "offered" | "used";
+      readonly offeredAt: number;
+      /** The session that it made. */
+      readonly session: string | null;
+    });
+
+export type SessionState =
+  | { readonly status: "none" }
+  | (SessionTerms & { readonly status: "begun" | "ended"; readonly begunAt: number });
+
+const LOGINS: readonly string[] = ["login.offered", "login.used"] satisfies readonly LoginEvent["type"][];
+const SESSIONS: readonly string[] = [
+  "session.begun",
+  "session.ended",
+] satisfies readonly SessionEvent["type"][];
+
+function broken(type: string, status: string): HoldpointError {
+  return new HoldpointError("broken_rule", `The event "${type}" cannot follow what is ${status}.`);
+}
+
+export const loginFold: Fold<LoginState> = {
+  version: 1,
+  initial: { status: "none" },
+  evolve(state, recorded) {
+    const body = bodyOf("A login link", recorded, LOGINS);
+    const event = { type: recorded.type, tv: 1, body } as unknown as LoginEvent;
+    if (event.type === "login.offered") {
+      if (state.status !== "none") throw broken(event.type, state.status);
+      return { ...event.body, status: "offered", offeredAt: recorded.at, session: null };
+    }
+    if (state.status !== "offered") throw broken(event.type, state.status);
+    return { ...state, status: "used", session: event.body.session };
+  },
+  isOver: ({ status }) => status === "used",
+};
+
+export const sessionFold: Fold<SessionState> = {
+  version: 1,
+  initial: { status: "none" },
+  evolve(state, recorded) {
+    const body = bodyOf("A session", recorded, SESSIONS);
+    const event = { type: recorded.type, tv: 1, body } as unknown as SessionEvent;
+    if (event.type === "session.begun") {
+      if (state.status !== "none") throw broken(event.type, state.status);
+      return { ...event.body, status: "begun", begunAt: recorded.at };
+    }
+    if (state.status !== "begun") throw broken(event.type, state.status);
+    return { ...state, status: "ended" };
+  },
+  isOver: ({ status }) => status === "ended",
+};
+
+export type LoginFault = "unknown" | "used" | "expired";
+export type SessionFault = "unknown" | "ended" | "expired";
+
+export function checkLogin(state: LoginState, hash: string, now: number): LoginFault | undefined {
+  const isSame = isSameHash(state.status === "none" ? NO_HASH : state.hash, hash);
+  if (state.status === "none" || !isSame) return "unknown";
+  if (state.status === "used") return "used";
+  return now >= state.expiresAt ? "expired" : undefined;
+}
+
+export function checkSession(state: SessionState, hash: string, now: number): SessionFault | undefined {
+  const isSame = isSameHash(state.status === "none" ? NO_HASH : state.hash, hash);
+  if (state.status === "none" || !isSame) return "unknown";
+  if (state.status === "ended") return "ended";
+  return now >= state.expiresAt ? "expired" : undefined;
+}

@@ -1,0 +1,131 @@
+/**
+ * Whose credential this is: an API key, or the value of a session's cookie.
+ *
+ * I1. The tenant is the one that the credential names, and nothing else in a request says it.
+ * I2. What was read is used again for at most a second: a key that another process revoked works that much longer. What this
+ *     process changes counts at once. Whether its time is over is looked at every time.
+ * I3. A credential that is refused tells nothing of why to whoever shows it: callers answer all alike.
+ */
+import { type Fault, type Holder, holderOfKey, holderOfSession } from "../../core/credential.ts";
+import { readText } from "../../core/key/key-text.ts";
+import { isSameHash } from "../../core/same-hash.ts";
+import { readSession } from "../../core/session/session-text.ts";
+import { HISTORY, keyStream, ROSTER, sessionStream } from "../../core/stream.ts";
+import type { Sight } from "../../core/transaction.ts";
+import type { Store } from "../../stores/store.ts";
+import { type Clock, stopwatch } from "../clock.ts";
+
+type Place = { readonly store: Store; readonly clock: Clock };
+
+export type Identity = Holder & {
+  readonly tenant: string;
+  readonly credential: "key" | "session";
+  /** `key_…` or `ses_…`. */
+  readonly id: string;
+  /** What a page has to send along with every change; null for a key, which no browser sends by itself. */
+  readonly csrf: string | null;
+};
+export type NotIdentified = { readonly refused: Fault | "malformed" | "wrong_checksum" };
+
+const FRESH_MS = 1_000;
+const MOST_KEPT = 20_000;
+
+type Seen = {
+  /** Whose it is by what was read, with this hash of its secret, at a moment of the store's time. */
+  readonly holder: (hash: string, now: number) => Holder | { readonly refused: Fault };
+  readonly now: number;
+};
+type Kept = { readonly seen: Promise<Seen>; readonly age: () => number };
+
+const desks = new WeakMap<Store, Map<string, Kept>>();
+
+/** After a change of people, keys or sessions by this process. What is being read right now is not used again either. */
+export function forgetCredentials(store: Store): void {
+  desks.delete(store);
+}
+
+function deskOf(store: Store): Map<string, Kept> {
+  const known = desks.get(store);
+  if (known !== undefined && known.size < MOST_KEPT) return known;
+  const fresh = new Map<string, Kept>();
+  desks.set(store, fresh);
+  return fresh;
+}
+
+type Asked = { readonly tenant: string; readonly id: string; readonly hash: string };
+
+function lookOf({ id }: Asked): { needs: Parameters<Store["transact"]>[1]; see: (sight: Sight) => Seen } {
+  if (id.startsWith("key_")) {
+    const ref = keyStream(id);
+    return {
+      needs: { read: [ref, ROSTER] },
+      see(sight) {
+        const states = { key: sight.state(ref), roster: sight.state(ROSTER) };
+        return { now: sight.now, holder: (hash, now) => holderOfKey(states, hash, now) };
+      },
+    };
+  }
+  const ref = sessionStream(id);
+  return {
+    needs: { read: [ref, ROSTER, HISTORY] },
+    see(sight) {
+      const states = {
+        session: sight.state(ref),
+        roster: sight.state(ROSTER),
+        history: sight.state(HISTORY),
+      };
+      return { now: sight.now, holder: (hash, now) => holderOfSession(states, hash, now) };
+    },
+  };
+}
+
+/** Calls that come while one reads share what it reads, as long as they came within its second. */
+function look({ store, clock }: Place, asked: Asked): Kept {
+  const desk = deskOf(store);
+  const name = `${asked.id}/${asked.tenant}`;
+  const known = desk.get(name);
+  if (known !== undefined && known.age() < FRESH_MS) return known;
+  const { needs, see } = lookOf(asked);
+  const seen = store.transact(asked.tenant, needs, (sight) => ({
+    kind: "commit",
+    append: [],
+    result: see(sight),
+  }));
+  const kept = { seen, age: stopwatch(clock) };
+  desk.set(name, kept);
+  seen.catch(() => desk.delete(name));
+  return kept;
+}
+
+async function holderOf(place: Place, asked: Asked): Promise<Holder | { readonly refused: Fault }> {
+  const { seen, age } = look(place, asked);
+  const { holder, now } = await seen;
+  return holder(asked.hash, now + age());
+}
+
+type Read = Asked & Pick<Identity, "credential" | "csrf">;
+
+function readCredential(text: string): Read | NotIdentified {
+  if (text.startsWith("hpk_")) {
+    const read = readText("hpk", text);
+    return typeof read === "string" ? { refused: read } : { ...read, credential: "key", csrf: null };
+  }
+  const read = readSession(text);
+  return read === undefined ? { refused: "malformed" } : { ...read, credential: "session" };
+}
+
+/** A key (`hpk_…`), or the value of the session's cookie. */
+export async function authenticate(place: Place, text: string): Promise<Identity | NotIdentified> {
+  const read = readCredential(text);
+  if ("refused" in read) return read;
+  const holder = await holderOf(place, read);
+  if ("refused" in holder) return holder;
+  const { tenant, id, credential, csrf } = read;
+  return { ...holder, tenant, id, credential, csrf };
+}
+
+/** Whether a request that changes something came from a page of ours. Keys need no token. */
+export function isOwnPage({ csrf }: Pick<Identity, "csrf">, token: unknown): boolean {
+  if (csrf === null) return true;
+  return typeof token === "string" && isSameHash(token, csrf);
+}

@@ -1,0 +1,164 @@
+/** API keys: issuing, rotating, revoking and listing them. The text of one is answered once, when it is made. */
+import { shown } from "../../core/error-text.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import type { KeyTerms } from "../../core/key/events.ts";
+import { issueKey, revokeKey, rotateKey } from "../../core/key/issue.ts";
+import {
+  hashOfSecret,
+  printText,
+  SECRET_BYTES,
+  secretText,
+  type TextPrefix,
+} from "../../core/key/key-text.ts";
+import type { LiveKey } from "../../core/key/state.ts";
+import { ROLES } from "../../core/roster.ts";
+import { SCOPES, type Scope } from "../../core/scopes.ts";
+import { keyStream } from "../../core/stream.ts";
+import { checkSaid, type Said } from "../operate.ts";
+import { readStateAt } from "../read-state.ts";
+import { runCommand } from "../run-command.ts";
+import { freshId, type Runtime } from "../runtime.ts";
+import { forgetCredentials } from "./authenticate.ts";
+import type { KeyOffer, KeyPage, KeyRotation } from "./check-identity.ts";
+
+type Place = Pick<Runtime, "store" | "tenant">;
+type Hands = Pick<Runtime, "store" | "tenant" | "clock" | "random">;
+
+/** A key as it is listed: everything but the secret, of which only a hash is kept. */
+export type ApiKey = Omit<KeyTerms, "hash"> & {
+  readonly id: string;
+  readonly status: "active" | "expired" | "revoked";
+  readonly issuedAt: number;
+  /** The key that has taken its place. */
+  readonly replacedBy: string | null;
+  readonly revoked: LiveKey["revoked"];
+};
+
+/** `text` is what goes into `Authorization: Bearer`. It is answered this once and kept nowhere. */
+export type IssuedKey = { readonly key: ApiKey; readonly text: string };
+export type KeyList = { readonly items: readonly ApiKey[]; readonly next: string | null };
+
+const OVERLAP_MS = 3_600_000;
+
+function statusAt({ status, expiresAt }: LiveKey, now: number): ApiKey["status"] {
+  if (status === "revoked") return "revoked";
+  return expiresAt !== null && now >= expiresAt ? "expired" : "active";
+}
+
+function detailsOf(id: string, key: LiveKey, now: number): ApiKey {
+  const { hash: _hash, ...rest } = key;
+  return structuredClone({ ...rest, id, status: statusAt(key, now) });
+}
+
+function unknownKey(id: string): HoldpointError {
+  return new HoldpointError("unknown_id", `There is no key ${shown(id)}.`, {
+    next: "`holdpoint keys` lists them.",
+  });
+}
+
+function notAllowed(reason: string): HoldpointError {
+  return new HoldpointError("not_eligible", `Nothing was changed: ${reason}.`, {
+    data: "Nothing was written.",
+    next: "Correct that, or ask somebody who may.",
+  });
+}
+
+/** A new secret in its text, and the hash that is kept of it. */
+export function makeSecret(
+  { tenant, random }: Pick<Hands, "tenant" | "random">,
+  prefix: TextPrefix,
+  id: string,
+): { readonly text: string; readonly hash: string } {
+  const secret = random(SECRET_BYTES);
+  const text = printText(prefix, { tenant, id, secret });
+  if (text === undefined)
+    throw new HoldpointError(
+      "invalid_input",
+      "No credential can carry the name of this tenant: it is too long.",
+    );
+  return { text, hash: hashOfSecret(secretText(secret)) };
+}
+
+export async function getKey(place: Place, id: string): Promise<ApiKey> {
+  const { state, now } = await readStateAt(place, keyStream(id));
+  if (state.status === "none") throw unknownKey(id);
+  return detailsOf(id, state, now);
+}
+
+/** `mayGive`: what whoever asks has, where that is known; a key never has more. */
+export async function issue(
+  hands: Hands,
+  offer: KeyOffer,
+  mayGive: readonly Scope[] | null = null,
+): Promise<IssuedKey> {
+  const { principal, name, roles = [], scopes, forMs = null, by } = offer;
+  const id = freshId(hands, "key");
+  const { text, hash } = makeSecret(hands, "hpk", id);
+  const tidy = {
+    roles: ROLES.filter((role) => roles.includes(role)),
+    scopes: scopes === undefined ? null : SCOPES.filter((scope) => scopes.includes(scope)),
+  };
+  const command = { key: id, principal, name, ...tidy, hash, by, lastsMs: forMs, mayGive };
+  const answer = await runCommand(hands, { write: [keyStream(id)] }, (draft) => issueKey(draft, command));
+  if (answer.kind === "not_allowed") throw notAllowed(answer.reason);
+  return { key: await getKey(hands, id), text };
+}
+
+export async function rotate(
+  hands: Hands,
+  id: string,
+  { by, overlapMs = OVERLAP_MS, forMs }: KeyRotation,
+  mayGive: readonly Scope[] | null = null,
+): Promise<IssuedKey> {
+  const next = freshId(hands, "key");
+  const { text, hash } = makeSecret(hands, "hpk", next);
+  const command = { key: id, next, hash, overlapMs, lastsMs: forMs, by, mayGive };
+  const needs = { write: [keyStream(id), keyStream(next)] };
+  const answer = await runCommand(hands, needs, (draft) => rotateKey(draft, command));
+  forgetCredentials(hands.store);
+  if (answer.kind === "unknown") throw unknownKey(id);
+  if (answer.kind === "not_allowed") throw notAllowed(answer.reason);
+  if (answer.kind === "over")
+    throw new HoldpointError("wrong_state", `The key ${id} cannot be rotated: ${answer.why}.`, {
+      next: "Rotate the one that is in use, or issue a new one; `holdpoint keys` lists them.",
+    });
+  return { key: await getKey(hands, next), text };
+}
+
+export async function revoke(
+  place: Pick<Runtime, "store" | "tenant" | "clock">,
+  id: string,
+  said: Said,
+): Promise<ApiKey> {
+  checkSaid(said);
+  const { by, reason } = said;
+  try {
+    const answer = await runCommand(place, { write: [keyStream(id)] }, (draft) =>
+      revokeKey(draft, { key: id, by, reason }),
+    );
+    if (answer.kind === "unknown") throw unknownKey(id);
+    if (answer.kind === "not_allowed") throw notAllowed(answer.reason);
+  } finally {
+    forgetCredentials(place.store);
+  }
+  return getKey(place, id);
+}
+
+function cursorOf(cursor: string | undefined): { after?: { at: number; stream: string } } {
+  if (cursor === undefined) return {};
+  const [, at, id] = /^(\d{1,16})-(key_[0-9A-Z]{26})$/.exec(cursor) ?? [];
+  if (at === undefined)
+    throw new HoldpointError("invalid_input", `"${shown(cursor)}" is not a cursor of this list.`);
+  return { after: { at: Number(at), stream: `key/${id}` } };
+}
+
+/** Newest first. */
+export async function listKeys(place: Place, page: KeyPage = {}): Promise<KeyList> {
+  const { principal, limit = 100 } = page;
+  const bucket = principal === undefined ? {} : { bucket: principal };
+  const query = { view: "keys", order: "newest", limit: limit + 1, ...bucket } as const;
+  const rows = await place.store.query(place.tenant, { ...query, ...cursorOf(page.after) });
+  const items = await Promise.all(rows.slice(0, limit).map(({ stream }) => getKey(place, stream.id)));
+  const last = rows[limit - 1];
+  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+}

@@ -1,0 +1,183 @@
+/**
+ * Tools that agents perform themselves: declared in code, named in the policy document, or declared nowhere.
+ *
+ * O1. What nobody has declared promises nothing: class `once`, any JSON as arguments, and people are asked unless a policy
+ *     document says otherwise.
+ */
+
+import type { LiveAction } from "../../core/action/state.ts";
+import { shown } from "../../core/error-text.ts";
+import { isJsonObject } from "../../core/json.ts";
+import { EFFECT_CLASSES, type EffectClass } from "../../core/tool-rules.ts";
+import type { CallUndo } from "../../core/workflow/events.ts";
+import { wrong } from "../check-call.ts";
+import { defineTool, type Policy, type ToolDefinition } from "../define-tool.ts";
+import { type Gates, register, underDocument } from "../gate.ts";
+import { type Beside, underPolicy } from "../policy/under-policy.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Tool } from "../tool.ts";
+
+/** How long an agent has to say what became of an effect, unless the tool says. */
+export const REPORT_MS = 3_600_000;
+
+type Declarable = "read" | "idempotent" | "keyed" | "once";
+
+/** A tool without a function: an agent asks, is permitted, performs it where it runs, and reports. */
+export type DeclaredTool<Args> = Pick<
+  ToolDefinition<Args, unknown>,
+  | "name"
+  | "description"
+  | "input"
+  | "version"
+  | "policy"
+  | "policyVersion"
+  | "cost"
+  | "dedupe"
+  | "dedupeWindowMs"
+  | "preview"
+> & {
+  readonly effect?: Declarable;
+  /** How long the agent has to report; an hour unless set. */
+  readonly timeoutMs?: number;
+  /** The agent can take it back when its workflow is sent back. `"nothing"`: there is nothing to take back. */
+  readonly undo?: true | "nothing" | DeclaredUndo;
+};
+
+export type DeclaredUndo = {
+  /** Who decides about taking it back; `approve` unless set. */
+  readonly policy?: Policy<never>;
+  readonly timeoutMs?: number;
+};
+
+const FIELDS = new Set([
+  "name",
+  "description",
+  "input",
+  "version",
+  "effect",
+  "policy",
+  "policyVersion",
+  "timeoutMs",
+  "cost",
+  "dedupe",
+  "dedupeWindowMs",
+  "preview",
+  "undo",
+]);
+
+const DECLARABLE: readonly unknown[] = ["read", "idempotent", "keyed", "once"];
+
+function check(given: DeclaredTool<never>): void {
+  if (typeof given !== "object" || given === null) wrong("A tool is declared with an object: { name, … }.");
+  const extra = Object.keys(given).find((field) => !FIELDS.has(field));
+  if (extra === "run" || extra === "runInTransaction")
+    wrong(`The tool "${shown(given.name)}" has a function: declare it with hp.gate(), and it runs here.`);
+  if (extra !== undefined) wrong(`The declared tool "${shown(given.name)}" has an unknown field "${extra}".`);
+  const { effect = "once", undo } = given;
+  if (!DECLARABLE.includes(effect))
+    wrong(`The declared tool "${shown(given.name)}" is ${DECLARABLE.join(", ")}, not "${shown(effect)}".`);
+  const isUndo = undo === undefined || undo === true || undo === "nothing" || isJsonObject(undo);
+  if (!isUndo) wrong(`The undo of "${shown(given.name)}" is true, "nothing" or { policy, timeoutMs }.`);
+  const extraUndo = isJsonObject(undo) ? Object.keys(undo).find((one) => !UNDO_FIELDS.has(one)) : undefined;
+  if (extraUndo !== undefined)
+    wrong(`The undo of "${shown(given.name)}" has an unknown field "${extraUndo}".`);
+}
+
+const UNDO_FIELDS = new Set(["policy", "timeoutMs"]);
+
+const nobody = (): never => {
+  throw new TypeError("a tool that agents perform was run here");
+};
+
+const outsideOf = ({ timeoutMs }: Pick<Tool, "timeoutMs">) => ({ reportWithinMs: timeoutMs ?? REPORT_MS });
+
+function outward(tool: Tool): Tool {
+  const { undo } = tool;
+  const taken = undo === null || undo === "nothing" ? undo : { ...undo, outside: outsideOf(undo) };
+  return { ...tool, outside: outsideOf(tool), undo: taken };
+}
+
+function undoRule(undo: NonNullable<DeclaredTool<never>["undo"]>) {
+  return undo === "nothing" ? undo : { ...(undo === true ? {} : undo), effect: "once" as const, run: nobody };
+}
+
+/** What the definition comes to, without the instance's policy document. */
+export function defineOutside<Args>(given: DeclaredTool<Args>): Tool {
+  check(given as unknown as DeclaredTool<never>);
+  const { undo, ...definition } = given;
+  const rule = undo === undefined ? {} : { undo: undoRule(undo) };
+  return outward(defineTool({ ...definition, ...rule, run: nobody } as ToolDefinition<Args, unknown>));
+}
+
+export function declareTool<Args>(gates: Gates, given: DeclaredTool<Args>): void {
+  register(
+    gates,
+    underDocument(gates, defineOutside(given), given.policy === undefined ? "nothing" : "policy"),
+  );
+}
+
+/** As the policy document has it, where it names the tool. */
+function classIn(runtime: Runtime, name: string): EffectClass {
+  const tools = runtime.policy?.().document["tools"];
+  const named = isJsonObject(tools) && Object.hasOwn(tools, name) ? tools[name] : undefined;
+  const said = isJsonObject(named) ? named["effect"] : undefined;
+  const isClass = EFFECT_CLASSES.some((one) => one === said) && DECLARABLE.includes(said);
+  return isClass ? (said as Declarable) : "once";
+}
+
+function governed(runtime: Runtime, tool: Tool, beside: Beside): Tool {
+  const { policy } = runtime;
+  return policy === undefined ? tool : underPolicy(tool, beside, policy);
+}
+
+const MOST_KEPT = 1_000;
+const kept = new WeakMap<Runtime["tools"], Map<string, Tool>>();
+
+function remembered(runtime: Runtime, key: string, make: () => Tool): Tool {
+  const all = kept.get(runtime.tools) ?? new Map<string, Tool>();
+  kept.set(runtime.tools, all);
+  const known = all.get(key);
+  if (known !== undefined) return known;
+  if (all.size >= MOST_KEPT) all.clear();
+  const made = make();
+  all.set(key, made);
+  return made;
+}
+
+/** Of an action that is there: a compensation is under the rules of an undo, in every process. */
+export function toolOf(runtime: Runtime, { tool, within }: Pick<LiveAction, "tool" | "within">): Tool {
+  const isUndo = within !== undefined && within.undoes !== null;
+  return isUndo ? undoNamed(runtime, tool.replace(/\.undo$/, "")) : toolNamed(runtime, tool);
+}
+
+/** What takes another tool back is let through because of what it takes back: nobody proposes it by itself. */
+export function isUndoOfAnother({ tools }: Runtime, name: string): boolean {
+  const known = tools.get(name);
+  return known !== undefined && [...tools.values()].some(({ undo }) => undo === known);
+}
+
+/** The tool of that name, of this program or of the agents'. */
+export function toolNamed(runtime: Runtime, name: string): Tool {
+  const known = runtime.tools.get(name);
+  if (known !== undefined) return known;
+  const effect = classIn(runtime, name);
+  return remembered(runtime, `${effect} ${name}`, () =>
+    governed(runtime, defineOutside({ name, effect: effect as Declarable }), "nothing"),
+  );
+}
+
+/** What takes a call of that tool back, performed by the agent too. */
+export function undoNamed(runtime: Runtime, name: string): Tool {
+  const undo = runtime.tools.get(name)?.undo ?? null;
+  if (undo !== null && undo !== "nothing") return undo;
+  const bare = () =>
+    defineOutside({ name: `${name.slice(0, 123)}.undo`, policy: "approve", undo: "nothing" });
+  return remembered(runtime, `undo ${name}`, () => governed(runtime, bare(), "undo"));
+}
+
+/** As a workflow that is driven from outside keeps it, for a rollback that no definition could tell. */
+export function undoKind(tool: Tool): CallUndo {
+  if (tool.undo === null) return "none";
+  if (tool.undo === "nothing") return "nothing";
+  return tool.outside === undefined ? "here" : "agent";
+}

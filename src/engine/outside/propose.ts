@@ -1,0 +1,191 @@
+/**
+ * An agent proposes what it wants to perform itself, and gets a verdict, a question that people decide, or a permit.
+ *
+ * P1. The same request id with the same action gets the original answer, whatever became of it; where people have agreed
+ *     meanwhile, that is the permit.
+ * P2. Only the agent that proposed it takes it up.
+ */
+import type { Advanced } from "../../core/action/advance.ts";
+import type { Proposed } from "../../core/action/propose.ts";
+import type { LiveAction } from "../../core/action/state.ts";
+import { digestOf } from "../../core/digest.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import { actionStream } from "../../core/stream.ts";
+import type { Placement } from "../../core/workflow/call.ts";
+import { checkFields, wrong } from "../check-call.ts";
+import { conflict, TurnedAway, takeUpAction, underWay } from "../execute.ts";
+import { argsFor, checkOptions, proposeCall } from "../gate.ts";
+import { move, type Source } from "../move.ts";
+import { plainJson } from "../prepare-args.ts";
+import { readState } from "../read-state.ts";
+import { freshId, type Runtime } from "../runtime.ts";
+import { redactText } from "../secrets.ts";
+import type { Tool } from "../tool.ts";
+import { workflowState } from "../workflow/workflows.ts";
+import { answerOfCall, type OutsideAnswer, outsideAnswer } from "./answer.ts";
+import { checkAction, checkPrincipal, notYours, requesterOf } from "./check-outside.ts";
+import { isUndoOfAnother, toolNamed, toolOf, undoKind } from "./outside-tool.ts";
+
+export type OutsideProposal = {
+  /** The tool's name. */
+  readonly tool: string;
+  readonly args?: unknown;
+  /** The identity of this action: asking again with it answers the original, for ever. */
+  readonly requestId?: string;
+  /** What the agent says about it: shown to approvers as its words. */
+  readonly says?: string;
+  /** Who asks: from a credential, where there is one. */
+  readonly agent: string;
+  /** Whom the agent acts for: they cannot decide about it. */
+  readonly requester?: readonly string[];
+  /** The workflow in which it does so, which it drives. */
+  readonly workflow?: string;
+};
+
+const FIELDS = ["tool", "args", "requestId", "says", "agent", "requester", "workflow"];
+
+export type Asking = {
+  readonly tool: Tool;
+  readonly agent: string;
+  readonly requester: readonly string[];
+  readonly requestId: string | null;
+  readonly says: string | null;
+  readonly placement?: Placement;
+};
+
+/** Checked, with the tool found. */
+export function askingOf(runtime: Runtime, given: OutsideProposal): Asking {
+  const { agent, requestId, says } = given;
+  const options = { ...(requestId == null ? {} : { requestId }), ...(says == null ? {} : { says }) };
+  checkOptions(options);
+  checkPrincipal("The agent", agent);
+  if (typeof given.tool !== "string") wrong("A proposal names a tool.");
+  if (/^wf_[0-9A-Z]{26}\//.test(requestId ?? ""))
+    wrong("A request id may not look like an operation of Holdpoint's own.");
+  if (runtime.tools.get(given.tool)?.isOwn === true) wrong(`"${given.tool}" is not for agents to propose.`);
+  if (isUndoOfAnother(runtime, given.tool))
+    wrong(
+      `"${given.tool}" takes back what another tool did: it is asked for with hp.outside.workflows.undo().`,
+    );
+  return {
+    tool: toolNamed(runtime, given.tool),
+    agent,
+    requester: requesterOf(agent, given.requester),
+    requestId: requestId ?? null,
+    says: says ?? null,
+  };
+}
+
+/** Where it stands in the workflow that the agent drives. */
+async function placed(runtime: Runtime, asking: Asking, workflow: string): Promise<Asking> {
+  const state = await workflowState(runtime, workflow);
+  if (state.isOutside !== true || state.agent !== asking.agent)
+    throw notYours(`The workflow ${workflow}`, asking.agent);
+  const { name } = asking.tool.rules;
+  const op = `${workflow}/${state.generation}//${name}#${freshId(runtime, "non")}`;
+  const undo = undoKind(asking.tool);
+  const placement = { workflow, op, undoes: null, goesOn: false, epoch: "", rollback: true, undo };
+  return { ...asking, placement, requester: [...new Set([...asking.requester, ...state.requester])] };
+}
+
+/** Where its workflow does not execute now, it stays what it is. */
+async function standing(runtime: Runtime, action: string): Promise<OutsideAnswer> {
+  const state = await readState(runtime, actionStream(action));
+  if (state.phase === "waiting") return { kind: "waiting", action, approval: state.approval, decideBy: null };
+  if (state.phase === "open" && state.held !== null) return { kind: "held", action, ...state.held };
+  throw notExecuting(state.phase === "none" ? undefined : state.within?.workflow);
+}
+
+function notExecuting(workflow: string | undefined): HoldpointError {
+  return new HoldpointError("wrong_state", `The workflow ${workflow} does not execute now.`, {
+    data: "Nothing was written.",
+    next: "Look at the workflow: people may have to decide first, or it goes back.",
+  });
+}
+
+/** Until it has an answer: an edit that was reviewed, or a move of somebody else, is looked at again. */
+async function follow(runtime: Runtime, tool: Tool, action: string): Promise<OutsideAnswer> {
+  for (;;) {
+    const moved = await step(runtime, tool, { action, approval: null }, null);
+    if (moved.kind === "new" && moved.answer.kind === "turned") return standing(runtime, action);
+    const answer = moved.kind === "new" ? await outsideAnswer(runtime, action, moved.answer) : undefined;
+    if (answer !== undefined) return answer;
+  }
+}
+
+function step(runtime: Runtime, tool: Tool, source: Source, digest: string | null): Promise<Proposed> {
+  return underWay(runtime, () => move(runtime, tool, source, digest));
+}
+
+function tellWaiting(runtime: Runtime, action: string, tool: Tool, answer: Advanced): void {
+  if (answer.kind !== "waiting") return;
+  const { approval, decideBy } = answer;
+  runtime.notify({ kind: "waiting", action, approval, tool: tool.rules.name, decideBy });
+}
+
+const turnedAway =
+  ({ placement }: Asking) =>
+  (error: unknown) => {
+    throw error instanceof TurnedAway ? notExecuting(placement?.workflow) : error;
+  };
+
+/** `given` are the arguments of the caller, copied. */
+export async function proposeAsked(
+  runtime: Runtime,
+  asking: Asking,
+  given: ReturnType<typeof plainJson>,
+): Promise<OutsideAnswer> {
+  const { tool, requestId, says: words, ...who } = asking;
+  if (tool.outside === undefined) {
+    const options = { ...who, requestId, waitMs: 0, ...(words === null ? {} : { says: words }) };
+    return answerOfCall(runtime, await proposeCall(runtime, tool, given, options).catch(turnedAway(asking)));
+  }
+  const { args, known } = await argsFor(runtime, tool, given, requestId);
+  const says = words === null ? null : redactText(words, known);
+  const action = freshId(runtime, "act");
+  const proposal = { ...who, action, requestId, says, args, givenDigest: digestOf(given) };
+  const proposed = await step(runtime, tool, { proposal }, digestOf(args));
+  if (proposed.kind === "conflict") throw conflict(requestId, proposed.action);
+  if (proposed.kind === "existing") return follow(runtime, tool, proposed.action);
+  if (proposed.kind === "turned") throw notExecuting(asking.placement?.workflow);
+  const { answer } = proposed;
+  tellWaiting(runtime, action, tool, answer);
+  return (await outsideAnswer(runtime, action, answer)) ?? follow(runtime, tool, action);
+}
+
+export async function proposeOutside(runtime: Runtime, given: OutsideProposal): Promise<OutsideAnswer> {
+  const { args, workflow } = checkFields("A proposal", given, FIELDS);
+  const plain = plainJson(args);
+  const asking = askingOf(runtime, given);
+  return proposeAsked(
+    runtime,
+    workflow === undefined ? asking : await placed(runtime, asking, workflow),
+    plain,
+  );
+}
+
+/** The action, if it is this agent's. */
+export async function ownAction(runtime: Runtime, action: string, agent: string): Promise<LiveAction> {
+  checkPrincipal("The agent", agent);
+  const state = await readState(runtime, actionStream(checkAction(action)));
+  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${action}.`);
+  if (state.agent !== agent) throw notYours(`The action ${action}`, agent);
+  return state;
+}
+
+/** The same by the action's id: the agent comes back to what it proposed. */
+export async function takeUp(runtime: Runtime, action: string, agent: string): Promise<OutsideAnswer> {
+  const state = await ownAction(runtime, action, agent);
+  const tool = toolOf(runtime, state);
+  if (state.outside === true) return follow(runtime, outwardly(tool, state), action);
+  return answerOfCall(runtime, await takeUpAction(runtime, tool, action));
+}
+
+/** A program that has since got a function for it does not perform what an agent was to perform. */
+function outwardly(tool: Tool, { tool: name }: LiveAction): Tool {
+  if (tool.outside !== undefined) return tool;
+  throw new HoldpointError("tool_conflict", `"${name}" is performed by this program by now.`, {
+    data: "Nothing was written; the action is as it was.",
+    next: "Propose it again under a new request id.",
+  });
+}

@@ -1,0 +1,28 @@
+/** Announces effects that agents perform themselves and of which nobody has said in time what became of them. */
+import { passReportTime } from "../../core/action/report.ts";
+import { actionStream } from "../../core/stream.ts";
+import { runCommand } from "../run-command.ts";
+import type { Runtime } from "../runtime.ts";
+
+const MOST_AT_ONCE = 200;
+/** Of several processes one announces each; if it dies, another one does after this time. */
+const LEASE_MS = 10_000;
+
+export async function sweepReports(
+  runtime: Pick<Runtime, "store" | "tenant" | "clock" | "notify">,
+): Promise<number> {
+  const due = { view: "actions", bucket: "running", dueBy: runtime.clock.now(), limit: MOST_AT_ONCE };
+  let overdue = 0;
+  for (const { stream } of await runtime.store.claim(runtime.tenant, { ...due, leaseMs: LEASE_MS })) {
+    const action = stream.id;
+    const { kind, state } = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+      passReportTime(draft, action),
+    );
+    if (kind !== "overdue") continue;
+    overdue++;
+    if (state.phase !== "in_doubt") continue;
+    const { effect, outcome, tool } = state;
+    runtime.notify({ kind: "in_doubt", action, effect: effect.id, tool, reason: outcome.reason });
+  }
+  return overdue;
+}

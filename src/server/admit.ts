@@ -1,0 +1,50 @@
+/** Whether a request may go on to its handler: before anything of its body is read. */
+import type { FastifyRequest } from "fastify";
+import { HoldpointError } from "../core/errors.ts";
+import type { Authenticate, Credential, Who } from "./authenticate.ts";
+import { createBuckets, type Rate } from "./guards/rate.ts";
+import type { Route } from "./route.ts";
+
+/** Failed attempts to authenticate, of one address. */
+const GUESSES: Rate = { perSecond: 10, burst: 100 };
+
+export function credentialOf({ headers, method, ip }: FastifyRequest): Credential {
+  const csrf = headers["x-csrf-token"];
+  return {
+    authorization: headers.authorization,
+    cookie: headers.cookie,
+    csrf: typeof csrf === "string" ? csrf : undefined,
+    method,
+    address: ip,
+  };
+}
+
+/** Answers who asks; nobody, of a public route. */
+export type Admit = (request: FastifyRequest, route: Route | undefined) => Promise<Who | undefined>;
+
+export function createAdmit(authenticate: Authenticate, rate: Rate, elapsed: () => number): Admit {
+  const asking = createBuckets(rate, elapsed);
+  const guessing = createBuckets(GUESSES, elapsed);
+
+  /** A wrong credential is answered like none, and an address gets only so many of them. */
+  async function identify(request: FastifyRequest): Promise<Who> {
+    const { ip } = request;
+    if (!guessing.has(ip)) guessing.take(ip);
+    const who = await authenticate(credentialOf(request));
+    if (who !== undefined) return who;
+    guessing.take(ip);
+    throw new HoldpointError("unauthenticated", "There is no credential that is valid here.");
+  }
+
+  return async (request, route) => {
+    if (route === undefined || route.scope === "public") {
+      asking.take(request.ip);
+      return undefined;
+    }
+    const who = await identify(request);
+    asking.take(who.credential);
+    if (route.scope !== "any" && !who.can(route.scope))
+      throw new HoldpointError("forbidden", `This needs the scope ${route.scope}.`);
+    return who;
+  };
+}

@@ -1,0 +1,190 @@
+/** The server made from the list of routes: parse, authenticate, hand over, answer. It decides nothing. */
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { z } from "zod";
+import { HoldpointError } from "../core/errors.ts";
+import type { Clock } from "../engine/clock.ts";
+import { createAdmit, credentialOf } from "./admit.ts";
+import type { Authenticate, Who } from "./authenticate.ts";
+import { answerClientError } from "./client-error.ts";
+import { BODY_BYTES, readBody } from "./guards/body.ts";
+import { SECURITY_HEADERS } from "./guards/headers.ts";
+import { checkHost, type Hosts } from "./guards/host.ts";
+import type { Rate } from "./guards/rate.ts";
+import { handleOnce, keyOf } from "./idempotency.ts";
+import { correlationId, type Log } from "./log.ts";
+import { misfit } from "./problem.ts";
+import { checkAnswer, send, sendProblem } from "./reply.ts";
+import { type Answer, type Asked, type Route, routerPath } from "./route.ts";
+import type { Tenants } from "./tenants.ts";
+
+export type AppParts = {
+  readonly routes: readonly Route[];
+  readonly tenants: Pick<Tenants, "of">;
+  readonly authenticate: Authenticate;
+  readonly hosts: Hosts;
+  readonly rate: Rate;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly makeId: () => string;
+  /** Told after every answer. */
+  readonly answered?: (facts: Answered) => void;
+  /** Answers are compared with their schemas before they are sent: for tests. */
+  readonly checkAnswers?: boolean;
+};
+
+export type Answered = {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+};
+
+/** What is known of a request on its way; kept beside it, never in it. */
+type Course = {
+  readonly since: number;
+  readonly route: Route | undefined;
+  who: Who | undefined;
+  error: unknown;
+};
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    holdpoint?: Route;
+  }
+}
+
+/** Sockets that send slowly are given up; long answers are not. */
+const TIMES = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
+const KEEP_ALIVE_MS = 10_000;
+const LONGEST_PARAMETER = 2_000;
+const NO_ROUTE = "(none)";
+
+function parsed(part: string, schema: z.ZodType | undefined, value: unknown): unknown {
+  if (schema === undefined) return undefined;
+  const result = schema.safeParse(value);
+  if (!result.success) throw misfit(part, result.error.issues);
+  return result.data;
+}
+
+function givenOf(request: FastifyRequest, route: Route) {
+  return {
+    params: parsed("path", route.params, request.params),
+    query: parsed("query", route.query, request.query),
+    body: parsed("body", route.body, request.body),
+    requestId: request.id,
+    header: (name: string) => {
+      const value = request.headers[name];
+      return typeof value === "string" ? value : undefined;
+    },
+  };
+}
+
+async function handOver(
+  { tenants, authenticate, makeId }: AppParts,
+  request: FastifyRequest,
+  { route, who }: Course,
+): Promise<Answer> {
+  if (route === undefined) throw new HoldpointError("unknown_route", "There is no such route.");
+  const given = givenOf(request, route);
+  if (route.scope === "public") return route.handle(given);
+  if (who === undefined) throw new HoldpointError("unauthenticated", "Nobody is asking.");
+  const office = await tenants.of(who.tenant);
+  const credential = credentialOf(request);
+  const stillKnown = async () => (await authenticate(credential)) !== undefined;
+  const asked: Asked = { ...given, who, tenant: who.tenant, office, runtime: office.runtime, stillKnown };
+  const key = keyOf(request, route);
+  if (key === undefined) return route.handle(asked);
+  return handleOnce(key, { request, route, who, office, attempt: makeId() }, () => route.handle(asked));
+}
+
+function newServer({ makeId }: AppParts): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES,
+    requestTimeout: TIMES.requestTimeout,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: TIMES,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    genReqId: (raw) => correlationId(raw.headers["x-request-id"], makeId),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, makeId()),
+    frameworkErrors: (error, request, reply) => void sendProblem(request, reply, error),
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    "application/json",
+    { parseAs: "buffer" },
+    async (_request: unknown, bytes: Buffer) => readBody(bytes),
+  );
+  app.setNotFoundHandler((request, reply) => {
+    const what = `There is no ${request.method} ${request.url.split("?")[0]} here.`;
+    return sendProblem(request, reply, new HoldpointError("unknown_route", what.slice(0, 300)));
+  });
+  return app;
+}
+
+function lineOf({ id, method }: FastifyRequest, { who, error }: Course, facts: Omit<Answered, "method">) {
+  const { status } = facts;
+  const isFailure = status >= 500;
+  const thrown = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return {
+    level: isFailure ? ("error" as const) : ("info" as const),
+    message: "request",
+    correlation_id: id,
+    method,
+    ...facts,
+    principal: who?.principal ?? null,
+    tenant: who?.tenant ?? null,
+    ...(isFailure ? { error: thrown } : {}),
+  };
+}
+
+function watchRequests(app: FastifyInstance, parts: AppParts): (request: FastifyRequest) => Course {
+  const { clock, hosts } = parts;
+  const elapsed = () => clock.elapsed?.() ?? clock.now();
+  const admit = createAdmit(parts.authenticate, parts.rate, elapsed);
+  const courses = new WeakMap<FastifyRequest, Course>();
+  const courseOf = (request: FastifyRequest): Course => {
+    const route = request.routeOptions.config.holdpoint;
+    const course = courses.get(request) ?? { since: elapsed(), route, who: undefined, error: undefined };
+    courses.set(request, course);
+    return course;
+  };
+  app.addHook("onRequest", async (request, reply) => {
+    const course = courseOf(request);
+    reply.headers({ ...SECURITY_HEADERS, "x-request-id": request.id });
+    const { host, origin } = request.headers;
+    checkHost(hosts, { host, origin, localAddress: request.socket.localAddress });
+    course.who = await admit(request, course.route);
+  });
+  app.setErrorHandler((error, request, reply) => {
+    courseOf(request).error = error;
+    return sendProblem(request, reply, error);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const course = courseOf(request);
+    const ms = Math.round((elapsed() - course.since) * 1_000) / 1_000;
+    const facts = { route: course.route?.path ?? NO_ROUTE, status: reply.statusCode, ms };
+    parts.answered?.({ method: request.method, ...facts });
+    parts.log(lineOf(request, course, facts));
+  });
+  return courseOf;
+}
+
+export function buildApp(parts: AppParts): FastifyInstance {
+  const app = newServer(parts);
+  const courseOf = watchRequests(app, parts);
+  const answer = async (request: FastifyRequest, reply: FastifyReply, route: Route) => {
+    const answered = await handOver(parts, request, courseOf(request));
+    if (parts.checkAnswers === true) checkAnswer(route, answered);
+    return send(reply, answered);
+  };
+  for (const route of parts.routes)
+    app.route({
+      method: route.method,
+      url: routerPath(route.path),
+      config: { holdpoint: route },
+      handler: (request, reply) => answer(request, reply, route),
+    });
+  return app;
+}

@@ -1,0 +1,36 @@
+/** Which person does something: whoever the credential is. What a body says counts only where nobody is authenticated. */
+import { HoldpointError } from "../core/errors.ts";
+import { isPerson, isPrincipal } from "../core/principal.ts";
+import type { Who } from "./authenticate.ts";
+
+const asPerson = (name: string): string => (name.startsWith("person:") ? name : `person:${name}`);
+
+function believed(named: string | undefined, field: string): string {
+  if (named === undefined)
+    throw new HoldpointError("invalid_input", `Without authentication, "${field}" has to say who it is.`);
+  const person = asPerson(named);
+  if (!isPrincipal(person)) throw new HoldpointError("invalid_input", `"${field}" is not a person's name.`);
+  return person;
+}
+
+/** `field` is where the body may name the same person. */
+export function personOf({ principal }: Who, named: string | undefined, field = "by"): string {
+  if (principal === null) return believed(named, field);
+  if (!isPerson(principal))
+    throw new HoldpointError("forbidden", "Only people do this; this is a credential of a program.", {
+      next: "Have a person do it, with their own session or key.",
+    });
+  if (named !== undefined && asPerson(named) !== principal)
+    throw new HoldpointError("forbidden", `"${field}" is not the person whose credential this is.`, {
+      next: `Leave "${field}" out, or have that person do it.`,
+    });
+  return principal;
+}
+
+/** Any principal: a program may take back what it asked. */
+export function principalOf(who: Who, named: string | undefined): string {
+  if (who.principal === null || isPerson(who.principal)) return personOf(who, named);
+  if (named !== undefined && named !== who.principal)
+    throw new HoldpointError("forbidden", `"by" is not the program whose credential this is.`);
+  return who.principal;
+}

@@ -1,0 +1,42 @@
+/** Answers and problems, as they leave. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { HoldpointError } from "../core/errors.ts";
+import { asHoldpointError, PROBLEM_TYPE, problemOf } from "./problem.ts";
+import { type Answer, type Route, routeName } from "./route.ts";
+
+/** Whether a route answers what it says it does. */
+export function checkAnswer(route: Route, answer: Answer): void {
+  const schema = route.answers[answer.status];
+  if (answer.status >= 400) return;
+  if (schema === undefined)
+    throw new HoldpointError("broken_rule", `${routeName(route)} answers ${answer.status}, undeclared.`);
+  if (typeof schema === "string" || !("body" in answer)) return;
+  // As it will be read: without what JSON leaves out.
+  const result = schema.safeParse(JSON.parse(JSON.stringify(answer.body)));
+  if (!result.success)
+    throw new HoldpointError("broken_rule", `${routeName(route)} answers otherwise than it says.`, {
+      cause: result.error,
+    });
+}
+
+export function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  if ("takeOver" in answer) {
+    reply.hijack();
+    answer.takeOver(reply);
+    return reply;
+  }
+  reply.code(answer.status).headers(answer.headers ?? {});
+  if ("text" in answer) return reply.type(answer.type).send(answer.text);
+  if (!reply.hasHeader("content-type")) reply.type("application/json; charset=utf-8");
+  return reply.send(JSON.stringify(answer.body));
+}
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const ours = asHoldpointError(error);
+  const [instance = "/"] = request.url.split("?");
+  const wait = ours.details["retry_after"];
+  if (typeof wait === "number") reply.header("retry-after", String(wait));
+  if (ours.code === "unauthenticated") reply.header("www-authenticate", 'Bearer realm="Holdpoint"');
+  const problem = problemOf(ours, { instance, requestId: request.id });
+  return reply.code(ours.status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
+}

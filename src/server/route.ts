@@ -1,0 +1,125 @@
+/**
+ * A route is a value. The server, the OpenAPI document, the reference page and the tests that try every route are made from
+ * the list of them, so there is none that nobody checks.
+ */
+import type { FastifyReply } from "fastify";
+import type { z } from "zod";
+import type { Scope } from "../core/scopes.ts";
+import type { Runtime } from "../engine/runtime.ts";
+import type { Who } from "./authenticate.ts";
+import type { Office } from "./tenants.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export const TAGS = [
+  "workflows",
+  "actions",
+  "approvals",
+  "receipts",
+  "journal",
+  "kill switch",
+  "grants",
+  "budgets",
+  "policies",
+  "alerts",
+  "events",
+  "identities",
+  "server",
+] as const;
+export type Tag = (typeof TAGS)[number];
+
+/** JSON, text of another kind, or whatever takes the connection over. */
+export type Answer =
+  | { readonly status: number; readonly body: unknown; readonly headers?: Headers }
+  | { readonly status: number; readonly text: string; readonly type: string; readonly headers?: Headers }
+  | { readonly status: number; readonly takeOver: (reply: FastifyReply) => void };
+
+export type Headers = { readonly [name: string]: string };
+
+type Schema = z.ZodType;
+type Given<Params extends Schema, Query extends Schema, Body extends Schema> = {
+  readonly params: z.output<Params>;
+  readonly query: z.output<Query>;
+  readonly body: z.output<Body>;
+  /** The correlation id. */
+  readonly requestId: string;
+  readonly header: (name: string) => string | undefined;
+};
+
+/** What a handler is given. `who` is of the tenant whose office it is. */
+export type Asked<
+  Params extends Schema = Schema,
+  Query extends Schema = Schema,
+  Body extends Schema = Schema,
+> = Given<Params, Query, Body> & {
+  readonly who: Who;
+  readonly tenant: string;
+  readonly runtime: Runtime;
+  readonly office: Office;
+  /** Asks again whether the credential still holds; for answers that take long. */
+  readonly stillKnown: () => Promise<boolean>;
+};
+
+type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
+  readonly method: Method;
+  /** With parameters in braces: `/api/workflows/{id}`. */
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: Tag;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** By status; a text for what is not JSON. Problems are added to all. */
+  readonly answers: { readonly [status: number]: Schema | string };
+  /**
+   * Of a POST, when a request under the same Idempotency-Key was begun and its process died: `repeat` what is the same when it
+   * is done twice, or say that it is not known. `none`: its answer must not be kept.
+   */
+  readonly whenLost?: "repeat" | "say" | "none";
+};
+
+export type ScopedRoute<
+  Params extends Schema = Schema,
+  Query extends Schema = Schema,
+  Body extends Schema = Schema,
+> = Facts<Params, Query, Body> & {
+  /** `any`: every known credential. */
+  readonly scope: Scope | "any";
+  handle(asked: Asked<Params, Query, Body>): Promise<Answer>;
+};
+
+export type PublicRoute<
+  Params extends Schema = Schema,
+  Query extends Schema = Schema,
+  Body extends Schema = Schema,
+> = Facts<Params, Query, Body> & {
+  readonly scope: "public";
+  handle(asked: Given<Params, Query, Body>): Promise<Answer>;
+};
+
+export type Route = ScopedRoute | PublicRoute;
+
+/** Keeps the types of a route's schemas together with its handler. */
+export function route<
+  Params extends Schema = Schema,
+  Query extends Schema = Schema,
+  Body extends Schema = Schema,
+>(value: ScopedRoute<Params, Query, Body>): Route {
+  return value as unknown as Route;
+}
+
+export function publicRoute<
+  Params extends Schema = Schema,
+  Query extends Schema = Schema,
+  Body extends Schema = Schema,
+>(value: PublicRoute<Params, Query, Body>): Route {
+  return value as unknown as Route;
+}
+
+export const ok = (body: unknown): Answer => ({ status: 200, body });
+export const created = (body: unknown): Answer => ({ status: 201, body });
+
+/** As the router wants it: `/api/workflows/:id`. */
+export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+export const routeName = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`;

@@ -1,0 +1,183 @@
+/** Actions: what was proposed, what became of it, and a person's word where nobody knows. */
+import { z } from "zod";
+import type { LiveAction } from "../../core/action/state.ts";
+import { type Action, type ActionSummary, getAction, pageOfActions } from "../../engine/actions.ts";
+import { resolveDoubt } from "../../engine/operate.ts";
+import { loadValue } from "../../engine/read-state.ts";
+import type { Runtime } from "../../engine/runtime.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
+import { personOf } from "../person.ts";
+import { ok, type Route, route } from "../route.ts";
+import { bySchema, idParams, json, reasonSchema, time, timeSchema } from "../wire.ts";
+
+const PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"] as const;
+const phase = z.enum(PHASES);
+
+const summary = z.object({
+  action_id: z.string(),
+  phase,
+  tool: z.string(),
+  effect_class: z.string(),
+  agent: z.string(),
+  request_id: z.string().nullable(),
+  args: z.string().meta({ description: "the beginning of the arguments" }),
+  args_hash: z.string(),
+  reason: z.string().nullable(),
+  approval_id: z.string().nullable(),
+  effect_id: z.string().nullable(),
+  proposed_at: timeSchema,
+});
+
+const refusal = z.object({
+  by: z.string(),
+  code: z.string(),
+  reason: z.string(),
+  retry: z.boolean(),
+  next: z.string(),
+});
+
+const actionSchema = z.object({
+  action_id: z.string(),
+  phase,
+  request_id: z.string().nullable(),
+  tool: z.string(),
+  effect_class: z.string(),
+  agent: z.string(),
+  requester: z.array(z.string()),
+  says: z.string().nullable(),
+  args: json,
+  args_hash: z.string(),
+  executed_from: z.string(),
+  workflow_id: z.string().nullable(),
+  approval_id: z.string().nullable(),
+  proposed_at: timeSchema,
+  review: z
+    .object({ verdict: z.string(), rule: z.string(), reason: z.string(), policy: z.string(), risk: json })
+    .nullable(),
+  effect: z.object({ effect_id: z.string(), attempt: z.number(), started_at: timeSchema }).nullable(),
+  outcome: z.object({ at: timeSchema, by: z.string(), reason: z.string(), result: json }).nullable(),
+  held: refusal.nullable(),
+  refusal: refusal.nullable(),
+});
+
+const LIST = "actions";
+const textOrNull = (value: unknown): string | null =>
+  typeof value === "string" && value !== "" ? value : null;
+
+function summaryOnWire({ id, phase: standing, ...row }: ActionSummary) {
+  return {
+    action_id: id,
+    phase: standing,
+    tool: row["tool"],
+    effect_class: row["effectClass"],
+    agent: row["agent"],
+    request_id: row["requestId"] ?? null,
+    args: row["args"],
+    args_hash: row["argsHash"],
+    reason: textOrNull(row["reason"]),
+    approval_id: textOrNull(row["approval"]),
+    effect_id: textOrNull(row["effect"]),
+    proposed_at: time(Number(row["at"])),
+  };
+}
+
+function approvalOf(action: LiveAction): string | null {
+  if ("approval" in action) return action.approval;
+  const grant = "effect" in action ? action.effect.grant : null;
+  return grant?.kind === "approval" ? grant.approval : null;
+}
+
+async function outcomeOf(place: Pick<Runtime, "store" | "tenant">, action: LiveAction) {
+  if (!("outcome" in action)) return null;
+  const { at, by, reason, result } = action.outcome;
+  return { at: time(at), by, reason, result: await loadValue(place, result) };
+}
+
+function effectOf(action: LiveAction) {
+  if (!("effect" in action)) return null;
+  const { id, attempt, startedAt } = action.effect;
+  return { effect_id: id, attempt, started_at: time(startedAt) };
+}
+
+function reviewOf({ review }: LiveAction) {
+  if (review === null) return null;
+  const { verdict, rule, reason, policy, risk } = review;
+  return { verdict, rule, reason, policy, risk: risk ?? null };
+}
+
+export async function actionOnWire(place: Pick<Runtime, "store" | "tenant">, action: Action) {
+  const { tool, agent, requester, says, args } = action;
+  return {
+    action_id: action.id,
+    phase: action.phase,
+    request_id: action.requestId,
+    tool,
+    effect_class: action.effectClass,
+    ...{ agent, requester, says, args },
+    args_hash: action.argsDigest.slice(0, 12),
+    executed_from: action.from,
+    workflow_id: action.within?.workflow ?? null,
+    approval_id: approvalOf(action),
+    proposed_at: time(action.proposedAt),
+    review: reviewOf(action),
+    effect: effectOf(action),
+    outcome: await outcomeOf(place, action),
+    held: "held" in action ? action.held : null,
+    refusal: "refusal" in action ? action.refusal : null,
+  };
+}
+
+export const actionRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/api/actions",
+    summary: "Actions, newest first",
+    tag: "actions",
+    scope: "actions:read",
+    query: z.strictObject({
+      phase: z.enum([...PHASES, "any"]).default("any"),
+      order: z.enum(["oldest", "newest"]).default("newest"),
+      ...pageQuery,
+    }),
+    answers: { 200: z.object({ actions: z.array(summary), next_cursor: nextCursor }) },
+    async handle({ runtime, query }) {
+      const { order } = query;
+      const { items, next } = await pageOfActions(runtime, {
+        phase: query.phase,
+        order,
+        ...pageOf(LIST, query),
+      });
+      return ok({ actions: items.map(summaryOnWire), next_cursor: sealCursor(LIST, next) });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/actions/{id}",
+    summary: "An action in full, by its own id, its effect's, or the caller's request id",
+    tag: "actions",
+    scope: "actions:read",
+    params: idParams,
+    answers: { 200: actionSchema },
+    handle: async ({ runtime, params }) =>
+      ok(await actionOnWire(runtime, await getAction(runtime, params.id))),
+  }),
+  route({
+    method: "POST",
+    path: "/api/effects/{id}/resolve",
+    summary: "A person's word on an effect in doubt",
+    tag: "actions",
+    scope: "effects:resolve",
+    params: idParams,
+    body: z.strictObject({
+      status: z.enum(["applied", "not_applied"]),
+      reason: reasonSchema,
+      by: bySchema,
+    }),
+    answers: { 200: actionSchema },
+    async handle({ runtime, who, params, body }) {
+      const { status, reason } = body;
+      await resolveDoubt(runtime, params.id, { status, reason, by: personOf(who, body.by) });
+      return ok(await actionOnWire(runtime, await getAction(runtime, params.id)));
+    },
+  }),
+];

@@ -1,0 +1,304 @@
+/** Approvals: what waits for people, and what they say. */
+import { z } from "zod";
+import { APPROVAL_STATUSES } from "../../core/approval/state.ts";
+import type { Json } from "../../core/json.ts";
+import {
+  type Approval,
+  type ApprovalSummary,
+  approveApproval,
+  cancelApproval,
+  getApproval,
+  listApprovals,
+  rejectApproval,
+  revokeApproval,
+} from "../../engine/approvals.ts";
+import { extendApproval } from "../../engine/extend.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
+import { personOf } from "../person.ts";
+import { type Asked, ok, type Route, route } from "../route.ts";
+import { bySchema, idParams, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
+
+const status = z.enum(APPROVAL_STATUSES);
+const about = z.enum(["action", "checkpoint", "question"]);
+
+const summary = z.object({
+  request_id: z.string().meta({ description: "the approval's id" }),
+  status,
+  about,
+  action_id: z.string().nullable(),
+  workflow_id: z.string().nullable(),
+  name: z.string().meta({ description: "of the tool, the checkpoint or the question" }),
+  agent: z.string(),
+  args: z.string().meta({ description: "the beginning of what is decided on" }),
+  args_hash: z.string(),
+  reason: z.string(),
+  votes: z.number(),
+  quorum: z.number(),
+  stage: z.number(),
+  stages: z.number(),
+  created_at: timeSchema,
+  decide_by: timeSchema.nullable(),
+  decided_by: z.array(z.string()),
+});
+
+const vote = z.object({
+  by: z.string(),
+  decision: z.enum(["approve", "reject"]),
+  note: z.string().nullable(),
+  via: z.string(),
+  stage: z.number(),
+  at: timeSchema,
+});
+const ending = z.object({ at: timeSchema, by: z.array(z.string()), reason: z.string() }).nullable();
+
+const approvalSchema = z.object({
+  request_id: z.string(),
+  status,
+  about,
+  action_id: z.string().nullable(),
+  workflow_id: z.string().nullable(),
+  name: z.string(),
+  effect_class: z.string(),
+  args: json,
+  args_hash: z.string(),
+  answer_schema: json,
+  preview: json,
+  agent: z.string(),
+  requester: z.array(z.string()),
+  says: z.string().nullable().meta({ description: "what the agent says about it; not to be trusted" }),
+  reason: z.string(),
+  rule: z.string(),
+  policy: z.string(),
+  binding: z.string(),
+  approvers: z.object({ quorum: z.number(), from: z.array(z.string()).nullable(), veto: z.boolean() }),
+  stage: z.number(),
+  stages: z.number(),
+  votes: z.array(vote),
+  edited: z.boolean(),
+  created_at: timeSchema,
+  decide_by: timeSchema.nullable(),
+  execute_by: timeSchema.nullable(),
+  decided: ending,
+  ended: ending,
+});
+
+const LIST = "approvals";
+
+type Subject = { readonly about: string; readonly id: string };
+/** For a checkpoint or a question `action` is the workflow's id. */
+const idsOf = ({ about: kind, id }: Subject) => ({
+  action_id: kind === "action" ? id : null,
+  workflow_id: kind === "action" ? null : id,
+});
+
+type Row = {
+  readonly [Field in
+    | "status"
+    | "about"
+    | "action"
+    | "tool"
+    | "agent"
+    | "args"
+    | "argsHash"
+    | "reason"]: string;
+} & { readonly [Field in "votes" | "quorum" | "stage" | "stages" | "requestedAt"]: number } & {
+  readonly decideBy: number | null;
+  readonly decidedBy: readonly string[];
+};
+
+function summaryOnWire({ id, ...fields }: ApprovalSummary) {
+  const row = fields as unknown as Row;
+  const { votes, quorum, stage, stages, agent, args, reason } = row;
+  return {
+    request_id: id,
+    status: row.status,
+    about: row.about,
+    ...idsOf({ about: row.about, id: row.action }),
+    name: row.tool,
+    agent,
+    args,
+    args_hash: row.argsHash,
+    reason,
+    ...{ votes, quorum, stage, stages },
+    created_at: time(row.requestedAt),
+    decide_by: timeOrNull(row.decideBy),
+    decided_by: row.decidedBy,
+  };
+}
+
+const endingOnWire = (end: Approval["ended"]) => end && { ...end, at: time(end.at) };
+
+export function approvalOnWire(approval: Approval) {
+  const kind = approval.subject?.kind ?? "action";
+  const { id, stage, edited, rule, policy, binding, agent, requester, says, reason } = approval;
+  return {
+    request_id: id,
+    status: approval.status,
+    about: kind,
+    ...idsOf({ about: kind, id: approval.action }),
+    name: approval.tool,
+    effect_class: approval.effectClass,
+    args: approval.args,
+    args_hash: approval.argsDigest.slice(0, 12),
+    answer_schema: approval.answerSchema ?? null,
+    preview: (approval.preview?.value ?? null) as Json,
+    ...{ agent, requester, says, reason, rule, policy, binding },
+    approvers: approval.approvers,
+    stage,
+    stages: approval.stages?.length ?? 1,
+    votes: approval.votes.map(({ by, decision, note, via, at, stage: of }) => ({
+      ...{ by, decision, note, via },
+      stage: of ?? 1,
+      at: time(at),
+    })),
+    edited,
+    created_at: time(approval.requestedAt),
+    decide_by: timeOrNull(approval.decideBy),
+    execute_by: timeOrNull(approval.executeBy),
+    decided: endingOnWire(approval.decided),
+    ended: endingOnWire(approval.ended),
+  };
+}
+
+/** As it stands after whatever was just done to it. */
+const standing = async ({ runtime }: Pick<Asked, "runtime">, id: string) =>
+  ok(approvalOnWire(await getApproval(runtime, id)));
+
+const binding = z.string().max(200).optional().meta({
+  description: "of what the person saw; a decision on anything else is refused",
+});
+const approvedBy = bySchema;
+
+const ballot = z.discriminatedUnion("decision", [
+  z.strictObject({
+    decision: z.literal("approve"),
+    note: z.string().max(10_000).optional(),
+    edit: json.optional().meta({ description: "fields of what was proposed, replaced" }),
+    binding,
+    approved_by: approvedBy,
+  }),
+  z.strictObject({
+    decision: z.literal("reject"),
+    reason: reasonSchema,
+    final: z.boolean().optional(),
+    binding,
+    approved_by: approvedBy,
+  }),
+]);
+const word = z.strictObject({ reason: reasonSchema, by: bySchema });
+
+async function cast(
+  { runtime, who, body }: Pick<Asked, "runtime" | "who"> & { body: z.output<typeof ballot> },
+  id: string,
+) {
+  const by = personOf(who, body.approved_by, "approved_by");
+  const said = { by, via: who.via, ...(body.binding === undefined ? {} : { binding: body.binding }) };
+  if (body.decision === "reject") {
+    const { reason, final } = body;
+    return rejectApproval(runtime, id, { ...said, reason, ...(final === undefined ? {} : { final }) });
+  }
+  const { note, edit } = body;
+  const more = { ...(note === undefined ? {} : { note }), ...(edit === undefined ? {} : { edit }) };
+  return approveApproval(runtime, id, { ...said, ...more });
+}
+
+export const approvalRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/api/approvals",
+    summary: "Approvals, oldest first; those that wait unless another status is asked for",
+    tag: "approvals",
+    scope: "approvals:read",
+    query: z.strictObject({
+      status: z.enum([...APPROVAL_STATUSES, "any"]).default("pending"),
+      order: z.enum(["oldest", "newest"]).default("oldest"),
+      ...pageQuery,
+    }),
+    answers: { 200: z.object({ approvals: z.array(summary), next_cursor: nextCursor }) },
+    async handle({ runtime, query }) {
+      const { status: wanted, order } = query;
+      const { items, next } = await listApprovals(runtime, { status: wanted, order, ...pageOf(LIST, query) });
+      return ok({ approvals: items.map(summaryOnWire), next_cursor: sealCursor(LIST, next) });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/approvals/{id}",
+    summary: "An approval in full: what is asked, of whom, and what became of it",
+    tag: "approvals",
+    scope: "approvals:read",
+    params: idParams,
+    answers: { 200: approvalSchema },
+    handle: (asked) => standing(asked, asked.params.id),
+  }),
+  route({
+    method: "POST",
+    path: "/api/approvals/{id}/votes",
+    summary: "Approve, approve with an edit, or reject, as the person whose credential it is",
+    tag: "approvals",
+    scope: "approvals:decide",
+    params: idParams,
+    body: ballot,
+    answers: { 200: approvalSchema },
+    whenLost: "repeat",
+    async handle(asked) {
+      const { id } = asked.params;
+      await cast(asked, id);
+      return standing(asked, id);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/approvals/{id}/extend",
+    summary: "Give people more time, by seconds or until a moment",
+    tag: "approvals",
+    scope: "approvals:decide",
+    params: idParams,
+    body: z.strictObject({
+      by_seconds: z.number().int().min(1).max(1_000_000_000).optional(),
+      until: timeSchema.optional(),
+      by: bySchema,
+    }),
+    answers: { 200: approvalSchema },
+    async handle({ runtime, who, params, body }) {
+      const { by_seconds, until } = body;
+      await extendApproval(runtime, params.id, {
+        by: personOf(who, body.by),
+        via: who.via,
+        ...(by_seconds === undefined ? {} : { byMs: by_seconds * 1_000 }),
+        ...(until === undefined ? {} : { until: Date.parse(until) }),
+      });
+      return standing({ runtime }, params.id);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/approvals/{id}/revoke",
+    summary: "Take a decision back that was not used yet",
+    tag: "approvals",
+    scope: "approvals:decide",
+    params: idParams,
+    body: word,
+    answers: { 200: approvalSchema },
+    async handle({ runtime, who, params, body }) {
+      const by = personOf(who, body.by);
+      await revokeApproval(runtime, { approval: params.id, by, reason: body.reason });
+      return standing({ runtime }, params.id);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/approvals/{id}/cancel",
+    summary: "Take a question back that nobody has answered yet",
+    tag: "approvals",
+    scope: "approvals:decide",
+    params: idParams,
+    body: word,
+    answers: { 200: approvalSchema },
+    async handle({ runtime, who, params, body }) {
+      const by = personOf(who, body.by);
+      await cancelApproval(runtime, { approval: params.id, by, reason: body.reason });
+      return standing({ runtime }, params.id);
+    },
+  }),
+];

@@ -1,0 +1,127 @@
+/** The journal read back: in commit order, one stream, or everything about an id; and verified. */
+import { z } from "zod";
+import { HoldpointError } from "../../core/errors.ts";
+import { STREAM_KINDS } from "../../core/stream.ts";
+import { type JournalRecord, readJournal, recordOf, verifyStore } from "../../engine/journal.ts";
+import { limitSchema, nextCursor, openCursor, pageQuery, sealCursor } from "../page.ts";
+import { ok, type Route, route } from "../route.ts";
+import { idParams, idSchema, json, time, timeOrNull, timeSchema } from "../wire.ts";
+
+export const entrySchema = z.object({
+  position: z.number().meta({ description: "in the store's commit order; rises, with gaps" }),
+  stream: z.string(),
+  seq: z.number(),
+  type: z.string(),
+  at: timeSchema,
+  hash: z.string(),
+  body: json,
+});
+
+export function entryOnWire({ position, stream, seq, type, at, hash, body }: JournalRecord) {
+  return { position, stream, seq, type, at: time(at), hash, body };
+}
+
+/** More than this is a matter of hours: the command line has no limit. */
+const MOST_VERIFIED = 1_000_000;
+const verifying = new WeakSet<object>();
+const LIST = "journal";
+
+/** As far as a number goes. */
+function positionOf(cursor: string | undefined): number {
+  const text = openCursor(LIST, cursor) ?? "0";
+  if (!/^\d{1,15}$/.test(text)) throw new HoldpointError("invalid_input", "The cursor is not a position.");
+  return Number(text);
+}
+
+async function refuseTooMuch(position: Promise<number>): Promise<void> {
+  if ((await position) <= MOST_VERIFIED) return;
+  throw new HoldpointError("payload_too_large", "The journal is too long to be verified in one request.", {
+    data: "Nothing was verified.",
+    next: "Run `holdpoint verify` on the store, or verify an export.",
+  });
+}
+
+export const journalRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/api/journal",
+    summary: "Entries of the tenant in commit order",
+    tag: "journal",
+    scope: "journal:read",
+    query: z.strictObject(pageQuery),
+    answers: { 200: z.object({ entries: z.array(entrySchema), next_cursor: nextCursor }) },
+    async handle({ runtime, query }) {
+      const { store, tenant } = runtime;
+      const page = await store.log(tenant, positionOf(query.cursor), query.limit);
+      const last = page.length < query.limit ? undefined : page.at(-1);
+      const next = last === undefined ? null : String(last.position);
+      const entries = page.map((entry) => entryOnWire(recordOf(entry)));
+      return ok({ entries, next_cursor: sealCursor(LIST, next) });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/journal/{kind}/{id}",
+    summary: "One stream, oldest entry first",
+    tag: "journal",
+    scope: "journal:read",
+    params: z.object({ kind: z.enum(STREAM_KINDS), id: idSchema }),
+    query: z.strictObject({ from_seq: z.coerce.number().int().min(1).default(1), limit: limitSchema }),
+    answers: { 200: z.object({ entries: z.array(entrySchema), next_seq: z.number().nullable() }) },
+    async handle({ runtime, params, query }) {
+      const { from_seq: fromSeq, limit } = query;
+      const found = await runtime.store.read(runtime.tenant, params, { fromSeq, limit: limit + 1 });
+      if (found.length === 0 && fromSeq === 1)
+        throw new HoldpointError("unknown_id", `There is no stream ${params.kind}/${params.id}.`);
+      const entries = found.slice(0, limit).map((entry) => entryOnWire(recordOf(entry)));
+      return ok({ entries, next_seq: found.length > limit ? fromSeq + limit : null });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/history/{id}",
+    summary: "Everything about an action, an approval, a grant or a workflow, in commit order",
+    tag: "journal",
+    scope: "journal:read",
+    params: idParams,
+    answers: { 200: z.object({ entries: z.array(entrySchema) }) },
+    handle: async ({ runtime, params }) =>
+      ok({ entries: (await readJournal(runtime, params.id)).map(entryOnWire) }),
+  }),
+  route({
+    method: "POST",
+    path: "/api/journal/verify",
+    summary: "Check every entry, chain and seal of the tenant; one at a time",
+    tag: "journal",
+    scope: "journal:verify",
+    body: z.strictObject({ require_sealed: z.boolean().default(false) }).optional(),
+    answers: {
+      200: z.object({
+        ok: z.boolean(),
+        total: z.number(),
+        findings: z.array(json),
+        counts: z.record(z.string(), z.number()),
+        last_seal: z.object({ n: z.number(), at: timeSchema }).nullable(),
+      }),
+    },
+    whenLost: "none",
+    async handle({ runtime, office, body }) {
+      await refuseTooMuch(runtime.store.position());
+      if (verifying.has(office))
+        throw new HoldpointError("rate_limited", "The journal is being verified already.", {
+          details: { retry_after: 5 },
+        });
+      verifying.add(office);
+      try {
+        const keys = await runtime.knownKeys();
+        const report = await verifyStore(runtime, { keys, requireSealed: body?.require_sealed ?? false });
+        const { lastSeal, total, findings, counts } = report;
+        const at = timeOrNull(lastSeal?.at);
+        const last_seal = lastSeal === undefined ? null : { n: lastSeal.n, at };
+        return ok({ ok: report.ok, total, findings, counts, last_seal });
+      } finally {
+        verifying.delete(office);
+      }
+    },
+  }),
+];

@@ -1,0 +1,138 @@
+/** Every setting of the server in one table: a flag wins over the environment, and that over the default. */
+import { z } from "zod";
+import { HoldpointError } from "../core/errors.ts";
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = z.coerce.number().int().min(1).max(1_000_000);
+const text = z.string().min(1).max(4_096);
+const names = z.array(z.string().regex(/^[A-Za-z0-9.[\]:-]{1,255}$/, "is not the name of a host"));
+
+type Setting = {
+  /** Without one it can only be said by the environment. */
+  readonly flag?: string;
+  /** The first that is set counts. */
+  readonly variables: readonly string[];
+  readonly schema: z.ZodType;
+  readonly fallback?: unknown;
+  /** A flag that is on or off, or one that may be repeated; in the environment `true` or a list with commas. */
+  readonly form?: "switch" | "list";
+};
+
+export const SETTINGS = {
+  host: { flag: "host", variables: ["HOLDPOINT_HOST"], schema: text, fallback: "127.0.0.1" },
+  port: { flag: "port", variables: ["HOLDPOINT_PORT", "PORT"], schema: port, fallback: 8_000 },
+  data: { flag: "data", variables: ["HOLDPOINT_DATA"], schema: text },
+  database: {
+    flag: "database",
+    variables: ["HOLDPOINT_DATABASE", "DATABASE_URL"],
+    schema: text.regex(/^postgres(ql)?:\/\/./, "is not an address such as postgres://user@host/database"),
+  },
+  policy: { flag: "policy", variables: ["HOLDPOINT_POLICY"], schema: text },
+  definitions: { flag: "definitions", variables: ["HOLDPOINT_DEFINITIONS"], schema: text },
+  allowHost: {
+    flag: "allow-host",
+    variables: ["HOLDPOINT_ALLOW_HOST"],
+    schema: names,
+    fallback: [],
+    form: "list",
+  },
+  noAuth: {
+    flag: "no-auth",
+    variables: ["HOLDPOINT_NO_AUTH"],
+    schema: z.boolean(),
+    fallback: false,
+    form: "switch",
+  },
+  log: { flag: "log", variables: ["HOLDPOINT_LOG"], schema: z.enum(["json", "text", "off"]) },
+  rate: { variables: ["HOLDPOINT_RATE"], schema: count, fallback: 1_000 },
+  burst: { variables: ["HOLDPOINT_BURST"], schema: count, fallback: 2_000 },
+  listeners: { variables: ["HOLDPOINT_LISTENERS"], schema: count, fallback: 100 },
+  graceSeconds: {
+    variables: ["HOLDPOINT_GRACE_SECONDS"],
+    schema: z.coerce.number().int().min(0).max(600),
+    fallback: 8,
+  },
+} as const satisfies Record<string, Setting>;
+
+export type Settings = {
+  readonly host: string;
+  readonly port: number;
+  readonly data: string | undefined;
+  readonly database: string | undefined;
+  readonly policy: string | undefined;
+  readonly definitions: string | undefined;
+  readonly allowHost: readonly string[];
+  readonly noAuth: boolean;
+  /** What suits where it is written to, unless set. */
+  readonly log: "json" | "text" | "off" | undefined;
+  /** Requests a second of one credential, and how many at once. */
+  readonly rate: number;
+  readonly burst: number;
+  /** Streams of events that one credential may have open. */
+  readonly listeners: number;
+  /** How long requests under way get when the server stops. */
+  readonly graceSeconds: number;
+};
+
+export type Given = {
+  readonly flags: ReadonlyMap<string, readonly string[]>;
+  readonly environment: (name: string) => string | undefined;
+};
+
+type Said = { readonly where: string; readonly value: unknown };
+
+function fromFlag({ flag, form }: Setting, { flags }: Given): Said | undefined {
+  const values = flag === undefined ? undefined : flags.get(flag);
+  if (values === undefined) return undefined;
+  const where = `--${flag}`;
+  if (form === "switch") return { where, value: true };
+  return { where, value: form === "list" ? values : values.at(-1) };
+}
+
+const SWITCHES: { readonly [text: string]: boolean } = { true: true, "1": true, false: false, "0": false };
+
+function fromEnvironment({ variables, form }: Setting, { environment }: Given): Said | undefined {
+  const where = variables.find((name) => (environment(name) ?? "") !== "");
+  if (where === undefined) return undefined;
+  const value = environment(where) ?? "";
+  if (form === "switch") return { where, value: SWITCHES[value.toLowerCase()] ?? value };
+  if (form === "list") return { where, value: value.split(",").map((part) => part.trim()) };
+  return { where, value };
+}
+
+const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
+export const isLoopback = (host: string): boolean => LOOPBACK.has(host.toLowerCase());
+
+function readOne(setting: Setting, given: Given): { readonly value: unknown } | { readonly fault: string } {
+  const said = fromFlag(setting, given) ?? fromEnvironment(setting, given);
+  if (said === undefined) return { value: setting.fallback };
+  const result = setting.schema.safeParse(said.value);
+  if (result.success) return { value: result.data };
+  return { fault: `${said.where}: ${result.error.issues.map(({ message }) => message).join(", ")}` };
+}
+
+/** What two settings together rule out. A folder that is typed wins over a database of the environment. */
+function faultsTogether({ noAuth, host }: Settings, { flags }: Given): readonly string[] {
+  const exposed = noAuth && !isLoopback(host);
+  return [
+    ...(exposed ? [`--no-auth: only with a loopback address, and --host is ${host}`] : []),
+    ...(flags.has("data") && flags.has("database") ? ["--data and --database exclude each other"] : []),
+  ];
+}
+
+/** Everything that is wrong is said at once. */
+export function readSettings(given: Given): Settings {
+  const read = Object.entries(SETTINGS).map(([name, setting]) => [name, readOne(setting, given)] as const);
+  const settings = Object.fromEntries(
+    read.map(([name, one]) => [name, "value" in one ? one.value : undefined]),
+  ) as Settings;
+  const wrong = read.flatMap(([, one]) => ("fault" in one ? one.fault : []));
+  const faults = wrong.length > 0 ? wrong : faultsTogether(settings, given);
+  if (faults.length > 0)
+    throw new HoldpointError("invalid_input", `The settings cannot be used: ${faults.join("; ")}.`, {
+      details: { faults },
+      data: "Nothing was started.",
+      next: "Correct what is named; `holdpoint serve --help` and the reference of settings have all of them.",
+    });
+  return given.flags.has("data") ? { ...settings, database: undefined } : settings;
+}
