@@ -112,8 +112,14 @@ export type {
   Rejection,
 } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
-export type { KeptPolicy, KeptVersion } from "./engine/backtest/kept-policies.ts";
+export type {
+  KeptPolicy,
+  KeptVersion,
+  ListedVersion,
+  PolicyStanding,
+} from "./engine/backtest/kept-policies.ts";
 export type { RecordedTool } from "./engine/backtest/known-tools.ts";
+export type { PolicyProgram } from "./engine/backtest/policy-programs.ts";
 export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
 export type { Told } from "./engine/backtest/told.ts";
 export type { GrantOffer, GrantPage } from "./engine/check-grant.ts";

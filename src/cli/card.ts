@@ -8,7 +8,9 @@ import { isArtifactRef } from "../core/stored-value.ts";
 import type { EffectClass } from "../core/tool-rules.ts";
 import type { Action } from "../engine/actions.ts";
 import type { Approval } from "../engine/approvals.ts";
+import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
+import { policyWords, printRemarks } from "./policy-words.ts";
 import { readable } from "./readable.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
 import {
@@ -29,6 +31,7 @@ export type Card = {
   readonly approval: Approval | undefined;
   readonly action: Action;
   readonly receipt: Receipt | undefined;
+  readonly policies: PolicyNames;
   readonly now: number;
   readonly full: boolean;
 };
@@ -111,28 +114,19 @@ function printPreview(sections: Sections, { approval, full }: Card): void {
   }
 }
 
-function printWords(sections: Sections, { action, approval }: Card): void {
+function printWords(sections: Sections, { action, approval, policies }: Card): void {
   const says = approval?.says ?? action.says;
   if (says !== null) {
     sections.heading("The agent says (its own words, checked by nobody)");
     sections.quote(says);
   }
   sections.heading("Why it is asked");
-  const { rule, reason } = approval ?? action.review ?? { rule: "-", reason: "it was not reviewed" };
+  const asked = approval ?? action.review;
+  const { rule, reason } = asked ?? { rule: "-", reason: "it was not reviewed" };
+  if (asked !== null) sections.field("policy", policyWords(asked, policies));
   sections.field("rule", rule);
   sections.field("reason", reason === "" ? "-" : reason);
-  printRemarks(sections, action.review);
-}
-
-/** What the policy thinks of the risk, and what its rules on trial would have said. */
-function printRemarks(sections: Sections, review: Action["review"]): void {
-  const { risk, shadow = [] } = review ?? {};
-  if (risk !== undefined) {
-    const why = risk.conditions.length === 0 ? "" : ` (${risk.conditions.join(", ")})`;
-    sections.field("risk", `${risk.score}, ${risk.level}${why}`);
-  }
-  for (const { rule, verdict, reason } of shadow)
-    sections.field("on trial", `${rule} would ${verdict}${reason === "" ? "" : `: ${reason}`}`);
+  printRemarks(sections, action.review, policies);
 }
 
 /** What a workflow asked is used up in the commit that decides it: the decision says more. */
@@ -178,7 +172,7 @@ export function printVotes(sections: Sections, { approval, now }: Pick<Card, "ap
     sections.field(approval.status, endingText(approval.ended, now));
 }
 
-function printEdit(terminal: Terminal, sections: Sections, { approval, full }: Card): void {
+function printEdit(terminal: Terminal, sections: Sections, { approval, full, policies }: Card): void {
   if (approval?.edit != null) {
     sections.heading("An edit waits for review", "yellow");
     sections.field("by", approval.edit.by);
@@ -187,9 +181,11 @@ function printEdit(terminal: Terminal, sections: Sections, { approval, full }: C
     terminal.line("  A process that has the tool reviews it; nothing runs before that.");
   }
   if (approval?.editRefused != null) {
-    const { by, rule, reason } = approval.editRefused;
+    const { by, rule, reason, policy, documents } = approval.editRefused;
     sections.heading("The last edit was refused", "red");
     sections.field("by", by);
+    if (policy !== undefined)
+      sections.field("policy", policyWords({ policy, ...(documents && { documents }) }, policies));
     sections.field("rule", rule);
     sections.field("reason", reason);
   }

@@ -7,6 +7,7 @@ import { CommandError } from "./failure.ts";
 import { showGrant } from "./grants.ts";
 import { printIntentCard } from "./intent-card.ts";
 import { printIntent } from "./intents.ts";
+import { namesOf } from "./policy-words.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
@@ -27,7 +28,8 @@ async function loadCard(context: Context, id: string): Promise<Card> {
   const linked = asked === undefined ? approvalOf(action) : undefined;
   const approval = linked === undefined ? asked : await hp.approvals.get(linked);
   const receipt = await hp.receipts.get(action.id);
-  return { approval, action, receipt, now, full, where: whereFlags(context) };
+  const policies = await namesOf(hp);
+  return { approval, action, receipt, policies, now, full, where: whereFlags(context) };
 }
 
 async function showAction(context: Context, id: string): Promise<number> {

@@ -6,6 +6,7 @@ import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import type { History } from "./history.ts";
 import type { Lanes } from "./lanes.ts";
+import type { InForce } from "./policy/in-force.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import type { Waker } from "./waker.ts";
@@ -127,6 +128,10 @@ export type Runtime = {
   readonly history: History;
   readonly waker: Waker;
   readonly epoch: () => Promise<Epoch>;
+  /** The same, where it was begun already; undefined where nothing needed one yet. */
+  readonly begunEpoch: () => Promise<Epoch | undefined>;
+  /** Versions of policies that this instance judges by. */
+  readonly inForce: InForce;
   readonly signingKey: () => Promise<SigningKey>;
   /** Public keys that this machine trusts; none while there is no key. */
   readonly knownKeys: () => Promise<readonly PublicJwk[]>;

@@ -33,7 +33,7 @@ import type { ReviewFacts } from "./events.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import { review, withPeople } from "./review.ts";
-import { reviewFacts } from "./review-facts.ts";
+import { reviewFacts, versionsOf } from "./review-facts.ts";
 import {
   argsOf,
   type Executor as Bringer,
@@ -156,14 +156,14 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
       return startByVerdict(draft, id, answer, executor);
     case "escalate": {
       const { approval, nonce } = executor.ids;
-      const { policyDigest: policy, schemaText } = executor.rules;
+      const { schemaText } = executor.rules;
       const shows = previewNow(draft, { action: id, args: answer.args, approval: null }, executor);
       if (shows.kind === "load") return shows;
       const more = askPeople(draft, {
         action: id,
         state: live(draft, id),
         review: answer,
-        policy,
+        versions: versionsOf(executor.rules),
         schemaText,
         approval,
         nonce,

@@ -117,9 +117,10 @@ export function withPeople(draft: Draft, state: LiveAction, answer: Review): Nee
   const { apart = [] } = left;
   const fault = unmeetable(answer, state.requester, { apart, roster: draft.state(ROSTER) });
   if (fault === undefined) return answer;
-  const { args, revisions, risk, shadow } = answer;
+  const { args, revisions, risk, risks, shadow } = answer;
   const reason = `the policy asks for the impossible: ${fault}`;
-  return { args, revisions, risk, shadow, rule: "policy", reason, verdict: "block", invalidRevision: false };
+  const said = { args, revisions, risk, risks, shadow, rule: "policy", reason };
+  return { ...said, verdict: "block", invalidRevision: false };
 }
 
 /** Reviews an action with `args`: those that would run, as proposed, revised or edited. */

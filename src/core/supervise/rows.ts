@@ -95,6 +95,7 @@ export function traceRow(step: Step): TraceRow {
     ...(decision === undefined ? {} : { supervisor_decision: decision }),
     executed_from: call.from,
     ...(human === undefined ? {} : { human_approved: human.approved }),
+    ...(call.grant === null ? {} : { standing_grant: call.grant }),
     ...(risk === undefined ? {} : { risk_score: risk.score }),
     ...end,
   };

@@ -5,6 +5,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { type Action, getAction } from "../actions.ts";
 import { type Approval, getApproval } from "../approvals.ts";
+import { type PolicyNames, policyNames } from "../backtest/kept-policies.ts";
 import { getReceipt } from "../receipts.ts";
 import type { Runtime } from "../runtime.ts";
 import { getWorkflow, snapshotOf, type WorkflowDetails } from "../workflow/operate-workflows.ts";
@@ -18,6 +19,7 @@ export type Shown =
       readonly approval: Approval | undefined;
       readonly action: Action;
       readonly receipt: Receipt | undefined;
+      readonly policies: PolicyNames;
     }
   | { readonly kind: "question"; readonly approval: Approval; readonly workflow: WorkflowDetails }
   | {
@@ -35,7 +37,8 @@ export type RenderCard = (shown: Shown, now: number) => readonly string[];
 
 async function ofAction(runtime: Runtime, id: string, approval: Approval | undefined): Promise<Shown> {
   const action = await getAction(runtime, id);
-  return { kind: "action", approval, action, receipt: await getReceipt(runtime, id) };
+  const receipt = await getReceipt(runtime, id);
+  return { kind: "action", approval, action, receipt, policies: await policyNames(runtime) };
 }
 
 async function snapshotIn(runtime: Runtime, workflow: string, name: string): Promise<JsonObject | undefined> {

@@ -6,15 +6,16 @@ import { copyJson } from "../../core/canonical-json.ts";
 import { digestOf } from "../../core/digest.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
+import { remarksOf } from "../../core/remarks.ts";
 import { actionStream, budgetStream, streamName } from "../../core/stream.ts";
-import type { Cost, ToolRules } from "../../core/tool-rules.ts";
-import type { PolicyInput } from "../../core/verdict.ts";
+import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import type { Answer, NotExecuted } from "../answer.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
+import { inFront } from "../policy/in-front.ts";
 import { withRules } from "../policy/with-rules.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
@@ -54,23 +55,16 @@ export function checkCallOptions(options: WorkflowCallOptions): void {
 
 /** The same tool, but a person is asked where the policy would have let it through. */
 export function asking(tool: Tool): Tool {
-  const { rules } = tool;
   const reason = "the workflow asks for an approval of this step";
-  const judge = (own: ToolRules["policy"]) => (input: PolicyInput) => {
-    const said = own(input);
-    return said.verdict === "approve"
-      ? ({ verdict: "escalate", reason, rule: "approvalRequired" } as const)
-      : said;
-  };
-  const asked = withRules(rules, {
-    get policyDigest() {
-      return digestOf([rules.policyDigest, "approvalRequired"]);
-    },
-    get policy() {
-      return judge(rules.policy);
+  const rules = inFront(tool.rules, {
+    digest: (own) => digestOf([own, "approvalRequired"]),
+    policy: (own) => (input) => {
+      const said = own(input);
+      if (said.verdict !== "approve") return said;
+      return { verdict: "escalate", reason, rule: "approvalRequired", ...remarksOf(said) };
     },
   });
-  return { ...tool, rules: asked };
+  return { ...tool, rules };
 }
 
 /** The dearest in each currency: what a tool declares for several budgets is the same money. */

@@ -1,6 +1,7 @@
 /** What a workflow's author writes, and what the definition is given to work with. */
 import type { Money } from "../../core/money.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import type { RunGuard } from "../../core/supervise/limits.ts";
 import type { EffectClass } from "../../core/tool-rules.ts";
 import type { ApproverRule } from "../../core/verdict.ts";
 import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
@@ -205,6 +206,12 @@ export type WorkflowBody<Input, Result> = (
   input: Input,
 ) => Result | Promise<Result>;
 
+export type Limits = {
+  readonly digest: string;
+  /** Made anew for each review: what it goes by may change in between. */
+  guard(): RunGuard;
+};
+
 /** A definition as the engine keeps it. */
 export type Definition = {
   readonly name: string;
@@ -212,8 +219,8 @@ export type Definition = {
   readonly body: WorkflowBody<unknown, unknown>;
   /** A policy document over its calls, beside whatever else decides about them. */
   readonly document?: () => CompiledPolicy;
-  /** Limits of the engine's own, asked beside the author's policy; the strictest holds. */
-  readonly limits?: Policy<never>;
+  /** Limits of the engine's own, asked after everything else. */
+  readonly limits?: Limits;
   /** What the kill switch or a budget holds up is refused, instead of waited with. */
   readonly givesUpHeld?: boolean;
   /** Made for one run: another of the same name may have other parts. */
