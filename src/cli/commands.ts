@@ -19,6 +19,7 @@ import { intents } from "./intents.ts";
 import { journal } from "./journal.ts";
 import { keys } from "./keys.ts";
 import { loginLink } from "./login-link.ts";
+import { monitor } from "./monitor.ts";
 import { notifications } from "./notifications.ts";
 import { people } from "./people.ts";
 import { policyBacktest } from "./policy/backtest.ts";
@@ -53,6 +54,7 @@ export const COMMANDS: readonly Command[] = [
   approvals,
   workflows,
   alerts,
+  monitor,
   notifications,
   endpoints,
   show,

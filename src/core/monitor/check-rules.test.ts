@@ -39,6 +39,7 @@ describe("rules of a monitor", () => {
     refused([{ kind: "errors", name: "e", above: 1, last: 10 }], /"above" is a share/);
     refused([{ kind: "errors", name: "e", above: 0.5, last: 3 }], /never as many as "least" wants, 5/);
     refused([{ kind: "progress", name: "p", withinMs: 5 }], /at least one of fewerThan, moreThan/);
+    refused([{ kind: "silence", name: "s" }], /^Rule 1 \(silence\) needs "forMs"/);
     refused([{ kind: "resources", name: "u" }], /at least one of tokens/);
     refused([{ kind: "resources", name: "u", cost: { currency: "USD", micros: 5 } }], /micros as a bigint/);
     refused([{ kind: "when", name: "w", condition: "args.x > 1" }], /"condition" is a function/);

@@ -142,6 +142,7 @@ function checkNeeds(where: string, kind: MonitorRule["kind"], rule: Given): void
   if (rule["name"] === undefined) wrong(`${where} has a name.`);
   for (const [how, needed] of NEEDS[kind]) {
     const count = needed.filter((field) => rule[field] !== undefined).length;
+    if (count === 0 && needed.length === 1) wrong(`${where} needs "${needed[0]}".`);
     if (count === 0 || (how === "one" && count > 1))
       wrong(`${where} has ${how === "one" ? "one" : "at least one"} of ${needed.join(", ")}.`);
   }

@@ -99,7 +99,7 @@ export function parseYaml(
   if (faults.length > 0) return { ...source, faults, value: undefined };
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
-    const huge = isHuge(value) ? [finding(text, 0, `the policy holds over ${MOST_VALUES} values`)] : [];
+    const huge = isHuge(value) ? [finding(text, 0, `the file holds over ${MOST_VALUES} values`)] : [];
     return { ...source, faults: huge, value: huge.length > 0 ? undefined : value };
   } catch (error) {
     const message = aliasWords(errorText(error), MOST_ALIASES);
