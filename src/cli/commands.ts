@@ -34,6 +34,7 @@ import { restored } from "./restored.ts";
 import { revoke } from "./revoke.ts";
 import { rollback } from "./rollback.ts";
 import { run } from "./run.ts";
+import { scenariosApply } from "./scenario/apply.ts";
 import { seal } from "./seal.ts";
 import { serve } from "./serve.ts";
 import { show } from "./show.ts";
@@ -63,6 +64,7 @@ export const COMMANDS: readonly Command[] = [
   extend,
   grants,
   intents,
+  scenariosApply,
   rollback,
   fork,
   journal,

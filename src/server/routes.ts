@@ -8,6 +8,7 @@ import { budgetRoutes } from "./routes/budgets.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
+import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
 import { policyRoutes } from "./routes/policies.ts";
@@ -22,6 +23,7 @@ export function allRoutes({ condition, desk }: RouteParts): readonly Route[] {
     ...workflowRoutes,
     ...actionRoutes,
     ...approvalRoutes,
+    ...intentRoutes,
     ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,
