@@ -32,7 +32,11 @@ export function readKeys(file: string): JsonObject {
   }
   const kept = parseJson(text);
   if (isJsonObject(kept)) return kept;
-  throw new CommandError("file_error", `${file} is not a file of agents' keys.`, "Move it away, then apply again.");
+  throw new CommandError(
+    "file_error",
+    `${file} is not a file of agents' keys.`,
+    "Move it away, then apply again.",
+  );
 }
 
 /** Whole or not at all. */
