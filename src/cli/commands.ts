@@ -36,6 +36,7 @@ import { restored } from "./restored.ts";
 import { revoke } from "./revoke.ts";
 import { rollback } from "./rollback.ts";
 import { run } from "./run.ts";
+import { scenariosApply } from "./scenario/apply.ts";
 import { seal } from "./seal.ts";
 import { serve } from "./serve.ts";
 import { show } from "./show.ts";
@@ -68,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
   takeBack,
   grants,
   intents,
+  scenariosApply,
   rollback,
   fork,
   journal,

@@ -15,6 +15,7 @@ export const TAGS = [
   "workflows",
   "actions",
   "approvals",
+  "intents",
   "receipts",
   "journal",
   "kill switch",

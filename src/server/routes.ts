@@ -9,6 +9,7 @@ import { budgetRoutes } from "./routes/budgets.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
+import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
@@ -32,6 +33,7 @@ export function allRoutes({ condition, desk, hands, metrics }: RouteParts): read
     ...workflowRoutes,
     ...actionRoutes,
     ...approvalRoutes,
+    ...intentRoutes,
     ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,

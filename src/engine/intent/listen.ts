@@ -112,6 +112,20 @@ async function news(
   return position;
 }
 
+/** What is there; where that is nothing, the next that comes within the time. */
+export async function nextFor(runtime: Runtime, agent: string, holdMs: number): Promise<readonly Intent[]> {
+  const { items } = await deliverable(runtime, agent);
+  if (items.length > 0 || holdMs <= 0) return items;
+  const over = new AbortController();
+  void runtime.clock.sleep(holdMs, over.signal).then(() => over.abort());
+  try {
+    for await (const { intent } of listenFor(runtime, agent, over.signal)) return [intent];
+    return [];
+  } finally {
+    over.abort();
+  }
+}
+
 /** Ends when the signal aborts, or the instance closes. */
 export async function* listenFor(
   runtime: Runtime,

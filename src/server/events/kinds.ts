@@ -9,6 +9,7 @@ const READ_BY: { readonly [kind in StreamKind]?: Scope } = {
   approval: "approvals:read",
   budget: "budgets:read",
   grant: "grants:read",
+  intent: "intents:read",
   policy: "policies:read",
   switch: "switch:read",
   workflow: "workflows:read",
