@@ -149,7 +149,7 @@ describe("the life cycle against a table", () => {
       by: fc.constantFrom(DOER, SENDER, ANN, "agent:else"),
     });
     const ends = ["intent.completed", "intent.failed", "intent.timed_out", "intent.cancelled"];
-    fc.assert(
+    void fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), fc.nat(14), (steps, lateFrom) => {
         let world: World = sentWorld({ withinMs: 1_000 });
         let status = "created";
