@@ -201,3 +201,29 @@ describe("an intent of a workflow that goes back", () => {
     await completed.desk.close();
   });
 });
+
+describe("a fork of a workflow that waits for an intent", () => {
+  test("sends nothing again, waits for the same one, and both are answered", async () => {
+    const { place, desk, id, end } = await opened(
+      async (ctx) => {
+        const sent = await ctx.send("sort", TASK);
+        await ctx.checkpoint("Look");
+        return ctx.waitFor("sorted", sent);
+      },
+      { checkpoints: [{ name: "Look" }] },
+    );
+    await desk.approvals.approve(await question(place, desk), ANN);
+    await place.until(async () => (await typesOf(desk, id)).includes("wait.began"));
+    await atRest(place, desk, id);
+    const fork = await desk.workflows.fork(id, { at: "Look" });
+    await place.until(async () => (await typesOf(desk, fork)).includes("wait.began"));
+    const all = await sentBy(desk);
+    assert.equal(all.length, 1);
+    await desk.intents.answer(all[0]?.id ?? "", { by: "agent:doer", data: 9 });
+    assert.partialDeepStrictEqual(await end(), { result: { status: "completed", data: 9 } });
+    assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(fork)), {
+      result: { status: "completed", data: 9 },
+    });
+    await desk.close();
+  });
+});
