@@ -127,10 +127,10 @@ async function send(context: Context): Promise<number> {
 
 function answerOf(context: Context): IntentAnswer {
   const failed = flag(context, "failed");
-  if (failed !== undefined && isOn(context, "with"))
-    throw usage("It is completed --with something, or it has --failed.", "Leave one of them out.");
+  if (failed !== undefined && isOn(context, "result"))
+    throw usage("An intent is completed with a --result, or it has --failed.", "Leave one of them out.");
   const by = context.person;
-  return failed === undefined ? { by, data: jsonIn(context, "with") } : { by, failed };
+  return failed === undefined ? { by, data: jsonIn(context, "result") } : { by, failed };
 }
 
 async function answer(context: Context): Promise<number> {
@@ -148,7 +148,7 @@ const PARTS: ReadonlyMap<string, Part> = new Map([
   ["list", { flags: ["status", "to", "from", "limit"], run: list }],
   ["get", { flags: ["full"], run: get }],
   ["send", { flags: ["type", "to", "payload", "request-id", "within"], run: send }],
-  ["answer", { flags: ["with", "failed", "full"], run: answer }],
+  ["answer", { flags: ["result", "failed", "full"], run: answer }],
   ["cancel", { flags: ["reason", "full"], run: cancel }],
 ]);
 
@@ -171,7 +171,7 @@ export const intents: Command = {
     payload: { value: "<json>", summary: "send: what the recipient is told" },
     "request-id": { value: "<id>", summary: "send: the same again under it is the same intent" },
     within: { value: "<span>", summary: "send: how long it may take, such as 7d; for ever unless set" },
-    with: { value: "<json>", summary: "answer: the data that it is completed with" },
+    result: { value: "<json>", summary: "answer: the data that it is completed with" },
     failed: { value: "<text>", summary: "answer: why it failed instead" },
     reason: { value: "<text>", summary: "cancel: why; it is recorded" },
     full: { summary: "get: long values in full" },

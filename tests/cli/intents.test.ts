@@ -24,7 +24,7 @@ describe("intents", () => {
       ME,
       "agent:doer",
     ]);
-    const answered = await runCli(folder, ["intents", "answer", id, "--with", '{"sorted": 3}']);
+    const answered = await runCli(folder, ["intents", "answer", id, "--result", '{"sorted": 3}']);
     assert.equal(answered.code, 0, answered.err);
     assert.match(answered.out, /^lifecycle_status: COMPLETED$/m);
     const got = await runCli(folder, ["intents", "get", id.slice(0, -1)]);
@@ -65,7 +65,7 @@ describe("intents", () => {
     for (const [line, words] of [
       [["intents", "burn"], /There is no "intents burn"/],
       [["intents", "send", "--to", "agent://x"], /needs --type/],
-      [["intents", "list", "--with", "1"], /--with does not go with/],
+      [["intents", "list", "--result", "1"], /--result does not go with/],
       [
         ["intents", "send", "--type", "human_approval", "--to", "agent://x"],
         /names nobody who could approve/,
