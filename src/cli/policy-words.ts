@@ -1,13 +1,16 @@
 /** By which versions of which policies something was decided, and what they remarked, for people. */
 import type { ReviewFacts } from "../core/action/events.ts";
 import { documentsNamed } from "../core/action/review-facts.ts";
+import type { Action } from "../engine/actions.ts";
 import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
-import type { Action, Holdpoint } from "../index.ts";
+import type { Policies } from "../engine/policies.ts";
 import type { Sections } from "./sections.ts";
 
 const SHORT = 12;
 
-export async function namesOf({ policies }: Pick<Holdpoint, "policies">): Promise<PolicyNames> {
+type Asking = { readonly policies: Pick<Policies, "versions"> };
+
+export async function namesOf({ policies }: Asking): Promise<PolicyNames> {
   return new Map((await policies.versions()).map(({ digest, name }) => [digest, name]));
 }
 

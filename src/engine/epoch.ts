@@ -11,9 +11,8 @@ import { epochStream, policyStream } from "../core/stream.ts";
 import type { EpochHold } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { stopwatch } from "./clock.ts";
-import type { InForce } from "./policy/in-force.ts";
 import { runCommand } from "./run-command.ts";
-import { type Epoch, freshId, type Runtime } from "./runtime.ts";
+import { type Epoch, freshId, type InForce, type Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock" | "random" | "agent">;
 

@@ -2,11 +2,11 @@
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../core/ids.ts";
 import type { PublicJwk, SigningKey } from "../core/jws.ts";
 import type { CompiledPolicy } from "../core/policy/compile.ts";
+import type { UsedVersion } from "../core/policy-use.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import type { History } from "./history.ts";
 import type { Lanes } from "./lanes.ts";
-import type { InForce } from "./policy/in-force.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import type { Waker } from "./waker.ts";
@@ -111,6 +111,11 @@ export type Epoch = {
   /** Renews a hold that is about to lapse. One that was lost is the error `epoch_ended`. */
   confirm(): Promise<void>;
 };
+
+/** How many documents of this instance are this version, and the epoch in whose name it was told; null while none is. */
+export type PolicyUse = { readonly version: UsedVersion; count: number; epoch: string | null };
+/** By name and digest: however many runs bring the same document, it is one. */
+export type InForce = Map<string, PolicyUse>;
 
 export type Runtime = {
   readonly store: Store;

@@ -8,12 +8,7 @@
 import { leavePolicy, takePolicy, type UsedVersion } from "../../core/policy-use.ts";
 import { policyStream } from "../../core/stream.ts";
 import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
-
-/** How many documents of this instance are this version, and the epoch in whose name it was told; null while none is. */
-type Use = { readonly version: UsedVersion; count: number; epoch: string | null };
-/** By name and digest: however many runs bring the same document, it is one. */
-export type InForce = Map<string, Use>;
+import type { PolicyUse, Runtime } from "../runtime.ts";
 
 const keyOf = ({ name, digest }: UsedVersion): string => `${name} ${digest}`;
 
@@ -25,7 +20,7 @@ export async function putInForce(runtime: Runtime, version: UsedVersion): Promis
     known.count += 1;
     return;
   }
-  const use: Use = { version, count: 1, epoch: null };
+  const use: PolicyUse = { version, count: 1, epoch: null };
   inForce.set(keyOf(version), use);
   const epoch = await runtime.begunEpoch();
   if (epoch === undefined || use.epoch !== null) return;
