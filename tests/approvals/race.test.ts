@@ -23,9 +23,9 @@ function home(t: { after(end: () => unknown): void }): string {
 }
 
 async function between(options: Parameters<typeof holdpoint>[0], count: number): Promise<void> {
-  const [one, two] = [holdpoint({ ...options, agent: "a" }), holdpoint({ ...options, agent: "b" })];
+  await using one = holdpoint({ ...options, agent: "a" });
+  await using two = holdpoint({ ...options, agent: "b" });
   await raceAll(one.gate({ name: "pay", run }), [one, two], count);
-  for (const hp of [one, two]) await hp.close();
 }
 
 test("two people decide at the same moment, a thousand times: one of them does (SQLite)", async (t) => {

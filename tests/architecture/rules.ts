@@ -42,6 +42,7 @@ const WORDS = new Set(
     "digest",
     "error-text",
     "errors",
+    "intent/state",
     "json",
     "principal",
     "roster",
