@@ -41,7 +41,7 @@ if (command !== clean) await install();
 process.exitCode = await command(args);
 
 async function start(args) {
-  return (await build()) || runNode(["bin/holdpoint.mjs", "welcome", ...args]);
+  return (await build()) || runNode(["bin/holdpoint.mjs", "serve", ...args]);
 }
 
 async function test(args) {

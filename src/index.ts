@@ -1,4 +1,5 @@
 /** The door of the package, and the one place where its parts are put together. */
+import { cardLines } from "./cli/card-lines.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
 import type { Answer } from "./engine/answer.ts";
 import { checkOptions } from "./engine/check-options.ts";
@@ -23,6 +24,8 @@ import {
   type Receipts,
   receiptsOf,
 } from "./engine/instance.ts";
+import { type Intents, intentsOf } from "./engine/intent/instance.ts";
+import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
 import type { OpenRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
@@ -44,12 +47,13 @@ import { type Bureau, type Definitions, workflow, workUntil } from "./engine/wor
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
+export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
 export type { BacktestReport } from "./core/backtest/report.ts";
 export type { Suggestion } from "./core/backtest/suggest.ts";
-
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
+export type { IntentStatus, LifecycleStatus } from "./core/intent/state.ts";
 export type { Money } from "./core/money.ts";
 export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
 export { definePolicy } from "./core/policy/compile.ts";
@@ -108,8 +112,14 @@ export type {
   Rejection,
 } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
-export type { KeptPolicy, KeptVersion } from "./engine/backtest/kept-policies.ts";
+export type {
+  KeptPolicy,
+  KeptVersion,
+  ListedVersion,
+  PolicyStanding,
+} from "./engine/backtest/kept-policies.ts";
 export type { RecordedTool } from "./engine/backtest/known-tools.ts";
+export type { PolicyProgram } from "./engine/backtest/policy-programs.ts";
 export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
 export type { Told } from "./engine/backtest/told.ts";
 export type { GrantOffer, GrantPage } from "./engine/check-grant.ts";
@@ -139,15 +149,50 @@ export type {
   KillSwitch,
   Receipts,
 } from "./engine/instance.ts";
+export type {
+  IntentAnswer,
+  IntentPage,
+  OutgoingIntent,
+  WaitOptions,
+} from "./engine/intent/check-intent.ts";
+export type { Intents } from "./engine/intent/instance.ts";
+export type { Intent, IntentList, IntentSummary } from "./engine/intent/intents.ts";
+export type { IntentDelivery } from "./engine/intent/listen.ts";
+export type { SentIntent } from "./engine/intent/send.ts";
+export type { Waited } from "./engine/intent/wait.ts";
 export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
+export type {
+  EndpointChange,
+  EndpointOffer,
+} from "./engine/message/check-endpoint.ts";
+export type {
+  Endpoint,
+  EndpointSummary,
+  Endpoints,
+  EndpointTest,
+  EndpointWithSecret,
+} from "./engine/message/endpoints.ts";
+export type {
+  Message,
+  MessageList,
+  MessagePage,
+  MessageSummary,
+  Messages,
+} from "./engine/message/messages.ts";
+export type { DeliveryOptions } from "./engine/message/settings.ts";
 export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
 export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
-export type { Outside } from "./engine/outside/instance.ts";
+export type { OutsideCapture } from "./engine/outside/capture.ts";
+export type { OutsideStand, Stood } from "./engine/outside/checkpoint.ts";
+export type { OutsideCheckpoint, OutsideCreation } from "./engine/outside/create-workflow.ts";
+export type { Outside, OutsideWorkflows } from "./engine/outside/instance.ts";
 export type { DeclaredTool, DeclaredUndo } from "./engine/outside/outside-tool.ts";
 export type { OutsideProposal } from "./engine/outside/propose.ts";
 export type { OutcomeReport, Reported } from "./engine/outside/report.ts";
+export type { Compensation } from "./engine/outside/roll-back.ts";
+export type { OutsideWorkflow } from "./engine/outside/workflows.ts";
 export type { Policies } from "./engine/policies.ts";
 export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
@@ -164,6 +209,7 @@ export type {
   Retries,
   RunOptions,
   SentBack,
+  SentFromFlow,
   StepContext,
   StepOptions,
   Workflow,
@@ -192,7 +238,7 @@ export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/mo
 export type { HoldpointOptions } from "./open.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
-type Verbs = KillSwitch & Monitors;
+type Verbs = KillSwitch & Monitors & Notifications;
 export type Holdpoint = Verbs & {
   /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
@@ -210,6 +256,8 @@ export type Holdpoint = Verbs & {
   readonly people: People;
   readonly keys: Keys;
   readonly grants: Grants;
+  /** What one agent asks of another, or of people, and waits for. */
+  readonly intents: Intents;
   readonly policies: Policies;
   /**
    * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
@@ -301,6 +349,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     people: peopleOf(opening),
     keys: keysOf(opening),
     grants: grantsOf(opening),
+    intents: intentsOf(opening),
     policies: policiesOf(opening),
     workflow: <Input, Result>(
       name: string,
@@ -309,6 +358,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     ) => workflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
     ...monitorsOf(opening),
+    ...notificationsOf(opening, { environment, render: cardLines }),
     supervise: (given) =>
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     work: (signal) => workUntil(definitions, signal),

@@ -52,7 +52,7 @@ export type HoldpointOptions = {
 export const insides = new WeakMap<object, Definitions>();
 
 export const environment = (name: string): string | undefined => process.env[name];
-const random = pooledRandom();
+export const random = pooledRandom();
 
 /** PostgreSQL where an address is given, else the file of a folder. */
 export async function openStore(options: HoldpointOptions): Promise<Store> {

@@ -1,14 +1,20 @@
 /** The server put together with a store: the second door, which only `holdpoint serve` and tests go through. */
 import { randomUUID } from "node:crypto";
-import { wallClock } from "./engine/clock.ts";
+import { errorText } from "./core/error-text.ts";
+import { idleClock, wallClock } from "./engine/clock.ts";
+import type { Runtime } from "./engine/runtime.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
-import { insides, openStore } from "./open.ts";
-import { everybody } from "./server/authenticate.ts";
+import { insides, openStore, random } from "./open.ts";
+import { byCredential, everybody } from "./server/authenticate.ts";
+import { createDesk, type Desk } from "./server/events/desk.ts";
 import type { Log } from "./server/log.ts";
+import { createMetrics, type Metrics } from "./server/metrics/metrics.ts";
+import { watchJournal } from "./server/metrics/watch-journal.ts";
+import { noticeLine } from "./server/notice-line.ts";
 import { allRoutes } from "./server/routes.ts";
 import { type Server, serve } from "./server/serve.ts";
 import type { Settings } from "./server/settings.ts";
-import { createTenants, type Office } from "./server/tenants.ts";
+import { createTenants, type Office, type Tenants } from "./server/tenants.ts";
 import type { Store } from "./stores/store.ts";
 
 export type ServeOptions = {
@@ -19,62 +25,122 @@ export type ServeOptions = {
   readonly define?: (hp: Holdpoint) => unknown;
   readonly keyFile?: string;
   readonly checkAnswers?: boolean;
+  readonly desk?: { readonly beatMs: number };
 };
+
+export type Started = Server & { office(tenant?: string): Promise<Office> };
+
+const OWN = "default";
+const AGAIN_MS = 10_000;
 
 /** Instances close their store with themselves; this one is shared. */
 const lent = (store: Store): Store => ({ ...store, close: async () => undefined });
 
+/**
+ * Deadlines are announced and effects recovered whether somebody asks or not. A store that was restored is only read until a
+ * person has acknowledged that.
+ */
+async function keepUp(runtime: Runtime, log: Log): Promise<void> {
+  let told = "";
+  while (!runtime.closing.aborted) {
+    try {
+      await runtime.epoch();
+      return;
+    } catch (error) {
+      const text = errorText(error);
+      if (text !== told) log({ level: "warn", message: "no upkeep", tenant: runtime.tenant, error: text });
+      told = text;
+      await idleClock.sleep(AGAIN_MS, runtime.closing);
+    }
+  }
+}
+
 async function openOffice(options: ServeOptions, store: Store, tenant: string): Promise<Office> {
   const { settings, define, keyFile, log } = options;
   const hp = holdpoint({
-    store: lent(store),
+    store,
     tenant,
     agent: "server",
-    notify: (notice) => log({ level: "info", message: "notice", tenant, notice: notice.kind }),
+    notify: (notice) => log(noticeLine(notice, tenant)),
     ...(settings.policy === undefined ? {} : { policy: settings.policy }),
     ...(keyFile === undefined ? {} : { keyFile }),
   });
-  await define?.(hp);
   const inside = insides.get(hp);
   if (inside === undefined) throw new TypeError("an instance without an inside");
-  const { runtime, dispatcher } = await inside.open();
-  const wake = () => {
-    if (inside.known.size > 0) dispatcher.work();
-  };
-  wake();
-  return { tenant, runtime, wake, close: () => hp.close() };
+  try {
+    await define?.(hp);
+    const { runtime, dispatcher } = await inside.open();
+    const wake = () => {
+      if (inside.known.size > 0) dispatcher.work();
+    };
+    keepUp(runtime, log).then(wake, () => undefined);
+    return { tenant, runtime, wake, close: () => hp.close() };
+  } catch (error) {
+    await hp.close();
+    throw error;
+  }
 }
 
-/** Opens every tenant of the store at once: deadlines are announced and effects recovered whether somebody asks or not. */
-export async function startServer(options: ServeOptions): Promise<Server & { readonly store: Store }> {
+/** Sums over the tenants that are open. */
+function metricsOf(tenants: Tenants, desk: Desk): Metrics {
+  const total = async (view: string, bucket: string): Promise<number> => {
+    const offices = await tenants.open();
+    const counts = offices.map(({ runtime, tenant }) => runtime.store.count(tenant, view, bucket));
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  };
+  return createMetrics({
+    inDoubt: () => total("actions", "in_doubt"),
+    pending: () => total("approvals", "pending"),
+    listeners: desk.size,
+  });
+}
+
+async function listen(options: ServeOptions, store: Store, tenants: Tenants, desk: Desk): Promise<Server> {
   const { settings, version, log } = options;
+  const metrics = metricsOf(tenants, desk);
+  const failed = (error: unknown) => log({ level: "error", message: "metrics", error: errorText(error) });
+  tenants.opened((office) => watchJournal(office.runtime, desk.hubOf(office), { metrics, log, failed }));
+  // Whatever is wrong with policy and definitions is said before anybody is listened to.
+  for (const tenant of new Set([OWN, ...(await store.tenants())])) await tenants.of(tenant);
+  const condition = { version, ready: async () => void (await store.position()) };
+  const hands = { store, clock: wallClock, random };
+  return serve({
+    routes: allRoutes({ condition, desk, hands, metrics }),
+    endStreams: desk.end,
+    tenants,
+    authenticate: settings.noAuth ? everybody : byCredential({ store, clock: wallClock }),
+    settings,
+    clock: wallClock,
+    log,
+    makeId: randomUUID,
+    answered: metrics.answered,
+    checkAnswers: options.checkAnswers ?? false,
+  });
+}
+
+/** Opens every tenant of the store, then listens. */
+export async function startServer(options: ServeOptions): Promise<Started> {
+  const { settings, log } = options;
   const { data, database } = settings;
-  const store = await openStore({
+  const opened = await openStore({
     ...(data === undefined ? {} : { folder: data }),
     ...(database === undefined ? {} : { database }),
   });
+  const store = lent(opened);
   const tenants = createTenants((tenant) => openOffice(options, store, tenant));
+  const failed = (error: unknown) => log({ level: "error", message: "events", error: errorText(error) });
+  const desk = createDesk({ clock: wallClock, most: settings.listeners, failed, ...options.desk });
   try {
-    const ready = async () => void (await store.position());
-    const server = await serve({
-      routes: allRoutes({ condition: { version, ready } }),
-      tenants,
-      authenticate: settings.noAuth ? everybody : async () => undefined,
-      settings,
-      clock: wallClock,
-      log,
-      makeId: randomUUID,
-      checkAnswers: options.checkAnswers ?? false,
-    });
-    for (const tenant of new Set(["default", ...(await store.tenants())])) await tenants.of(tenant);
+    const server = await listen(options, store, tenants, desk);
     const close = async () => {
       await server.close();
-      await store.close();
+      await opened.close();
     };
-    return { ...server, store, close };
+    return { ...server, close, office: (tenant = OWN) => tenants.of(tenant) };
   } catch (error) {
+    desk.end();
     await tenants.close();
-    await store.close();
+    await opened.close();
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { isJsonObject, type Json } from "../core/json.ts";
 import { parseJson } from "../core/strict-json.ts";
 import { visible } from "../core/visible.ts";
 import type { Approval } from "../index.ts";
+import { approveMany } from "./approve-many.ts";
 import { awaitReview, type Reviewed } from "./await-review.ts";
 import { type Command, type Context, EXIT, FULL, flag, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -12,7 +13,7 @@ import { readable } from "./readable.ts";
 import { approvalId } from "./resolve-id.ts";
 import { sectionsOn } from "./sections.ts";
 import { stageCount } from "./stage-text.ts";
-import { goesOnWords } from "./workflow-words.ts";
+import { goesOnWords, heardWords } from "./workflow-words.ts";
 
 function editOf(context: Context, approval: Approval): { readonly edit?: Json } {
   const text = flag(context, "edit");
@@ -102,25 +103,32 @@ async function tellWaiting({ hp, terminal }: Context, { status, subject }: Appro
   if (status === "approved" || status === "modified")
     terminal.line("The program that asked performs it now, or when it runs again.");
   if (subject === undefined || status === "pending") return;
+  if (subject.kind === "intent") return terminal.line(heardWords(subject.intent));
   terminal.line(goesOnWords((await hp.workflows.get(subject.workflow)).name));
 }
 
 export const approve: Command = {
   name: "approve",
-  words: ["<id>"],
+  words: ["[id…]"],
   summary: "agree, as the operating system's user",
   details: [
     "--edit replaces fields of the arguments. The edited action goes through schema and policy again, by a process that has the tool.",
     "At a checkpoint --edit replaces fields of the outputs, and the workflow goes on with them. To a question it is the answer, like `holdpoint answer`.",
     "--binding makes sure that what you approve is what you were shown.",
+    "Of several ids, or with --all-of, every card is shown and you type how many there are. Each is decided on its own; one that is refused does not stop the others.",
   ],
   flags: {
     edit: { value: "<json>", summary: "a JSON object of fields to replace" },
     note: { value: "<text>", summary: "a word to the tool; it is recorded" },
     binding: { value: "<digits>", summary: "the binding that `show` printed, or its beginning" },
+    "all-of": { value: "<tool>", summary: "everything that waits for this tool" },
+    confirm: { value: "<count>", summary: "how many there are, where nobody is there to type it" },
     full: FULL,
   },
   async run(context) {
+    if (context.words.length > 1 || flag(context, "all-of") !== undefined) return approveMany(context);
+    if (context.words.length === 0)
+      throw new CommandError("usage", "approve needs <id>.", "Try: holdpoint approve --help");
     const { hp, person: by, terminal } = context;
     const id = await approvalId(context, word(context));
     const before = await hp.approvals.get(id);

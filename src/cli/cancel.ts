@@ -13,6 +13,8 @@ async function cancelApproval(context: Context, id: string): Promise<void> {
   if (subject === undefined) return terminal.line(`${what} It does not run.`);
   if (subject.kind === "question")
     return terminal.line(`${what} The workflow ${visible(subject.workflow)} is told that nobody answers.`);
+  if (subject.kind === "intent")
+    return terminal.line(`${what} Whoever waits for ${subject.intent} is told so.`);
   const { status } = await hp.workflows.get(subject.workflow);
   terminal.line(
     `${what} The workflow ${visible(subject.workflow)} is ${statusWords(status)}; what it did stays done.`,

@@ -6,28 +6,39 @@ import type { Receipt } from "../core/action/receipt.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import type { EffectClass } from "../core/tool-rules.ts";
+import type { Action } from "../engine/actions.ts";
+import type { Approval } from "../engine/approvals.ts";
+import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
-import type { Action, Approval } from "../index.ts";
+import { policyWords, printRemarks } from "./policy-words.ts";
 import { readable } from "./readable.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
-import { atDeadline, extensionLines, needsText, stageCount, stageLines } from "./stage-text.ts";
+import {
+  atDeadline,
+  extensionLines,
+  handedLines,
+  moreLines,
+  needsText,
+  stageCount,
+  stageLines,
+} from "./stage-text.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
 
 export type Card = {
-  /** As below; null: nobody is to type anything. */
+  /** The flags that the next command needs to find the same store; null where no command is shown. */
   readonly where: string | null;
   readonly approval: Approval | undefined;
   readonly action: Action;
   readonly receipt: Receipt | undefined;
+  readonly policies: PolicyNames;
   readonly now: number;
   readonly full: boolean;
 };
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
 export type SubjectCard = {
-  /** The flags that the next command needs to find the same store. */
-  readonly where: string;
+  readonly where: Card["where"];
   readonly approval: Approval;
   readonly workflow: WorkflowDetails;
   readonly now: number;
@@ -103,28 +114,19 @@ function printPreview(sections: Sections, { approval, full }: Card): void {
   }
 }
 
-function printWords(sections: Sections, { action, approval }: Card): void {
+function printWords(sections: Sections, { action, approval, policies }: Card): void {
   const says = approval?.says ?? action.says;
   if (says !== null) {
     sections.heading("The agent says (its own words, checked by nobody)");
     sections.quote(says);
   }
   sections.heading("Why it is asked");
-  const { rule, reason } = approval ?? action.review ?? { rule: "-", reason: "it was not reviewed" };
+  const asked = approval ?? action.review;
+  const { rule, reason } = asked ?? { rule: "-", reason: "it was not reviewed" };
+  if (asked !== null) sections.field("policy", policyWords(asked, policies));
   sections.field("rule", rule);
   sections.field("reason", reason === "" ? "-" : reason);
-  printRemarks(sections, action.review);
-}
-
-/** What the policy thinks of the risk, and what its rules on trial would have said. */
-function printRemarks(sections: Sections, review: Action["review"]): void {
-  const { risk, shadow = [] } = review ?? {};
-  if (risk !== undefined) {
-    const why = risk.conditions.length === 0 ? "" : ` (${risk.conditions.join(", ")})`;
-    sections.field("risk", `${risk.score}, ${risk.level}${why}`);
-  }
-  for (const { rule, verdict, reason } of shadow)
-    sections.field("on trial", `${rule} would ${verdict}${reason === "" ? "" : `: ${reason}`}`);
+  printRemarks(sections, action.review, policies);
 }
 
 /** What a workflow asked is used up in the commit that decides it: the decision says more. */
@@ -159,6 +161,8 @@ export function printVotes(sections: Sections, { approval, now }: Pick<Card, "ap
   if (stage !== undefined) sections.field("stage", stage);
   sections.field("needs", `${needsText(rule)}; never ${approval.requester.join(", ")}`);
   sections.field("rejection", rule.veto ? "one ends it" : "one alone does not end it");
+  for (const line of moreLines(approval)) sections.field("", line);
+  for (const line of handedLines(approval, now)) sections.field("decides", line);
   for (const [index, line] of stageLines(approval).entries())
     sections.field(index === 0 ? "stages" : "", line);
   if (approval.votes.length === 0) sections.field("votes", "none yet");
@@ -168,7 +172,7 @@ export function printVotes(sections: Sections, { approval, now }: Pick<Card, "ap
     sections.field(approval.status, endingText(approval.ended, now));
 }
 
-function printEdit(terminal: Terminal, sections: Sections, { approval, full }: Card): void {
+function printEdit(terminal: Terminal, sections: Sections, { approval, full, policies }: Card): void {
   if (approval?.edit != null) {
     sections.heading("An edit waits for review", "yellow");
     sections.field("by", approval.edit.by);
@@ -177,9 +181,11 @@ function printEdit(terminal: Terminal, sections: Sections, { approval, full }: C
     terminal.line("  A process that has the tool reviews it; nothing runs before that.");
   }
   if (approval?.editRefused != null) {
-    const { by, rule, reason } = approval.editRefused;
+    const { by, rule, reason, policy, documents } = approval.editRefused;
     sections.heading("The last edit was refused", "red");
     sections.field("by", by);
+    if (policy !== undefined)
+      sections.field("policy", policyWords({ policy, ...(documents && { documents }) }, policies));
     sections.field("rule", rule);
     sections.field("reason", reason);
   }
@@ -271,6 +277,7 @@ function printOutcome(sections: Sections, { action, receipt, now }: Card): void 
 
 /** Ready to be typed: the binding makes sure that what is approved is what was shown here. */
 function printNext(terminal: Terminal, sections: Sections, { approval, action, where }: Card): void {
+  if (where === null) return;
   const next: string[] = [];
   if (approval?.status === "pending" && approval.edit === null)
     next.push(
@@ -279,7 +286,7 @@ function printNext(terminal: Terminal, sections: Sections, { approval, action, w
     );
   if (action.phase === "in_doubt")
     next.push(`holdpoint resolve ${action.effect.id} applied|not_applied --reason "…"`);
-  if (next.length === 0 || where === null) return;
+  if (next.length === 0) return;
   sections.heading("Next");
   for (const line of next) terminal.line(`  npx ${line}${where}`);
 }

@@ -153,6 +153,7 @@ function printNext(
   sections: Sections,
   { approval, workflow, rows, where }: CheckpointCard,
 ): void {
+  if (where === null) return;
   const snapshot = rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id;
   const captured =
     snapshot === undefined

@@ -5,7 +5,9 @@ import { approvals } from "./approvals.ts";
 import { approve } from "./approve.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
+import { delegate, takeBack } from "./delegate.ts";
 import { demo } from "./demo.ts";
+import { endpoints } from "./endpoints.ts";
 import { exportCommand } from "./export.ts";
 import { extend } from "./extend.ts";
 import { fork } from "./fork.ts";
@@ -13,8 +15,13 @@ import { go } from "./go.ts";
 import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
+import { intents } from "./intents.ts";
 import { journal } from "./journal.ts";
+import { keys } from "./keys.ts";
+import { loginLink } from "./login-link.ts";
 import { monitor } from "./monitor.ts";
+import { notifications } from "./notifications.ts";
+import { people } from "./people.ts";
 import { policyBacktest } from "./policy/backtest.ts";
 import { policyCheck } from "./policy/check.ts";
 import { policyExplain } from "./policy/explain.ts";
@@ -29,6 +36,7 @@ import { restored } from "./restored.ts";
 import { revoke } from "./revoke.ts";
 import { rollback } from "./rollback.ts";
 import { run } from "./run.ts";
+import { scenariosApply } from "./scenario/apply.ts";
 import { seal } from "./seal.ts";
 import { serve } from "./serve.ts";
 import { show } from "./show.ts";
@@ -48,6 +56,8 @@ export const COMMANDS: readonly Command[] = [
   workflows,
   alerts,
   monitor,
+  notifications,
+  endpoints,
   show,
   approve,
   reject,
@@ -55,7 +65,11 @@ export const COMMANDS: readonly Command[] = [
   cancel,
   revoke,
   extend,
+  delegate,
+  takeBack,
   grants,
+  intents,
+  scenariosApply,
   rollback,
   fork,
   journal,
@@ -76,4 +90,7 @@ export const COMMANDS: readonly Command[] = [
   restored,
   exportCommand,
   views,
+  people,
+  keys,
+  loginLink,
 ];

@@ -112,8 +112,8 @@ describe("a command line", () => {
   });
 
   test("without a needed word or reason is refused", () => {
-    assert.match(refusal("approve"), /approve needs <id>/);
-    assert.match(refusal("approve", "a", "b"), /"b" is one word too many/);
+    assert.match(refusal("extend"), /extend needs <id>/);
+    assert.match(refusal("show", "a", "b"), /"b" is one word too many/);
     assert.match(refusal("reject", "apr_1"), /reject needs --reason <text>/);
     assert.match(refusal("reject", "apr_1", "--reason", "  "), /reject needs --reason/);
     assert.match(

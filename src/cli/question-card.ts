@@ -2,7 +2,7 @@
 import { canonicalJson } from "../core/canonical-json.ts";
 import { isJsonObject } from "../core/json.ts";
 import { visiblePreview } from "../core/visible.ts";
-import type { Approval } from "../index.ts";
+import type { Approval } from "../engine/approvals.ts";
 import {
   printArgs,
   printDeadline,
@@ -35,7 +35,7 @@ function printForm(terminal: Terminal, sections: Sections, { approval, full }: S
 }
 
 function printNext(terminal: Terminal, sections: Sections, { approval, where }: SubjectCard): void {
-  if (approval.status !== "pending") return;
+  if (approval.status !== "pending" || where === null) return;
   sections.heading("Next");
   const example = visiblePreview(canonicalJson(exampleOf(approval.answerSchema)));
   const typed = example.includes("'") ? "<json>" : example;

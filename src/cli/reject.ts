@@ -2,9 +2,9 @@ import { visible } from "../core/visible.ts";
 import type { Approval } from "../index.ts";
 import { type Command, type Context, EXIT, isOn, needed, REASON, word } from "./command.ts";
 import { approvalId } from "./resolve-id.ts";
-import { goesOnWords, placeWords, statusWords } from "./workflow-words.ts";
+import { goesOnWords, heardWords, placeWords, statusWords } from "./workflow-words.ts";
 
-type Subject = NonNullable<Approval["subject"]>;
+type Subject = Extract<NonNullable<Approval["subject"]>, { workflow: string }>;
 
 async function stakeOf({ hp }: Context, { subject }: Approval): Promise<readonly string[]> {
   if (subject?.kind !== "checkpoint") return [];
@@ -29,6 +29,15 @@ async function tellWorkflow(
     );
   } else terminal.line(`The workflow ${workflow.id} is ${statusWords(status)}.`);
   if (workflow.end === null) terminal.line(goesOnWords(name));
+}
+
+async function tellSubject(
+  context: Context,
+  subject: NonNullable<Approval["subject"]>,
+  stake: readonly string[],
+): Promise<void> {
+  if (subject.kind === "intent") context.terminal.line(heardWords(subject.intent));
+  else await tellWorkflow(context, subject, stake);
 }
 
 export const reject: Command = {
@@ -62,7 +71,7 @@ export const reject: Command = {
     if (decided.kind === "same") terminal.line("You had rejected it before; nothing changed.");
     const end = isOpen ? "Your vote is recorded; it still waits" : `It is ${approval.status}`;
     terminal.line(`${end}: ${id}, ${visible(approval.tool)}, asked by ${visible(approval.agent)}.`);
-    if (!isOpen && approval.subject !== undefined) await tellWorkflow(context, approval.subject, stake);
+    if (!isOpen && approval.subject !== undefined) await tellSubject(context, approval.subject, stake);
     return EXIT.ok;
   },
 };

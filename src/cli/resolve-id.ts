@@ -6,7 +6,7 @@ import { CommandError } from "./failure.ts";
 
 const WHOLE = 26;
 const FEWEST = 6;
-const FORM = /^(alr|apr|act|eff|wf|grt)_([0-9A-Za-z]+)$/;
+const FORM = /^(alr|apr|act|eff|end|grt|int|key|msg|wf)_([0-9A-Za-z]+)$/;
 
 /** Where ids of a kind are listed. */
 const LISTS: { readonly [prefix: string]: string } = {
@@ -30,7 +30,11 @@ function read(given: string): Given | undefined {
 function find({ hp }: Context, { prefix, rest }: Given): Promise<readonly string[]> {
   if (prefix === "apr") return hp.approvals.find(`apr_${rest}`);
   if (prefix === "grt") return hp.grants.find(`grt_${rest}`);
+  if (prefix === "int") return hp.intents.find(`int_${rest}`);
+  if (prefix === "key") return hp.keys.find(`key_${rest}`);
   if (prefix === "alr") return hp.alerts.find(`alr_${rest}`);
+  if (prefix === "end") return hp.endpoints.find(`end_${rest}`);
+  if (prefix === "msg") return hp.messages.find(`msg_${rest}`);
   return prefix === "wf" ? hp.workflows.find(`wf_${rest}`) : hp.actions.find(`act_${rest}`);
 }
 
@@ -66,11 +70,45 @@ export async function grantId(context: Context, given: string): Promise<string> 
   throw new HoldpointError("unknown_id", `${what}: those begin with grt_.`, listedWhere("grt"));
 }
 
+export async function intentId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "int") return complete(context, id);
+  const what = given === "" ? "The id of an intent is needed" : `"${given}" is not the id of an intent`;
+  throw new HoldpointError("unknown_id", `${what}: those begin with int_.`, {
+    next: "`holdpoint intents` lists them.",
+  });
+}
+
+export async function keyId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "key") return complete(context, id);
+  const what = given === "" ? "The id of a key is needed" : `"${given}" is not the id of a key`;
+  throw new HoldpointError("unknown_id", `${what}: those begin with key_.`, {
+    next: "`holdpoint keys` lists them.",
+  });
+}
+
 export async function alertId(context: Context, given: string): Promise<string> {
   const id = read(given);
   if (id?.prefix === "alr") return complete(context, id);
   const what = `"${given}" is not the id of an alert: those begin with alr_.`;
   throw new HoldpointError("unknown_id", what, listedWhere("alr"));
+}
+
+export async function endpointId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "end") return complete(context, id);
+  throw new HoldpointError("unknown_id", `"${given}" is not the id of an endpoint: those begin with end_.`, {
+    next: "Check the id; `holdpoint endpoints --all` lists them.",
+  });
+}
+
+export async function messageId(context: Context, given: string): Promise<string> {
+  const id = read(given);
+  if (id?.prefix === "msg") return complete(context, id);
+  throw new HoldpointError("unknown_id", `"${given}" is not the id of a message: those begin with msg_.`, {
+    next: "Check the id; `holdpoint notifications` lists them.",
+  });
 }
 
 /** A workflow by its id, the beginning of it, or its request id. */
@@ -131,6 +169,10 @@ export async function actionId(context: Context, given: string): Promise<string>
   if (id.startsWith("wf_")) throw notAnAction(id, id);
   if (!id.startsWith("apr_")) return id;
   const { action, subject } = await context.hp.approvals.get(id);
+  if (subject?.kind === "intent")
+    throw new HoldpointError("unknown_id", `There is no action behind ${id}: it is about an intent.`, {
+      next: `See: holdpoint intents get ${subject.intent}`,
+    });
   if (subject !== undefined) throw notAnAction(id, subject.workflow);
   return action;
 }

@@ -1,6 +1,8 @@
 /** `holdpoint serve`: the server, until Ctrl-C or SIGTERM. */
-import { dataFolder, shownDatabase } from "../engine/settings.ts";
-import type { ServeOptions } from "../serve.ts";
+import { loginAddress } from "../engine/identity/logins.ts";
+import { dataFolder, personHere, shownDatabase } from "../engine/settings.ts";
+import type { ServeOptions, Started } from "../serve.ts";
+import { firstLogin } from "../server/first-login.ts";
 import { createLog, type Log } from "../server/log.ts";
 import { readSettings, type Settings } from "../server/settings.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
@@ -42,20 +44,29 @@ async function optionsOf(settings: Settings): Promise<ServeOptions> {
   return definitions === undefined ? base : { ...base, define: await loadDefinitions(definitions) };
 }
 
-function printPlace({ terminal, json }: Context, url: string, settings: Settings): void {
+type Place = { readonly url: string; readonly login: string | null; readonly settings: Settings };
+
+function printPlace({ terminal, json }: Context, { url, login, settings }: Place): void {
   const { database, data, noAuth } = settings;
   const store = database === undefined ? (data ?? "") : shownDatabase(database);
   if (json) {
-    terminal.json({ url, store, noAuth });
+    terminal.json({ url, store, noAuth, login });
     return;
   }
   terminal.line(`Holdpoint listens on ${url}`);
   terminal.line(`  journal    ${store}`);
   terminal.line(`  reference  ${url}/docs`);
+  if (login !== null) terminal.line(`  log in     ${login}  (once, within ten minutes)`);
   if (noAuth)
     terminal.line(
       "  --no-auth  everybody on this machine may decide; every decision is marked unauthenticated",
     );
+}
+
+/** For whoever started it; others ask them for a link of their own. */
+async function loginFor({ url, office }: Started, { noAuth }: Settings): Promise<string | null> {
+  const text = noAuth ? undefined : await firstLogin((await office()).runtime, personHere());
+  return text === undefined ? null : loginAddress(url, text);
 }
 
 async function serveUntilTold(context: Context): Promise<number> {
@@ -65,7 +76,7 @@ async function serveUntilTold(context: Context): Promise<number> {
   const { startServer } = await import("../serve.ts");
   const server = await startServer(await optionsOf(settings));
   try {
-    printPlace(context, server.url, settings);
+    printPlace(context, { url: server.url, login: await loginFor(server, settings), settings });
     await until.signal;
     context.terminal.note("Stopping: requests under way may end.");
   } finally {

@@ -52,6 +52,7 @@ const WAITS: { readonly [kind in Wait["kind"]]: string } = {
   sleep: "time to pass",
   retry: "the time to try again",
   child: "another workflow",
+  intent: "an intent to be answered",
   doubt: "somebody to find out what happened",
   held: "what holds it up to be gone",
   definition: "a definition that fits what is recorded",

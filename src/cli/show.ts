@@ -5,6 +5,9 @@ import { printCheckpoint } from "./checkpoint-card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { showGrant } from "./grants.ts";
+import { printIntentCard } from "./intent-card.ts";
+import { printIntent } from "./intents.ts";
+import { namesOf } from "./policy-words.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
@@ -25,7 +28,8 @@ async function loadCard(context: Context, id: string): Promise<Card> {
   const linked = asked === undefined ? approvalOf(action) : undefined;
   const approval = linked === undefined ? asked : await hp.approvals.get(linked);
   const receipt = await hp.receipts.get(action.id);
-  return { approval, action, receipt, now, full, where: whereFlags(context) };
+  const policies = await namesOf(hp);
+  return { approval, action, receipt, policies, now, full, where: whereFlags(context) };
 }
 
 async function showAction(context: Context, id: string): Promise<number> {
@@ -41,7 +45,15 @@ async function showAction(context: Context, id: string): Promise<number> {
 
 type Subject = NonNullable<Approval["subject"]>;
 
+function showAsked(context: Context, approval: Approval): number {
+  const { terminal, now, full } = context;
+  if (context.json) terminal.json({ approval } as unknown as Json);
+  else printIntentCard(terminal, { approval, now, full, where: whereFlags(context) });
+  return EXIT.ok;
+}
+
 async function showSubject(context: Context, approval: Approval, subject: Subject): Promise<number> {
+  if (subject.kind === "intent") return showAsked(context, approval);
   const { hp, terminal, now, full } = context;
   const workflow = await hp.workflows.get(subject.workflow);
   const card = { approval, workflow, now, full, where: whereFlags(context) };
@@ -59,6 +71,13 @@ async function showSubject(context: Context, approval: Approval, subject: Subjec
     printCheckpoint(terminal, { ...card, rows, snapshot });
   }
   return EXIT.ok;
+}
+
+/** The card of an approval, whatever it is about. */
+export function showApproval(context: Context, approval: Approval): Promise<number> {
+  return approval.subject === undefined
+    ? showAction(context, approval.id)
+    : showSubject(context, approval, approval.subject);
 }
 
 export const show: Command = {
@@ -79,12 +98,11 @@ export const show: Command = {
     const id = await anyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
     if (id.startsWith("grt_")) return showGrant(context, id);
+    if (id.startsWith("int_")) return printIntent(context, await context.hp.intents.get(id));
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
     if (extra !== undefined)
       throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");
     const approval = id.startsWith("apr_") ? await context.hp.approvals.get(id) : undefined;
-    return approval?.subject === undefined
-      ? showAction(context, id)
-      : showSubject(context, approval, approval.subject);
+    return approval === undefined ? showAction(context, id) : showApproval(context, approval);
   },
 };

@@ -1,7 +1,7 @@
 /** The stages of an approval in words: which one is asked, what became of the others, what happens at the deadline. */
 import { nextAtDeadline } from "../core/approval/deadline.ts";
 import type { ApproverRule } from "../core/verdict.ts";
-import type { Approval } from "../index.ts";
+import type { Approval } from "../engine/approvals.ts";
 import { ago } from "./times.ts";
 
 /** "2 of 3"; undefined where there are no stages. */
@@ -11,6 +11,28 @@ export function stageCount({ stages, stage }: Approval): string | undefined {
 
 export const needsText = ({ quorum, from }: ApproverRule): string =>
   `${quorum} of: ${from === null ? "any person" : from.join(", ")}`;
+
+/** What a rule has beside who and how many. */
+export function moreLines({ approvers, apart = [], widened, stage }: Approval): readonly string[] {
+  const { escalateAtHalf: also = [], remindEveryMs, separate } = approvers;
+  const isWide = widened.includes(stage);
+  return [
+    ...(also.length === 0 || isWide ? [] : [`from half time on also ${also.join(", ")}`]),
+    ...(isWide ? ["half time is over: more people may decide than were asked first"] : []),
+    ...(remindEveryMs === undefined
+      ? []
+      : [`people are reminded every ${Math.round(remindEveryMs / 60_000)} min`]),
+    ...(separate === true
+      ? [`duties are kept apart: never ${["the editor alone", ...apart].join(", ")}`]
+      : []),
+  ];
+}
+
+export function handedLines({ delegations }: Approval, now: number): readonly string[] {
+  return delegations.map(
+    ({ by, to, reason, at }) => `${to} in the place of ${by}, ${ago(at, now)}: ${reason}`,
+  );
+}
 
 const vetoText = ({ veto }: ApproverRule): string => (veto ? "" : "; one rejection alone does not end it");
 

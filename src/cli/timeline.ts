@@ -32,6 +32,8 @@ const SIGNS: { readonly [status: string]: Sign } = {
   in_doubt: DOUBT,
   created: PLAIN,
   written: PLAIN,
+  sent: PLAIN,
+  timed_out_waiting: PLAIN,
   over: PLAIN,
   withdrawn: PLAIN,
 };
@@ -61,6 +63,7 @@ function openWords(row: TimelineRow, { waits, end }: WorkflowDetails): string {
   if (wait?.kind === "approval") return `waits for a decision, ${visible(wait.on)}`;
   if (wait?.kind === "held") return `held: waits for ${heldWords(wait.on)}`;
   if (wait?.kind === "doubt") return `in doubt, ${visible(wait.on)}`;
+  if (wait?.kind === "intent") return `waits for ${visible(wait.on)}${until}`;
   if (row.kind === "sleep") return `asleep${until}`;
   return row.kind === "step" ? `to be tried again at ${moment(row.until ?? row.at)}` : "under way";
 }

@@ -75,3 +75,7 @@ export function rejectionWords(
 export function typedCheckpoint(name: string, snapshot: string): string {
   return /^[\p{L}\p{N} .,:()_-]+$/u.test(name) && visible(name) === name ? `"${name}"` : snapshot;
 }
+
+/** Whoever sent an intent that people have decided. */
+export const heardWords = (intent: string): string =>
+  `The intent ${intent} has its answer: whoever waits for it hears of it, now or when it runs again.`;

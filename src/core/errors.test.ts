@@ -95,11 +95,11 @@ describe("an error", () => {
     assert.equal(isHoldpointError(new Error("closed")), false);
   });
 
-  test("that may succeed later is one of the store's", () => {
+  test("that may succeed later is one of the store's, or of asking too often", () => {
     const retryable = Object.entries(ERROR_CODES).filter(([, facts]) => facts.retryable);
     assert.deepEqual(
       retryable.map(([code]) => code),
-      ["store_busy", "store_full", "store_unavailable", "commit_unknown"],
+      ["rate_limited", "store_busy", "store_full", "store_unavailable", "commit_unknown"],
     );
   });
 });

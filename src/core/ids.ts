@@ -13,9 +13,12 @@ export type IdPrefix =
   | "snap"
   | "alr"
   | "grt"
+  | "int"
   | "key"
   | "lgn"
-  | "ses";
+  | "ses"
+  | "end"
+  | "msg";
 
 const CODES = Buffer.from(ALPHABET);
 const CHARACTERS = 26;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Fact, fact, given } from "../testing/given.ts";
-import { addPerson, changePerson, changeStanding, removePerson } from "./people.ts";
+import { addFirstAdmin, addPerson, changePerson, changeStanding, removePerson } from "./people.ts";
 import type { Member, Role } from "./roster.ts";
 import { ROSTER } from "./stream.ts";
 
@@ -72,6 +72,21 @@ describe("the list of people", () => {
     given([])
       .when((draft) => changeStanding(draft, { ...said, suspend: true }))
       .then([out("ann")]);
+  });
+
+  test("has whoever starts it as its first admin, and nobody after that", () => {
+    given([])
+      .when((draft) => addFirstAdmin(draft, ANN))
+      .then([fact(ROSTER, "person.added", { person: ANN, name: "ann", roles: ["admin"], by: ANN })])
+      .answers({ kind: "done", changed: true });
+    given([added("bob", [])])
+      .when((draft) => addFirstAdmin(draft, ANN))
+      .then([])
+      .answers({ kind: "done", changed: false });
+    given([out("ann")])
+      .when((draft) => addFirstAdmin(draft, ANN))
+      .then([])
+      .answers({ kind: "not_allowed" });
   });
 
   test("is changed only by people in good standing", () => {

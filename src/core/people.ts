@@ -63,6 +63,16 @@ export function addPerson(draft: Draft, { person, member, by }: Joining): Need |
   return decided(draft, by, () => events);
 }
 
+/** Where nobody was ever in the list, whoever may reach the store becomes its first admin. */
+export function addFirstAdmin(draft: Draft, person: string): Need | PeopleAnswer {
+  const more = draft.need({ write: [ROSTER] });
+  if (more !== undefined) return more;
+  if (draft.state(ROSTER).members.size > 0) return { kind: "done", changed: false };
+  const name = person.slice("person:".length);
+  const member = { name, mail: null, roles: ["admin" as const], groups: [] };
+  return addPerson(draft, { person, member, by: person });
+}
+
 export type Changing = { readonly person: string; readonly member: Partial<Member>; readonly by: string };
 
 /** What is not said stays as it is. */

@@ -1,4 +1,7 @@
-/** Which versions of a policy were in force, since when and by whom. The documents themselves are kept under their digests. */
+/**
+ * Which versions of a policy were put in force, when and by whom. The documents themselves are kept under their digests. Who
+ * judges by them stands in the same stream, and is not folded: a process ends in the stream of its epoch.
+ */
 import { bodyOf, type Fold } from "./event.ts";
 
 export type PolicyVersion = {
@@ -8,16 +11,18 @@ export type PolicyVersion = {
   /** A file's name, or `code`. */
   readonly source: string;
 };
-/** Oldest first; the last one is in force. */
+/** Oldest first. */
 export type PolicyState = { readonly versions: readonly PolicyVersion[] };
 
 const KEPT_VERSIONS = 100;
+const POLICY_EVENTS = ["policy.adopted", "policy.taken", "policy.left"];
 
 export const policyFold: Fold<PolicyState> = {
-  version: 1,
+  version: 2,
   initial: { versions: [] },
   evolve(state, event) {
-    const { digest, by, source } = bodyOf("A policy", event, ["policy.adopted"]);
+    const { digest, by, source } = bodyOf("A policy", event, POLICY_EVENTS);
+    if (event.type !== "policy.adopted") return state;
     const version = { digest: String(digest), at: event.at, by: String(by), source: String(source) };
     return { versions: [...state.versions, version].slice(-KEPT_VERSIONS) };
   },

@@ -92,6 +92,7 @@ describe("a revision", () => {
       const answer = review(policy);
       assert.equal(answer.verdict, verdict);
       if (verdict === "block") assert.match(answer.reason, /still revising after 5 rounds/);
+      assert.equal(answer.revisions.length, Math.min(rounds, 5), "a sixth is not made");
     });
   }
 

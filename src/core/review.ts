@@ -1,13 +1,14 @@
 /**
  * Policy over one action.
  *
- * V1. A revision is validated and reviewed again; after five rounds the action is blocked.
+ * V1. A revision is validated and reviewed again, five times at most; an action that would be revised once more is blocked.
  * V2. A policy that throws, or answers something that is not a verdict, blocks.
  * V3. A quorum that its eligible people cannot meet blocks.
  */
 import { canonicalJson, copyJson } from "./canonical-json.ts";
 import { errorText } from "./error-text.ts";
 import { isJsonObject, type Json } from "./json.ts";
+import { remarking, remarksOf } from "./remarks.ts";
 import { type ApprovalTerms, approvalTerms, unmeetable } from "./stages.ts";
 import type { ToolRules } from "./tool-rules.ts";
 import { type PolicyInput, RISK_LEVELS, type Risk, type ShadowVerdict, type Verdict } from "./verdict.ts";
@@ -27,6 +28,8 @@ export type Review = {
   readonly reason: string;
   /** null where the policy does not score. */
   readonly risk: Risk | null;
+  /** All of them, where several policies score; else empty. */
+  readonly risks: readonly Risk[];
   readonly shadow: readonly ShadowVerdict[];
 } & (
   | { readonly verdict: "approve" }
@@ -51,9 +54,13 @@ function escalationFault(
 const isText = (value: unknown): boolean =>
   value === undefined || (typeof value === "string" && value.isWellFormed());
 
-function areRemarks({ risk, shadow = [] }: Verdict): boolean {
-  const isRisk = risk === undefined || (Number.isFinite(risk.score) && RISK_LEVELS.includes(risk.level));
-  return isRisk && Array.isArray(shadow) && shadow.every(isJsonObject);
+const isRisk = (risk: Risk): boolean =>
+  isJsonObject(risk) && Number.isFinite(risk.score) && RISK_LEVELS.includes(risk.level);
+
+function areRemarks({ risk, risks = [], shadow = [] }: Verdict): boolean {
+  if (risk !== undefined && !isRisk(risk)) return false;
+  const areRisks = Array.isArray(risks) && risks.every(isRisk);
+  return areRisks && Array.isArray(shadow) && shadow.every(isJsonObject);
 }
 
 function ask(rules: Reviewer, input: PolicyInput): Verdict {
@@ -74,7 +81,8 @@ function ask(rules: Reviewer, input: PolicyInput): Verdict {
     }
     if (answer.verdict !== "escalate") return answer;
     const fault = escalationFault(answer, input);
-    return fault === undefined ? answer : block(`the policy asks for the impossible: ${fault}`);
+    if (fault === undefined) return answer;
+    return remarking(block(`the policy asks for the impossible: ${fault}`), answer);
   } catch (error) {
     return block(`the policy failed: ${errorText(error)}`);
   }
@@ -85,8 +93,8 @@ function conclude(
   args: Json,
   revisions: readonly Revision[],
 ): Review {
-  const { rule = "policy", reason = "", risk = null, shadow = [] } = verdict;
-  const said = { args, revisions, rule, reason, risk, shadow };
+  const { rule = "policy", reason = "", risk = null, risks = [], shadow = [] } = verdict;
+  const said = { args, revisions, rule, reason, risk, risks, shadow };
   switch (verdict.verdict) {
     case "approve":
       return { ...said, verdict: "approve" };
@@ -109,34 +117,29 @@ function roundOf(input: PolicyInput, args: Json): PolicyInput {
   };
 }
 
+/** A sixth revision is not made: nobody would review what it comes to. */
+function stillRevising(verdict: Verdict): Exclude<Verdict, { verdict: "revise" }> {
+  const reason = `the policy was still revising after ${MAX_ROUNDS} rounds`;
+  return { verdict: "block", reason, ...remarksOf(verdict) };
+}
+
 export function reviewAction(rules: Reviewer, input: PolicyInput): Review {
   const revisions: Revision[] = [];
   let args = input.args;
-  for (let round = 0; round <= MAX_ROUNDS; round++) {
+  for (;;) {
     // A fresh copy for each call: what a policy or a schema does to its input stays there.
     const verdict = ask(rules, roundOf(input, copyJson(args)));
     if (verdict.verdict !== "revise") return conclude(verdict, args, revisions);
+    if (revisions.length === MAX_ROUNDS) return conclude(stillRevising(verdict), args, revisions);
     const revised = { ...(isJsonObject(args) ? args : {}), ...verdict.set };
     const valid = rules.validate(copyJson(revised));
     const rule = verdict.rule ?? "policy";
     if (!valid.ok) {
-      return {
-        args,
-        revisions,
-        rule,
-        reason: `the policy's revision does not fit the tool: ${valid.issues}`,
-        risk: verdict.risk ?? null,
-        shadow: verdict.shadow ?? [],
-        verdict: "block",
-        invalidRevision: true,
-      };
+      const reason = `the policy's revision does not fit the tool: ${valid.issues}`;
+      const blocked = conclude({ verdict: "block", rule, reason, ...remarksOf(verdict) }, args, revisions);
+      return { ...blocked, verdict: "block", invalidRevision: true };
     }
     args = valid.value;
     revisions.push({ args, reason: verdict.reason ?? "", rule });
   }
-  return conclude(
-    { verdict: "block", reason: `the policy was still revising after ${MAX_ROUNDS} rounds` },
-    args,
-    revisions,
-  );
 }

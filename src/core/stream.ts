@@ -5,13 +5,18 @@
 export const STREAM_KINDS = [
   "action",
   "alert",
+  "answer",
   "approval",
   "budget",
+  "endpoint",
   "epoch",
   "grant",
+  "intent",
   "key",
   "login",
+  "message",
   "monitor",
+  "notifier",
   "policy",
   "roster",
   "session",
@@ -36,17 +41,23 @@ export function streamRef(name: string): StreamRef {
 
 export const actionStream = (id: string): StreamRef<"action"> => ({ kind: "action", id });
 export const alertStream = (id: string): StreamRef<"alert"> => ({ kind: "alert", id });
+export const answerStream = (id: string): StreamRef<"answer"> => ({ kind: "answer", id });
 export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "approval", id });
 export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
+export const endpointStream = (id: string): StreamRef<"endpoint"> => ({ kind: "endpoint", id });
 export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
 export const grantStream = (id: string): StreamRef<"grant"> => ({ kind: "grant", id });
+export const intentStream = (id: string): StreamRef<"intent"> => ({ kind: "intent", id });
 export const keyStream = (id: string): StreamRef<"key"> => ({ kind: "key", id });
 export const loginStream = (id: string): StreamRef<"login"> => ({ kind: "login", id });
+export const messageStream = (id: string): StreamRef<"message"> => ({ kind: "message", id });
 export const monitorStream = (name: string): StreamRef<"monitor"> => ({ kind: "monitor", id: name });
 export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
 export const sessionStream = (id: string): StreamRef<"session"> => ({ kind: "session", id });
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
 export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });
+/** The one reader that makes messages of entries. */
+export const NOTIFIER: StreamRef<"notifier"> = { kind: "notifier", id: "outbox" };
 /** The one list of the people of a tenant: what they are there for, and whose standing was taken away. */
 export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };
 /** The one stream about the store itself. */

@@ -1,11 +1,16 @@
 /** The table of stream kinds: which fold each has. Rules live beside their states; this file only lists them. */
 import { type ActionState, actionFold } from "./action/state.ts";
+import { type AnswerState, answerFold } from "./answer/state.ts";
 import { type ApprovalState, approvalFold } from "./approval/state.ts";
 import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
 import { type GrantState, grantFold } from "./grant/state.ts";
+import { type IntentState, intentFold } from "./intent/state.ts";
 import { type KeyState, keyFold } from "./key/state.ts";
+import { type EndpointState, endpointFold } from "./message/endpoint-state.ts";
+import { type MessageState, messageFold } from "./message/message-state.ts";
+import { type NotifierState, notifierFold } from "./message/place.ts";
 import { type AlertState, alertFold } from "./monitor/alert-state.ts";
 import { type MonitorState, monitorFold } from "./monitor/place-state.ts";
 import { type PolicyState, policyFold } from "./policy-record.ts";
@@ -19,13 +24,18 @@ import { type WorkflowState, workflowFold } from "./workflow/state.ts";
 export type StateMap = {
   action: ActionState;
   alert: AlertState;
+  answer: AnswerState;
   approval: ApprovalState;
   budget: BudgetState;
+  endpoint: EndpointState;
   epoch: EpochState;
   grant: GrantState;
+  intent: IntentState;
   key: KeyState;
   login: LoginState;
+  message: MessageState;
   monitor: MonitorState;
+  notifier: NotifierState;
   policy: PolicyState;
   roster: RosterState;
   session: SessionState;
@@ -39,13 +49,18 @@ export type Folds = { readonly [K in StreamKind]: Fold<StateMap[K]> };
 export const FOLDS: Folds = {
   action: actionFold,
   alert: alertFold,
+  answer: answerFold,
   approval: approvalFold,
   budget: budgetFold,
+  endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
+  intent: intentFold,
   key: keyFold,
   login: loginFold,
+  message: messageFold,
   monitor: monitorFold,
+  notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
   session: sessionFold,

@@ -8,8 +8,10 @@
  * Z3. A deadline hands over to the next stage only where both say so of the same stages: otherwise it would hand over from
  *     the people of one policy to those of the other.
  * Z4. What is no verdict counts as the strictest: the review blocks it.
+ * Z5. Risk and rules on trial of both are kept, whichever of them holds.
  */
 import { digestOf } from "./digest.ts";
+import { remarking, remarksOf } from "./remarks.ts";
 import { type ApprovalTerms, approvalTerms, rulesOf, type Stage } from "./stages.ts";
 import { ANY_ONE_PERSON, type OnTimeout, type StageRule, type Verdict } from "./verdict.ts";
 
@@ -103,21 +105,19 @@ function named(name: "rule" | "reason", ...said: readonly Escalation[]): Pick<Es
 function askBoth(first: Escalation, second: Escalation): Verdict {
   const [one, other] = [approvalTerms(first), approvalTerms(second)];
   // Terms that are none are left to the review, which blocks them and says why.
-  if (typeof one === "string") return first;
-  if (typeof other === "string") return second;
-  const risk = first.risk ?? second.risk;
-  const shadow = first.shadow ?? second.shadow;
+  if (typeof one === "string") return remarking(first, second);
+  if (typeof other === "string") return remarking(second, first);
   return {
     verdict: "escalate",
     ...named("rule", first, second),
     ...named("reason", first, second),
-    ...(risk === undefined ? {} : { risk }),
-    ...(shadow === undefined ? {} : { shadow }),
+    ...remarksOf(first, second),
     ...written(merged(one, other)),
   };
 }
 
 export function stricter(first: Verdict, second: Verdict): Verdict {
   if (first.verdict === "escalate" && second.verdict === "escalate") return askBoth(first, second);
-  return rank(second) > rank(first) ? second : first;
+  const [holds, other] = rank(second) > rank(first) ? [second, first] : [first, second];
+  return isVerdict(holds) ? remarking(holds, other) : holds;
 }

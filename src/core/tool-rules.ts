@@ -30,8 +30,8 @@ export type ToolRules = {
   /** The input schema as JSON Schema text, where its library can say it; its SHA-256 is then `schemaDigest`. */
   readonly schemaText: string | null;
   readonly policyDigest: string;
-  /** Of the policy document that is asked beside the tool's own policy; absent where the digest above is its own. */
-  readonly documentDigest?: string;
+  /** Digests of the policy documents that are asked, each once; none where only code decides. */
+  readonly documents?: readonly string[];
   /** How long the receiver remembers our key (class keyed). */
   readonly keyRetentionMs: number;
   /** How long after the last possible send "not applied" may still turn out wrong (class probed). */

@@ -27,15 +27,26 @@ export type Risk = {
   readonly score: number;
   readonly level: RiskLevel;
   readonly conditions: readonly string[];
+  /** Digest of the document that thinks so; absent where a policy in code does. */
+  readonly document?: string;
 };
 
 /** What a rule on trial would have said. */
-export type ShadowVerdict = { readonly rule: string; readonly verdict: string; readonly reason: string };
+export type ShadowVerdict = {
+  readonly rule: string;
+  readonly verdict: string;
+  readonly reason: string;
+  /** Digest of the document that it stands in. */
+  readonly document?: string;
+};
 
 /** What a policy adds to whatever it says. */
-type Remarks = {
+export type Remarks = {
   readonly rule?: string;
+  /** Of several policies that score, the highest. */
   readonly risk?: Risk;
+  /** All of them, where several score. */
+  readonly risks?: readonly Risk[];
   readonly shadow?: readonly ShadowVerdict[];
 };
 

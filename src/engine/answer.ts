@@ -1,5 +1,6 @@
 /** What a gated call answers. Only misuse and store failures throw. */
 import { type Receipt, receiptOf } from "../core/action/receipt.ts";
+import { notesIn } from "../core/action/settled-answer.ts";
 import { effectOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { copyJson } from "../core/canonical-json.ts";
@@ -14,6 +15,8 @@ export type Executed<Result> = {
   readonly result: Result | null;
   readonly receipt: Receipt;
   readonly action: string;
+  /** What the people who approved it noted; only where they did. */
+  readonly notes?: readonly string[];
 };
 
 export type NotExecuted = Refusal & {
@@ -48,7 +51,7 @@ export async function answerOf(
     case "applied": {
       const receipt = receiptOf(place.tenant, action, state);
       const result = copyJson(await loadValue(place, state.outcome.result));
-      return { executed: true, result, receipt, action };
+      return { executed: true, result, receipt, action, ...notesIn(state.effect) };
     }
     case "not_applied":
       return refused(

@@ -1,5 +1,6 @@
 /** Reading approvals and deciding them. */
 
+import { aboutOf } from "../core/approval/about.ts";
 import { cancel, type EndAnswer, revoke, type Withdrawal } from "../core/approval/end.ts";
 import { APPROVAL_STATUSES, type LiveApproval } from "../core/approval/state.ts";
 import type { Draft, Need } from "../core/draft.ts";
@@ -7,7 +8,7 @@ import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
-import { actionStream, approvalStream, type StreamRef, workflowStream } from "../core/stream.ts";
+import { approvalStream } from "../core/stream.ts";
 import { raisedName } from "../core/workflow/raise.ts";
 import type { ViewRow } from "../stores/store.ts";
 import { plainJson } from "./prepare-args.ts";
@@ -183,11 +184,6 @@ function refuseEmptyEdit({ id, subject }: Approval): void {
     });
 }
 
-/** What is locked together with an approval. */
-function aboutOf({ subject, action }: Approval): StreamRef {
-  return subject === undefined ? actionStream(action) : workflowStream(subject.workflow);
-}
-
 /** What people write is kept in clear, so the values of the action's secrets are taken out of it. */
 async function secretsOf(runtime: Runtime, approval: Approval): Promise<ReadonlyMap<string, string>> {
   return resolveAll(runtime.secrets, approval.args).catch(() => new Map<string, string>());
@@ -248,7 +244,7 @@ function checkFinal({ final }: Rejection, { id, subject }: Approval): boolean {
   if (final === true && subject?.kind !== "checkpoint")
     throw new HoldpointError(
       "invalid_input",
-      `Only the rejection of a checkpoint can be final: ${id} is about ${subject === undefined ? "an action" : "a question"}.`,
+      `Only the rejection of a checkpoint can be final: ${id} is about ${subject === undefined ? "an action" : `${subject.kind === "intent" ? "an" : "a"} ${subject.kind}`}.`,
       { next: "Reject it without that." },
     );
   return final === true;

@@ -6,12 +6,13 @@
  */
 import { endEpoch, openEpoch } from "../core/epoch.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { epochStream } from "../core/stream.ts";
+import { takePolicy } from "../core/policy-use.ts";
+import { epochStream, policyStream } from "../core/stream.ts";
 import type { EpochHold } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { stopwatch } from "./clock.ts";
 import { runCommand } from "./run-command.ts";
-import { type Epoch, freshId, type Runtime } from "./runtime.ts";
+import { type Epoch, freshId, type InForce, type Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock" | "random" | "agent">;
 
@@ -53,14 +54,24 @@ function leaseOf(
   return { mayRun, renew, confirm, leaseMs };
 }
 
-export async function beginEpoch(place: Place, process: string): Promise<OwnEpoch> {
+/** Says in the same commit which versions of policies it judges by. */
+export async function beginEpoch(
+  place: Place,
+  process: string,
+  inForce: InForce = new Map(),
+): Promise<OwnEpoch> {
   const id = freshId(place, "epo");
   const asked = stopwatch(place.clock);
   const hold = await place.store.holdEpoch(id);
   const ref = epochStream(id);
-  await runCommand(place, { write: [ref] }, (draft) => {
-    if (draft.state(ref).life === "none") draft.append(ref, openEpoch(place.agent, process));
+  const uses = [...inForce.values()];
+  const streams = new Set(uses.map(({ version: { name } }) => name));
+  await runCommand(place, { write: [ref, ...[...streams].map(policyStream)] }, (draft) => {
+    if (draft.state(ref).life !== "none") return;
+    draft.append(ref, openEpoch(place.agent, process));
+    for (const { version } of uses) takePolicy(draft, version, { epoch: id, by: place.agent });
   });
+  for (const use of uses) use.epoch = id;
   const lease = leaseOf(hold, place.clock, asked);
   let isEnding = false;
   return {

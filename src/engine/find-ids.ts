@@ -11,7 +11,16 @@ const MOST = 10;
 /** Ids of a view's streams that begin with a text, oldest first. */
 export async function findIds(
   place: Place,
-  view: "alerts" | "approvals" | "actions" | "workflows" | "grants" | "keys",
+  view:
+    | "actions"
+    | "alerts"
+    | "approvals"
+    | "endpoints"
+    | "grants"
+    | "intents"
+    | "keys"
+    | "messages"
+    | "workflows",
   beginning: string,
 ): Promise<readonly string[]> {
   const found: string[] = [];

@@ -9,12 +9,10 @@ import type { Answer } from "./answer.ts";
 import { isPlainObject, wrong } from "./check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { type Call, execute } from "./execute.ts";
-import type { Opening } from "./instance.ts";
-import type { OpenRuntime } from "./open-runtime.ts";
 import type { LivePolicy } from "./policy/live-policy.ts";
 import { type Beside, underPolicy } from "./policy/under-policy.ts";
 import { type Prepared, plainJson, prepareArgs } from "./prepare-args.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Opening, OpenRuntime, Runtime } from "./runtime.ts";
 import { redactText } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 

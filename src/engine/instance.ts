@@ -67,7 +67,6 @@ import {
   type VerifyOptions,
   verifyStore,
 } from "./journal.ts";
-import type { OpenRuntime } from "./open-runtime.ts";
 import {
   type BudgetState,
   getBudget,
@@ -79,12 +78,11 @@ import {
 } from "./operate.ts";
 import { copyEdit } from "./prepare-args.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
-import { freshId } from "./runtime.ts";
+import { freshId, type Opening } from "./runtime.ts";
 import { savedSeal, sealTenant } from "./seal.ts";
 import type { SecretHandle } from "./secrets.ts";
 
-/** Opens the store on first use; every verb waits for that. */
-export type Opening = () => Promise<OpenRuntime>;
+export type { Opening } from "./runtime.ts";
 
 export type Approvals = {
   /** Oldest first; `next` is the cursor of the following page. */

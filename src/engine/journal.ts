@@ -11,6 +11,7 @@ import {
   actionStream,
   approvalStream,
   grantStream,
+  intentStream,
   keyStream,
   type StreamRef,
   streamName,
@@ -81,6 +82,7 @@ async function toldOfApproval(place: Place, id: string): Promise<Told> {
   const { action, subject } = (first.body ?? {}) as unknown as Partial<ApprovalQuestion>;
   if (subject === undefined)
     return { streams: action === undefined ? [approvalStream(id)] : await streamsOfAction(place, action) };
+  if (subject.kind === "intent") return { streams: [approvalStream(id), intentStream(subject.intent)] };
   const isOwn = (record: JournalRecord) => record.stream === streamName(approvalStream(id));
   return {
     streams: [approvalStream(id), workflowStream(subject.workflow)],
@@ -88,10 +90,19 @@ async function toldOfApproval(place: Place, id: string): Promise<Told> {
   };
 }
 
+/** An intent's stream, and that of the question to people that it is. */
+async function streamsOfIntent(place: Place, id: string): Promise<readonly StreamRef[]> {
+  const [first] = await recordsOf(place, intentStream(id));
+  if (first === undefined) throw new HoldpointError("unknown_id", `There is no intent ${id}.`);
+  const approval = field(first, "approval");
+  return [intentStream(id), ...(approval === undefined ? [] : [approvalStream(approval)])];
+}
+
 /** The streams that tell the story of an id. */
 async function toldOf(place: Place, id: string): Promise<Told> {
   if (id.startsWith("apr_")) return toldOfApproval(place, id);
   if (id.startsWith("grt_")) return { streams: [grantStream(id)] };
+  if (id.startsWith("int_")) return { streams: await streamsOfIntent(place, id) };
   if (id.startsWith("key_")) return { streams: [keyStream(id)] };
   if (id.startsWith("wf_")) return { streams: await streamsOfWorkflow(place, id) };
   return { streams: await streamsOfAction(place, await findAction(place, id)) };

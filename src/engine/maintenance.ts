@@ -2,6 +2,8 @@
 
 import type { Clock } from "./clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
+import { sweepIntents } from "./intent/sweep.ts";
+import { sweepRollbacks } from "./outside/roll-back.ts";
 import { sweepReports } from "./outside/sweep-reports.ts";
 import { startProbing } from "./probe.ts";
 import { startRecovery } from "./recover.ts";
@@ -40,6 +42,12 @@ async function repeat(
   }
 }
 
+async function sweepOutside(runtime: Runtime): Promise<void> {
+  await sweepReports(runtime);
+  await sweepRollbacks(runtime);
+  await sweepIntents(runtime);
+}
+
 /** One that was lost is told about: nothing starts here any more. */
 async function keepLease(epoch: OwnEpoch): Promise<void> {
   if (!(await epoch.renew())) await epoch.confirm();
@@ -56,7 +64,7 @@ export async function maintain(
     repeat(runtime, idle, rhythm.recoverMs, () => startRecovery(runtime)),
     repeat(runtime, idle, rhythm.probeMs, () => startProbing(runtime, idle)),
     repeat(runtime, idle, rhythm.sweepMs, () => sweepExpired(runtime)),
-    repeat(runtime, idle, rhythm.sweepMs, () => sweepReports(runtime)),
+    repeat(runtime, idle, rhythm.sweepMs, () => sweepOutside(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
   if (epoch.leaseMs !== null) rounds.push(repeat(runtime, idle, epoch.leaseMs / 3, () => keepLease(epoch)));

@@ -10,12 +10,14 @@ import { createHistory } from "./history.ts";
 import type { Keyring } from "./keyring.ts";
 import { createLanes } from "./lanes.ts";
 import { maintain, type Rhythm } from "./maintenance.ts";
-import type { CrashPoint, Notice, Runtime } from "./runtime.ts";
+import type { CrashPoint, Notice, OpenRuntime, Runtime } from "./runtime.ts";
 import { refuseOtherKey, sealTenant } from "./seal.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import { createWaker } from "./waker.ts";
 import type { Witness } from "./witness.ts";
+
+export type { OpenRuntime } from "./runtime.ts";
 
 export type RuntimeParts = {
   readonly store: Store;
@@ -42,8 +44,6 @@ export type RuntimeParts = {
   readonly rhythm: Rhythm;
   readonly seals: boolean;
 };
-
-export type OpenRuntime = Runtime & { close(): Promise<void> };
 
 /** Effects under way get this long to end before the instance closes under them. */
 const GRACE_MS = 30_000;
@@ -116,16 +116,17 @@ async function beginChecked(runtime: Runtime, parts: RuntimeParts): Promise<OwnE
   const { history } = runtime;
   if (parts.seals) await refuseOtherKey(runtime);
   await history.confirm();
-  const own = await beginEpoch(parts, parts.process);
+  const own = await beginEpoch(parts, parts.process, runtime.inForce);
   return { ...own, mayRun: () => history.broken() === undefined && own.mayRun() };
 }
 
 /** What only this process knows, and forgets with it. */
-const memory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue"> => ({
+const memory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue" | "inForce"> => ({
   performing: new Set(),
   sent: new Set(),
   recovered: new Set(),
   overdue: new Map(),
+  inForce: new Map(),
 });
 
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
@@ -152,6 +153,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     recovering: lanes(RECOVERED_AT_ONCE),
     probing: lanes(PROBED_AT_ONCE),
     closing: closing.signal,
+    // One that could not begin is told of to whoever wanted it.
+    begunEpoch: async () => epoch?.catch(() => undefined),
     epoch: () => {
       if (history.broken() !== undefined) return Promise.reject(history.broken());
       epoch ??= begin().catch((error: unknown) => {

@@ -3,18 +3,27 @@ import type { BacktestReport } from "../core/backtest/report.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { type CompiledPolicy, compilePolicy } from "../core/policy/compile.ts";
 import type { PolicyText } from "../core/policy/document.ts";
-import { getPolicy, type KeptPolicy, type KeptVersion, listPolicies } from "./backtest/kept-policies.ts";
+import {
+  getPolicy,
+  type KeptPolicy,
+  type KeptVersion,
+  type ListedVersion,
+  listPolicies,
+  versionsKept,
+} from "./backtest/kept-policies.ts";
 import { knownTools, type RecordedTool } from "./backtest/known-tools.ts";
 import { type BacktestOptions, runBacktest } from "./backtest/run-backtest.ts";
 import { type Told, toldOf } from "./backtest/told.ts";
 import { checkFields, checkId, checkListener, wrong } from "./check-call.ts";
-import type { Opening } from "./instance.ts";
+import type { Opening } from "./runtime.ts";
 import { type Suggestions, type SuggestOptions, suggestRules } from "./suggest-rules.ts";
 
 export type Policies = {
-  /** Every version that was in force, oldest first by policy. */
-  list(): Promise<readonly KeptVersion[]>;
-  /** By name the version in force, by digest or the beginning of it that version; with its document. */
+  /** Every version that was put in force, oldest first by policy, and which programs judge by it or did. */
+  list(): Promise<readonly ListedVersion[]>;
+  /** The same versions, without looking for programs. */
+  versions(): Promise<readonly KeptVersion[]>;
+  /** By name the version that was put in force last, by digest or the beginning of it that version; with its document. */
   get(id: string): Promise<KeptPolicy>;
   /** Tools that the journal knows, with the schemas that it kept. */
   tools(): Promise<readonly RecordedTool[]>;
@@ -66,6 +75,7 @@ function checkSuggestions(options: SuggestOptions): SuggestOptions {
 export function policiesOf(open: Opening): Policies {
   return {
     list: async () => listPolicies(await open()),
+    versions: async () => versionsKept(await open()),
     get: async (id) => getPolicy(await open(), checkId(POLICY, id)),
     tools: async () => knownTools(await open()),
     told: async (action) => toldOf(await open(), checkId("An action", action)),

@@ -2,6 +2,7 @@
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../core/ids.ts";
 import type { PublicJwk, SigningKey } from "../core/jws.ts";
 import type { CompiledPolicy } from "../core/policy/compile.ts";
+import type { UsedVersion } from "../core/policy-use.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import type { History } from "./history.ts";
@@ -111,6 +112,11 @@ export type Epoch = {
   confirm(): Promise<void>;
 };
 
+/** How many documents of this instance are this version, and the epoch in whose name it was told; null while none is. */
+export type PolicyUse = { readonly version: UsedVersion; count: number; epoch: string | null };
+/** By name and digest: however many runs bring the same document, it is one. */
+export type InForce = Map<string, PolicyUse>;
+
 export type Runtime = {
   readonly store: Store;
   readonly tenant: string;
@@ -127,6 +133,10 @@ export type Runtime = {
   readonly history: History;
   readonly waker: Waker;
   readonly epoch: () => Promise<Epoch>;
+  /** The same, where it was begun already; undefined where nothing needed one yet. */
+  readonly begunEpoch: () => Promise<Epoch | undefined>;
+  /** Versions of policies that this instance judges by. */
+  readonly inForce: InForce;
   readonly signingKey: () => Promise<SigningKey>;
   /** Public keys that this machine trusts; none while there is no key. */
   readonly knownKeys: () => Promise<readonly PublicJwk[]>;
@@ -145,6 +155,11 @@ export type Runtime = {
   /** Aborts when the instance closes. */
   readonly closing: AbortSignal;
 };
+
+export type OpenRuntime = Runtime & { close(): Promise<void> };
+
+/** Opens the store on first use; every verb waits for that. */
+export type Opening = () => Promise<OpenRuntime>;
 
 export function freshId(runtime: Pick<Runtime, "clock" | "random">, prefix: IdPrefix): string {
   return makeId(prefix, runtime.clock.now(), runtime.random(ID_RANDOM_BYTES));

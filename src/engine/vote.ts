@@ -6,7 +6,7 @@ import { actionStream, approvalStream, ROSTER, type StreamRef } from "../core/st
 import type { Needs } from "../core/transaction.ts";
 import { loaderOf } from "./load.ts";
 import { executorOf } from "./move.ts";
-import { toolNamed } from "./outside/outside-tool.ts";
+import { toolOf } from "./outside/outside-tool.ts";
 import { readState } from "./read-state.ts";
 import { runLoading } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
@@ -26,9 +26,9 @@ async function toolFor(runtime: Runtime, ballot: Ballot): Promise<Tool | null> {
 }
 
 /** What an agent performs itself needs no declaration: whoever decides can review an edit of it. */
-async function undeclared(runtime: Runtime, { action, tool }: LiveApproval): Promise<Tool | undefined> {
+async function undeclared(runtime: Runtime, { action }: LiveApproval): Promise<Tool | undefined> {
   const state = await readState(runtime, actionStream(action));
-  return state.phase !== "none" && state.outside === true ? toolNamed(runtime, tool) : undefined;
+  return state.phase !== "none" && state.outside === true ? toolOf(runtime, state) : undefined;
 }
 
 /** Its workflow has rules of its own over the tool: whoever runs it reviews the edit, under all of them. */

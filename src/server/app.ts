@@ -5,10 +5,12 @@ import { HoldpointError } from "../core/errors.ts";
 import type { Clock } from "../engine/clock.ts";
 import { createAdmit, credentialOf } from "./admit.ts";
 import type { Authenticate, Who } from "./authenticate.ts";
+import { answerClientError } from "./client-error.ts";
 import { BODY_BYTES, readBody } from "./guards/body.ts";
 import { SECURITY_HEADERS } from "./guards/headers.ts";
 import { checkHost, type Hosts } from "./guards/host.ts";
 import type { Rate } from "./guards/rate.ts";
+import { handleOnce, keyOf } from "./idempotency.ts";
 import { correlationId, type Log } from "./log.ts";
 import { misfit } from "./problem.ts";
 import { checkAnswer, send, sendProblem } from "./reply.ts";
@@ -78,7 +80,7 @@ function givenOf(request: FastifyRequest, route: Route) {
 }
 
 async function handOver(
-  { tenants, authenticate }: AppParts,
+  { tenants, authenticate, makeId }: AppParts,
   request: FastifyRequest,
   { route, who }: Course,
 ): Promise<Answer> {
@@ -90,7 +92,9 @@ async function handOver(
   const credential = credentialOf(request);
   const stillKnown = async () => (await authenticate(credential)) !== undefined;
   const asked: Asked = { ...given, who, tenant: who.tenant, office, runtime: office.runtime, stillKnown };
-  return route.handle(asked);
+  const key = keyOf(request, route);
+  if (key === undefined) return route.handle(asked);
+  return handleOnce(key, { request, route, who, office, attempt: makeId() }, () => route.handle(asked));
 }
 
 function newServer({ makeId }: AppParts): FastifyInstance {
@@ -103,6 +107,7 @@ function newServer({ makeId }: AppParts): FastifyInstance {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     genReqId: (raw) => correlationId(raw.headers["x-request-id"], makeId),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, makeId()),
     frameworkErrors: (error, request, reply) => void sendProblem(request, reply, error),
   });
   app.removeAllContentTypeParsers();

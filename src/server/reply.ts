@@ -7,6 +7,7 @@ import { type Answer, type Route, routeName } from "./route.ts";
 /** Whether a route answers what it says it does. */
 export function checkAnswer(route: Route, answer: Answer): void {
   const schema = route.answers[answer.status];
+  if (answer.status >= 400) return;
   if (schema === undefined)
     throw new HoldpointError("broken_rule", `${routeName(route)} answers ${answer.status}, undeclared.`);
   if (typeof schema === "string" || !("body" in answer)) return;
@@ -26,7 +27,8 @@ export function send(reply: FastifyReply, answer: Answer): FastifyReply {
   }
   reply.code(answer.status).headers(answer.headers ?? {});
   if ("text" in answer) return reply.type(answer.type).send(answer.text);
-  return reply.type("application/json; charset=utf-8").send(JSON.stringify(answer.body));
+  if (!reply.hasHeader("content-type")) reply.type("application/json; charset=utf-8");
+  return reply.send(JSON.stringify(answer.body));
 }
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {

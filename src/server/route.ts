@@ -15,6 +15,7 @@ export const TAGS = [
   "workflows",
   "actions",
   "approvals",
+  "intents",
   "receipts",
   "journal",
   "kill switch",
@@ -23,6 +24,7 @@ export const TAGS = [
   "policies",
   "alerts",
   "events",
+  "identities",
   "server",
 ] as const;
 export type Tag = (typeof TAGS)[number];

@@ -1,24 +1,39 @@
 /** Every route there is. */
+import type { Desk } from "./events/desk.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import type { Route } from "./route.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
+import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
+import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
+import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
+import { peopleRoutes } from "./routes/people.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
+import { referenceRoutes } from "./routes/reference.ts";
+import { type Hands, sessionRoutes } from "./routes/session.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
-export type RouteParts = { readonly condition: Condition };
+export type RouteParts = {
+  readonly condition: Condition;
+  readonly desk: Desk;
+  readonly hands: Hands;
+  readonly metrics: Metrics;
+};
 
-export function allRoutes({ condition }: RouteParts): readonly Route[] {
-  return [
+export function allRoutes({ condition, desk, hands, metrics }: RouteParts): readonly Route[] {
+  const all: readonly Route[] = [
     ...workflowRoutes,
     ...actionRoutes,
     ...approvalRoutes,
+    ...intentRoutes,
     ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,
@@ -26,6 +41,13 @@ export function allRoutes({ condition }: RouteParts): readonly Route[] {
     ...budgetRoutes,
     ...policyRoutes,
     ...alertRoutes,
+    ...eventRoutes(desk),
+    ...sessionRoutes(hands),
+    ...peopleRoutes,
+    ...keyRoutes,
     ...healthRoutes(condition),
+    ...metricsRoutes(metrics),
+    ...referenceRoutes(condition.version, () => all),
   ];
+  return all;
 }

@@ -48,6 +48,7 @@ export async function serve(parts: ServerParts): Promise<Server> {
   const { host, rate, burst, allowHost, graceSeconds } = settings;
   const hosts = { allowed: allowHost.map((name) => name.toLowerCase()) };
   const app = buildApp({ ...parts, hosts, rate: { perSecond: rate, burst } });
+  // biome-ignore lint/nursery/useAwaitThenable: it is a promise; the checker does not see so through its overloads.
   await app.listen({ host, port: settings.port });
   const { port } = app.server.address() as AddressInfo;
   let closed: Promise<void> | undefined;

@@ -50,7 +50,7 @@ export const SETTINGS = {
   graceSeconds: {
     variables: ["HOLDPOINT_GRACE_SECONDS"],
     schema: z.coerce.number().int().min(0).max(600),
-    fallback: 20,
+    fallback: 8,
   },
 } as const satisfies Record<string, Setting>;
 

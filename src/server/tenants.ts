@@ -15,6 +15,8 @@ export type OpenOffice = (tenant: string) => Promise<Office>;
 
 export type Tenants = {
   of(tenant: string): Promise<Office>;
+  /** Told of every one that opens from now on. */
+  opened(listener: (office: Office) => void): void;
   /** Those that are open now. */
   open(): Promise<readonly Office[]>;
   close(): Promise<void>;
@@ -22,7 +24,12 @@ export type Tenants = {
 
 export function createTenants(openOffice: OpenOffice): Tenants {
   const offices = new Map<string, Promise<Office>>();
+  const listeners: ((office: Office) => void)[] = [];
   let isClosed = false;
+  const told = (office: Office): Office => {
+    for (const listener of listeners) listener(office);
+    return office;
+  };
   const settled = async (): Promise<readonly Office[]> => {
     const all = await Promise.allSettled(offices.values());
     return all.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
@@ -32,13 +39,14 @@ export function createTenants(openOffice: OpenOffice): Tenants {
       if (isClosed) return Promise.reject(new HoldpointError("closed", "The server is closing."));
       const known = offices.get(tenant);
       if (known !== undefined) return known;
-      const opening = openOffice(tenant).catch((error: unknown) => {
+      const opening = openOffice(tenant).then(told, (error: unknown) => {
         offices.delete(tenant);
         throw error;
       });
       offices.set(tenant, opening);
       return opening;
     },
+    opened: (listener) => void listeners.push(listener),
     open: settled,
     async close() {
       isClosed = true;

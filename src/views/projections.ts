@@ -3,7 +3,9 @@ import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
 import { approvalsView } from "./approvals.ts";
 import { grantsView, standingView } from "./grants.ts";
+import { intentInboxView, intentsFromView, intentsToView, intentsView, intentTimesView } from "./intents.ts";
 import { keysView } from "./keys.ts";
+import { endpointsView, messagesView, outboxAgainView, outboxView } from "./messages.ts";
 import { policiesView } from "./policies.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
@@ -17,4 +19,13 @@ export const PROJECTIONS = [
   standingView,
   alertsView,
   keysView,
+  endpointsView,
+  messagesView,
+  outboxView,
+  outboxAgainView,
+  intentsView,
+  intentsToView,
+  intentsFromView,
+  intentInboxView,
+  intentTimesView,
 ] as const;

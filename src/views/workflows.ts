@@ -83,15 +83,22 @@ function runOf(state: LiveWorkflow): {
     : { bucket: bucketOf("asleep", state), due: state.wakeAt, data };
 }
 
+/** What an agent drives is no process's work, but for the end of a rollback. */
+function outsideRow({ status, name, createdAt }: LiveWorkflow) {
+  if (status !== "rolling_back") return undefined;
+  return { bucket: "outside", due: null, data: { name }, at: createdAt };
+}
+
 export const runsView = {
   view: "runs",
   kind: "workflow",
-  version: 5,
+  version: 6,
   row(_id: string, state: StateOf<"workflow">) {
     if (state.status === "none") return undefined;
     if (state.closing)
       return { bucket: "closing", due: null, data: { name: state.name }, at: state.createdAt };
     if (state.end !== null) return undefined;
+    if (state.isOutside === true) return outsideRow(state);
     return { ...runOf(state), at: state.createdAt };
   },
   isSame: (before: StateOf<"workflow">, after: StateOf<"workflow">) => agree(before, after, RUN),

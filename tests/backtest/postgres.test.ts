@@ -39,7 +39,7 @@ test("a back-test and suggestions read a journal in PostgreSQL", async (context)
   const { suggestions } = await hp.policies.suggest({ min: 20 });
   assert.deepEqual(
     suggestions.map(({ when }) => when),
-    ["args.amount_usd <= 880"],
+    ['args.amount_usd >= 420 && args.amount_usd <= 880 && args.all(name, name in ["amount_usd"])'],
   );
   assert.deepEqual(
     (await hp.policies.tools()).map(({ name }) => name),

@@ -129,11 +129,11 @@ describe("policy suggest", () => {
     assert.deepEqual([code, err], [0, ""]);
     assert.match(
       out,
-      /issue_refund by agent:support with args\.amount_usd <= (\d+): approved (\d+) of \2, never changed/,
+      /issue_refund by agent:support with args\.amount_usd >= \d+ && args\.amount_usd <= \d+ &&[^:]*: approved (\d+) of \1, never changed/,
     );
     assert.match(
       out,
-      /holdpoint grants give --tool issue_refund --agent agent:support --when 'args\.amount_usd <= \d+' --uses \d+ --total '\d+ USD' --amount args\.amount_usd --for 7d --reason '/,
+      /holdpoint grants give --tool issue_refund --agent agent:support --when 'args\.amount_usd >= \d+ && args\.amount_usd <= \d+ && args\.all\(name, name in \["amount_usd", "reason", "user_id"\]\)' --uses \d+ --total '\d+ USD' --amount args\.amount_usd --for 7d --reason '/,
     );
     const rule = out.split("\n").slice(out.split("\n").findIndex((line) => line.includes("- id: suggested")));
     const pasted = parse(rule.slice(0, 5).join("\n"));
@@ -144,8 +144,11 @@ describe("policy suggest", () => {
   test("suggests nothing that would let through what people rejected or changed", async () => {
     const { suggestions } = JSON.parse((await cli("suggest", "--json")).out);
     assert.equal(suggestions.length, 1);
-    const [{ conditions, letThrough, approved }] = suggestions;
-    assert.ok(conditions[0].value <= 800);
+    const [{ conditions, letThrough, approved, open }] = suggestions;
+    const [least, most] = conditions;
+    assert.ok(least.kind === "least" && least.value > 400);
+    assert.ok(most.kind === "most" && most.value <= 800);
+    assert.deepEqual(open, ["reason", "user_id"]);
     assert.deepEqual([letThrough.total, letThrough.undecided], [approved, 0]);
     const few = JSON.parse((await cli("suggest", "--min", "100000", "--json")).out);
     assert.deepEqual(few.suggestions, []);

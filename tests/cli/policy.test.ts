@@ -189,7 +189,7 @@ describe("policy explain", () => {
     assert.equal(rule.outcome, "cannot be answered");
   });
 
-  test("of an action in the journal is asked with what its policy was told, under the policy in force", async (context) => {
+  test("of an action in the journal is asked with what its policy was told, under the policy put in force since", async (context) => {
     const place = desk(context);
     const hp = place.open();
     const refund = hp.gate({ name: "issue_refund", policy: "approve", run: () => null });
@@ -201,7 +201,13 @@ describe("policy explain", () => {
     await hp.close();
     const { parse } = await import("yaml");
     await adopt(place, "refunds", parse(POLICY));
-    const { code, out, err } = await runCli(place, ["policy", "explain", items[2]?.id ?? "", "--json"]);
+    const { code, out, err } = await runCli(place, [
+      "policy",
+      "explain",
+      items[2]?.id ?? "",
+      "--now",
+      "--json",
+    ]);
     assert.deepEqual([code, err], [0, ""]);
     const told = JSON.parse(out);
     assert.deepEqual(
@@ -220,7 +226,7 @@ describe("policy explain", () => {
     assert.equal(ran.code, 2);
     assert.match(ran.err, /No policy document is in force.*\n.*\n.*--policy <file>/);
     const odd = place.write("odd.json", '{"tool":"x","arg":{}}');
-    assert.match((await runCli(place, ["policy", "explain", odd])).err, /there is no field "arg"/);
+    assert.match((await runCli(place, ["policy", "explain", odd])).err, /an action has no field "arg"/);
   });
 });
 
@@ -287,10 +293,10 @@ describe("policy list and show", () => {
     await adopt(place, "refunds", second);
     const rows = linesOf((await runCli(place, ["policy", "list"])).out).map((line) => line.split("\t"));
     assert.deepEqual(
-      rows.map(([name, digest, , until, by]) => [name, digest, until === "-", by]),
+      rows.map(([name, digest, , until, by, , ...rest]) => [name, digest, until === "-", by, ...rest]),
       [
-        ["refunds", digestOf(first), false, "person:ann"],
-        ["refunds", digestOf(second), true, "person:ann"],
+        ["refunds", digestOf(first), false, "person:ann", "unused", "-"],
+        ["refunds", digestOf(second), true, "person:ann", "unused", "-"],
       ],
     );
     const shown = await runCli(place, ["policy", "show", "refunds"]);

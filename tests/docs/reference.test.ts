@@ -43,18 +43,31 @@ function methodsOf(type: string, source: string): readonly string[] {
 }
 
 test("docs/reference/library.md has every method of an instance, and no other", () => {
-  const sources = ["instance", "workflow/instance", "policies", "monitor/alerts", "monitor/monitors"];
+  const sources = [
+    "instance",
+    "workflow/instance",
+    "policies",
+    "monitor/alerts",
+    "monitor/monitors",
+    "identity/instance",
+    "intent/instance",
+    "message/endpoints",
+    "message/messages",
+    "message/notifications",
+    "outside/instance",
+  ];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [
-    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants"],
-    ...["Workflows", "Policies", "Alerts"],
+    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants", "Intents"],
+    ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "OutsideWorkflows"],
   ];
+  const placeOf = (part: string) => part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();
   const expected = [
     ...[
-      ...["KillSwitch", "Monitors"].flatMap((part) => methodsOf(part, instance)),
+      ...["KillSwitch", "Monitors", "Notifications"].flatMap((part) => methodsOf(part, instance)),
       ...methodsOf("Holdpoint", index),
     ].map((name) => `hp.${name}`),
-    ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${part.toLowerCase()}.${name}`)),
+    ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${placeOf(part)}.${name}`)),
   ];
   const written = codeCells(readRoot("docs/reference/library.md"))
     .filter((code) => code.startsWith("hp."))
@@ -87,6 +100,7 @@ test("docs/reference/events.md has every event type that the rules know, and no 
   const KINDS = [
     ...[
       "action",
+      "answer",
       "effect",
       "approval",
       "budget",
@@ -94,15 +108,32 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "policy",
       "grant",
       "alert",
+      "intent",
       "monitor",
       "store",
       "switch",
       "person",
+      "key",
+      "login",
+      "session",
       "workflow",
       "step",
       "call",
     ],
-    ...["value", "log", "operation", "sleep", "child", "question", "checkpoint", "rollback", "compensation"],
+    ...["endpoint", "message", "notifier"],
+    ...[
+      "value",
+      "log",
+      "operation",
+      "sleep",
+      "child",
+      "question",
+      "send",
+      "wait",
+      "checkpoint",
+      "rollback",
+      "compensation",
+    ],
   ];
   const EVENT = new RegExp(`"((?:${KINDS.join("|")})\\.[a-z_]+)"`, "g");
   const known = new Set(
@@ -126,6 +157,8 @@ test("docs/reference/settings.md has every option of an instance, a tool and a c
   assert.deepEqual(section("Options of `holdpoint()`").toSorted(), Object.keys(OPTIONS).toSorted());
   assert.deepEqual(section("Options of a tool").toSorted(), listed(tool, "FIELDS").toSorted());
   assert.deepEqual(section("Options of a call").toSorted(), listed(gate, "OPTIONS").toSorted());
+  const declared = listed(readRoot("src/engine/outside/outside-tool.ts"), "FIELDS");
+  assert.deepEqual(section("Options of a declared tool").toSorted(), declared.toSorted());
 });
 
 test("docs/reference/settings.md has every option of a workflow, its start, its calls and its steps, and no other", () => {
@@ -135,6 +168,13 @@ test("docs/reference/settings.md has every option of a workflow, its start, its 
   assert.deepEqual(written("Options of its start"), listed(source("workflows"), "RUN_OPTIONS").toSorted());
   assert.deepEqual(written("Options of `ctx.call`"), listed(source("call-op"), "OPTIONS").toSorted());
   assert.deepEqual(written("Options of `ctx.step`"), listed(source("step-op"), "FIELDS").toSorted());
+});
+
+test("docs/reference/settings.md has every option of hp.deliver, and no other", () => {
+  const list = /const FIELDS = \[([^\]]*)\]/.exec(readRoot("src/engine/message/settings.ts"))?.[1] ?? "";
+  const fields = [...list.matchAll(/"(\w+)"/g)].map(([, field]) => field ?? "");
+  assert.ok(fields.length >= 5);
+  assert.deepEqual(section("Options of `hp.deliver`").toSorted(), fields.toSorted());
 });
 
 test("docs/reference/settings.md has every environment variable that the runtime reads, and no other", () => {

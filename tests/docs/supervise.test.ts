@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { USUAL_CALLS, USUAL_REPEATS, USUAL_REPEATS_OF_A_READ } from "../../src/core/policy/limits.ts";
 import { LIMITS } from "../../src/core/supervise/limits.ts";
 import { STOP_REASONS } from "../../src/core/supervise/stop-reason.ts";
 import { codeCells, readRoot } from "./markdown.ts";
@@ -20,8 +21,14 @@ test("docs/reference/settings.md has every option of a supervised run, and no ot
 });
 
 test("docs/guide/supervise.md has every limit of a run with what it is unless set", () => {
-  const written = [...readRoot("docs/guide/supervise.md").matchAll(/^\| `limits\.(\w+)` \| (\d+) \|/gm)];
+  const guide = readRoot("docs/guide/supervise.md");
+  const written = [...guide.matchAll(/^\| `limits\.(\w+)` \| (\d+) \|/gm)];
   assert.deepEqual(Object.fromEntries(written.map(([, name, value]) => [name, Number(value)])), {
     ...LIMITS,
+  });
+  const ofTools = [...guide.matchAll(/^\| `limits\.tools\.<name>\.(\w+)` \| ([^|]+) \|/gm)];
+  assert.deepEqual(Object.fromEntries(ofTools.map(([, name, value]) => [name, value])), {
+    calls: `${USUAL_CALLS}`,
+    repeats: `${USUAL_REPEATS}; ${USUAL_REPEATS_OF_A_READ} for class \`read\``,
   });
 });

@@ -149,8 +149,11 @@ describe("the refund policy", () => {
     says(final([read()]), "approve final_with_context");
   });
 
-  test("blocks a tool that it does not know, by name", () =>
-    says(review("delete_account", { user_id: 42 }), "block unknown_tool_for_supervisor"));
+  test("blocks a tool that it does not know, by name", () => {
+    const { verdict, rule, reason } = review("delete_account", { user_id: 42 });
+    assert.deepEqual([verdict, rule], ["block", "unknown_tool_for_supervisor"]);
+    assert.equal(reason, "unknown_tool_for_supervisor:delete_account");
+  });
 
   test("scores risk", () => {
     const scoreOf = ({ risk }: Review) => [risk?.score, risk?.level, risk?.conditions];

@@ -53,13 +53,13 @@ describe("the policy stops a run", () => {
     assert.equal(played.outside.length, 1);
   });
 
-  test("supervisor_block:unknown_tool_for_supervisor, for a tool that the run has and the policy does not know", async () => {
+  test("supervisor_block:unknown_tool_for_supervisor:<name>, for a tool that the run has and the policy does not know", async () => {
     let runs = 0;
     const played = await play({
       lines: [CONTEXT, call("delete_account", { user_id: 42 })],
       more: (hp) => [hp.gate({ name: "delete_account", run: (_: { user_id: number }) => void runs++ })],
     });
-    ends(played, "supervisor_block:unknown_tool_for_supervisor", "supervisor");
+    ends(played, "supervisor_block:unknown_tool_for_supervisor:delete_account", "supervisor");
     assert.equal(runs, 0);
   });
 

@@ -92,7 +92,13 @@ describe("an approval in stages", () => {
     await computer.clock.advance(MINUTE);
     assert.partialDeepStrictEqual(await call, { executed: false, code: "expired" });
     const types = await typesOf(hp, id);
-    assert.deepEqual(types, ["approval.requested", "approval.extended", "approval.expired"]);
+    assert.deepEqual(types, [
+      "approval.requested",
+      "approval.reminded",
+      "approval.extended",
+      "approval.reminded",
+      "approval.expired",
+    ]);
     await hp.close();
   });
 });

@@ -138,7 +138,7 @@ export function drawNumber(draw: Draw, sight: Sight, depth = sight.depth): Tree 
     : { is: "item", of: read(["args", "list"]), at: draw.upTo(2) };
 }
 
-function drawText(draw: Draw, sight: Sight): Tree {
+export function drawText(draw: Draw, sight: Sight): Tree {
   return draw.chance(0.4) ? literal(draw.pick(WORDS)) : read(draw.pick(sight.texts));
 }
 

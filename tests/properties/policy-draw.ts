@@ -5,6 +5,7 @@ import type { PastCall, PolicyInput } from "../../src/core/verdict.ts";
 import {
   type Draw,
   drawNumber,
+  drawText,
   drawTruth,
   KEYS,
   literal,
@@ -27,7 +28,15 @@ export type DrawnRule = {
   readonly when?: Tree;
   readonly verdict: "approve" | "revise" | "block" | "escalate";
   readonly set?: Readonly<Record<string, Tree>>;
+  /** A text of its own, or one made of the call. */
+  readonly reason?: Tree;
+  readonly asks?: DrawnTerms;
   readonly shadow: boolean;
+};
+export type DrawnTerms = {
+  readonly from?: readonly string[];
+  readonly quorum?: number;
+  readonly seconds?: number;
 };
 export type DrawnTotal = {
   readonly name: string;
@@ -56,8 +65,28 @@ export type DrawnPolicy = {
   readonly rules: readonly DrawnRule[];
 };
 
+const PEOPLE = ["person:ann", "person:bob", "person:cat"];
+
+function drawTerms(draw: Draw): DrawnTerms {
+  const from = PEOPLE.slice(0, 1 + draw.upTo(2));
+  return {
+    ...(draw.chance(0.6) ? { from, quorum: 1 + draw.upTo(from.length - 1) } : {}),
+    ...(draw.chance(0.3) ? { seconds: 1 + draw.upTo(90) } : {}),
+  };
+}
+
+const A: Tree = { is: "read", path: ["args", "a"] };
+
+/** Goes round until its number is high enough: what is revised, and how often, is what a review is about. */
+function drawCounting(draw: Draw, id: string): DrawnRule {
+  const when: Tree = { is: "two", op: "<", left: A, right: literal(2 + draw.upTo(7)) };
+  const set = { a: { is: "two", op: "+", left: A, right: literal(1) } as const };
+  return { id, tool: draw.pick(["pay", "re*", "*"]), when, verdict: "revise", set, shadow: false };
+}
+
 function drawRule(draw: Draw, index: number, sight: Sight): DrawnRule {
-  const verdict = draw.pick(["approve", "approve", "revise", "block", "escalate"] as const);
+  if (draw.chance(0.15)) return drawCounting(draw, `r${index}`);
+  const verdict = draw.pick(["approve", "approve", "revise", "revise", "block", "escalate"] as const);
   return {
     id: `r${index}`,
     ...(draw.chance(0.6) ? { tool: draw.pick(PATTERNS) } : {}),
@@ -70,8 +99,16 @@ function drawRule(draw: Draw, index: number, sight: Sight): DrawnRule {
           },
         }
       : {}),
+    ...(draw.chance(0.2) ? { reason: drawReason(draw, sight) } : {}),
+    ...(verdict === "escalate" ? { asks: drawTerms(draw) } : {}),
     shadow: draw.chance(0.15),
   };
+}
+
+/** Not empty where it is written as it stands: that would be a fault of the file. */
+function drawReason(draw: Draw, sight: Sight): Tree {
+  const text = drawText(draw, sight);
+  return text.is === "literal" && text.value === "" ? literal("because") : text;
 }
 
 function drawTotals(draw: Draw): readonly DrawnTotal[] {
@@ -141,8 +178,10 @@ export function documentOf(policy: DrawnPolicy): PolicyText {
             routes: risk.routes,
           },
         }),
-    rules: rules.map(({ when, set, shadow, ...rule }) => ({
+    rules: rules.map(({ when, set, reason, asks, shadow, ...rule }) => ({
       ...rule,
+      ...(reason === undefined ? {} : { reason: reasonText(reason) }),
+      ...(asks === undefined ? {} : termsText(asks)),
       ...(when === undefined ? {} : { when: textOf(when) }),
       ...(set === undefined
         ? {}
@@ -151,6 +190,35 @@ export function documentOf(policy: DrawnPolicy): PolicyText {
           }),
       ...(shadow ? { shadow } : {}),
     })),
+  };
+}
+
+function reasonText(reason: Tree): string | { readonly expr: string } {
+  return reason.is === "literal" ? String(reason.value) : { expr: textOf(reason) };
+}
+
+function termsText({ from, quorum, seconds }: DrawnTerms) {
+  return {
+    ...(from === undefined ? {} : { approvers: { from, ...(quorum === undefined ? {} : { quorum }) } }),
+    ...(seconds === undefined ? {} : { decide_by: `${seconds}s` }),
+  };
+}
+
+/** What a tool takes, by argument: anything that is not here. Revisions are checked against it. */
+export type DrawnShape = {
+  readonly numbers: readonly string[];
+  readonly texts: readonly string[];
+  readonly most?: number;
+  /** Dropped where it is given, as schemas do with what they do not know. */
+  readonly dropped?: string;
+};
+
+export function drawShape(draw: Draw): DrawnShape {
+  return {
+    numbers: ["a", "b"].filter(() => draw.chance(0.5)),
+    texts: draw.chance(0.2) ? ["s"] : [],
+    ...(draw.chance(0.5) ? { most: draw.pick([3, 5, 100]) } : {}),
+    ...(draw.chance(0.2) ? { dropped: draw.pick(["b", "o", "list"]) } : {}),
   };
 }
 
@@ -179,7 +247,7 @@ function drawArgs(draw: Draw): Json {
   return Object.fromEntries(entries.map(([key, make]) => [key, draw.chance(0.9) ? make() : drawJson(draw)]));
 }
 
-function drawPast(draw: Draw): PastCall {
+export function drawPast(draw: Draw): PastCall {
   const status = draw.pick([
     "waiting",
     "running",
@@ -202,9 +270,11 @@ function drawPast(draw: Draw): PastCall {
   };
 }
 
-export function drawAction(draw: Draw): PolicyInput {
+/** `past`: what histories are put together from; drawn anew for each unless given. */
+export function drawAction(draw: Draw, past?: readonly PastCall[]): PolicyInput {
   const inWorkflow = draw.chance(0.7);
-  const history = inWorkflow ? Array.from({ length: draw.upTo(5) }, () => drawPast(draw)) : [];
+  const one = () => (past === undefined ? drawPast(draw) : draw.pick(past));
+  const history = inWorkflow ? Array.from({ length: draw.upTo(5) }, one) : [];
   const tool = draw.pick(TOOLS);
   // A call that was made before is not rare: that is what a limit looks for.
   const before = history.find((call) => call.tool === tool && draw.chance(0.4));
@@ -213,7 +283,7 @@ export function drawAction(draw: Draw): PolicyInput {
     effectClass: tool === "final" ? "read" : draw.pick(["read", "once"]),
     args: before?.args ?? drawArgs(draw),
     agent: draw.pick(["agent:one", "agent:two"]),
-    requester: [],
+    requester: draw.chance(0.2) ? ["agent:one", "person:ann"] : ["agent:one"],
     requestId: null,
     workflow: inWorkflow
       ? { id: "wf_1", name: draw.pick(["pay", "late"]), generation: 1 + draw.upTo(1) }

@@ -18,11 +18,9 @@ const sane = (value: number): Outcome => (Number.isFinite(value) ? value : ERROR
 function look(path: readonly string[], world: World): Outcome {
   let at: unknown = world;
   for (const key of path) {
-    const found: readonly [string, unknown] | undefined = isKeyed(at)
-      ? Object.entries(at).find(([name]) => name === key)
-      : undefined;
-    if (found === undefined || found[1] === undefined) return ERROR;
-    at = found[1];
+    const found: unknown = isKeyed(at) && Object.hasOwn(at, key) ? at[key as keyof typeof at] : undefined;
+    if (found === undefined) return ERROR;
+    at = found;
   }
   return at as Outcome;
 }

@@ -1,7 +1,7 @@
 /** A policy's verdict the slow and obvious way, written from the documentation and sharing nothing with `src/core/policy`. */
 import type { Json } from "../../src/core/json.ts";
 import type { PastCall, PolicyInput } from "../../src/core/verdict.ts";
-import type { DrawnPolicy, DrawnRule, DrawnTotal } from "./policy-draw.ts";
+import type { DrawnPolicy, DrawnRule, DrawnTerms, DrawnTotal } from "./policy-draw.ts";
 import type { Tree } from "./policy-draw-expression.ts";
 import { answer, ERROR, isKeyed, type Outcome, sorted, type World } from "./policy-reference-expression.ts";
 
@@ -10,19 +10,21 @@ function reads(tree: Tree | undefined, name: string): boolean {
   return JSON.stringify(tree).includes(`["${name}"`);
 }
 
+const expressions = new Map<string, RegExp>();
+
+function starred(pattern: string): RegExp {
+  const known = expressions.get(pattern);
+  if (known !== undefined) return known;
+  const parts = pattern.split("*").map((part) => part.replace(/\W/g, "\\$&"));
+  const made = new RegExp(`^${parts.join(".*")}$`, "s");
+  expressions.set(pattern, made);
+  return made;
+}
+
 /** A star stands for anything; `final` is meant by its name only. */
 function speaksOf(pattern: string | readonly string[] | undefined, tool: string): boolean {
   const patterns = [pattern ?? "*"].flat();
-  if (tool === "final") return patterns.includes("final");
-  return patterns.some((one) =>
-    new RegExp(
-      `^${one
-        .split("*")
-        .map((part) => part.replace(/\W/g, "\\$&"))
-        .join(".*")}$`,
-      "s",
-    ).test(tool),
-  );
+  return tool === "final" ? patterns.includes("final") : patterns.some((one) => starred(one).test(tool));
 }
 
 /** Nothing where it does not count. */
@@ -48,13 +50,27 @@ function totalOf(total: DrawnTotal, history: readonly PastCall[]): Outcome {
   return whole;
 }
 
-type Said = { readonly verdict: string; readonly rule: string; readonly set?: Json };
+type Said = {
+  readonly verdict: string;
+  readonly rule: string;
+  readonly set?: Json;
+  readonly reason?: string;
+  readonly asks?: DrawnTerms;
+};
 
 function outcomeOf(rule: DrawnRule, args: Json, world: World): Said | "error" | null {
+  const said = heldBy(rule, args, world);
+  if (said === null || said === "error") return said;
+  const reason = rule.reason === undefined ? `rule ${rule.id}` : answer(rule.reason, world);
+  return typeof reason === "string" ? { ...said, reason } : "error";
+}
+
+function heldBy(rule: DrawnRule, args: Json, world: World): Said | "error" | null {
   const holds = rule.when === undefined ? true : answer(rule.when, world);
   if (holds === false) return null;
   if (holds !== true) return "error";
-  if (rule.verdict !== "revise") return { verdict: rule.verdict, rule: rule.id };
+  if (rule.verdict !== "revise")
+    return { verdict: rule.verdict, rule: rule.id, ...(rule.asks === undefined ? {} : { asks: rule.asks }) };
   const set = Object.entries(rule.set ?? {}).map(([key, tree]) => [key, answer(tree, world)] as const);
   if (set.some(([, value]) => value === ERROR)) return "error";
   const same =
@@ -115,6 +131,9 @@ export type Reference = {
   readonly verdict: string;
   readonly rule: string;
   readonly set: Json | null;
+  /** null where it is Holdpoint's own words. */
+  readonly reason: string | null;
+  readonly asks: DrawnTerms;
   readonly risk: {
     readonly score: number;
     readonly level: string;
@@ -179,5 +198,6 @@ export function referenceVerdict(policy: DrawnPolicy, input: PolicyInput): Refer
       return one === null ? [] : [{ rule: rule.id, verdict: one === "error" ? "error" : one.verdict }];
     });
   const set = "set" in said ? (said.set ?? null) : null;
-  return { verdict: said.verdict, rule: said.rule, set, risk, shadow };
+  const { reason = null, asks = {} } = said as Said;
+  return { verdict: said.verdict, rule: said.rule, set, reason, asks, risk, shadow };
 }

@@ -8,6 +8,7 @@ import type { Verdict } from "../../src/core/verdict.ts";
 import type { Policy, ToolDefinition } from "../../src/engine/define-tool.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import type { Model } from "../../src/models/model.ts";
+import { watch } from "../monitor/watching.ts";
 import { ANN, type Desk, type Office, office, question } from "../workflows/office.ts";
 import { CONTEXT, FINAL, GOAL, given, type Line, refund, scripted } from "./refund.ts";
 
@@ -243,7 +244,7 @@ describe("a run ends", () => {
     const { place, desk } = open();
     await desk.budgets.limit("week", { currency: "USD", micros: 5n });
     const tools = one({ cost: () => ({ budget: "week", amount: { currency: "USD", micros: 3n } }) });
-    const model = scripted(ACT, ACT);
+    const model = scripted(ACT, { ...ACT, args: { another: true } });
     check(await place.finish(desk.supervise({ goal: GOAL, tools, model })), "over_budget", "execution");
     await desk.close();
   });
@@ -340,6 +341,7 @@ describe("a run that waits for a person ends", () => {
     await desk.workflows.cancel(items[0]?.id ?? "", { ...ANN, reason: "not needed any more" });
     const result = check(await place.finish(running), "cancelled");
     assert.equal(result.status, "stopped");
+    assert.equal(result.trace[0]?.ok, false, "what was waited for has not happened");
     await desk.close();
   });
 
@@ -381,6 +383,22 @@ describe("a run that waits for a person ends", () => {
     await desk.workflows.rollback(items[0]?.id ?? "", { ...ANN, reason: "undo it", after: "fail" });
     check(await place.finish(running), "rolled_back");
     await desk.close();
+  });
+
+  test("with human_rejected and no phase where a person says no for good at a checkpoint that a monitor raised", async () => {
+    const { place, desk, done } = open();
+    await watch(desk, [{ kind: "resources", name: "long", operations: 1, raise: "checkpoint" }]);
+    const slow = async () => {
+      await place.until(async () => (await desk.approvals.count("pending")) > 0);
+      return { text: JSON.stringify(refund(5)) };
+    };
+    const running = desk.supervise(given(desk, scripted(CONTEXT, slow), done));
+    const approval = await question(place, desk);
+    await desk.approvals.reject(approval, { ...ANN, reason: "enough", final: true });
+    const result = check(await place.finish(running), "human_rejected");
+    assert.equal(result.status, "stopped");
+    assert.deepEqual(done, []);
+    await place.finish(desk.close());
   });
 
   /** Its process dies; somebody else decides meanwhile; another process asks for it with perhaps other tools. */
@@ -451,7 +469,9 @@ test("a run ends with tool_missing where the process that takes it up does not h
   await place.until(async () => facts > 0);
   const next = place.open();
   const result = next.supervise({ ...given(next, scripted()), tools: [], id: "r" });
-  check(await place.finish(result), "tool_missing:issue_refund", "execution");
+  const { trace } = check(await place.finish(result), "tool_missing:issue_refund", "execution");
+  const row = { step: 1, tool: "issue_refund", stop_reason: "tool_missing:issue_refund", ok: false };
+  assert.deepEqual(trace, [row], "what was proposed and never called has not happened");
   await next.close();
 });
 

@@ -6,6 +6,7 @@ import type { Clock } from "../../src/engine/clock.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
 import * as instance from "../../src/engine/instance.ts";
+import { type Intents, intentsOf } from "../../src/engine/intent/instance.ts";
 import { RHYTHM } from "../../src/engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/engine/open-runtime.ts";
 import type { CrashPoint, Notice } from "../../src/engine/runtime.ts";
@@ -80,6 +81,7 @@ export type Desk = {
   readonly budgets: instance.Budgets;
   readonly switch: instance.KillSwitch;
   readonly workflows: Workflows;
+  readonly intents: Intents;
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
   workflow<Input, Result>(
     name: string,
@@ -198,6 +200,7 @@ export function office(seed = 1): Office {
         budgets: instance.budgetsOf(open),
         switch: instance.killSwitchOf(open),
         workflows: workflowsOf(definitions),
+        intents: intentsOf(open),
         gate: (definition) => gate(gates, definition),
         supervise: (given) =>
           supervise({ definitions, gates, openModel: (model) => openModel(model, () => undefined) }, given),

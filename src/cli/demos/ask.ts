@@ -13,7 +13,7 @@ export class Left extends Error {
 type Prompt = (text: string) => Promise<string>;
 
 /** A prompt of its own for every question: nothing is read while nothing is asked. */
-async function prompt(text: string): Promise<string> {
+export async function prompt(text: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const left = new AbortController();
   lines.once("SIGINT", () => lines.close());

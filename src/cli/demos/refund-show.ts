@@ -3,6 +3,7 @@ import { visible } from "../../core/visible.ts";
 import type { Approval, Holdpoint, Report, SuperviseResult } from "../../index.ts";
 import { printCard } from "../card.ts";
 import { fold, pad, widthOf } from "../measure.ts";
+import { namesOf } from "../policy-words.ts";
 import type { Terminal } from "../terminal.ts";
 import { verifiedText } from "./present.ts";
 import { paragraph, rule, WIDEST } from "./show-question.ts";
@@ -82,7 +83,9 @@ export async function printWaiting(
 ): Promise<void> {
   rule(terminal, "A person has to decide");
   const action = await hp.actions.get(approval.action);
-  printCard(terminal, { approval, action, receipt: undefined, now: Date.now(), full: false, where });
+  const policies = await namesOf(hp);
+  const card = { approval, action, receipt: undefined, policies, where };
+  printCard(terminal, { ...card, now: Date.now(), full: false });
   terminal.line();
 }
 

@@ -1,65 +1,110 @@
-/** The action that is explained: one that the journal has, or one written down. */
+/** The action that is explained, as somebody wrote it down. What is not a field is a fault: a misspelt one would be missed. */
 import { readFileSync } from "node:fs";
 import { shown } from "../../core/error-text.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { didYouMean } from "../../core/policy/nearest.ts";
 import { parseJson } from "../../core/strict-json.ts";
+import { EFFECT_CLASSES } from "../../core/tool-rules.ts";
 import type { PastCall, PolicyInput } from "../../core/verdict.ts";
 import { CommandError, fileError } from "../failure.ts";
 import { timeOf } from "../moment-of.ts";
 
 const SHAPE =
-  '{ "tool", "args", "agent", "effect", "workflow": { "name", "generation" }, "history": [{ "tool", "args", "status", "result" }], "now" }; only tool and args are needed.';
+  '{ "tool", "args", "agent", "effect", "workflow": { "id", "name", "generation" }, "history": [{ "tool", "args", "status", "result", "generation", "undone", "at" }], "now" }; only tool is needed.';
 
 function wrong(file: string, what: string): CommandError {
   return new CommandError("usage", `The file ${file}: ${what}.`, `An action is ${SHAPE}`);
 }
 
 const FIELDS = ["tool", "args", "agent", "effect", "workflow", "history", "now"];
+const PAST_FIELDS = ["tool", "args", "status", "result", "generation", "undone", "at"];
+const WORKFLOW_FIELDS = ["id", "name", "generation"];
 const STATUSES: readonly unknown[] = ["waiting", "running", "applied", "in_doubt", "not_applied", "refused"];
 
-function pastOf(file: string, value: Json, index: number, now: number): PastCall {
-  if (!isJsonObject(value) || typeof value["tool"] !== "string")
-    throw wrong(file, `call ${index + 1} of its history names no tool`);
-  const { tool, args = {}, status = "applied", result = null, generation = 1, undone = false } = value;
-  if (!STATUSES.includes(status)) throw wrong(file, `"${shown(status)}" is not a status`);
-  const facts = { action: `act_${index + 1}`, tool, args, status: status as PastCall["status"], result };
-  return { ...facts, generation: Number(generation), undone: undone === true, at: now - 1 };
+type Where = { readonly file: string; readonly now: number };
+
+function checkKeys({ file }: Where, given: JsonObject, fields: readonly string[], what: string): void {
+  const extra = Object.keys(given).find((field) => !fields.includes(field));
+  if (extra !== undefined)
+    throw wrong(file, `${what} has no field "${shown(extra)}"${didYouMean(extra, fields)}`);
 }
 
-function timeIn(file: string, value: Json | undefined, now: number): number {
-  if (value === undefined) return now;
+function generationIn({ file }: Where, value: Json, what: string): number {
+  if (Number.isSafeInteger(value) && Number(value) >= 1) return Number(value);
+  throw wrong(file, `the generation of ${what} is a whole number of at least 1, not ${shown(value)}`);
+}
+
+function timeIn({ file, now }: Where, value: Json | undefined, otherwise = now): number {
+  if (value === undefined) return otherwise;
   const time = typeof value === "string" ? timeOf(value) : value;
   if (typeof time === "number" && Number.isFinite(time)) return time;
   throw wrong(file, `"${shown(value)}" is not a time`);
 }
 
-function workflowOf(value: Json | undefined): PolicyInput["workflow"] {
-  if (!isJsonObject(value))
-    return typeof value === "string" ? { id: "wf_1", name: value, generation: 1 } : null;
-  const { id = "wf_1", name = "", generation = 1 } = value;
-  return { id: String(id), name: String(name), generation: Number(generation) };
+function pastOf(where: Where, value: Json, index: number): PastCall {
+  const what = `call ${index + 1} of its history`;
+  const { file, now } = where;
+  if (!isJsonObject(value) || typeof value["tool"] !== "string") throw wrong(file, `${what} names no tool`);
+  checkKeys(where, value, PAST_FIELDS, what);
+  const { tool, args = {}, status = "applied", result = null, generation = 1, undone = false } = value;
+  if (!STATUSES.includes(status)) throw wrong(file, `"${shown(status)}" is not a status`);
+  if (typeof undone !== "boolean") throw wrong(file, `undone of ${what} is not true or false`);
+  const facts = { action: `act_${index + 1}`, tool, args, status: status as PastCall["status"], result };
+  return {
+    ...facts,
+    generation: generationIn(where, generation, what),
+    undone,
+    at: timeIn(where, value["at"], now - 1),
+  };
 }
 
-function inputOf(file: string, given: JsonObject, now: number): PolicyInput {
-  const extra = Object.keys(given).find((field) => !FIELDS.includes(field));
-  if (extra !== undefined) throw wrong(file, `there is no field "${extra}"`);
+function workflowOf(where: Where, value: Json | undefined): PolicyInput["workflow"] {
+  if (typeof value === "string") return { id: "wf_1", name: value, generation: 1 };
+  if (value === undefined || value === null) return null;
+  if (!isJsonObject(value)) throw wrong(where.file, "its workflow is not a name or an object");
+  checkKeys(where, value, WORKFLOW_FIELDS, "its workflow");
+  const { id = "wf_1", name = "", generation = 1 } = value;
+  return {
+    id: String(id),
+    name: String(name),
+    generation: generationIn(where, generation, "its workflow"),
+  };
+}
+
+/** As it is written; else the tool's own, where that is known; an answer goes through a read. */
+function effectOf(
+  { file }: Where,
+  given: Json | undefined,
+  tool: string,
+  known: readonly KnownTool[],
+): string {
+  const usual = tool === "final" ? "read" : "once";
+  const effect = given ?? known.find(({ name }) => name === tool)?.effectClass ?? usual;
+  const isClass = (EFFECT_CLASSES as readonly unknown[]).includes(effect);
+  if (!isClass) throw wrong(file, `effect is one of ${EFFECT_CLASSES.join(", ")}, not ${shown(effect)}`);
+  return String(effect);
+}
+
+function inputOf(file: string, given: JsonObject, now: number, known: readonly KnownTool[]): PolicyInput {
+  const where = { file, now };
+  checkKeys(where, given, FIELDS, "an action");
   const { tool, args = {}, agent = "agent:someone", history = [] } = given;
   if (typeof tool !== "string") throw wrong(file, "it names no tool");
-  // An answer goes through a read; of a tool nothing is known here but its name.
-  const { effect = tool === "final" ? "read" : "once" } = given;
-  if (typeof agent !== "string" || typeof effect !== "string")
-    throw wrong(file, "agent and effect are texts");
+  if (typeof agent !== "string") throw wrong(file, "agent is a text");
   if (!Array.isArray(history)) throw wrong(file, "its history is not a list");
-  const time = timeIn(file, given["now"], now);
-  const past = history.map((one: Json, index) => pastOf(file, one, index, time));
+  const time = timeIn(where, given["now"]);
+  const past = history.map((one: Json, index) => pastOf({ file, now: time }, one, index));
   // Calls of the past are those of a workflow.
-  const workflow = workflowOf(given["workflow"]) ?? (past.length === 0 ? null : workflowOf("workflow"));
+  const own = workflowOf(where, given["workflow"]);
+  const workflow = own ?? (past.length === 0 ? null : workflowOf(where, "workflow"));
   const who = agent.startsWith("agent:") ? agent : `agent:${agent}`;
-  const known = { tool, effectClass: effect, args, agent: who, requester: [who], requestId: null };
-  return { ...known, workflow, history: past, now: time };
+  const effectClass = effectOf(where, given["effect"], tool, known);
+  const facts = { tool, effectClass, args, agent: who, requester: [who], requestId: null };
+  return { ...facts, workflow, history: past, now: time };
 }
 
-export function actionIn(file: string, now: number): PolicyInput {
+export function actionIn(file: string, now: number, known: readonly KnownTool[]): PolicyInput {
   let value: Json;
   try {
     value = parseJson(readFileSync(file, "utf8"));
@@ -67,5 +112,5 @@ export function actionIn(file: string, now: number): PolicyInput {
     throw fileError(file, error);
   }
   if (!isJsonObject(value)) throw wrong(file, "it is not an object");
-  return inputOf(file, value, now);
+  return inputOf(file, value, now, known);
 }

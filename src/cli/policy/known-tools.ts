@@ -2,10 +2,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { errorText } from "../../core/error-text.ts";
+import { errorText, shown } from "../../core/error-text.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { didYouMean } from "../../core/policy/nearest.ts";
 import { parseJson } from "../../core/strict-json.ts";
+import { EFFECT_CLASSES } from "../../core/tool-rules.ts";
 import { defineTool, type ToolDefinition } from "../../engine/define-tool.ts";
 import type { Holdpoint } from "../../index.ts";
 import { CommandError, fileError } from "../failure.ts";
@@ -16,15 +18,28 @@ const SHAPE =
 const wrong = (file: string, what: string): CommandError =>
   new CommandError("usage", `The file ${file} ${what}.`, SHAPE);
 
+const FIELDS = ["name", "effect", "schema"];
+
+function toolIn(file: string, given: Json): KnownTool {
+  const one: JsonObject = isJsonObject(given) ? given : {};
+  const { name, effect = "once", schema = null } = one;
+  if (typeof name !== "string") throw wrong(file, "has a tool without a name");
+  const extra = Object.keys(one).find((field) => !FIELDS.includes(field));
+  if (extra !== undefined)
+    throw wrong(
+      file,
+      `has a field "${shown(extra)}" of ${shown(name)} that is none${didYouMean(extra, FIELDS)}`,
+    );
+  const isClass = (EFFECT_CLASSES as readonly unknown[]).includes(effect);
+  if (!isClass) throw wrong(file, `has an effect of ${shown(name)} that is not ${EFFECT_CLASSES.join(", ")}`);
+  if (schema !== null && !isJsonObject(schema))
+    throw wrong(file, `has a schema of ${shown(name)} that is none`);
+  return { name, effectClass: String(effect), schema };
+}
+
 function fromJson(file: string, value: Json): readonly KnownTool[] {
   if (!Array.isArray(value)) throw wrong(file, "is not a list of tools");
-  return value.map((one: Json) => {
-    const { name, effect = "once", schema = null } = isJsonObject(one) ? one : {};
-    if (typeof name !== "string" || typeof effect !== "string")
-      throw wrong(file, "has a tool without a name");
-    if (schema !== null && !isJsonObject(schema)) throw wrong(file, `has a schema of ${name} that is none`);
-    return { name, effectClass: effect, schema };
-  });
+  return value.map((one: Json) => toolIn(file, one));
 }
 
 type Definition = ToolDefinition<never, unknown>;

@@ -1,34 +1,50 @@
 import { visible } from "../../core/visible.ts";
-import type { KeptVersion } from "../../engine/backtest/kept-policies.ts";
+import type { ListedVersion } from "../../engine/backtest/kept-policies.ts";
 import { type Command, type Context, EXIT } from "../command.ts";
 import { fit } from "../measure.ts";
+import { shortDigest } from "../policy-words.ts";
 import { printTable } from "../table.ts";
 import { moment, span } from "../times.ts";
 
-const SHORT = 12;
 const MOST_NAME = 32;
-const HEADS = ["POLICY", "DIGEST", "IN FORCE SINCE", "FOR", "BY", "FROM"];
+const HEADS = ["POLICY", "DIGEST", "IN FORCE SINCE", "UNTIL", "BY", "FROM"];
 
-function cellsForPeople(version: KeptVersion, now: number): readonly string[] {
-  const { name, digest, at, until, by, source } = version;
-  const length = span((until ?? now) - at);
+/** The program that judges by it, or the last that did; before any has, the one that put it in force. */
+export function programText({ programs, by }: Pick<ListedVersion, "programs" | "by">): string {
+  const running = programs.filter(({ runs }) => runs);
+  const [one] = running.length > 0 ? running : programs;
+  if (one === undefined) return by;
+  const more = running.length < 2 ? "" : ` and ${running.length - 1} more`;
+  return `${one.by} (${one.process})${more}`;
+}
+
+export function untilText({ standing, until, at }: ListedVersion, now: number): string {
+  if (standing === "used") return `now, for ${span(now - at)}`;
+  if (until !== null) return moment(until);
+  return standing === "ended" ? "its program died" : "no program yet";
+}
+
+function cellsForPeople(version: ListedVersion, now: number): readonly string[] {
+  const { name, digest, at, source } = version;
   return [
     fit(visible(name), MOST_NAME),
-    visible(digest.slice(0, SHORT)),
+    visible(shortDigest(digest)),
     moment(at),
-    until === null ? `${length} (now)` : length,
-    visible(by),
+    untilText(version, now),
+    visible(programText(version)),
     visible(source),
   ];
 }
 
 /** Columns as documented in the reference. */
-function cellsForPipe({ name, digest, at, until, by, source }: KeptVersion): readonly string[] {
+function cellsForPipe(version: ListedVersion): readonly string[] {
+  const { name, digest, at, until, by, source, standing } = version;
   const end = until === null ? "-" : moment(until);
-  return [visible(name), visible(digest), moment(at), end, visible(by), visible(source)];
+  const known = [visible(name), visible(digest), moment(at), end, visible(by), visible(source)];
+  return [...known, standing, version.programs.length === 0 ? "-" : visible(programText(version))];
 }
 
-function print({ terminal, now }: Context, versions: readonly KeptVersion[]): void {
+function print({ terminal, now }: Context, versions: readonly ListedVersion[]): void {
   if (versions.length === 0) {
     const say = terminal.interactive ? terminal.line : terminal.note;
     say("No policy document was ever in force here; tools may have policies of their own in code.");
@@ -44,9 +60,10 @@ function print({ terminal, now }: Context, versions: readonly KeptVersion[]): vo
 export const policyList: Command = {
   name: "policy list",
   words: [],
-  summary: "the policies that were in force: each version, since when and by whom",
+  summary: "the policies that were in force: each version, since when, until when and in which program",
   details: [
-    "In a pipe each line is tab-separated: name, digest, in force since, until (- while it is), by, file.",
+    "A version is in force while a program judges by it: from its first effect on, until it ends or takes another version.",
+    "In a pipe each line is tab-separated: name, digest, in force since, until (- while it is, or where nobody knows), put in force by, file, used or ended or unused, the program that judges by it or did last (-: none).",
   ],
   flags: {},
   async run(context) {

@@ -16,7 +16,12 @@ export type Explained = Explanation & {
   readonly input: PolicyInput;
   readonly recorded: RecordedReview | null;
   readonly isWhole: boolean;
+  /** False: what revisions make of the arguments was not checked. */
+  readonly hasSchema: boolean;
 };
+
+/** Which of how many policies, and where it comes from. */
+type Place = { readonly words: string; readonly number: number; readonly count: number };
 
 const LABELS = 14;
 const MOST_VALUE = 200;
@@ -70,10 +75,26 @@ function printRound(sections: Sections, round: ExplainedRound, number: number): 
   sections.field("says", verdictWords(round.verdict));
 }
 
-export function printExplanation({ terminal, full }: Context, explained: Explained): void {
-  const { policy, input, rounds, review, recorded, isWhole } = explained;
+function printNotes(sections: Sections, explained: Explained, { count }: Place): void {
+  const { recorded, isWhole, hasSchema, input, review } = explained;
+  if (recorded !== null)
+    sections.field("at the time", `${recorded.verdict} [${recorded.rule}] ${recorded.reason}`);
+  if (count > 1) sections.field("note", "several documents are asked, and the strictest answer holds");
+  if (!isWhole)
+    sections.field("note", "part of the workflow's history was erased: it may have said something else");
+  if (!hasSchema && review.revisions.length > 0)
+    sections.field(
+      "note",
+      `no schema of ${input.tool} is known: --tools gives one to check revisions against`,
+    );
+}
+
+export function printExplanation({ terminal, full }: Context, explained: Explained, place: Place): void {
+  const { policy, input, rounds, review } = explained;
   const sections = sectionsOn(terminal, full, LABELS);
-  sections.field("policy", `${policy.name} ${policy.digest.slice(0, 12)}`);
+  if (place.number > 1) terminal.line();
+  if (place.count > 1) sections.heading(`Policy ${place.number} of ${place.count}`);
+  sections.field("policy", `${policy.name} ${policy.digest.slice(0, 12)}, ${place.words}`);
   sections.field("action", `${input.tool} by ${input.agent} at ${moment(input.now)}`);
   if (input.workflow !== null)
     sections.field(
@@ -85,8 +106,5 @@ export function printExplanation({ terminal, full }: Context, explained: Explain
   sections.heading("Verdict");
   sections.field(review.verdict, `[${review.rule}]${review.reason === "" ? "" : ` ${review.reason}`}`);
   if (review.revisions.length > 0) sections.tree("arguments", review.args);
-  if (recorded !== null)
-    sections.field("at the time", `${recorded.verdict} [${recorded.rule}] ${recorded.reason}`);
-  if (!isWhole)
-    sections.field("note", "part of the workflow's history was erased: it may have said something else");
+  printNotes(sections, explained, place);
 }

@@ -4,6 +4,7 @@ import { visible } from "../../core/visible.ts";
 import { type Command, EXIT, word } from "../command.ts";
 import { sectionsOn } from "../sections.ts";
 import { ago } from "../times.ts";
+import { programText, untilText } from "./list.ts";
 
 type Path = readonly (string | number)[];
 
@@ -25,7 +26,7 @@ export function documentLines(document: unknown): readonly string[] {
 export const policyShow: Command = {
   name: "policy show",
   words: ["<name or digest>"],
-  summary: "a policy's document: the version in force, or the one with that digest",
+  summary: "a policy's document: the version put in force last, or the one with that digest",
   details: ["A digest may be shortened to its beginning, at least six digits."],
   flags: {},
   async run(context) {
@@ -35,13 +36,14 @@ export const policyShow: Command = {
       terminal.json(kept);
       return EXIT.ok;
     }
-    const { name, digest, at, until, by, source, document } = kept;
+    const { name, digest, at, by, source, programs, document } = kept;
     const sections = sectionsOn(terminal, true);
     sections.field("policy", name);
     sections.field("digest", digest);
     sections.field("since", ago(at, now));
-    sections.field("until", until === null ? "now: it is in force" : ago(until, now));
+    sections.field("until", untilText(kept, now));
     sections.field("by", `${by}, from ${source}`);
+    if (programs.length > 0) sections.field("program", programText(kept));
     sections.heading("Document");
     sections.block(documentLines(document));
     return EXIT.ok;

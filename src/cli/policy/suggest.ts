@@ -43,6 +43,7 @@ function print(terminal: Terminal, suggestion: Suggestion, where: string): void 
   say(terminal, headline(suggestion), "", "bold");
   sections.field("decided by", supportWords(suggestion));
   sections.field("asked by", suggestion.askedBy.join(", "));
+  if (suggestion.open.length > 0) sections.field("left open", `any ${suggestion.open.join(", ")}`);
   sections.field("back-test", backtestWords(suggestion));
   say(terminal, "As a grant, which ends by itself and can be taken back:", "  ");
   paste(terminal, [grantLine(suggestion, where)]);
@@ -66,7 +67,7 @@ export const policySuggest: Command = {
   words: [],
   summary: "rules and grants that people's decisions support, each with what it would have let through",
   details: [
-    "Grouped by tool and agent. Numbers are bounded by the highest that was approved, and below everything that was not; texts that were always the same have to be.",
+    "Grouped by tool and agent, and as narrow as what was approved: numbers between the lowest and the highest, and below everything that was not; texts among those that were; no other arguments. What is too different each time is left open, and named.",
   ],
   flags: {
     since: SINCE,

@@ -16,7 +16,7 @@ function totalOf({ letThrough }: Suggestion): readonly string[] {
   const currency = CURRENCY.exec(found?.field ?? "")?.[1]?.toUpperCase();
   if (found === undefined || currency === undefined) return [];
   const cents = (Math.ceil(found.weekly * 100) / 100).toString();
-  return ["--total", shellWord(`${cents} ${currency}`), "--amount", `args.${found.field}`];
+  return ["--total", shellWord(`${cents} ${currency}`), "--amount", shellWord(found.path)];
 }
 
 const day = (at: number): string => moment(at).slice(0, 10);

@@ -32,8 +32,8 @@ import { checkPlace, type Turned } from "../workflow/call.ts";
 import type { ReviewFacts } from "./events.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
-import { review } from "./review.ts";
-import { reviewFacts } from "./review-facts.ts";
+import { review, withPeople } from "./review.ts";
+import { reviewFacts, versionsOf } from "./review-facts.ts";
 import {
   argsOf,
   type Executor as Bringer,
@@ -156,14 +156,14 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
       return startByVerdict(draft, id, answer, executor);
     case "escalate": {
       const { approval, nonce } = executor.ids;
-      const { policyDigest: policy, schemaText } = executor.rules;
+      const { schemaText } = executor.rules;
       const shows = previewNow(draft, { action: id, args: answer.args, approval: null }, executor);
       if (shows.kind === "load") return shows;
       const more = askPeople(draft, {
         action: id,
         state: live(draft, id),
         review: answer,
-        policy,
+        versions: versionsOf(executor.rules),
         schemaText,
         approval,
         nonce,
@@ -256,9 +256,11 @@ function useDecision(
   const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
   if (more !== undefined) return more;
   const isMoved = sight === "moved";
+  const next = withPeople(draft, state, isMoved ? askedAgain(answer, approval) : answer);
+  if ("kind" in next) return next;
   const otherwise = fault?.reason ?? "the policy no longer allows what was approved";
   lapse(draft, approvalId, isMoved ? PREVIEW_MOVED : otherwise);
-  return followReview(draft, id, isMoved ? askedAgain(answer, approval) : answer, executor);
+  return followReview(draft, id, next, executor);
 }
 
 function startByApproval(
@@ -326,6 +328,14 @@ function endApproval(draft: Draft, id: string, reason: string): void {
   withdrawApproval(draft, id, { by: "dispatch check", reason });
 }
 
+/** Nobody was asked yet. */
+function reviewFirst(draft: Draft, id: string, executor: Executor): Need | Load | Advanced {
+  const said = review(draft, id, executor.args, executor);
+  const answer = "kind" in said ? said : withPeople(draft, live(draft, id), said);
+  if ("kind" in answer) return answer;
+  return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
+}
+
 /** `isNew`: the arguments were digested in this very decision. Otherwise it is made sure that they are still the same. */
 export function advance(draft: Draft, id: string, bringer: Bringer, isNew = false): Need | Load | Advanced {
   const more = draft.need({ write: [actionStream(id)] });
@@ -352,7 +362,5 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
       reason: "the tool changed after the proposal",
     });
   }
-  const answer = review(draft, id, executor.args, executor);
-  if ("kind" in answer) return answer;
-  return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
+  return reviewFirst(draft, id, executor);
 }

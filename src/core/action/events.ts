@@ -30,16 +30,25 @@ export type Grant =
 
 export type ReservedCost = MoneyJson & { readonly budget: string };
 
+/** Which policy was asked. */
+export type Versions = {
+  /** Of everything that was asked, code included: what a binding binds. */
+  readonly policy: string;
+  /** Digests of the documents that were asked; absent where only code was. */
+  readonly documents?: readonly string[];
+};
+
 /** What the policy of a digest said. */
-export type ReviewFacts = {
+export type ReviewFacts = Versions & {
   readonly verdict: "approve" | "block" | "escalate";
   readonly rule: string;
   readonly reason: string;
-  readonly policy: string;
-  /** The document that was asked beside a policy of the tool's own, where both were. */
+  /** Only of older entries: one of the documents, where code was asked beside it. */
   readonly document?: string;
-  /** Absent where the policy does not score. */
+  /** The highest, where several policies score; absent where none does. */
   readonly risk?: Risk;
+  /** All of them, where several score. */
+  readonly risks?: readonly Risk[];
   /** What rules on trial would have said; absent where none matched. */
   readonly shadow?: readonly ShadowVerdict[];
 };

@@ -80,6 +80,9 @@ function wordOf(report: Report): Word {
 const isAlike = (one: Word, other: Word): boolean =>
   one.status === other.status && one.reason === other.reason && one.resultDigest === other.resultDigest;
 
+/** Whoever says something else each time does not grow the journal either. */
+const MOST_TESTIMONIES = 20;
+
 /** Kept once: whoever says it in a loop does not grow the journal. */
 function testify(draft: Draft, { action, agent, report }: ReportCommand, state: LiveAction): void {
   if (!("effect" in state)) return;
@@ -88,7 +91,7 @@ function testify(draft: Draft, { action, agent, report }: ReportCommand, state: 
   const isKnown = late.some(
     (one) => one.status === status && one.reason === reason && (one.resultDigest ?? null) === resultDigest,
   );
-  if (isKnown) return;
+  if (isKnown || late.length >= MOST_TESTIMONIES) return;
   const said = { epoch: agent, attempt, status, reason };
   const body =
     report.status === "applied" ? { ...said, result: draft.keep(report.result), resultDigest } : said;

@@ -1,11 +1,34 @@
-/** What the journal keeps of a review: what the policy said, whatever came of it. */
+/** What the journal keeps of a review: what the policy said, whatever came of it, and which versions of it were asked. */
 import type { Review } from "../review.ts";
 import type { ToolRules } from "../tool-rules.ts";
-import type { ReviewFacts } from "./events.ts";
+import type { ReviewFacts, Versions } from "./events.ts";
+
+export function versionsOf({ policyDigest: policy, documents = [] }: ToolRules): Versions {
+  return documents.length === 0 ? { policy } : { policy, documents };
+}
+
+/** What was remarked beside the verdict. */
+export function remarksIn({ risk, risks, shadow }: Review): Pick<ReviewFacts, "risk" | "risks" | "shadow"> {
+  return {
+    ...(risk === null ? {} : { risk }),
+    ...(risks.length === 0 ? {} : { risks }),
+    ...(shadow.length === 0 ? {} : { shadow }),
+  };
+}
 
 export function reviewFacts(answer: Review, rules: ToolRules): ReviewFacts {
-  const { verdict, rule, reason, risk, shadow } = answer;
-  const { policyDigest: policy, documentDigest: document } = rules;
-  const said = { verdict, rule, reason, policy, ...(document === undefined ? {} : { document }) };
-  return { ...said, ...(risk === null ? {} : { risk }), ...(shadow.length === 0 ? {} : { shadow }) };
+  const { verdict, rule, reason } = answer;
+  return { verdict, rule, reason, ...versionsOf(rules), ...remarksIn(answer) };
+}
+
+/**
+ * Digests under which the documents of a recorded verdict are kept. Older entries name one, or have it as their policy; there,
+ * and where only code was asked, it may be that none is kept.
+ */
+export function documentsNamed({
+  documents,
+  document,
+  policy,
+}: Pick<ReviewFacts, "documents" | "document" | "policy">): readonly string[] {
+  return documents ?? [document ?? policy];
 }

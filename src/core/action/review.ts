@@ -3,8 +3,8 @@
  *
  * P1. History is whole: calls that have settled are handed in and used only while the workflow says that none has settled
  *     since; open ones are read under the lock. Two calls side by side see each other.
- * P2. Where roles or groups are asked, or duties are kept apart, whether anybody can agree is judged by the roster and the
- *     parties of that moment: what nobody could approve is blocked.
+ * P2. Where roles or groups are to be asked, or duties are kept apart, whether anybody can agree is judged by the roster and
+ *     the parties of that moment: what nobody could approve is blocked. What was approved needs nobody any more.
  */
 
 import { apartOf } from "../approval/separation.ts";
@@ -105,8 +105,8 @@ function withHistory(
   return { input: asked, missing: () => (found !== undefined && isAsking(found) ? found : undefined) };
 }
 
-/** Whoever is asked could agree, as people stand now. */
-function withPeople(draft: Draft, state: LiveAction, answer: Review): Need | Review {
+/** Before people are asked: whether they could agree, as they stand now. */
+export function withPeople(draft: Draft, state: LiveAction, answer: Review): Need | Review {
   if (answer.verdict !== "escalate") return answer;
   const isRouted = rulesOf(answer).some(({ from }) => namesGroups(from));
   const left = apartOf(draft, answer, state);
@@ -117,9 +117,10 @@ function withPeople(draft: Draft, state: LiveAction, answer: Review): Need | Rev
   const { apart = [] } = left;
   const fault = unmeetable(answer, state.requester, { apart, roster: draft.state(ROSTER) });
   if (fault === undefined) return answer;
-  const { args, revisions, risk, shadow } = answer;
+  const { args, revisions, risk, risks, shadow } = answer;
   const reason = `the policy asks for the impossible: ${fault}`;
-  return { args, revisions, risk, shadow, rule: "policy", reason, verdict: "block", invalidRevision: false };
+  const said = { args, revisions, risk, risks, shadow, rule: "policy", reason };
+  return { ...said, verdict: "block", invalidRevision: false };
 }
 
 /** Reviews an action with `args`: those that would run, as proposed, revised or edited. */
@@ -132,13 +133,12 @@ export function review(
   const state = draft.state(actionStream(id)) as LiveAction;
   const { tool, effectClass, agent, requester, requestId, within } = state;
   const known = { tool, effectClass, args, agent, requester, requestId, now: draft.now };
-  if (within === undefined)
-    return withPeople(draft, state, reviewAction(rules, { ...known, workflow: null, history: [] }));
+  if (within === undefined) return reviewAction(rules, { ...known, workflow: null, history: [] });
   const more = draft.need({ read: [workflowStream(within.workflow)] });
   if (more !== undefined) return more;
   const { name, generation } = draft.state(workflowStream(within.workflow)) as LiveWorkflow;
   const workflow = { id: within.workflow, name, generation };
   const asked = withHistory({ ...known, workflow }, () => historyOf(draft, id, within, loaded));
   const answer = reviewAction(rules, asked.input);
-  return asked.missing() ?? withPeople(draft, state, answer);
+  return asked.missing() ?? answer;
 }

@@ -1,11 +1,18 @@
 /** What a caller is told of an action that has come to rest, as JSON; a large result stands in it as a reference. */
 import type { Json, JsonObject } from "../json.ts";
 import { type Refusal, refusal } from "../refusal.ts";
+import type { Grant } from "./events.ts";
 import { receiptOf } from "./receipt.ts";
 import type { LiveAction } from "./state.ts";
 
 export type SettledAnswer =
-  | { readonly executed: true; readonly result: Json; readonly receipt: JsonObject; readonly action: string }
+  | {
+      readonly executed: true;
+      readonly result: Json;
+      readonly receipt: JsonObject;
+      readonly action: string;
+      readonly notes?: readonly string[];
+    }
   | (Refusal & { readonly executed: false; readonly action: string; readonly approval: string | null })
   | {
       readonly executed: "in_doubt";
@@ -15,6 +22,11 @@ export type SettledAnswer =
       readonly action: string;
       readonly effect: string;
     };
+
+/** What the people who approved it noted, for whoever asked; nothing where they noted nothing. */
+export function notesIn({ grant }: { readonly grant: Grant }): { readonly notes?: readonly string[] } {
+  return grant.kind === "approval" && grant.notes.length > 0 ? { notes: [...grant.notes] } : {};
+}
 
 export function refusedAnswer(action: string, why: Refusal, approval: string | null = null): SettledAnswer {
   return { executed: false, ...why, action, approval };
@@ -29,6 +41,7 @@ export function settledAnswer(tenant: string, action: string, state: LiveAction)
         result: state.outcome.result,
         receipt: receiptOf(tenant, action, state),
         action,
+        ...notesIn(state.effect),
       };
     case "not_applied": {
       const { grant } = state.effect;

@@ -27,9 +27,10 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
 import { digestOf } from "../digest.ts";
+import type { Json } from "../json.ts";
 import { INLINE_BYTES } from "../stored-value.ts";
 import { ROSTER } from "../stream.ts";
-import type { Verdict } from "../verdict.ts";
+import type { PolicyInput, Verdict } from "../verdict.ts";
 import { reviewEdit } from "./edit.ts";
 import type { LiveApproval } from "./state.ts";
 
@@ -122,18 +123,39 @@ describe("an edit", () => {
     const shadow = [{ rule: "trial", verdict: "block", reason: "perhaps" }];
     const remarks = { rule: "small", reason: "little", risk, shadow };
     const small = { ...ARGS, amount: 10 };
-    for (const [verdict, document] of [
-      ["approve", digestOf("document")],
+    for (const [verdict, documents] of [
+      ["approve", [digestOf("of the instance"), digestOf("of the run")]],
       ["escalate", undefined],
     ] as const) {
-      const rules = { policy: says({ ...remarks, verdict }), ...(document && { documentDigest: document }) };
+      const rules = { policy: says({ ...remarks, verdict }), ...(documents && { documents }) };
       const then = given(asked()).when(edits(ANN, small, rules));
       const policy = digestOf("policy 1");
-      const said = { verdict, ...remarks, policy, ...(document && { document }) };
+      const said = { verdict, ...remarks, policy, ...(documents && { documents }) };
       const body = then.appended.find(({ type }) => type === "action.reviewed")?.body;
       assert.deepEqual(body, { ...said, approval: APPROVAL });
       assert.partialDeepStrictEqual(then.state(action), { phase: "waiting", approval: APPROVAL });
     }
+  });
+
+  test("that is refused says by which versions of the policy, and what they remarked; a schema has none", () => {
+    const risk = { score: 1, level: "low", conditions: ["small"] } as const;
+    const shadow = [{ rule: "trial", verdict: "block", reason: "perhaps" }];
+    const documents = [digestOf("of the instance"), digestOf("of the run")];
+    const refusal = (args: object, policy: (input: PolicyInput) => Verdict) =>
+      given(asked())
+        .when(edits(ANN, args as Json, { policy, documents }))
+        .appended.find(({ type }) => type === "approval.edit_refused")?.body;
+    const versions = { policy: digestOf("policy 1"), documents };
+    const remarks = { ...versions, risk, shadow };
+    const { rule, reason } = BLOCK;
+    assert.deepEqual(refusal(LESS, says({ ...BLOCK, risk, shadow })), { by: ANN, rule, reason, ...remarks });
+    const less = ({ args }: PolicyInput): Verdict =>
+      (args as { amount: number }).amount === 1
+        ? { ...ESCALATE, risk, shadow }
+        : { verdict: "revise", set: { amount: 1 }, reason: "less", rule: "less" };
+    assert.partialDeepStrictEqual(refusal(LESS, less), { rule: "less", ...remarks });
+    const unfit = refusal({ amount: "much" }, says(APPROVE)) ?? {};
+    assert.deepEqual(Object.keys(unfit).toSorted(), ["by", "reason", "rule"]);
   });
 
   test("that policy would revise further is refused with the rule: nobody has agreed to what would run", () => {

@@ -9,8 +9,8 @@
  */
 
 import { keepPreview, previewNow } from "../action/preview.ts";
-import { review } from "../action/review.ts";
-import { reviewFacts } from "../action/review-facts.ts";
+import { review, withPeople } from "../action/review.ts";
+import { remarksIn, reviewFacts, versionsOf } from "../action/review-facts.ts";
 import { argsOf, type Executor, type Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
 import { digestOf } from "../digest.ts";
@@ -23,6 +23,7 @@ import { actionStream, approvalStream, ROSTER } from "../stream.ts";
 import { concludeVotes, isNeededLater } from "./count.ts";
 import { stageField } from "./deadline.ts";
 import { withAction } from "./end.ts";
+import type { EditRefusal } from "./events.ts";
 import { againAfterEdit, askPeople, bindingNow, type EscalateReview } from "./request.ts";
 import { stageRules } from "./rule-in.ts";
 import { isEligible, type LiveApproval, type OpenEdit } from "./state.ts";
@@ -39,14 +40,20 @@ type Edited = {
   readonly preview: Preview | null;
 };
 
-function refuseEdit(
-  draft: Draft,
-  id: string,
-  edit: OpenEdit,
-  why: { rule: string; reason: string },
-): EditAnswer {
+function refuseEdit(draft: Draft, id: string, edit: OpenEdit, why: Omit<EditRefusal, "by">): EditAnswer {
+  const { rule, reason } = why;
   draft.append(approvalStream(id), [{ type: "approval.edit_refused", tv: 1, body: { by: edit.by, ...why } }]);
-  return { kind: "edit_refused", ...why };
+  return { kind: "edit_refused", rule, reason };
+}
+
+/** What the policy says of an edit that it does not let stand; undefined where it does. */
+function refusalBy(answer: Review, { rules }: Pick<Executor, "rules">): Omit<EditRefusal, "by"> | undefined {
+  const asked = { ...versionsOf(rules), ...remarksIn(answer) };
+  if (answer.verdict === "block") return { rule: answer.rule, reason: answer.reason, ...asked };
+  const [change] = answer.revisions;
+  if (change === undefined) return undefined;
+  // Nobody has agreed to what the policy would make of it: whoever edits writes it that way, and sees it.
+  return { rule: change.rule, reason: `the policy would change it (${change.reason})`, ...asked };
 }
 
 function voteOf(draft: Draft, id: string, edit: OpenEdit): void {
@@ -95,7 +102,6 @@ function reopen(
   executor: Executor,
 ): EditAnswer {
   const approval = draft.state(approvalStream(id)) as LiveApproval;
-  const policy = executor.rules.policyDigest;
   const { approval: fresh, nonce } = executor.ids;
   const body = { by: "policy", reason: `the edit falls under another approver rule; ${fresh} asks instead` };
   draft.append(approvalStream(id), [{ type: "approval.cancelled", tv: 1, body }]);
@@ -105,7 +111,7 @@ function reopen(
     action: approval.action,
     state,
     review,
-    policy,
+    versions: versionsOf(executor.rules),
     schemaText: executor.rules.schemaText,
     approval: fresh,
     nonce,
@@ -117,11 +123,10 @@ function reopen(
 function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, executor: Executor): EditAnswer {
   const ref = approvalStream(id);
   const approval = draft.state(ref) as LiveApproval;
-  const policy = executor.rules.policyDigest;
   const change = {
     args: draft.keep(review.args),
     argsDigest: digestOf(review.args),
-    policy,
+    ...versionsOf(executor.rules),
     nonce: executor.ids.nonce,
     ...keepPreview(draft, preview),
   };
@@ -190,17 +195,13 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
     return refuseEdit(draft, id, edit, { rule: "standing", reason: "the editor may not decide this" });
   const valid = rules.validate(JSON.parse(JSON.stringify(args.value)) as Json);
   if (!valid.ok) return refuseEdit(draft, id, edit, { rule: "schema", reason: valid.issues });
-  const answer = review(draft, approval.action, valid.value, executor);
+  const said = review(draft, approval.action, valid.value, executor);
+  if ("kind" in said) return said;
+  const state = draft.state(actionStream(approval.action)) as LiveAction;
+  const answer = sameRule(approval, said) ? said : withPeople(draft, state, said);
   if ("kind" in answer) return answer;
-  if (answer.verdict === "block")
-    return refuseEdit(draft, id, edit, { rule: answer.rule, reason: answer.reason });
-  const [change] = answer.revisions;
-  // Nobody has agreed to what the policy would make of it: whoever edits writes it that way, and sees it.
-  if (change !== undefined)
-    return refuseEdit(draft, id, edit, {
-      rule: change.rule,
-      reason: `the policy would change it (${change.reason})`,
-    });
+  const refused = refusalBy(answer, executor);
+  if (refused !== undefined) return refuseEdit(draft, id, edit, refused);
   const shows = previewNow(draft, { action: approval.action, args: answer.args, approval: null }, executor);
   if (shows.kind === "load") return shows;
   const { preview } = shows;

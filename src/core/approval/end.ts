@@ -2,8 +2,9 @@
 import { type Refused, refuse, type Why } from "../action/refuse.ts";
 import type { Draft, Need } from "../draft.ts";
 import { refusal } from "../refusal.ts";
-import { actionStream, approvalStream, workflowStream } from "../stream.ts";
+import { actionStream, approvalStream } from "../stream.ts";
 import { tellWorkflow } from "../workflow/tell.ts";
+import { aboutOf } from "./about.ts";
 import { isOverdue, passTime } from "./deadline.ts";
 import type { ApprovalState, LiveApproval } from "./state.ts";
 
@@ -37,8 +38,7 @@ export function withAction(draft: Draft, id: string): Need | ApprovalState {
   if (more !== undefined) return more;
   const state = draft.state(ref);
   if (state.status === "none") return state;
-  const about = state.subject === undefined ? actionStream(state.action) : workflowStream(state.action);
-  return draft.need({ write: [about] }) ?? state;
+  return draft.need({ write: [aboutOf(state)] }) ?? state;
 }
 
 /** Announces that a deadline has passed: it expired, or another stage is asked, or there is more time. */

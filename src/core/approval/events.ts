@@ -1,18 +1,17 @@
 /** Every fact that an approval's stream can hold. */
 
+import type { ReviewFacts } from "../action/events.ts";
 import type { Json } from "../json.ts";
 import type { Preview } from "../preview.ts";
 import type { ApprovalTerms } from "../stages.ts";
 import type { ApproverRule } from "../verdict.ts";
 
-/** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks. */
-export type Subject = {
-  readonly kind: "checkpoint" | "question";
-  readonly workflow: string;
-  readonly op: string;
-};
+/** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks; or an intent. */
+export type Subject =
+  | { readonly kind: "checkpoint" | "question"; readonly workflow: string; readonly op: string }
+  | { readonly kind: "intent"; readonly intent: string; readonly op: string };
 
-/** What people are asked, and what the binding is made of. For a subject, `action` is the workflow's id. */
+/** What people are asked, and what the binding is made of. For a subject, `action` is the id of the workflow or intent. */
 export type ApprovalQuestion = {
   readonly action: string;
   readonly tool: string;
@@ -27,6 +26,8 @@ export type ApprovalQuestion = {
   readonly reason: string;
   readonly rule: string;
   readonly policy: string;
+  /** Digests of the policy documents that were asked; absent where none was. */
+  readonly documents?: readonly string[];
   readonly approvers: ApproverRule;
   readonly decideBy: number | null;
   readonly executeBy: number | null;
@@ -50,6 +51,11 @@ export type VoteBody = {
   /** The stage in which it counts, from 1 on; only where there are several. */
   readonly stage?: number;
 };
+
+/** Why an edit was refused; where a policy did so, which one and what it remarked. */
+export type EditRefusal = { readonly by: string; readonly rule: string; readonly reason: string } & Partial<
+  Pick<ReviewFacts, "policy" | "documents" | "risk" | "risks" | "shadow">
+>;
 
 /** Stages begin again after an edit, with their time. */
 export type Again = { readonly decideBy: number | null; readonly executeBy: number | null };
@@ -79,7 +85,7 @@ export type ApprovalEvent =
         readonly via: string;
       }
     >
-  | Fact<"approval.edit_refused", { readonly by: string; readonly rule: string; readonly reason: string }>
+  | Fact<"approval.edit_refused", EditRefusal>
   | Fact<
       "approval.revised",
       {
@@ -87,6 +93,7 @@ export type ApprovalEvent =
         readonly args: Json;
         readonly argsDigest: string;
         readonly policy: string;
+        readonly documents?: readonly string[];
         readonly nonce: string;
         readonly binding: string;
         readonly preview?: Preview;

@@ -3,7 +3,7 @@
  *
  * M1. A reminder decides nothing. It is written once for its moment, by whoever sweeps: late if nobody did in time, and
  *     not at all where the next one is due too.
- * M2. The moments are counted from the beginning of the stage, or from where it was last given time.
+ * M2. Nobody is reminded in less than a minute. The moments are counted from the beginning of the stage, or from where it was last given time.
  */
 import type { LiveApproval } from "./state.ts";
 
@@ -28,7 +28,7 @@ function lastCall(since: number, decideBy: number): number {
 /** In so short a time that the last call would come first, it is the only one; in a shorter one there is only half time. */
 function ofDeadline({ since, decideBy }: Pending): readonly Reminder[] {
   const half = halfTime({ since, decideBy });
-  if (decideBy === null || half === null || half <= since) return [];
+  if (decideBy === null || half === null || decideBy - since < MINUTE_MS) return [];
   const last = lastCall(since, decideBy);
   const halfway = { at: half, why: "half_time" } as const;
   if (last <= since) return [halfway];

@@ -1,5 +1,6 @@
 /** Opens a durable question to people about an action as it stands now. */
 
+import type { Versions } from "../action/events.ts";
 import { keepPreview, PREVIEW_MOVED } from "../action/preview.ts";
 import type { LiveAction } from "../action/state.ts";
 import { bindingOf } from "../binding.ts";
@@ -7,7 +8,8 @@ import type { Draft, Need } from "../draft.ts";
 import type { Preview } from "../preview.ts";
 import type { Review } from "../review.ts";
 import type { ApprovalTerms } from "../stages.ts";
-import { actionStream, approvalStream, streamName, workflowStream } from "../stream.ts";
+import { approvalStream, streamName } from "../stream.ts";
+import { aboutOf } from "./about.ts";
 import type { Again, ApprovalQuestion } from "./events.ts";
 import { apartOf } from "./separation.ts";
 import type { LiveApproval } from "./state.ts";
@@ -18,7 +20,7 @@ export type AskPeople = {
   readonly action: string;
   readonly state: LiveAction;
   readonly review: EscalateReview;
-  readonly policy: string;
+  readonly versions: Versions;
   /** Kept beside the question, so that an approver's edit can be checked anywhere. */
   readonly schemaText: string | null;
   readonly approval: string;
@@ -27,7 +29,10 @@ export type AskPeople = {
   readonly preview: Preview | null;
 };
 
-type BoundFields = Omit<ApprovalQuestion, "binding" | "says" | "reason" | "rule" | "args" | "agent">;
+type BoundFields = Omit<
+  ApprovalQuestion,
+  "binding" | "says" | "reason" | "rule" | "args" | "agent" | "documents"
+>;
 
 /** The binding of a question: recomputed wherever it is relied on, never taken on trust. */
 export function questionBinding(tenant: string, question: BoundFields): string {
@@ -45,7 +50,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     nonce,
   } = question;
   const { subject, stages, onTimeout, preview, apart } = question;
-  const stream = streamName(subject === undefined ? actionStream(action) : workflowStream(action));
+  const stream = streamName(aboutOf(question));
   return bindingOf({
     tenant,
     stream,
@@ -129,7 +134,7 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
     effectClass,
     argsDigest,
     requester,
-    policy: ask.policy,
+    policy: ask.versions.policy,
     approvers,
     nonce: ask.nonce,
     ...deadlines(draft.now, ask.review),
@@ -138,7 +143,8 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...keepPreview(draft, ask.preview),
   };
-  const said = { args, agent, says, reason: ask.review.reason, rule: ask.review.rule };
+  const { reason, rule } = ask.review;
+  const said = { args, agent, says, reason, rule, ...ask.versions };
   const body = { ...bound, ...said, binding: questionBinding(draft.tenant, bound) };
   if (ask.schemaText !== null) draft.attach({ hash: schema, bytes: Buffer.from(ask.schemaText) });
   draft.append(ref, [{ type: "approval.requested", tv: 1, body }]);

@@ -14,7 +14,7 @@ import type { Fold, RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { isAmong, type RosterState } from "../roster.ts";
 import { leftOut } from "../verdict.ts";
-import type { ApprovalEvent, ApprovalEventOf, ApprovalQuestion, VoteBody } from "./events.ts";
+import type { ApprovalEvent, ApprovalEventOf, ApprovalQuestion, EditRefusal, VoteBody } from "./events.ts";
 import { ruleIn, stageRules } from "./rule-in.ts";
 import { type Delegation, mayTakePart, type Standing } from "./seats.ts";
 
@@ -66,7 +66,7 @@ export type LiveApproval = ApprovalQuestion & {
   /** An edit that no process with the tool at hand has reviewed yet. */
   readonly edit: OpenEdit | null;
   /** The latest edit that was refused, so that its author can be told. */
-  readonly editRefused: { readonly by: string; readonly rule: string; readonly reason: string } | null;
+  readonly editRefused: EditRefusal | null;
   /** A person changed what was asked. */
   readonly edited: boolean;
   /** Who did so last. */
@@ -178,7 +178,7 @@ function revise(
   at: number,
 ): ApprovalState {
   const { by: editor, again, ...question } = body;
-  const { preview: _ofBefore, ...before } = state;
+  const { preview: _ofBefore, documents: _askedBefore, ...before } = state;
   const revised = { ...before, ...question, edit: null, editRefused: null, edited: true, votes: [] };
   if (again === undefined) return { ...revised, editor };
   const asked = { ...state.asked, ...again, at };
@@ -331,7 +331,7 @@ function known(recorded: RecordedEvent): ApprovalEvent {
 }
 
 export const approvalFold: Fold<ApprovalState> = {
-  version: 4,
+  version: 5,
   initial: { status: "none" },
   evolve(state, recorded) {
     const event = known(recorded);

@@ -31,10 +31,23 @@ export type Heard =
   | { readonly kind: "forked"; readonly workflow: string; readonly fork: Fork; readonly position: number }
   | (About & { readonly kind: "reviewed"; readonly review: RecordedReview; readonly now: number })
   /** People were asked, about these arguments. */
-  | (About & { readonly kind: "asked"; readonly args: Json; readonly rule: string })
+  | (About & {
+      readonly kind: "asked";
+      readonly args: Json;
+      readonly argsDigest: string;
+      readonly rule: string;
+    })
+  /** An approval that was given was taken back before it was used. */
+  | {
+      readonly kind: "revoked";
+      readonly approval: string;
+      readonly by: readonly string[];
+      readonly reason: string;
+    }
   | (About & { readonly kind: "edited"; readonly args: Json; readonly by: string; readonly now: number })
   | (About & {
       readonly kind: "decided";
+      readonly approval: string;
       readonly decision: PersonDecision;
       readonly by: readonly string[];
       readonly reason: string;
@@ -44,7 +57,14 @@ export type Heard =
     })
   | (About & { readonly kind: "started"; readonly costs: readonly ReservedCost[] });
 
-export type OpenAction = { readonly action: RecordedAction; revised: string | null; reviewed: boolean };
+export type OpenAction = {
+  readonly action: RecordedAction;
+  revised: string | null;
+  reviewed: boolean;
+  /** Digests of the arguments that people were asked about last, and that one of them last wanted instead. */
+  asked: string | null;
+  edited: string | null;
+};
 export type Question = { readonly action: RecordedAction; editedDigest: string | null };
 
 /** What a replay remembers on its way. */

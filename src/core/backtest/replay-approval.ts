@@ -21,18 +21,30 @@ function ask(deck: Deck, entry: TapeEntry): Heard | undefined {
   const one = deck.open.get(String(body["action"]));
   if (one === undefined || body["subject"] !== undefined) return undefined;
   const { action } = one;
-  deck.questions.set(entry.id, { action, editedDigest: null });
-  return { kind: "asked", action, args: body["args"] ?? null, rule: String(body["rule"]) };
+  const argsDigest = String(body["argsDigest"]);
+  // Asked anew about what a person made of it: another rule wants to see that.
+  const isEdit = one.edited === argsDigest && one.asked !== argsDigest;
+  one.asked = argsDigest;
+  deck.questions.set(entry.id, { action, editedDigest: isEdit ? argsDigest : null });
+  return { kind: "asked", action, args: body["args"] ?? null, argsDigest, rule: String(body["rule"]) };
 }
 
 function decide(entry: TapeEntry, question: Question, decision: PersonDecision): Heard {
   const body = bodyIn(entry);
   const reason = String(body?.["reason"] ?? "");
-  return { kind: "decided", ...question, decision, by: listed(body?.["by"]), reason, now: entry.at };
+  const said = { decision, by: listed(body?.["by"]), reason, now: entry.at };
+  return { kind: "decided", ...question, approval: entry.id, ...said };
+}
+
+function takeBack(entry: TapeEntry): Heard {
+  const body = bodyIn(entry);
+  const reason = String(body?.["reason"] ?? "");
+  return { kind: "revoked", approval: entry.id, by: listed(body?.["by"]), reason };
 }
 
 export function takeApproval(deck: Deck, entry: TapeEntry): Heard | undefined {
   if (entry.type === "approval.requested") return ask(deck, entry);
+  if (entry.type === "approval.revoked") return takeBack(entry);
   const question = deck.questions.get(entry.id);
   if (question === undefined) return undefined;
   const decision = DECISIONS[entry.type];
@@ -48,5 +60,7 @@ export function takeApproval(deck: Deck, entry: TapeEntry): Heard | undefined {
     return undefined;
   }
   const { action } = question;
+  const one = deck.open.get(action.id);
+  if (one !== undefined) one.edited = String(body["argsDigest"]);
   return { kind: "edited", action, args: body["args"] ?? null, by: String(body["by"]), now: entry.at };
 }

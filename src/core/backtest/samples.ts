@@ -1,22 +1,26 @@
-/** What people decided, collected by tool and agent: what suggestions are made of. */
-import { isJsonObject, type Json } from "../json.ts";
+/**
+ * What people decided, collected by tool and agent: what suggestions are made of.
+ *
+ * P1. Each question counts for the arguments that it was about. One that a rule took back counts for nothing; one that a
+ *     person changed first counts as changed, though another question took its place.
+ * P2. An approval that was taken back is a no.
+ */
+import { isJsonObject, type JsonObject } from "../json.ts";
 import { isArtifactRef } from "../stored-value.ts";
-import { visible } from "../visible.ts";
 import type { Heard, PersonDecision, RecordedAction } from "./heard.ts";
-
-export type Scalar = number | string | boolean;
-export type Fields = Readonly<Record<string, Scalar>>;
 
 export type Sample = {
   readonly at: number;
-  readonly fields: Fields;
-  /** Kept apart: what its arguments were is not looked at. */
-  readonly isUnread: boolean;
+  /** null: kept apart, or no object; what they were is not looked at. */
+  readonly args: JsonObject | null;
+  readonly argsDigest: string;
   /** The rule that asked. */
   readonly rule: string;
   /** What became of the question; null while it waits. */
   decision: PersonDecision | null;
   by: readonly string[];
+  /** A person asked for other arguments; whether that is how it ended is not known yet. */
+  isChanged: boolean;
 };
 
 export type Group = { readonly tool: string; readonly agent: string; readonly samples: Sample[] };
@@ -25,58 +29,79 @@ export type Samples = {
   readonly since: number | null;
   readonly groups: Map<string, Group>;
   readonly open: WeakMap<RecordedAction, Sample>;
+  /** By approval, those that were given. */
+  readonly given: Map<string, Sample>;
   /** Bodies that were erased. */
   erased: number;
 };
 
-const MOST_CHARACTERS = 64;
+type HeardOf<Kind extends Heard["kind"]> = Extract<Heard, { kind: Kind }>;
 
 export function openSamples(since: number | null): Samples {
-  return { since, groups: new Map(), open: new WeakMap(), erased: 0 };
+  return { since, groups: new Map(), open: new WeakMap(), given: new Map(), erased: 0 };
 }
 
-/** A condition is only written about text that a person can see as it is. */
-function isPlain(value: string): boolean {
-  return value.length > 0 && value.length <= MOST_CHARACTERS && visible(value) === value;
-}
-
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-function fieldsOf(args: Json): Fields {
-  const fields: Record<string, Scalar> = Object.create(null);
-  if (!isJsonObject(args)) return fields;
-  for (const [name, value] of Object.entries(args)) {
-    if (!NAME.test(name)) continue;
-    if (typeof value === "number" || typeof value === "boolean") fields[name] = value;
-    if (typeof value === "string" && isPlain(value)) fields[name] = value;
-  }
-  return fields;
-}
-
-function add(samples: Samples, { action, args, rule }: Extract<Heard, { kind: "asked" }>): void {
-  const { tool, agent, at } = action;
-  const isUnread = isArtifactRef(args);
-  const fields = fieldsOf(isUnread ? null : args);
-  const sample = { at, fields, isUnread, rule, decision: null, by: [] };
+function groupOf({ groups }: Samples, { tool, agent }: RecordedAction): Group {
   const key = JSON.stringify([tool, agent]);
-  const group = samples.groups.get(key) ?? { tool, agent, samples: [] };
-  samples.groups.set(key, group);
+  const group = groups.get(key) ?? { tool, agent, samples: [] };
+  groups.set(key, group);
+  return group;
+}
+
+/** Nobody had decided the question that this one takes the place of; a person may have changed what it was about. */
+function replace({ samples }: Group, before: Sample | undefined): void {
+  if (before === undefined || before.decision !== null) return;
+  if (before.isChanged) before.decision = "edited";
+  else samples.splice(samples.lastIndexOf(before), 1);
+}
+
+function add(samples: Samples, { action, args, argsDigest, rule }: HeardOf<"asked">): void {
+  const group = groupOf(samples, action);
+  replace(group, samples.open.get(action));
+  const looked = isJsonObject(args) && !isArtifactRef(args) ? args : null;
+  const open = { decision: null, by: [], isChanged: false };
+  const sample = { at: action.at, args: looked, argsDigest, rule, ...open };
   group.samples.push(sample);
   samples.open.set(action, sample);
 }
 
 /** A question that a rule took back is asked again as another one. */
-const isTakenBack = ({ decision, by }: Extract<Heard, { kind: "decided" }>): boolean =>
+const isTakenBack = ({ decision, by }: HeardOf<"decided">): boolean =>
   decision === "cancelled" && by.includes("policy");
+
+function decide(samples: Samples, heard: HeardOf<"decided">): void {
+  const sample = samples.open.get(heard.action);
+  if (sample === undefined || isTakenBack(heard)) return;
+  const { decision, by, approval, editedDigest } = heard;
+  const isOther = editedDigest !== null && editedDigest !== sample.argsDigest;
+  sample.decision = decision === "approved" && isOther ? "edited" : decision;
+  sample.by = by;
+  if (decision === "approved") samples.given.set(approval, sample);
+}
+
+function takeBack({ given }: Samples, { approval }: HeardOf<"revoked">): void {
+  const sample = given.get(approval);
+  if (sample !== undefined) sample.decision = "rejected";
+}
 
 export function collect(samples: Samples, heard: Heard): void {
   const isCounted = (at: number) => samples.since === null || at >= samples.since;
-  if (heard.kind === "lost" && isCounted(heard.at)) samples.erased += 1;
-  const isAnother = heard.kind === "asked" && !samples.open.has(heard.action);
-  if (isAnother && isCounted(heard.action.at)) add(samples, heard);
-  if (heard.kind !== "decided" || isTakenBack(heard)) return;
-  const sample = samples.open.get(heard.action);
-  if (sample === undefined) return;
-  sample.decision = heard.decision;
-  sample.by = heard.by;
+  switch (heard.kind) {
+    case "lost":
+      if (isCounted(heard.at)) samples.erased += 1;
+      return;
+    case "asked":
+      if (isCounted(heard.action.at)) add(samples, heard);
+      return;
+    case "edited": {
+      const sample = samples.open.get(heard.action);
+      if (sample !== undefined) sample.isChanged = true;
+      return;
+    }
+    case "decided":
+      decide(samples, heard);
+      return;
+    case "revoked":
+      takeBack(samples, heard);
+  }
 }

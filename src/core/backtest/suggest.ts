@@ -3,18 +3,22 @@
  *
  * Q1. A suggestion matches no action that a person rejected or changed. One whose arguments cannot be looked at may match.
  * Q2. It rests on at least `min` approvals, given on two days or by two people.
- * Q3. It is as narrow as what was approved: every amount is bounded by the highest that was.
+ * Q3. It is as narrow as what was approved (`narrow.ts`). What it says is judged by the expression itself, as a grant or a
+ *     rule would judge it.
  */
 import { visible } from "../visible.ts";
-import { allHold, type Condition, expressionOf, narrowest, sharedFields } from "./conditions.ts";
+import { daysOf, type Found, foundIn, isNo, isYes, numberAt, peopleOf } from "./habits.ts";
+import type { Condition } from "./narrow.ts";
 import type { Group, Sample, Samples } from "./samples.ts";
 
 export type Suggestion = {
   readonly tool: string;
   readonly agent: string;
   readonly conditions: readonly Condition[];
-  /** The conditions as an expression; empty where there are none. */
+  /** The conditions as an expression. */
   readonly when: string;
+  /** Arguments of which it lets any value through: there were too many to be told. */
+  readonly open: readonly string[];
   readonly approved: number;
   readonly people: readonly string[];
   readonly days: number;
@@ -27,34 +31,22 @@ export type Suggestion = {
     readonly total: number;
     /** Nobody had decided these: they wait, expired or were withdrawn. */
     readonly undecided: number;
-    /** The most within seven days. */
+    /** The most that people approved within seven days: how often somebody asks is no reason to grant more. */
     readonly weekly: number;
-    /** Numbers that are bounded: their sum over all, and the most within seven days. */
-    readonly sums: readonly { readonly field: string; readonly sum: number; readonly weekly: number }[];
+    /** Numbers that are bounded: their sum over all, and the most that was approved within seven days. */
+    readonly sums: readonly {
+      readonly field: string;
+      /** As an expression spells it. */
+      readonly path: string;
+      readonly sum: number;
+      readonly weekly: number;
+    }[];
   };
   /** People's noes that it keeps clear of. */
   readonly keptOut: number;
 };
 
-const DAY_MS = 86_400_000;
-const WEEK_MS = 7 * DAY_MS;
-const MOST_VALUES = 20;
-const MOST_ROUNDS = 20;
-
-const isYes = ({ decision }: Sample): boolean => decision === "approved";
-const isNo = ({ decision }: Sample): boolean => decision === "rejected" || decision === "edited";
-
-function daysOf(samples: readonly Sample[]): number {
-  return new Set(samples.map(({ at }) => Math.floor(at / DAY_MS))).size;
-}
-
-function peopleOf(samples: readonly Sample[]): readonly string[] {
-  return [...new Set(samples.flatMap(({ by }) => by))].sort();
-}
-
-function isEnough(samples: readonly Sample[], min: number): boolean {
-  return samples.length >= min && (daysOf(samples) >= 2 || peopleOf(samples).length >= 2);
-}
+const WEEK_MS = 7 * 86_400_000;
 
 /** The most of something within seven days: `of` gives what each counts for. */
 function weekly(samples: readonly Sample[], of: (sample: Sample) => number): number {
@@ -71,80 +63,31 @@ function weekly(samples: readonly Sample[], of: (sample: Sample) => number): num
   return most;
 }
 
-type Found = { readonly yes: readonly Sample[]; readonly conditions: readonly Condition[] };
-
-/** Approvals below the lowest value that somebody said no to, by one field. */
-function below(field: string, yes: readonly Sample[], no: readonly Sample[]): readonly Sample[] {
-  const number = ({ fields }: Sample) => Number(fields[field]);
-  const lowest = no.reduce((least, sample) => Math.min(least, number(sample)), Number.POSITIVE_INFINITY);
-  return yes.filter((sample) => number(sample) < lowest);
-}
-
-/** Closer and closer, until nobody's no is met any more. */
-function find(given: readonly Sample[], noes: readonly Sample[], min: number): Found | undefined {
-  let yes = given;
-  for (let round = 0; round < MOST_ROUNDS && isEnough(yes, min); round++) {
-    const conditions = narrowest(yes);
-    const met = noes.filter((sample) => sample.isUnread || allHold(conditions, sample));
-    if (met.length === 0) return { yes, conditions };
-    const bounded = conditions.filter(({ kind }) => kind === "most").map(({ field }) => field);
-    const smaller = bounded.map((field) => below(field, yes, met)).toSorted((a, b) => b.length - a.length);
-    yes = smaller[0] ?? [];
-  }
-  return undefined;
-}
-
-/** Apart by the values of one text, where together they would not do. */
-function* split(yes: readonly Sample[]): Generator<readonly Sample[]> {
-  for (const field of sharedFields(yes)) {
-    const values = new Set(yes.map(({ fields }) => fields[field]));
-    if (values.size < 2 || values.size > MOST_VALUES) continue;
-    for (const value of values) {
-      if (typeof value !== "number") yield yes.filter(({ fields }) => fields[field] === value);
-    }
-  }
-}
-
-function foundIn({ samples }: Group, min: number): readonly Found[] {
-  const yes = samples.filter(isYes);
-  const noes = samples.filter(isNo);
-  const whole = find(yes, noes, min);
-  if (whole !== undefined && whole.yes.length === yes.length) return [whole];
-  const parts = [...split(yes)].flatMap((part) => find(part, noes, min) ?? []);
-  const covered = new Set(whole?.yes);
-  const others = parts.filter((part) => part.yes.some((one) => !covered.has(one)));
-  return whole === undefined ? others : [whole, ...others];
-}
-
-function suggestionOf({ tool, agent, samples }: Group, { yes, conditions }: Found): Suggestion {
-  const met = samples.filter((sample) => allHold(conditions, sample));
-  const optional = conditions.filter(({ field }) =>
-    samples.some(({ fields }) => fields[field] === undefined),
-  );
-  const sums = conditions.flatMap(({ kind, field }) => {
-    const of = ({ fields }: Sample) => Number(fields[field]);
-    return kind === "most"
-      ? [{ field, sum: met.reduce((sum, sample) => sum + of(sample), 0), weekly: weekly(met, of) }]
-      : [];
+function letThroughBy({ samples }: Group, { covers, bounded }: Found): Suggestion["letThrough"] {
+  const met = samples.filter(covers);
+  const agreed = met.filter(isYes);
+  const sums = bounded.map((place) => {
+    const of = (sample: Sample) => numberAt(sample, place) || 0;
+    const sum = met.reduce((total, sample) => total + of(sample), 0);
+    return { field: place.field, path: place.path, sum, weekly: weekly(agreed, of) };
   });
+  const undecided = met.length - agreed.length;
+  return { total: met.length, undecided, weekly: weekly(agreed, () => 1), sums };
+}
+
+function suggestionOf(group: Group, found: Found): Suggestion {
+  const { tool, agent, samples } = group;
+  const { yes, when, conditions, open, covers } = found;
   const times = yes.map(({ at }) => at);
   return {
-    tool,
-    agent,
-    conditions,
-    when: expressionOf(conditions, new Set(optional.map(({ field }) => field))),
+    ...{ tool, agent, conditions, when, open },
     approved: yes.length,
     people: peopleOf(yes),
     days: daysOf(yes),
     first: times.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY),
     last: times.reduce((most, at) => Math.max(most, at), 0),
-    askedBy: [...new Set(met.map(({ rule }) => rule))].sort(),
-    letThrough: {
-      total: met.length,
-      undecided: met.filter((sample) => !isYes(sample)).length,
-      weekly: weekly(met, () => 1),
-      sums,
-    },
+    askedBy: [...new Set(samples.filter(covers).map(({ rule }) => rule))].sort(),
+    letThrough: letThroughBy(group, found),
     keptOut: samples.filter(isNo).length,
   };
 }

@@ -45,6 +45,8 @@ export type Tally = {
   readonly people: Map<PersonDecision, Mutable<PeopleRow>>;
   /** Held by the replay as long as an action is open; nothing else keeps it. */
   readonly compared: WeakMap<RecordedAction, Compared>;
+  /** By approval: what people let through, and may have taken back. */
+  readonly given: Map<string, Compared>;
   readonly changes: Compared[];
   readonly dangers: Compared[];
   readonly left: { changes: number; dangers: number };
@@ -54,7 +56,8 @@ export function openTally(options: TallyOptions): Tally {
   const counts = { actions: 0, compared: 0, changed: 0, erased: 0, gone: 0, partHistory: 0, decisions: 0 };
   const lists = { changes: [], dangers: [], left: { changes: 0, dangers: 0 } };
   const sought = options.amount === null ? null : seek(options.amount);
-  return { options, sought, counts, sums: new Map(), people: new Map(), compared: new WeakMap(), ...lists };
+  const kept = { sums: new Map(), people: new Map(), compared: new WeakMap(), given: new Map() };
+  return { options, sought, counts, ...kept, ...lists };
 }
 
 const isCounted = ({ options }: Tally, at: number): boolean => options.since === null || at >= options.since;
@@ -162,7 +165,10 @@ function countDecision(tally: Tally, heard: Extract<Heard, { kind: "decided" }>)
   const one = tally.compared.get(heard.action);
   // Withdrawn by a rule: another question takes its place.
   if (one === undefined || (heard.decision === "cancelled" && heard.by.includes("policy"))) return;
-  const { decision, by, reason, editedDigest } = heard;
+  const { by, reason, editedDigest, approval } = heard;
+  // Of what a person had put in the place of the proposal.
+  const decision = heard.decision === "approved" && editedDigest !== null ? "edited" : heard.decision;
+  if (decision === "approved") tally.given.set(approval, one);
   one.person = { decision, by, reason };
   if (decision !== "edited") one.edit = null;
   const row = personRow(tally, decision);
@@ -173,6 +179,22 @@ function countDecision(tally: Tally, heard: Extract<Heard, { kind: "decided" }>)
   if (isAlike) row.alike += 1;
   const isDanger = decision === "rejected" || (decision === "edited" && !isAlike);
   if (isDanger && one.to.verdict === "approve") list(tally, "dangers", one);
+}
+
+/** An approval that was taken back is a no. */
+function countRevoked(tally: Tally, { approval, by, reason }: Extract<Heard, { kind: "revoked" }>): void {
+  const one = tally.given.get(approval);
+  if (one === undefined || !tally.given.delete(approval)) return;
+  one.person = { decision: "rejected", by, reason };
+  for (const [decision, change] of [
+    ["approved", -1],
+    ["rejected", 1],
+  ] as const) {
+    const row = personRow(tally, decision);
+    row.total += change;
+    row[one.to.verdict] += change;
+  }
+  if (one.to.verdict === "approve") list(tally, "dangers", one);
 }
 
 /** What a tool declares for several budgets is the same money. */
@@ -211,6 +233,9 @@ export function countHeard(tally: Tally, heard: Heard): void {
     case "decided":
       countDecision(tally, heard);
       return;
+    case "revoked":
+      countRevoked(tally, heard);
+      return;
     case "started":
       countStart(tally, heard);
   }
@@ -237,7 +262,7 @@ export function reportOf(tally: Tally, policy: BacktestReport["policy"]): Backte
     compared,
     changed,
     transitions: rows.sort((a, b) => b.count - a.count || (a.from + a.to < b.from + b.to ? -1 : 1)),
-    people: ORDER.flatMap((decision) => tally.people.get(decision) ?? []),
+    people: ORDER.flatMap((decision) => tally.people.get(decision) ?? []).filter(({ total }) => total > 0),
     dangers: tally.dangers.map(changeOf),
     changes: tally.changes.map(changeOf),
     leftOff: { ...tally.left },

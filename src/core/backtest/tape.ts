@@ -30,6 +30,7 @@ const HEARD: ReadonlySet<string> = new Set([
   "approval.rejected",
   "approval.expired",
   "approval.cancelled",
+  "approval.revoked",
   "workflow.created",
   "workflow.completed",
   "workflow.failed",

@@ -3,7 +3,8 @@
  *
  * V1. Only a person in good standing issues, rotates and revokes.
  * V2. Nobody gives what they do not have, where it is known what they have.
- * V3. A person's key is of somebody in the roster and has no roles of its own; every other key has some.
+ * V3. A person's key is of somebody in the roster and has no roles of its own; every other key has some. Over the network nobody
+ *     but that person issues or rotates it: an admin who could would vote in their name.
  * V4. A key is replaced once, by one that may do the same.
  */
 import { standingFault } from "../credential.ts";
@@ -14,7 +15,7 @@ import { keyStream, ROSTER } from "../stream.ts";
 import type { KeyTerms } from "./events.ts";
 import type { LiveKey } from "./state.ts";
 
-/** What whoever asks has themselves; null: all, as those who can reach the store have. */
+/** What whoever asks over the network has themselves; null: all, as those who can reach the store have. */
 type Within = { readonly mayGive: readonly Scope[] | null };
 
 export type Issuing = Omit<KeyTerms, "expiresAt" | "replaces"> &
@@ -33,11 +34,12 @@ export function whyNotBy(draft: Draft, by: string): string | undefined {
   return draft.state(ROSTER).suspended.includes(by) ? `${by} is not in good standing` : undefined;
 }
 
-type Wanted = Pick<KeyTerms, "principal" | "roles" | "scopes"> & Within;
+type Wanted = Pick<KeyTerms, "principal" | "roles" | "scopes" | "by"> & Within;
 
-function whyNotFor(draft: Draft, { principal, roles }: Wanted): string | undefined {
+function whyNotFor(draft: Draft, { principal, roles, mayGive, by }: Wanted): string | undefined {
   const roster = draft.state(ROSTER);
   if (!isPerson(principal)) return roles.length === 0 ? `${principal} would have no role` : undefined;
+  if (mayGive !== null && by !== principal) return `only ${principal} issues a key of theirs`;
   if (roles.length > 0) return `the roles of ${principal} are those in the list of people`;
   const fault = standingFault(roster, principal, draft.now);
   if (fault === undefined) return undefined;
@@ -56,8 +58,8 @@ function whyNotGive(draft: Draft, { principal, roles, scopes, mayGive }: Wanted)
   return lacking === undefined ? undefined : `whoever asks does not have ${lacking} themselves`;
 }
 
-const whyNot = (draft: Draft, by: string, wanted: Wanted): string | undefined =>
-  whyNotBy(draft, by) ?? whyNotFor(draft, wanted) ?? whyNotGive(draft, wanted);
+const whyNot = (draft: Draft, wanted: Wanted): string | undefined =>
+  whyNotBy(draft, wanted.by) ?? whyNotFor(draft, wanted) ?? whyNotGive(draft, wanted);
 
 /** Asked again after an answer that got lost, it is known. */
 export function issueKey(draft: Draft, command: Issuing): Need | IssueAnswer {
@@ -66,7 +68,7 @@ export function issueKey(draft: Draft, command: Issuing): Need | IssueAnswer {
   const more = draft.need({ write: [ref], read: [ROSTER] });
   if (more !== undefined) return more;
   if (draft.state(ref).status !== "none") return { kind: "known" };
-  const reason = whyNot(draft, terms.by, command);
+  const reason = whyNot(draft, command);
   if (reason !== undefined) return { kind: "not_allowed", reason };
   const body = { ...terms, expiresAt: lastsMs === null ? null : draft.now + lastsMs, replaces: null };
   draft.append(ref, [{ type: "key.issued", tv: 1, body }]);
@@ -107,7 +109,7 @@ export function rotateKey(draft: Draft, command: Rotating): Need | RotateAnswer 
   const why = whyOver(old, draft.now);
   if (why !== undefined) return { kind: "over", why };
   const { principal, name, roles, scopes } = old;
-  const reason = whyNot(draft, by, { principal, roles, scopes, mayGive });
+  const reason = whyNot(draft, { principal, roles, scopes, by, mayGive });
   if (reason !== undefined) return { kind: "not_allowed", reason };
   const terms = { principal, name, roles, scopes, hash, by, replaces: key };
   const expiresAt = Math.min(draft.now + overlapMs, old.expiresAt ?? Number.POSITIVE_INFINITY);

@@ -24,7 +24,7 @@ describe("the text of a key", () => {
       fc.stringMatching(/^[a-z0-9-]{1,64}$/),
       fc.string({ minLength: 1, maxLength: 60, unit: "binary" }),
     );
-    fc.assert(
+    void fc.assert(
       fc.property(tenant, bytes(10), bytes(32), (name, random, secret) => {
         const id = makeId("key", 1_800_000_000_000, random);
         const text = printText("hpk", { tenant: name, id, secret }) ?? "";
@@ -53,7 +53,7 @@ describe("the text of a key", () => {
   });
 
   test("whatever else comes is malformed, and takes no time to tell", () => {
-    fc.assert(
+    void fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
         assert.equal(readText("hpk", text), "malformed");
         assert.equal(readText("hpk", `hpk_${text}`), "malformed");

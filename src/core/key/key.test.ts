@@ -6,7 +6,7 @@ import { sha256 } from "../digest.ts";
 import { isHoldpointError } from "../errors.ts";
 import { makeId } from "../ids.ts";
 import type { Role } from "../roster.ts";
-import type { Scope } from "../scopes.ts";
+import { SCOPES, type Scope } from "../scopes.ts";
 import { keyStream, ROSTER } from "../stream.ts";
 import { type Issuing, issueKey, type Rotating, revokeKey, rotateKey } from "./issue.ts";
 import { checkKey, keyFold, type LiveKey } from "./state.ts";
@@ -101,9 +101,15 @@ describe("issuing a key", () => {
       /does not have workflows:drive/,
     ],
     [
-      "for an admin by somebody with a narrow key",
+      "for somebody else, over the network, by an admin",
+      [person("ann", ["supervisor"])],
+      { principal: "person:ann", roles: [], mayGive: SCOPES },
+      /only person:ann issues a key of theirs/,
+    ],
+    [
+      "for themselves by an admin with a narrow key",
       [person("ann", ["admin"])],
-      { principal: "person:ann", roles: [], mayGive: ["keys:write"] },
+      { principal: "person:ann", roles: [], mayGive: ["keys:write"], by: "person:ann" },
       /does not have/,
     ],
   ];

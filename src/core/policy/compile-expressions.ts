@@ -1,12 +1,13 @@
 /** The conditions, sums and values of a document as functions; what is wrong with them goes to the report. */
 import type { Json } from "../json.ts";
 import { isJsonObject } from "../json.ts";
-import type { PolicyDocument, Predicate, ToolPattern } from "./document.ts";
+import { visible } from "../visible.ts";
+import { LONGEST_REASON, type PolicyDocument, type Predicate, type ToolPattern } from "./document.ts";
 import { COST_PER_POLICY } from "./expression/cost.ts";
 import { isTrue } from "./expression/truth.ts";
 import type { Type } from "./expression/types.ts";
 import { ANY } from "./expression/types.ts";
-import { ExpressionError, jsonOf } from "./expression/values.ts";
+import { ExpressionError, jsonOf, type Value } from "./expression/values.ts";
 import {
   argsType,
   type Checked,
@@ -115,6 +116,28 @@ export function compileValue(shop: Workshop, value: Json, { path, tool }: Place)
   if (checked.node === null || checked.flaws.length > 0) return { part: null, looksBack: false };
   const run = runnable<PolicyScene>(checked.node, readersFor(shop.totals));
   return { part: (scene) => jsonOf(run(scene)), looksBack: looksBack(checked.names) };
+}
+
+/** A reason that depends on the call. What strangers wrote into it stands there with its hidden characters written out. */
+export function compileReason(
+  shop: Workshop,
+  text: string,
+  { path, tool }: Place,
+): Compiled<(scene: PolicyScene) => string> {
+  const around = surroundings(shop, tool, namesFor(shop.totals.keys(), true), "string");
+  const checked = checkExpression(text, around);
+  note(shop, [...path, "expr"], checked);
+  if (checked.node === null || checked.flaws.length > 0) return { part: () => "", looksBack: false };
+  const run = runnable<PolicyScene>(checked.node, readersFor(shop.totals));
+  return { part: (scene) => reasonOf(run(scene)), looksBack: looksBack(checked.names) };
+}
+
+function reasonOf(said: Value): string {
+  if (typeof said !== "string") throw new ExpressionError("its reason is not text");
+  const text = visible(said);
+  if (text.length > LONGEST_REASON)
+    throw new ExpressionError(`its reason has ${text.length} characters, and ${LONGEST_REASON} is the limit`);
+  return text;
 }
 
 const RESULT: ReadonlyMap<string, Type> = new Map([["result", ANY]]);

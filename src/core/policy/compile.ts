@@ -6,6 +6,7 @@ import { type PolicyInput, RISK_LEVELS, type RiskLevel, type Verdict } from "../
 import {
   checkCost,
   compileCondition,
+  compileReason,
   compileTotals,
   compileValue,
   type Workshop,
@@ -17,7 +18,7 @@ import type { KnownTool } from "./known-tool.ts";
 import { limitsFor } from "./limits.ts";
 import { lint } from "./lint.ts";
 import { shapeOf, storedDocument } from "./shape.ts";
-import { type Answer, answerOf, ruleAnswer, termsOf } from "./terms.ts";
+import { type Answer, answerOf, reasonIn, ruleAnswer, termsOf } from "./terms.ts";
 import { FINAL, matchesTool } from "./tool-pattern.ts";
 
 export type CompiledPolicy = {
@@ -29,6 +30,8 @@ export type CompiledPolicy = {
   judge(input: PolicyInput): Verdict;
   /** Do the rules for this tool look at what its workflow did before? */
   usesHistory(tool: string): boolean;
+  /** Does it limit how often this tool is called? */
+  countsCalls(tool: string): boolean;
 };
 
 export type Compilation =
@@ -58,17 +61,22 @@ type Parts = {
 };
 
 function compileRule(shop: Workshop, rule: PolicyRule, index: number): Scoped<Rule> {
-  const { id, tool, when = true, set = {}, reason = `rule ${id}` } = rule;
+  const { id, tool, when = true, set = {} } = rule;
   const path = ["rules", index];
   const condition = compileCondition(shop, when, { path: [...path, "when"], tool }, true);
   const values = Object.entries(set).map(
     ([key, value]) => [key, compileValue(shop, value, { path: [...path, "set", key], tool })] as const,
   );
+  const said =
+    typeof rule.reason === "object"
+      ? compileReason(shop, rule.reason.expr, { path: [...path, "reason"], tool })
+      : null;
   const answer = ruleAnswer(rule);
-  const common = { id, when: condition.part };
-  const revise = { set: values.map(([key, { part }]) => [key, part] as const), reason };
+  const common = { id, when: condition.part, reason: said?.part ?? null };
+  const revise = { set: values.map(([key, { part }]) => [key, part] as const), reason: reasonIn(rule) };
   const part: Rule = answer === null ? { ...common, answer, revise } : { ...common, answer, revise: null };
-  return { tool, part, looksBack: condition.looksBack || values.some(([, value]) => value.looksBack) };
+  const looks = [condition, ...values.map(([, value]) => value), ...(said === null ? [] : [said])];
+  return { tool, part, looksBack: looks.some((one) => one.looksBack) };
 }
 
 function compileRisk(shop: Workshop): readonly Scoped<RiskCondition>[] {
@@ -164,6 +172,7 @@ function policyOf(document: PolicyDocument, parts: Parts, totals: Plan["totals"]
     },
     judge: (input) => (isFalseAnswer(input) ? FALSE_ANSWER : judge(planFor(input.tool), input)),
     usesHistory: (tool) => planFor(tool).looksBack,
+    countsCalls: (tool) => planFor(tool).limits.counts !== null,
   };
 }
 

@@ -14,9 +14,12 @@ export type Predicate = (facts: Facts) => boolean;
 
 const MOST_RULES = 1_000;
 const name = z.string().regex(/^[A-Za-z_][\w:.-]{0,99}$/, "is not a name (letters, digits, _ . : -)");
-const words = z.string().min(1, "is empty").max(2_000);
+export const LONGEST_REASON = 2_000;
+const words = z.string().min(1, "is empty").max(LONGEST_REASON);
 const count = z.int().min(0).max(1_000_000);
 const expression = z.string().regex(/\S/, "is empty");
+/** As it is written, or what an expression makes of the call. */
+const spoken = z.union([words, z.strictObject({ expr: expression })], "is not a text or { expr: … }");
 const isCondition = (value: unknown): boolean =>
   typeof value === "boolean" ||
   typeof value === "function" ||
@@ -80,7 +83,7 @@ const rule = z.strictObject({
   tool: toolPattern.optional(),
   when: condition.optional(),
   verdict: z.enum(["approve", "revise", "block", "escalate"]),
-  reason: words.optional(),
+  reason: spoken.optional(),
   set: z.record(z.string().min(1), json).optional(),
   ...escalation,
   shadow: z.boolean().optional(),
@@ -153,6 +156,7 @@ export type ToolPattern = z.infer<typeof toolPattern>;
 const SHAPES: Readonly<Record<string, object>> = {
   limits: policySchema.shape.limits.unwrap().shape,
   rules: rule.shape,
+  reason: { expr: expression },
   default: terms.shape,
   approvers: approvers.shape,
   at_half_time: approvers.shape.at_half_time.unwrap().shape,

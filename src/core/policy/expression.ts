@@ -10,7 +10,7 @@ import type { Flaw, Node } from "./expression/syntax.ts";
 import { ANY, type Type, typeOfSchema } from "./expression/types.ts";
 import { ExpressionError, jsonOf, spoken, type Value } from "./expression/values.ts";
 
-export type Wanted = "bool" | "number" | "json";
+export type Wanted = "bool" | "number" | "string" | "json";
 
 export type Surroundings = {
   /** The types of the names there are. */
@@ -125,7 +125,7 @@ export function overArguments(text: string, wants: Wanted, schema: JsonObject | 
   const evaluate = (args: Json): Json => {
     const value = jsonOf(run({ left: STEPS_PER_VERDICT, locals: [], args: args as Value }));
     const isWanted = wants === "json" || typeof value === (wants === "bool" ? "boolean" : wants);
-    if (!isWanted) throw new ExpressionError(`${spoken(wants as "bool" | "number")} is needed`);
+    if (!isWanted) throw new ExpressionError(`${spoken(wants as Exclude<Wanted, "json">)} is needed`);
     return value;
   };
   return { ok: true, warnings, evaluate };

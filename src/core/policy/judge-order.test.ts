@@ -303,6 +303,69 @@ describe("totals", () => {
   });
 });
 
+describe("a reason by an expression", () => {
+  const said = (rules: Rules, args: Json = { amount: 5, to: "bob" }, rest: Partial<PolicyText> = {}) =>
+    policyOf({ default: "approve", rules, ...rest }).judge(input(args));
+  const expr = { expr: '"no " + tool.name + " of " + string(args.amount)' };
+
+  it("is made of the call, for every verdict and for rules on trial", () => {
+    for (const rule of [approve, block, escalate, { ...revise, set: { to: "ann" } }])
+      assert.deepEqual(
+        [said([{ ...rule, reason: expr }]).verdict, said([{ ...rule, reason: expr }]).reason],
+        [rule.verdict, "no pay of 5"],
+      );
+    assert.equal(said([{ ...block, shadow: true, reason: expr }]).shadow?.[0]?.reason, "no pay of 5");
+  });
+
+  it("that cannot be made blocks, and is not asked for where its rule does not hold or changes nothing", () => {
+    const odd = { expr: "args.nothing" };
+    const answer = said([{ ...approve, reason: odd }]);
+    assert.deepEqual([answer.verdict, answer.rule], ["block", "approve"]);
+    assert.match(answer.reason ?? "", /rule approve cannot be answered: .*nothing/);
+    assert.match(said([{ ...approve, reason: { expr: "args.amount" } }]).reason ?? "", /reason is not text/);
+    assert.equal(said([{ ...block, when: "args.amount > 9", reason: odd }]).rule, "default");
+    assert.equal(said([{ ...revise, set: { to: "bob" }, reason: odd }]).rule, "default");
+    assert.equal(said([{ ...block, shadow: true, reason: odd }]).verdict, "approve");
+  });
+
+  it("shows what cannot be seen, and has an end", () => {
+    const words = [{ ...block, reason: { expr: "args.to" } }];
+    assert.equal(said(words, { to: "bob\u202e\n" }).reason, "bob\\u202e\\n");
+    assert.match(
+      said(words, { to: "x".repeat(2_001) }).reason ?? "",
+      /2001 characters, and 2000 is the limit/,
+    );
+  });
+
+  it("may look back, and is counted as use of a total", () => {
+    const totals = { paid: { tool: "pay", count: true as const } };
+    const reason = { expr: "string(totals.paid) + ' before'" };
+    const made = compilePolicy(
+      { policy: "p", default: "block", totals, rules: [{ ...block, reason }] },
+      null,
+    );
+    assert.ok(made.ok && made.warnings.length === 0 && made.policy.usesHistory("pay"));
+    assert.equal(made.policy.judge(input({})).reason, "0 before");
+  });
+
+  it("is checked when the file is read: text, fields that there are, and keys", () => {
+    const tools = [{ name: "pay", effectClass: "once", schema: { type: "object", properties: { to: {} } } }];
+    const faults = (reason: unknown) => {
+      const made = compilePolicy(
+        { policy: "p", rules: [{ ...block, tool: "pay", reason }] } as PolicyText,
+        tools,
+      );
+      return made.ok ? [] : made.faults.map(({ path, message }) => `${path.join(".")}: ${message}`);
+    };
+    assert.deepEqual(faults({ expr: "size(tool.name)" }), [
+      "rules.0.reason.expr: text is needed, and this is a number",
+    ]);
+    assert.match(faults({ expr: "args.amount" }).join(), /rules.0.reason.expr: args has no field amount/);
+    assert.match(faults({ exp: "'x'" }).join(), /exp is not a key here \(did you mean expr\?\)/);
+    assert.match(faults(7).join(), /reason is not a text or/);
+  });
+});
+
 describe("a condition in TypeScript", () => {
   it("sees the facts, enters the digest by its text, and blocks if it fails", () => {
     const rules = (when: (facts: { readonly args: Json }) => boolean): Rules => [

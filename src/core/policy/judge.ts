@@ -24,13 +24,11 @@ export type Rule = {
   readonly id: string;
   /** null: it always holds. */
   readonly when: Condition | null;
-} & (
-  | { readonly answer: Answer; readonly revise: null }
-  | {
-      readonly answer: null;
-      readonly revise: { readonly set: readonly (readonly [string, SetValue])[]; readonly reason: string };
-    }
-);
+  /** What it says, where that depends on the call; null: as written. */
+  readonly reason: ((scene: PolicyScene) => string) | null;
+} & ({ readonly answer: Answer; readonly revise: null } | { readonly answer: null; readonly revise: Revise });
+
+export type Revise = { readonly set: readonly (readonly [string, SetValue])[]; readonly reason: string };
 
 export type RiskCondition = { readonly id: string; readonly when: Condition; readonly weight: number };
 
@@ -68,12 +66,14 @@ function isChange(args: Json, set: JsonObject): boolean {
 /** Undefined where the rule does not hold, or has nothing to change. */
 function answerOf(rule: Rule, scene: PolicyScene): Answer | undefined {
   if (rule.when !== null && !rule.when(scene)) return undefined;
-  if (rule.revise === null) return rule.answer;
-  const { set, reason } = rule.revise;
+  const answer = rule.revise === null ? rule.answer : revision(rule.id, rule.revise, scene);
+  if (answer === undefined || rule.reason === null) return answer;
+  return { ...answer, reason: rule.reason(scene) };
+}
+
+function revision(rule: string, { set, reason }: Revise, scene: PolicyScene): Answer | undefined {
   const values = Object.fromEntries(set.map(([key, value]) => [key, settled(value, scene)]));
-  return isChange(scene.input.args, values)
-    ? { verdict: "revise", set: values, reason, rule: rule.id }
-    : undefined;
+  return isChange(scene.input.args, values) ? { verdict: "revise", set: values, reason, rule } : undefined;
 }
 
 type Found = { revise?: Answer; escalate?: Answer; approve?: Answer };

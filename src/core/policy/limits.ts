@@ -11,9 +11,9 @@ import type { PolicyDocument } from "./document.ts";
 import type { Answer } from "./terms.ts";
 import { FINAL, matchesGlob } from "./tool-pattern.ts";
 
-const USUAL_CALLS = 2;
-const USUAL_REPEATS = 1;
-const USUAL_REPEATS_OF_A_READ = 2;
+export const USUAL_CALLS = 2;
+export const USUAL_REPEATS = 1;
+export const USUAL_REPEATS_OF_A_READ = 2;
 
 export type ToolLimits = {
   readonly allowed: boolean;

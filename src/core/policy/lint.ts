@@ -15,7 +15,7 @@ import { approversOf } from "./terms.ts";
 import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
 
 type Path = PolicyFault["path"];
-type Escalation = Omit<PolicyTerms, "verdict">;
+type Escalation = Omit<PolicyTerms, "verdict" | "reason">;
 const ESCALATION_KEYS = ["approvers", "stages", "decide_by", "execute_by", "on_timeout"] as const;
 
 const notPeople = (who: string): string =>

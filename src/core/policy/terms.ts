@@ -56,7 +56,13 @@ export function answerOf(terms: PolicyTerms, rule: string, spoken: string): Answ
 export const termsOf = (outcome: PolicyOutcome | undefined): PolicyTerms =>
   typeof outcome === "object" ? outcome : { verdict: outcome ?? "block" };
 
+/** As it is written; one that depends on the call is put in its place when that is known. */
+export function reasonIn({ id, reason }: PolicyRule): string {
+  return typeof reason === "string" ? reason : `rule ${id}`;
+}
+
 export function ruleAnswer(rule: PolicyRule): Answer | null {
   const { verdict, id } = rule;
-  return verdict === "revise" ? null : answerOf({ ...rule, verdict }, id, `rule ${id}`);
+  const reason = reasonIn(rule);
+  return verdict === "revise" ? null : answerOf({ ...rule, verdict, reason }, id, reason);
 }

@@ -36,6 +36,8 @@ export type CallStory = {
   readonly revisions: readonly Revision[];
   readonly reviews: readonly ReviewFacts[];
   readonly people: People | null;
+  /** What a person had granted before, where that stood for their vote. */
+  readonly grant: string | null;
   readonly end: CallEnd;
   /** When people had decided, when the effect began, and when it had come to an end. */
   readonly decidedAt: number;
@@ -53,6 +55,7 @@ const EMPTY: CallStory = {
   revisions: [],
   reviews: [],
   people: null,
+  grant: null,
   end: { kind: "open" },
   decidedAt: 0,
   startedAt: null,
@@ -78,8 +81,10 @@ function tellAction(story: CallStory, event: ActionEvent, at: number): CallStory
       const { approval: _, ...review } = event.body;
       return { ...story, reviews: [...story.reviews, review] };
     }
-    case "effect.started":
-      return { ...story, startedAt: at };
+    case "effect.started": {
+      const { grant } = event.body;
+      return { ...story, startedAt: at, grant: grant.kind === "standing" ? grant.grant : null };
+    }
     case "action.held":
     case "action.refused":
       return { ...story, end: { kind: "refused", refusal: event.body }, doneAt: at };

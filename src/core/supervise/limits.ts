@@ -1,6 +1,18 @@
-/** How many tools one run may call, judged like a policy: over what its workflow has called so far. */
+/**
+ * What limits one supervised run, judged over what its workflow has called so far.
+ *
+ * R1. A policy that blocks has said so first; a repeated call is judged on what it was revised to.
+ * R2. What one tool may be called for is limited in every run. Where a document counts the calls of a tool its own numbers
+ *     stand, and those of the program can only be lower.
+ */
+import { isRepeat, overCount, startedCalls, type ToolLimits, USUAL_CALLS } from "../policy/limits.ts";
+import { remarking } from "../remarks.ts";
+import { isVerdict } from "../stricter.ts";
 import type { PolicyInput, Verdict } from "../verdict.ts";
 import { FINAL_TOOL } from "./turn.ts";
+
+/** Of one tool in one run: how often, and how often with the same arguments. */
+export type ToolLimit = { readonly calls?: number; readonly repeats?: number };
 
 export type RunLimits = {
   /** Turns of the model. */
@@ -8,20 +20,43 @@ export type RunLimits = {
   readonly toolCalls: number;
   /** Spent in the model and in tools; waiting for people is not counted. */
   readonly seconds: number;
+  /** By a tool's name. Unless set: 2 calls, once with the same arguments, twice of a tool of class `read`. */
+  readonly tools?: { readonly [name: string]: ToolLimit };
 };
 
-export const LIMITS: RunLimits = { steps: 8, toolCalls: 5, seconds: 30 };
+export const LIMITS: Omit<RunLimits, "tools"> = { steps: 8, toolCalls: 5, seconds: 30 };
 
-/** What was refused was not called. What is under way or in doubt may have been: it counts. */
-export function toolCallLimit(most: number): (input: PolicyInput) => Verdict {
-  return (input) => {
-    if (input.tool === FINAL_TOOL) return { verdict: "approve" };
-    const counted = input.history.filter(
-      ({ tool, status, generation }) =>
-        tool !== FINAL_TOOL && status !== "refused" && generation === input.workflow?.generation,
-    );
-    return counted.length < most
-      ? { verdict: "approve" }
-      : { verdict: "block", rule: "limit:tool_calls", reason: `this run may call ${most} tools, and has` };
+/** What holds of a call of which policy has said something. */
+export type RunGuard = (input: PolicyInput, said: Verdict) => Verdict;
+
+type Counts = NonNullable<ToolLimits["counts"]>;
+
+function countsFor(
+  { toolCalls, tools = {} }: Pick<RunLimits, "toolCalls" | "tools">,
+  tool: string,
+  isCounted: boolean,
+): Counts {
+  const { calls, repeats } = Object.hasOwn(tools, tool) ? (tools[tool] ?? {}) : {};
+  const none = Number.POSITIVE_INFINITY;
+  return {
+    toolCalls,
+    calls: calls ?? (isCounted ? none : USUAL_CALLS),
+    repeats: repeats ?? (isCounted ? none : null),
+  };
+}
+
+/** `isCounted`: by a document that holds for the run. */
+export function runGuard(
+  limits: Pick<RunLimits, "toolCalls" | "tools">,
+  isCounted: (tool: string) => boolean,
+): RunGuard {
+  return (input, said) => {
+    if (input.tool === FINAL_TOOL || !isVerdict(said) || said.verdict === "block") return said;
+    const counts = countsFor(limits, input.tool, isCounted(input.tool));
+    const started = startedCalls(input, input.history).filter(({ tool }) => tool !== FINAL_TOOL);
+    const over = overCount(input, counts, started);
+    if (over !== undefined) return remarking(over, said);
+    const repeat = said.verdict === "revise" ? undefined : isRepeat(input, counts, started);
+    return repeat === undefined ? said : remarking(repeat, said);
   };
 }

@@ -61,6 +61,12 @@ function statusOf(observation: Json): Json {
   return status ?? (executed === false ? "refused" : null);
 }
 
+/** What the people who decided about it had to say. */
+function commentOf({ human_approval }: HistoryRow): { readonly human_comment?: string } {
+  const comment = human_approval?.comment ?? "";
+  return comment === "" ? {} : { human_comment: comment };
+}
+
 function recentSteps(history: readonly HistoryRow[]): Json {
   return history.slice(-RECENT).map((row) => ({
     step: row.step,
@@ -69,6 +75,7 @@ function recentSteps(history: readonly HistoryRow[]): Json {
     executed_tool: toolOf(row.executed_action),
     executed_from: row.executed_from,
     observation_status: statusOf(row.observation),
+    ...commentOf(row),
   }));
 }
 

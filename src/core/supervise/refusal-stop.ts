@@ -29,9 +29,9 @@ function blocked({ by, reason }: Refusal, tool: string): Stop {
   return { stop_reason: `supervisor_block:${reason === "" ? "no_reason" : reason}`, phase: "supervisor" };
 }
 
-/** Of every code that can end a call: those without an entry here are only ever on the way to an end. */
+/** Of every code that can end a call. A call that is pending has not ended: a run waits for it, however long that takes. */
 const STOPS: {
-  readonly [Code in Exclude<RefusalCode, "blocked">]: (tool: string) => Stop;
+  readonly [Code in Exclude<RefusalCode, "blocked" | "pending">]: (tool: string) => Stop;
 } = {
   invalid_revision: (tool) => ({ stop_reason: `tool_bad_args:${tool}`, phase: "supervisor" }),
   rejected: () => ({ stop_reason: "human_rejected", phase: "human_approval" }),
@@ -45,9 +45,10 @@ const STOPS: {
   not_applied: (tool) => ({ stop_reason: `tool_error:${tool}`, phase: "execution" }),
   stopped: () => ({ stop_reason: "stopped", phase: "execution" }),
   over_budget: () => ({ stop_reason: "over_budget", phase: "execution" }),
-  pending: () => ({ stop_reason: "human_expired", phase: "human_approval" }),
 };
 
 export function stopOf(refusal: Refusal, tool: string): Stop {
-  return refusal.code === "blocked" ? blocked(refusal, tool) : STOPS[refusal.code](tool);
+  const { code } = refusal;
+  if (code === "pending") throw new TypeError("a run was stopped at a call that still waits for a decision");
+  return code === "blocked" ? blocked(refusal, tool) : STOPS[code](tool);
 }

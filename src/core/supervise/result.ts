@@ -15,6 +15,8 @@ export type TraceRow = {
   readonly supervisor_decision?: SupervisorDecision;
   readonly executed_from?: ExecutedFrom;
   readonly human_approved?: boolean;
+  /** The grant that let it through where people would have been asked. */
+  readonly standing_grant?: string;
   readonly risk_score?: number;
   readonly stop_reason?: StopReason;
   readonly ok: boolean;

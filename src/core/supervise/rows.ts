@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import type { CallStory } from "./call-story.ts";
 import type { FinalProposal, Proposal, ToolProposal } from "./proposal.ts";
 import { stopOf } from "./refusal-stop.ts";
-import type { HistoryRow, HumanApproval, SupervisorInfo, TraceRow } from "./result.ts";
+import type { HistoryRow, HumanApproval, RunEnd, SupervisorInfo, TraceRow } from "./result.ts";
 import type { Stop } from "./stop-reason.ts";
 import { FINAL_TOOL, type Turn } from "./turn.ts";
 
@@ -77,7 +77,9 @@ export const isUnkept = (result: Json): boolean =>
 export function traceRow(step: Step): TraceRow {
   const { turn, call } = step;
   const stop = stopAt(step);
-  const end = { ...(stop === undefined ? {} : { stop_reason: stop.stop_reason }), ok: stop === undefined };
+  // What was proposed and never came to its end, because the run was over before, has not happened.
+  const ok = stop === undefined && call?.end.kind === "applied";
+  const end = { ...(stop === undefined ? {} : { stop_reason: stop.stop_reason }), ok };
   if (turn.kind === "invalid") return { step: step.step, tool: "invalid", ...end };
   const tool = turn.proposal.kind === "tool" ? turn.proposal.name : FINAL_TOOL;
   if (call === null) return { step: step.step, tool, ...end };
@@ -93,9 +95,18 @@ export function traceRow(step: Step): TraceRow {
     ...(decision === undefined ? {} : { supervisor_decision: decision }),
     executed_from: call.from,
     ...(human === undefined ? {} : { human_approved: human.approved }),
+    ...(call.grant === null ? {} : { standing_grant: call.grant }),
     ...(risk === undefined ? {} : { risk_score: risk.score }),
     ...end,
   };
+}
+
+/** Where the run was over before its last step had an end of its own, that step says why. */
+export function traceTo({ status, stop_reason }: RunEnd, trace: readonly TraceRow[]): readonly TraceRow[] {
+  const last = trace.at(-1);
+  if (status === "ok" || last === undefined || last.ok || last.stop_reason !== undefined) return trace;
+  const { ok, ...row } = last;
+  return [...trace.slice(0, -1), { ...row, stop_reason, ok }];
 }
 
 /** What the model is told of it: the tool's own words, or the one structure in which anything refuses. */

@@ -32,7 +32,7 @@ function isSame(state: LiveWorkflow, body: Creation["body"], draft: Draft): bool
   // What is not said stands as it was; other terms would be another workflow.
   const keeps = (term: "approvalRequired" | "budget") =>
     body[term] === undefined || body[term] === state[term];
-  const isAlike = state.isOfOneRun === body.isOfOneRun;
+  const isAlike = state.isOfOneRun === body.isOfOneRun && state.isOutside === body.isOutside;
   return isNamed && isAlike && keeps("approvalRequired") && keeps("budget");
 }
 

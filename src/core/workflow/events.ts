@@ -1,6 +1,7 @@
 /** Every fact that a workflow's stream can hold. What its actions did stands in their own streams, named from here. */
 import type { Json } from "../json.ts";
 import type { MoneyJson } from "../money.ts";
+import type { ApproverRule, OnTimeout, StageRule } from "../verdict.ts";
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 
@@ -19,6 +20,19 @@ export type Declared = {
   readonly requiresApproval: boolean;
   readonly canRollback: boolean;
   readonly timeoutSeconds: number | null;
+  /** Who is asked and when, where no definition says so. */
+  readonly asks?: DeclaredAsking;
+};
+
+export type DeclaredAsking = {
+  readonly approvers?: Partial<ApproverRule>;
+  readonly stages?: readonly StageRule[];
+  readonly onTimeout?: OnTimeout;
+  readonly when?: {
+    readonly confidenceBelow?: number;
+    readonly costAbove?: MoneyJson;
+    readonly tools?: readonly string[];
+  };
 };
 
 /** How a call is undone: by the agent that made it, by a process that has the tool, not at all, or there is nothing to undo. */
@@ -79,6 +93,7 @@ export type WaitKind =
   | "sleep"
   | "retry"
   | "child"
+  | "intent"
   | "doubt"
   /** The kill switch or a budget, by the name of its stream. */
   | "held"
@@ -103,6 +118,8 @@ export type ReachedBody = {
   readonly outputs: Json;
   readonly agent: string | null;
   readonly why: string;
+  /** As the agent that drives the workflow from outside names it. */
+  readonly requestId?: string;
 };
 
 export type CheckpointDecision = "approved" | "modified" | "rejected" | "expired" | "cancelled";
@@ -174,6 +191,33 @@ export type WorkflowEvent =
         readonly status: "answered" | "rejected" | "expired" | "cancelled";
         readonly answer: Json;
         readonly by: readonly string[];
+        readonly reason: string;
+      }
+    >
+  | Fact<
+      "send.made",
+      {
+        readonly op: string;
+        readonly intent: string;
+        readonly intentType: string;
+        readonly to: string;
+        readonly payloadDigest: string;
+      }
+    >
+  /** An intent that it has sent is over. */
+  | Fact<"send.ended", { readonly op: string; readonly intent: string; readonly status: string }>
+  | Fact<
+      "wait.began",
+      /** `until`: when the definition stops waiting; the intent goes on. */
+      { readonly op: string; readonly intent: string; readonly until: number | null }
+    >
+  | Fact<
+      "wait.ended",
+      {
+        readonly op: string;
+        readonly intent: string;
+        readonly status: "completed" | "failed" | "timed_out" | "cancelled" | "timed_out_waiting";
+        readonly data: Json;
         readonly reason: string;
       }
     >
@@ -288,6 +332,10 @@ export const WORKFLOW_EVENTS: readonly string[] = [
   "child.ended",
   "question.asked",
   "question.answered",
+  "send.made",
+  "send.ended",
+  "wait.began",
+  "wait.ended",
   "checkpoint.reached",
   "checkpoint.passed",
   "checkpoint.raised",

@@ -4,6 +4,7 @@
  * V1. Every fact names the epoch that took the workflow; one that lost it writes nothing more.
  * V2. A process lets go only of a workflow of which it has seen everything: what came in between is looked at first.
  * V3. Nobody takes up a workflow whose parent has failed: it fails there and then.
+ * V4. Nobody takes up a workflow that an agent drives from outside.
  */
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
@@ -54,6 +55,7 @@ export function takeRun(
   const state = lockWorkflow(draft, command.workflow);
   if (state === undefined) return { kind: "left", state: null };
   if ("kind" in state) return state;
+  if (state.isOutside === true) return { kind: "left", state };
   const { epoch } = command;
   if (state.runner === epoch) return { kind: "taken", state };
   const isFree = state.runner === null || state.runner === command.dead;

@@ -5,7 +5,8 @@
  * W1. initialized → executing; executing → awaiting_approval, rolling_back, settling, failed; awaiting_approval → executing,
  *     rolling_back, failed; rolling_back → executing, failed; settling → completed, failed; initialized → failed. No other
  *     move exists.
- * W2. One process at a time runs it: the epoch that took it last.
+ * W2. One process at a time runs it: the epoch that took it last. One that is driven from outside is its agent's, and no
+ *     process takes it.
  * W3. A rollback starts a new generation; what it went back over is never replayed.
  */
 import { HoldpointError } from "../errors.ts";
@@ -43,6 +44,7 @@ export type PassedCheckpoint = {
   readonly approval: string | null;
   readonly seq: number;
   readonly at: number;
+  readonly requestId?: string;
 };
 
 export type PendingCheckpoint = {
@@ -54,6 +56,7 @@ export type PendingCheckpoint = {
   readonly irreversible: readonly Irreversible[];
   /** The monitor that has raised it; absent where the definition has reached it. */
   readonly monitor?: string;
+  readonly requestId?: string;
 };
 
 export type LastDecision = {
@@ -64,6 +67,9 @@ export type LastDecision = {
   readonly by: readonly string[];
   readonly reason: string;
   readonly at: number;
+  /** As they are from then on; large ones as a reference. */
+  readonly outputs: Json;
+  readonly requestId?: string;
 };
 
 export type Rollback = {
@@ -93,7 +99,7 @@ export type LiveWorkflow = CreatedBody & {
   readonly changedAt: number;
   readonly seq: number;
   readonly generation: number;
-  /** The epoch that runs it; null while nobody does. */
+  /** The epoch that runs it, or the agent that drives it from outside; null while nobody does. */
   readonly runner: string | null;
   /** Facts that this runner has recorded: what it says again after an unknown commit is not recorded twice. */
   readonly written: number;
@@ -111,7 +117,7 @@ export type LiveWorkflow = CreatedBody & {
   readonly rolledBack: (Rollback & RollbackReport) | null;
   /** What its rollbacks could not undo, all of them together. */
   readonly irreversible: readonly Irreversible[];
-  /** Actions, questions and children that it has begun and that have not ended. */
+  /** Actions, questions, intents and children that it has begun and that have not ended. */
   readonly open: readonly string[];
   /** The entry after which nothing that it called has settled or was undone. */
   readonly settledSeq: number;
@@ -138,7 +144,7 @@ function created(body: CreatedBody, { at, seq }: RecordedEvent): LiveWorkflow {
     generation: 1,
     runner: null,
     written: 0,
-    isReady: true,
+    isReady: body.isOutside !== true,
     wakeAt: null,
     waits: [],
     operations: 0,
@@ -199,6 +205,8 @@ function tracked(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow {
       return opened(state, event.body.child);
     case "question.asked":
       return opened(state, event.body.approval);
+    case "send.made":
+      return opened(state, event.body.intent);
     case "call.settled":
     case "compensation.settled":
       return ended(state, event.body.action);
@@ -206,6 +214,8 @@ function tracked(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow {
       return ended(state, event.body.child);
     case "question.answered":
       return ended(state, event.body.approval);
+    case "send.ended":
+      return ended(state, event.body.intent);
     default:
       return state;
   }
@@ -229,9 +239,11 @@ function evolveRun(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | un
     case "workflow.woken":
     case "child.ended":
     case "question.answered":
+    case "wait.ended":
     case "call.settled":
     case "compensation.settled":
       return woken(state);
+    case "send.ended":
     case "workflow.refused":
       return state;
     case "workflow.closed":
@@ -256,6 +268,8 @@ function evolveOperation(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflo
     case "sleep.began":
     case "child.spawned":
     case "question.asked":
+    case "send.made":
+    case "wait.began":
       return said(state, 1, 1);
     case "step.retried":
     case "value.recorded":
@@ -271,22 +285,28 @@ function decided(state: LiveWorkflow, event: WorkflowEventOf<"checkpoint.decided
   const { pending } = state;
   if (pending === null || pending.op !== event.body.op)
     throw new HoldpointError("broken_rule", "A checkpoint was decided that is not waiting.");
-  const { op, approval, decision, by, reason } = event.body;
-  const last = { checkpoint: pending.name, op, approval, decision, by, reason, at: when.at };
+  const { op, approval, decision, by, reason, outputs } = event.body;
+  const named = pending.requestId === undefined ? {} : { requestId: pending.requestId };
+  const about = { checkpoint: pending.name, op, approval };
+  const last = { ...about, decision, by, reason, at: when.at, outputs, ...named };
   const heard = { ...state, pending: null, lastDecision: last };
   if (decision !== "approved" && decision !== "modified") return heard;
   const { name, snapshot } = pending;
   // The definition does not know of it: nothing leads back there.
   if (pending.monitor !== undefined) return woken(moved(heard, "executing"));
-  const passed = [...state.passed, { op, name, snapshot, approval, seq: when.seq, at: when.at }];
-  return woken(moved({ ...heard, passed }, "executing"));
+  const place = { op, name, snapshot, approval, seq: when.seq, at: when.at, ...named };
+  return woken(moved({ ...heard, passed: [...state.passed, place] }, "executing"));
 }
+
+const namedIn = ({ requestId }: { readonly requestId?: string }) =>
+  requestId === undefined ? {} : { requestId };
 
 function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: RecordedEvent) {
   switch (event.type) {
     case "checkpoint.reached": {
       const { op, name, approval, canRollback, snapshot, irreversible } = event.body;
-      const pending = { op, name, approval, canRollback, snapshot, irreversible };
+      const terms = { approval, canRollback, snapshot, irreversible };
+      const pending = { op, name, ...terms, ...namedIn(event.body) };
       return moved({ ...said(state, 1, 1), pending }, "awaiting_approval");
     }
     case "checkpoint.raised": {
@@ -296,7 +316,8 @@ function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: Recor
     }
     case "checkpoint.passed": {
       const { op, name, snapshot } = event.body;
-      const passed = [...state.passed, { op, name, snapshot, approval: null, seq: when.seq, at: when.at }];
+      const place = { op, name, snapshot, approval: null, seq: when.seq, at: when.at };
+      const passed = [...state.passed, { ...place, ...namedIn(event.body) }];
       return said({ ...state, passed }, 1, 1);
     }
     case "checkpoint.decided":
@@ -348,7 +369,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
 const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
 
 export const workflowFold: Fold<WorkflowState> = {
-  version: 4,
+  version: 5,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {

@@ -4,8 +4,10 @@
  * L1. A decision on a checkpoint moves the workflow there and then: no poller ever sees a decided checkpoint of a workflow
  *     that still waits for it.
  */
+import type { Subject } from "../approval/events.ts";
 import type { LiveApproval } from "../approval/state.ts";
 import type { Draft, Need } from "../draft.ts";
+import { decideIntent } from "../intent/decide.ts";
 import { actionStream, approvalStream, workflowStream } from "../stream.ts";
 import type { CheckpointDecision } from "./events.ts";
 import { failWorkflow } from "./fail.ts";
@@ -74,16 +76,29 @@ function answerQuestion(draft: Draft, id: string, approvalId: string, approval: 
   draft.append(workflowStream(id), [{ type: "question.answered", tv: 1, body }]);
 }
 
+type FlowSubject = Extract<Subject, { workflow: string }>;
+
+function tellFlow(
+  draft: Draft,
+  { kind, workflow }: FlowSubject,
+  approvalId: string,
+  approval: LiveApproval,
+): Need | undefined {
+  const more = draft.need({ write: [workflowStream(workflow)] });
+  if (more !== undefined) return more;
+  if (kind === "checkpoint") return decideCheckpoint(draft, workflow, approvalId, approval);
+  answerQuestion(draft, workflow, approvalId, approval);
+  return undefined;
+}
+
 function tellSubject(draft: Draft, approvalId: string, approval: LiveApproval): Need | undefined {
   const { subject } = approval;
   if (subject === undefined || !DECIDED.includes(approval.status)) return undefined;
-  const ref = workflowStream(subject.workflow);
-  const more = draft.need({ write: [ref] });
+  const more =
+    subject.kind === "intent"
+      ? decideIntent(draft, subject.intent, approval, notesOf(approval))
+      : tellFlow(draft, subject, approvalId, approval);
   if (more !== undefined) return more;
-  if (subject.kind === "checkpoint") {
-    const missing = decideCheckpoint(draft, subject.workflow, approvalId, approval);
-    if (missing !== undefined) return missing;
-  } else answerQuestion(draft, subject.workflow, approvalId, approval);
   if (approval.status === "approved" || approval.status === "modified")
     draft.append(approvalStream(approvalId), [
       { type: "approval.consumed", tv: 1, body: { effect: subject.op } },

@@ -1,9 +1,13 @@
 /** What programs and people say about people and keys, checked before anything is looked at. */
 import { shown } from "../../core/error-text.ts";
 import { isPerson, isPrincipal } from "../../core/principal.ts";
-import type { Member, Role } from "../../core/roster.ts";
-import { isRole, isScope, type Scope } from "../../core/scopes.ts";
+import { type Member, ROLES, type Role } from "../../core/roster.ts";
+import { isRole, isScope, SCOPES, type Scope } from "../../core/scopes.ts";
+import { visible } from "../../core/visible.ts";
 import { checkFields, wrong } from "../check-call.ts";
+
+/** What there is to choose from, for those who describe what may be sent. */
+export const CHOICES = { roles: ROLES, scopes: SCOPES } as const;
 
 /** Somebody to be added: `name` is the one in `person` unless it is given. */
 export type NewPerson = Partial<Member> & { readonly person: string; readonly by: string };
@@ -44,8 +48,7 @@ const YEARS_10_MS = 3_653 * 86_400_000;
 const WEEK_MS = 7 * 86_400_000;
 const GROUP = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const MAIL = /^[^\s@<>,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,189}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a name may not have.
-const NAME = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]{1,100}$/u;
+const MOST_NAME = 100;
 const MOST_GROUPS = 100;
 
 export function checkBy(by: unknown): void {
@@ -57,9 +60,13 @@ export function checkPerson(person: unknown): string {
   return wrong(`"${shown(person)}" is not a person: write person:<name>.`);
 }
 
+/** Names that look alike or hide something are no names: nothing in it that cannot be seen. */
+const isPlain = (text: string): boolean => visible(text) === text;
+
 function checkName(what: string, name: unknown): void {
-  const isName = typeof name === "string" && name.isWellFormed() && name.trim() !== "" && NAME.test(name);
-  if (!isName) wrong(`${what} is a text of at most 100 characters in one line.`);
+  const isText = typeof name === "string" && name.trim() !== "" && name.length <= MOST_NAME;
+  if (!isText || !name.isWellFormed() || !isPlain(name))
+    wrong(`${what} is a text of at most ${MOST_NAME} characters in one line, all of which can be seen.`);
 }
 
 function checkRoles(roles: unknown): void {
@@ -89,7 +96,7 @@ const MEMBER = ["name", "mail", "roles", "groups", "by"];
 
 export function checkNewPerson(given: NewPerson): NewPerson {
   const { by, person, ...member } = checkFields("A person", given, ["person", ...MEMBER]);
-  checkPerson(person);
+  if (!isPlain(checkPerson(person))) wrong(`A person's name has nothing in it that cannot be seen.`);
   checkBy(by);
   checkMember(member);
   return { ...given };
@@ -112,7 +119,7 @@ const LASTING = { from: 1, to: YEARS_10_MS };
 export function checkKeyOffer(given: KeyOffer): KeyOffer {
   const fields = ["principal", "name", "roles", "scopes", "forMs", "by"];
   const { principal, name, roles, scopes, forMs, by } = checkFields("A key", given, fields);
-  if (!isPrincipal(principal))
+  if (!isPrincipal(principal) || !isPlain(principal))
     wrong(`"${shown(principal)}" acts for nobody: write agent:<name>, service:<name> or person:<name>.`);
   checkName("A key's name", name);
   if (roles !== undefined) checkRoles(roles);

@@ -5,6 +5,7 @@ import { shown } from "../../core/error-text.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import {
   addPerson as add,
+  addFirstAdmin as addFirst,
   changePerson as change,
   changeStanding,
   type PeopleAnswer,
@@ -88,6 +89,11 @@ export async function addPerson(place: Place, given: NewPerson): Promise<Person>
   const member = { name, mail, roles, groups };
   await decide(place, person, (draft) => add(draft, { person, member, by }));
   return getPerson(place, person);
+}
+
+/** For the first start of a server: who starts it is the first admin. Answers whether the list was empty until now. */
+export function addFirstAdmin(place: Place, person: string): Promise<boolean> {
+  return decide(place, checkPerson(person), (draft) => addFirst(draft, person));
 }
 
 export async function changePerson(place: Place, person: string, given: PersonChange): Promise<Person> {

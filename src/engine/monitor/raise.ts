@@ -42,6 +42,7 @@ const hasHappened = ({ settled }: RecordedOp): boolean =>
 /** Only a process that has the tool knows whether it can be undone; a step's undo stands in the definition alone. */
 function undoOf({ tools }: Runtime, { op, body }: RecordedOp): "has" | "none" | "not_known" {
   const tool = String(body["tool"]);
+  if (body["undo"] !== undefined) return body["undo"] === "none" ? "none" : "has";
   const known = isStep(op, tool) ? undefined : tools.get(tool);
   if (known === undefined) return "not_known";
   return known.undo === null ? "none" : "has";

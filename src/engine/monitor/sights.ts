@@ -16,8 +16,8 @@ type Header = { readonly stream: string; readonly type: string; readonly at: num
 /** Which streams are about what does not change: what is forgotten is read again from their first entry. */
 const MOST_KNOWN = 10_000;
 const NOTHING: About = { tool: null, agent: null, workflow: null };
-/** What monitors say themselves. */
-const OWN: readonly string[] = ["alert", "monitor"];
+/** What monitors say themselves, and what only carries other entries outside. */
+const OWN: readonly string[] = ["alert", "message", "monitor", "notifier"];
 
 export type Sights = { of(entry: JournalEntry): Promise<Sighting | undefined> };
 

@@ -4,9 +4,10 @@
  *
  * O1. One pass over new entries: nothing is asked of workflows that write nothing.
  * O2. Where a round fails, it begins again from the place that was kept last. What was said before is not said again.
+ * O3. Whatever agents write, a round does not fail because of it: it would fail again for ever.
  */
 import { errorText } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
 import { keepPlace } from "../../core/monitor/place.ts";
 import type { MonitorRule, Sighting, Signal } from "../../core/monitor/rules.ts";
 import { saveAll, type WatchedRule, watchAll } from "../../core/monitor/watch.ts";
@@ -64,7 +65,13 @@ async function say(desk: Desk, { rule }: WatchedRule, signals: readonly Signal[]
 async function keep(desk: Desk): Promise<void> {
   const { runtime, monitor, position } = desk;
   const rules = saveAll(desk.watched);
-  await runCommand(runtime, {}, (draft) => keepPlace(draft, monitor.name, { position, rules }));
+  try {
+    await runCommand(runtime, {}, (draft) => keepPlace(draft, monitor.name, { position, rules }));
+  } catch (error) {
+    // It goes on all the same; only the next process begins further back.
+    if (!isHoldpointError(error, "payload_too_large")) throw error;
+    runtime.notify({ kind: "maintenance_failed", error });
+  }
   desk.unkept = 0;
   desk.keepAfter = Math.max(KEEP_AFTER, JSON.stringify(rules).length / CHARACTERS_AN_ENTRY);
 }

@@ -102,9 +102,8 @@ export async function outsideAnswer(
     case "settled":
       return restOf(runtime, action);
     case "moved":
-      return undefined;
     case "turned":
-      throw new HoldpointError("wrong_state", "The workflow of this action does not execute now.");
+      return undefined;
     case "epoch_ended":
       throw new HoldpointError("epoch_ended", "This process was taken for dead and another one took over.");
   }

@@ -4,6 +4,8 @@
  * O1. What nobody has declared promises nothing: class `once`, any JSON as arguments, and people are asked unless a policy
  *     document says otherwise.
  */
+
+import type { LiveAction } from "../../core/action/state.ts";
 import { shown } from "../../core/error-text.ts";
 import { isJsonObject } from "../../core/json.ts";
 import { EFFECT_CLASSES, type EffectClass } from "../../core/tool-rules.ts";
@@ -140,6 +142,18 @@ function remembered(runtime: Runtime, key: string, make: () => Tool): Tool {
   const made = make();
   all.set(key, made);
   return made;
+}
+
+/** Of an action that is there: a compensation is under the rules of an undo, in every process. */
+export function toolOf(runtime: Runtime, { tool, within }: Pick<LiveAction, "tool" | "within">): Tool {
+  const isUndo = within !== undefined && within.undoes !== null;
+  return isUndo ? undoNamed(runtime, tool.replace(/\.undo$/, "")) : toolNamed(runtime, tool);
+}
+
+/** What takes another tool back is let through because of what it takes back: nobody proposes it by itself. */
+export function isUndoOfAnother({ tools }: Runtime, name: string): boolean {
+  const known = tools.get(name);
+  return known !== undefined && [...tools.values()].some(({ undo }) => undo === known);
 }
 
 /** The tool of that name, of this program or of the agents'. */

@@ -13,7 +13,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import { actionStream } from "../../core/stream.ts";
 import type { Placement } from "../../core/workflow/call.ts";
 import { checkFields, wrong } from "../check-call.ts";
-import { conflict, takeUpAction, underWay } from "../execute.ts";
+import { conflict, TurnedAway, takeUpAction, underWay } from "../execute.ts";
 import { argsFor, checkOptions, proposeCall } from "../gate.ts";
 import { move, type Source } from "../move.ts";
 import { plainJson } from "../prepare-args.ts";
@@ -21,9 +21,10 @@ import { readState } from "../read-state.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { redactText } from "../secrets.ts";
 import type { Tool } from "../tool.ts";
+import { workflowState } from "../workflow/workflows.ts";
 import { answerOfCall, type OutsideAnswer, outsideAnswer } from "./answer.ts";
 import { checkAction, checkPrincipal, notYours, requesterOf } from "./check-outside.ts";
-import { toolNamed } from "./outside-tool.ts";
+import { isUndoOfAnother, toolNamed, toolOf, undoKind } from "./outside-tool.ts";
 
 export type OutsideProposal = {
   /** The tool's name. */
@@ -37,9 +38,11 @@ export type OutsideProposal = {
   readonly agent: string;
   /** Whom the agent acts for: they cannot decide about it. */
   readonly requester?: readonly string[];
+  /** The workflow in which it does so, which it drives. */
+  readonly workflow?: string;
 };
 
-export const PROPOSAL_FIELDS = ["tool", "args", "requestId", "says", "agent", "requester"] as const;
+const FIELDS = ["tool", "args", "requestId", "says", "agent", "requester", "workflow"];
 
 export type Asking = {
   readonly tool: Tool;
@@ -57,6 +60,13 @@ export function askingOf(runtime: Runtime, given: OutsideProposal): Asking {
   checkOptions(options);
   checkPrincipal("The agent", agent);
   if (typeof given.tool !== "string") wrong("A proposal names a tool.");
+  if (/^wf_[0-9A-Z]{26}\//.test(requestId ?? ""))
+    wrong("A request id may not look like an operation of Holdpoint's own.");
+  if (runtime.tools.get(given.tool)?.isOwn === true) wrong(`"${given.tool}" is not for agents to propose.`);
+  if (isUndoOfAnother(runtime, given.tool))
+    wrong(
+      `"${given.tool}" takes back what another tool did: it is asked for with hp.outside.workflows.undo().`,
+    );
   return {
     tool: toolNamed(runtime, given.tool),
     agent,
@@ -66,10 +76,38 @@ export function askingOf(runtime: Runtime, given: OutsideProposal): Asking {
   };
 }
 
+/** Where it stands in the workflow that the agent drives. */
+async function placed(runtime: Runtime, asking: Asking, workflow: string): Promise<Asking> {
+  const state = await workflowState(runtime, workflow);
+  if (state.isOutside !== true || state.agent !== asking.agent)
+    throw notYours(`The workflow ${workflow}`, asking.agent);
+  const { name } = asking.tool.rules;
+  const op = `${workflow}/${state.generation}//${name}#${freshId(runtime, "non")}`;
+  const undo = undoKind(asking.tool);
+  const placement = { workflow, op, undoes: null, goesOn: false, epoch: "", rollback: true, undo };
+  return { ...asking, placement, requester: [...new Set([...asking.requester, ...state.requester])] };
+}
+
+/** Where its workflow does not execute now, it stays what it is. */
+async function standing(runtime: Runtime, action: string): Promise<OutsideAnswer> {
+  const state = await readState(runtime, actionStream(action));
+  if (state.phase === "waiting") return { kind: "waiting", action, approval: state.approval, decideBy: null };
+  if (state.phase === "open" && state.held !== null) return { kind: "held", action, ...state.held };
+  throw notExecuting(state.phase === "none" ? undefined : state.within?.workflow);
+}
+
+function notExecuting(workflow: string | undefined): HoldpointError {
+  return new HoldpointError("wrong_state", `The workflow ${workflow} does not execute now.`, {
+    data: "Nothing was written.",
+    next: "Look at the workflow: people may have to decide first, or it goes back.",
+  });
+}
+
 /** Until it has an answer: an edit that was reviewed, or a move of somebody else, is looked at again. */
 async function follow(runtime: Runtime, tool: Tool, action: string): Promise<OutsideAnswer> {
   for (;;) {
     const moved = await step(runtime, tool, { action, approval: null }, null);
+    if (moved.kind === "new" && moved.answer.kind === "turned") return standing(runtime, action);
     const answer = moved.kind === "new" ? await outsideAnswer(runtime, action, moved.answer) : undefined;
     if (answer !== undefined) return answer;
   }
@@ -85,9 +123,13 @@ function tellWaiting(runtime: Runtime, action: string, tool: Tool, answer: Advan
   runtime.notify({ kind: "waiting", action, approval, tool: tool.rules.name, decideBy });
 }
 
-const TURNED: Advanced = { kind: "turned" };
+const turnedAway =
+  ({ placement }: Asking) =>
+  (error: unknown) => {
+    throw error instanceof TurnedAway ? notExecuting(placement?.workflow) : error;
+  };
 
-/** `args` are those of the caller, copied. */
+/** `given` are the arguments of the caller, copied. */
 export async function proposeAsked(
   runtime: Runtime,
   asking: Asking,
@@ -96,7 +138,7 @@ export async function proposeAsked(
   const { tool, requestId, says: words, ...who } = asking;
   if (tool.outside === undefined) {
     const options = { ...who, requestId, waitMs: 0, ...(words === null ? {} : { says: words }) };
-    return answerOfCall(runtime, await proposeCall(runtime, tool, given, options));
+    return answerOfCall(runtime, await proposeCall(runtime, tool, given, options).catch(turnedAway(asking)));
   }
   const { args, known } = await argsFor(runtime, tool, given, requestId);
   const says = words === null ? null : redactText(words, known);
@@ -105,15 +147,21 @@ export async function proposeAsked(
   const proposed = await step(runtime, tool, { proposal }, digestOf(args));
   if (proposed.kind === "conflict") throw conflict(requestId, proposed.action);
   if (proposed.kind === "existing") return follow(runtime, tool, proposed.action);
-  const answer = proposed.kind === "turned" ? TURNED : proposed.answer;
+  if (proposed.kind === "turned") throw notExecuting(asking.placement?.workflow);
+  const { answer } = proposed;
   tellWaiting(runtime, action, tool, answer);
   return (await outsideAnswer(runtime, action, answer)) ?? follow(runtime, tool, action);
 }
 
 export async function proposeOutside(runtime: Runtime, given: OutsideProposal): Promise<OutsideAnswer> {
-  const checked = checkFields("A proposal", given, PROPOSAL_FIELDS);
-  const plain = plainJson(checked.args);
-  return proposeAsked(runtime, askingOf(runtime, checked), plain);
+  const { args, workflow } = checkFields("A proposal", given, FIELDS);
+  const plain = plainJson(args);
+  const asking = askingOf(runtime, given);
+  return proposeAsked(
+    runtime,
+    workflow === undefined ? asking : await placed(runtime, asking, workflow),
+    plain,
+  );
 }
 
 /** The action, if it is this agent's. */
@@ -128,7 +176,7 @@ export async function ownAction(runtime: Runtime, action: string, agent: string)
 /** The same by the action's id: the agent comes back to what it proposed. */
 export async function takeUp(runtime: Runtime, action: string, agent: string): Promise<OutsideAnswer> {
   const state = await ownAction(runtime, action, agent);
-  const tool = toolNamed(runtime, state.tool);
+  const tool = toolOf(runtime, state);
   if (state.outside === true) return follow(runtime, outwardly(tool, state), action);
   return answerOfCall(runtime, await takeUpAction(runtime, tool, action));
 }

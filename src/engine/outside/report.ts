@@ -15,6 +15,7 @@ import type { Runtime } from "../runtime.ts";
 import { handlesIn, redactJson, redactText, resolveAll } from "../secrets.ts";
 import { checkText, notYours } from "./check-outside.ts";
 import { ownAction } from "./propose.ts";
+import { settleRollback } from "./roll-back.ts";
 
 export type OutcomeReport = {
   readonly action: string;
@@ -99,6 +100,16 @@ function checkTaken(runtime: Runtime, given: OutcomeReport, answer: ReportAnswer
   }
 }
 
+/** What was undone may have been the last thing. The report stands; if this fails, the next sweep comes. */
+async function goOn(runtime: Runtime, { within }: LiveAction): Promise<void> {
+  if (within === undefined) return;
+  try {
+    await settleRollback(runtime, within.workflow);
+  } catch (error) {
+    runtime.notify({ kind: "maintenance_failed", error });
+  }
+}
+
 export async function reportOutcome(runtime: Runtime, given: OutcomeReport): Promise<Reported> {
   const { action, agent } = checkFields("A report", given, FIELDS);
   const state = await ownAction(runtime, action, agent);
@@ -110,5 +121,6 @@ export async function reportOutcome(runtime: Runtime, given: OutcomeReport): Pro
   await runtime.reach("after_outcome");
   const after = checkTaken(runtime, given, answer);
   const receipt = receipted(runtime.tenant, action, after);
+  await goOn(runtime, after);
   return { kind: answer.kind === "late" ? "late" : "reported", action, receipt };
 }

@@ -3,6 +3,7 @@
  *
  * L1. What does not compile never replaces what is in force; a first version that does not compile is an error.
  * L2. A version is in the journal before the first verdict that names it.
+ * L3. From its first effect on, the journal says which version this process judges by, and when it does so no longer.
  */
 import { unwatchFile, watchFile } from "node:fs";
 import { adoptPolicy } from "../../core/adopt-policy.ts";
@@ -10,10 +11,12 @@ import { HoldpointError } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
+import type { UsedVersion } from "../../core/policy-use.ts";
 import { policyStream } from "../../core/stream.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
+import { putInForce, takeOutOfForce } from "./in-force.ts";
 import { type PolicySource, type Reader, readerOf, sourceName } from "./policy-source.ts";
 
 export type LivePolicy = {
@@ -77,6 +80,15 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
   const syntax = first(null);
   if (!syntax.ok) throw invalid(source, syntax.faults);
   let compiled = compiler(source, first, tools);
+  let used: UsedVersion | null = null;
+
+  async function use(runtime: Runtime, { name, digest }: CompiledPolicy): Promise<void> {
+    const before = used;
+    if (before?.name === name && before.digest === digest) return;
+    used = { name, digest, source };
+    await putInForce(runtime, used);
+    if (before !== null) await takeOutOfForce(runtime, before);
+  }
 
   /** Adopted only once it is in the journal; a file that does not compile leaves everything as it is. */
   async function reload(runtime: Runtime): Promise<void> {
@@ -84,6 +96,7 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
       const next = compiler(source, readerOf(given), tools);
       await record(runtime, next(), source);
       compiled = next;
+      await use(runtime, next().policy);
     } catch (error) {
       const faults = error instanceof HoldpointError ? error.details?.["faults"] : undefined;
       if (!Array.isArray(faults)) return runtime.notify({ kind: "maintenance_failed", error });
@@ -103,7 +116,9 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
   return {
     current: () => compiled().policy,
     async open(runtime) {
+      used = null;
       await record(runtime, compiled(), source);
+      await use(runtime, compiled().policy);
       if (typeof given !== "string") return;
       follow(runtime, given);
       // It may have changed between the first reading and this moment, which nobody would tell.

@@ -1,5 +1,5 @@
 /**
- * A tool under the policy of its instance.
+ * A tool under a policy document.
  *
  * G1. Where the tool has a policy of its own both are asked, and the stricter answer counts. Where both ask people, so does
  *     the document first.
@@ -8,12 +8,14 @@
  */
 import { digestOf } from "../../core/digest.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import { inTheNameOf, remarking } from "../../core/remarks.ts";
 import { stricter } from "../../core/stricter.ts";
 import type { ToolRules } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
 import { checkRevision } from "../define-tool.ts";
 import { handlesIn } from "../secrets.ts";
 import type { Tool } from "../tool.ts";
+import { inFront } from "./in-front.ts";
 
 /** What is asked beside the document: nothing, the tool's own policy, or that of an undo. */
 export type Beside = "nothing" | "policy" | "undo";
@@ -21,49 +23,26 @@ export type Beside = "nothing" | "policy" | "undo";
 const isGeneral = ({ rule = "" }: Verdict): boolean =>
   rule === "default" || rule.startsWith("limit:") || rule.startsWith("tools:");
 
-/** Risk and rules on trial are the document's, whoever is the stricter. */
-function remarksOf({ risk, shadow }: Verdict): Pick<Verdict, "risk" | "shadow"> {
-  return { ...(risk === undefined ? {} : { risk }), ...(shadow === undefined ? {} : { shadow }) };
-}
-
 /** A document makes no handles: in its revisions are those of the action. */
 function judged(document: CompiledPolicy, input: PolicyInput): Verdict {
-  const said = document.judge(input);
+  const said = inTheNameOf(document.digest, document.judge(input));
   return said.verdict === "revise" ? checkRevision(said, handlesIn(input.args)) : said;
 }
 
-function judgeBoth(beside: Beside, own: ToolRules, document: CompiledPolicy) {
+function judgeBoth(beside: Beside, own: ToolRules["policy"], document: CompiledPolicy) {
   return (input: PolicyInput): Verdict => {
     const said = judged(document, input);
-    if (beside === "undo" && isGeneral(said)) return own.policy(input);
-    return { ...stricter(said, own.policy(input)), ...remarksOf(said) };
+    if (beside === "nothing") return said;
+    const other = own(input);
+    return beside === "undo" && isGeneral(said) ? remarking(other, said) : stricter(said, other);
   };
 }
 
-/** Read when the rules are copied, once for each move of an action: a review uses one version from beginning to end. */
 export function underPolicy(tool: Tool, beside: Beside, current: () => CompiledPolicy): Tool {
-  const { rules } = tool;
-  const alone: ToolRules = {
-    ...rules,
-    get policyDigest() {
-      return current().digest;
-    },
-    get policy() {
-      const document = current();
-      return (input: PolicyInput) => judged(document, input);
-    },
-  };
-  const together: ToolRules = {
-    ...rules,
-    get policyDigest() {
-      return digestOf([rules.policyDigest, current().digest]);
-    },
-    get documentDigest() {
-      return current().digest;
-    },
-    get policy() {
-      return judgeBoth(beside, rules, current());
-    },
-  };
-  return { ...tool, isUndecided: false, rules: beside === "nothing" ? alone : together };
+  const rules = inFront(tool.rules, {
+    digest: (own) => (beside === "nothing" ? current().digest : digestOf([own, current().digest])),
+    documents: (own) => [...new Set([...own, current().digest])],
+    policy: (own) => judgeBoth(beside, own, current()),
+  });
+  return { ...tool, isUndecided: false, rules };
 }

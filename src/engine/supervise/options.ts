@@ -119,7 +119,22 @@ const CHECKS: readonly (readonly [keyof SuperviseOptions, (value: unknown) => bo
   ["agent", isOptional((who) => isPrincipal(who) && String(who).startsWith("agent:")), "agent:<name>"],
 ];
 
-function checkLimits(limits: RunLimits): void {
+function nameOf(tool: SupervisedTool): string {
+  return typeof tool === "function" ? tool.toolName : tool?.name;
+}
+
+/** A limit of a tool that the run does not have limits nothing: it was probably meant for another. */
+function checkToolLimits(given: RunLimits["tools"], tools: readonly SupervisedTool[]): void {
+  if (given === undefined) return;
+  const names = tools.map(nameOf);
+  for (const [name, limit] of Object.entries(checkFields("limits.tools", given, names))) {
+    const { calls = 1, repeats = 1 } = checkFields(`limits.tools.${name}`, limit, ["calls", "repeats"]);
+    if (!isWhole(calls) || !isWhole(repeats))
+      wrong(`limits.tools.${name} has calls and repeats, whole numbers of at least 1.`);
+  }
+}
+
+function checkLimits(limits: Omit<RunLimits, "tools">): void {
   for (const field of ["steps", "toolCalls"] as const)
     if (!isWhole(limits[field]))
       wrong(`limits.${field} is a whole number of at least 1, not ${shown(limits[field])}.`);
@@ -132,18 +147,21 @@ export function checkOptions(options: SuperviseOptions): void {
   checkFields("hp.supervise", options, [...FIELDS]);
   for (const [field, fits, is] of CHECKS)
     if (!fits(options[field])) wrong(`hp.supervise takes ${is} as ${field}.`);
-  const { policy, limits = {} } = options;
+  const { policy, limits = {}, tools } = options;
   if (policy !== undefined && !isDocument(policy)) checkPolicy("supervised run", policy);
-  checkLimits({ ...LIMITS, ...checkFields("What limits a run", limits, Object.keys(LIMITS)) });
+  checkLimits({ ...LIMITS, ...checkFields("What limits a run", limits, [...Object.keys(LIMITS), "tools"]) });
+  checkToolLimits(limits.tools, tools);
 }
 
 /** A document's limits stand where the program says nothing, and are never passed by what it says. */
 function limitsOf(given: Partial<RunLimits>, document: DocumentLimits): RunLimits {
-  const limit = (field: keyof RunLimits): number => {
+  const limit = (field: keyof typeof LIMITS): number => {
     const most = document[field] ?? Number.POSITIVE_INFINITY;
     return Math.min(given[field] ?? document[field] ?? LIMITS[field], most);
   };
-  return { steps: limit("steps"), toolCalls: limit("toolCalls"), seconds: limit("seconds") };
+  const { tools } = given;
+  const whole = { steps: limit("steps"), toolCalls: limit("toolCalls"), seconds: limit("seconds") };
+  return tools === undefined ? whole : { ...whole, tools: structuredClone(tools) };
 }
 
 export function inputOf(options: SuperviseOptions, document: DocumentLimits): SuperviseInput {

@@ -16,8 +16,17 @@ export function isDocument(policy: Given): policy is PolicySource {
 
 type Opened = { readonly live: LivePolicy; readonly open: Promise<void> };
 
-/** Of one instance, by file or by object: runs that name the same one share it, and it is watched once. */
-const opened = new WeakMap<Gates, Map<PolicySource, Opened>>();
+/** By file or by object. What nobody has in hand any more is let go of; a file is watched once. */
+type Known = { readonly files: Map<string, Opened>; readonly objects: WeakMap<object, Opened> };
+
+/** Of one instance: runs that name the same one share it. */
+const opened = new WeakMap<Gates, Known>();
+
+function knownTo(gates: Gates): Known {
+  const known = opened.get(gates) ?? { files: new Map(), objects: new WeakMap() };
+  opened.set(gates, known);
+  return known;
+}
 
 /** Answers once its version is in the journal. */
 export async function openDocument(
@@ -25,8 +34,8 @@ export async function openDocument(
   runtime: Runtime,
   source: PolicySource,
 ): Promise<() => CompiledPolicy> {
-  const all = opened.get(gates) ?? new Map<PolicySource, Opened>();
-  opened.set(gates, all);
+  const { files, objects } = knownTo(gates);
+  const all = (typeof source === "string" ? files : objects) as Map<PolicySource, Opened>;
   const known = all.get(source) ?? begin(gates, runtime, source);
   all.set(source, known);
   await known.open.catch((error: unknown) => {

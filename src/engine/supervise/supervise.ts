@@ -1,8 +1,10 @@
 /** `hp.supervise`: a model works on a goal through gated tools, in a workflow of its own. */
+
+import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
-import { toolCallLimit } from "../../core/supervise/limits.ts";
+import { type RunLimits, runGuard } from "../../core/supervise/limits.ts";
 import type { RunEnd, SuperviseResult } from "../../core/supervise/result.ts";
-import { actionOf, type Step, stopAt } from "../../core/supervise/rows.ts";
+import { actionOf, type Step, stopAt, traceTo } from "../../core/supervise/rows.ts";
 import type { FailureCode } from "../../core/workflow/events.ts";
 import type { Model } from "../../models/model.ts";
 import type { Policy } from "../define-tool.ts";
@@ -10,7 +12,7 @@ import { findWorkflows } from "../find-ids.ts";
 import type { Gates } from "../gate.ts";
 import type { Runtime } from "../runtime.ts";
 import { defineWorkflow } from "../workflow/define-workflow.ts";
-import type { Definition, WorkflowContext, WorkflowResult } from "../workflow/definition.ts";
+import type { Definition, Limits, WorkflowContext, WorkflowResult } from "../workflow/definition.ts";
 import { type Definitions, startWorkflow } from "../workflow/workflows.ts";
 import { type Run, superviseLoop, type Worker } from "./loop.ts";
 import {
@@ -38,6 +40,19 @@ async function decidedBy({ gates }: Desk, runtime: Runtime, { policy }: Supervis
   return isDocument(policy) ? { document: await openDocument(gates, runtime, policy) } : { policy };
 }
 
+/** Where a document counts the calls of a tool, its numbers stand. */
+function limitsOf({ gates }: Desk, { document }: Decided, { toolCalls, tools = {} }: RunLimits): Limits {
+  return {
+    digest: digestOf({ toolCalls, tools: { ...tools } }),
+    guard() {
+      const documents = [document?.(), gates.policy?.current()];
+      return runGuard({ toolCalls, tools }, (tool) =>
+        documents.some((one) => one?.countsCalls(tool) === true),
+      );
+    },
+  };
+}
+
 /** Nobody finds it by its name: it holds for the run that it is made for, where that was asked for. */
 function define(desk: Desk, name: string, decided: Decided, run: Pick<Run, "worker" | "input">): Definition {
   const { known } = desk.definitions;
@@ -49,7 +64,7 @@ function define(desk: Desk, name: string, decided: Decided, run: Pick<Run, "work
   const definition: Definition = {
     ...made,
     ...(document === undefined ? {} : { document }),
-    limits: toolCallLimit(input.limits.toolCalls) as unknown as Policy<never>,
+    limits: limitsOf(desk, decided, input.limits),
     givesUpHeld: input.onHeld === "stop",
     isOfOneRun: true,
     tools: worker.tools.own,
@@ -77,6 +92,7 @@ async function inputFor(
   return { ...input, limits: { ...input.limits, ...Object.fromEntries(kept) } };
 }
 
+/** Of the whole run. Its only checkpoints are those that a monitor raises, which have no deadline: none of them expires. */
 const FAILED = {
   error: "error",
   rejected: "human_rejected",
@@ -108,7 +124,7 @@ function resultOf(id: string, end: RunEnd, record: RunRecord): SuperviseResult {
     ...(phase === undefined ? {} : { phase }),
     ...(answer === undefined ? {} : { answer }),
     ...lastOf(end, steps.at(-1)),
-    trace,
+    trace: traceTo(end, trace),
     history,
     workflow: id,
     tokens,

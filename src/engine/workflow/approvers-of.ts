@@ -5,13 +5,20 @@ import { HoldpointError } from "../../core/errors.ts";
 import { type ApprovalTerms, approvalTerms, rulesOf, unmeetable } from "../../core/stages.ts";
 import { ROSTER } from "../../core/stream.ts";
 import type { ApproverRule, Known } from "../../core/verdict.ts";
+import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { wrong } from "../check-call.ts";
 import { readState } from "../read-state.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Run } from "./run.ts";
 
+/** Who asks, and where. */
+type Asker = {
+  readonly runtime: Pick<Runtime, "store" | "tenant">;
+  readonly state: Pick<LiveWorkflow, "requester" | "parties">;
+};
 type Terms = Omit<ApprovalTerms, "executeWithinMs">;
 
-function refuseUnmeetable(run: Run, name: string, terms: Terms, known: Known): void {
+function refuseUnmeetable(run: Asker, name: string, terms: Terms, known: Known): void {
   const left = apartIn(terms, run.state.parties);
   const fault = unmeetable(terms, run.state.requester, { ...left, ...known });
   if (fault !== undefined)
@@ -27,7 +34,7 @@ export function termsOf(run: Run, name: string, given: Parameters<typeof approva
 }
 
 /** The same once more, with everybody who is in the roles and groups that are named. */
-export async function checkPeople(run: Run, name: string, terms: Terms): Promise<void> {
+export async function checkPeople(run: Asker, name: string, terms: Terms): Promise<void> {
   if (!rulesOf(terms).some(({ from }) => namesGroups(from))) return;
   refuseUnmeetable(run, name, terms, { roster: await readState(run.runtime, ROSTER) });
 }

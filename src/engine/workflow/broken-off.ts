@@ -38,8 +38,12 @@ async function didIn(runtime: Runtime, id: string, { rollback }: LiveWorkflow): 
 }
 
 /** How a call's tool is undone, as far as this process knows. */
-const undoOf = ({ tools }: Runtime, { op }: RecordedOp, tool: string) =>
-  isStep(op, tool) ? undefined : tools.get(tool)?.undo;
+function undoOf({ tools }: Runtime, { op, body }: RecordedOp, tool: string) {
+  // Said when it was called, where an agent drives the workflow from outside.
+  if (body["undo"] === "none") return null;
+  if (body["undo"] !== undefined) return body["undo"] === "nothing" ? "nothing" : undefined;
+  return isStep(op, tool) ? undefined : tools.get(tool)?.undo;
+}
 
 export async function brokenOff(runtime: Runtime, id: string, state: LiveWorkflow): Promise<BrokenOff> {
   const { calls, undos, seq } = await didIn(runtime, id, state);

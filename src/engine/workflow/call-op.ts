@@ -6,6 +6,7 @@ import { copyJson } from "../../core/canonical-json.ts";
 import { digestOf } from "../../core/digest.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
+import { remarksOf } from "../../core/remarks.ts";
 import { actionStream, budgetStream, streamName } from "../../core/stream.ts";
 import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
@@ -14,6 +15,8 @@ import type { Answer, NotExecuted } from "../answer.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
+import { inFront } from "../policy/in-front.ts";
+import { withRules } from "../policy/with-rules.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -52,19 +55,16 @@ export function checkCallOptions(options: WorkflowCallOptions): void {
 
 /** The same tool, but a person is asked where the policy would have let it through. */
 export function asking(tool: Tool): Tool {
-  const { rules } = tool;
   const reason = "the workflow asks for an approval of this step";
-  return {
-    ...tool,
-    rules: {
-      ...rules,
-      policyDigest: digestOf([rules.policyDigest, "approvalRequired"]),
-      policy: (input) => {
-        const said = rules.policy(input);
-        return said.verdict === "approve" ? { verdict: "escalate", reason, rule: "approvalRequired" } : said;
-      },
+  const rules = inFront(tool.rules, {
+    digest: (own) => digestOf([own, "approvalRequired"]),
+    policy: (own) => (input) => {
+      const said = own(input);
+      if (said.verdict !== "approve") return said;
+      return { verdict: "escalate", reason, rule: "approvalRequired", ...remarksOf(said) };
     },
-  };
+  });
+  return { ...tool, rules };
 }
 
 /** The dearest in each currency: what a tool declares for several budgets is the same money. */
@@ -83,7 +83,7 @@ function counted(tool: Tool, budget: string): Tool {
     if (own.some((cost) => cost.budget === budget)) return own;
     return [...own, ...dearest(own).map((amount) => ({ budget, amount }))];
   };
-  return { ...tool, rules: { ...tool.rules, costs } };
+  return { ...tool, rules: withRules(tool.rules, { costs }) };
 }
 
 /** As the workflow was started: every call asked about, its cost counted. Whoever runs it, and however often. */

@@ -66,7 +66,7 @@ export function irreversibleIn(run: Run, calls: readonly RecordedOp[]): readonly
   });
 }
 
-function costOf({ resources }: Captured): Money | null {
+export function costOf({ resources }: Captured): Money | null {
   const usd = resources?.estimatedCostUsd;
   return usd === undefined ? null : { currency: "USD", micros: BigInt(Math.round(usd * 1_000_000)) };
 }

@@ -9,9 +9,10 @@ import { quiet } from "../thenable.ts";
 import { callTool } from "./call-op.ts";
 import { passCheckpoint } from "./checkpoint-op.ts";
 import { definitionOf } from "./define-workflow.ts";
-import type { SentBack, Workflow, WorkflowContext } from "./definition.ts";
+import type { SentBack, SentFromFlow, Workflow, WorkflowContext } from "./definition.ts";
 import { underDefinition } from "./govern.ts";
 import { refuseInsideStep } from "./inside-step.ts";
+import { sendOf, waitForOf } from "./intent-op.ts";
 import { type Branch, checkName, giveValue, makeBranch, nextKey, opId } from "./operation.ts";
 import { isPast } from "./past.ts";
 import type { Run } from "./run.ts";
@@ -131,6 +132,8 @@ export function makeContext(given: Given): WorkflowContext {
     sleep: (ms: number) => quiet(sleep(given, ms, (now, length) => now + length)),
     sleepUntil: (time: number | Date) => quiet(sleep(given, Number(time), (_now, until) => until)),
     ask: (name: string, text: string, options = {}) => askQuestionOf(run, branch, { name, text, options }),
+    send: (name: string, intent: SentFromFlow) => sendOf(run, branch, name, intent),
+    waitFor: (name: string, intent: string, options = {}) => waitForOf(run, branch, name, [intent, options]),
     spawn: (child: Workflow<unknown, unknown>, input: unknown) =>
       spawnOf(run, branch, definitionOf(child), input),
     parallel: (branches: readonly unknown[]) => quiet(runBranches(given, branches)),

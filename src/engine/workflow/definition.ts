@@ -1,6 +1,7 @@
 /** What a workflow's author writes, and what the definition is given to work with. */
 import type { Money } from "../../core/money.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import type { RunGuard } from "../../core/supervise/limits.ts";
 import type { EffectClass } from "../../core/tool-rules.ts";
 import type { ApproverRule } from "../../core/verdict.ts";
 import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
@@ -10,6 +11,8 @@ import type { Answer } from "../answer.ts";
 import type { Policy } from "../define-tool.ts";
 import type { GatedTool } from "../gate.ts";
 import type { InputSchema } from "../input-schema.ts";
+import type { OutgoingIntent } from "../intent/check-intent.ts";
+import type { Waited } from "../intent/wait.ts";
 import type { Notice } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
 
@@ -82,6 +85,9 @@ export type QuestionOptions<Value> = {
   readonly withinMs?: number;
 };
 
+/** An intent as a workflow sends it: in the name of its agent, and named by the operation. */
+export type SentFromFlow = Omit<OutgoingIntent, "from" | "requestId">;
+
 /** Why the definition runs again from a checkpoint. */
 export type SentBack = {
   readonly rejectedCheckpoint: string | null;
@@ -117,6 +123,10 @@ export type WorkflowContext = {
   sleep(ms: number): Promise<void>;
   sleepUntil(time: number | Date): Promise<void>;
   ask<Value>(name: string, text: string, options?: QuestionOptions<Value>): Promise<Asked<Value>>;
+  /** Sends an intent, once, and answers its id. It is cancelled when the workflow goes back past this, or fails. */
+  send(name: string, intent: SentFromFlow): Promise<string>;
+  /** Waits for an intent, hours or days; running out of time is an answer, and the intent goes on. */
+  waitFor(name: string, intent: string, options?: { readonly timeoutSeconds?: number }): Promise<Waited>;
   spawn<Input, Result>(child: Workflow<Input, Result>, input: Input): Promise<Result>;
   /** Branches side by side, each with a context of its own; answers when all have ended, and throws the first error then. */
   parallel<Results extends readonly unknown[]>(
@@ -196,6 +206,12 @@ export type WorkflowBody<Input, Result> = (
   input: Input,
 ) => Result | Promise<Result>;
 
+export type Limits = {
+  readonly digest: string;
+  /** Made anew for each review: what it goes by may change in between. */
+  guard(): RunGuard;
+};
+
 /** A definition as the engine keeps it. */
 export type Definition = {
   readonly name: string;
@@ -203,8 +219,8 @@ export type Definition = {
   readonly body: WorkflowBody<unknown, unknown>;
   /** A policy document over its calls, beside whatever else decides about them. */
   readonly document?: () => CompiledPolicy;
-  /** Limits of the engine's own, asked beside the author's policy; the strictest holds. */
-  readonly limits?: Policy<never>;
+  /** Limits of the engine's own, asked after everything else. */
+  readonly limits?: Limits;
   /** What the kill switch or a budget holds up is refused, instead of waited with. */
   readonly givesUpHeld?: boolean;
   /** Made for one run: another of the same name may have other parts. */

@@ -71,6 +71,14 @@ function refuseOfOneRun(id: string): never {
   });
 }
 
+function refuseOutside(id: string): never {
+  const what = `The workflow ${id} is driven by an agent from outside, and cannot be forked: nobody could run the fork.`;
+  throw new HoldpointError("wrong_state", what, {
+    data: "Nothing was started.",
+    next: "Have the agent create another workflow.",
+  });
+}
+
 /** What was done until there is not done again. */
 export async function forkById(
   runtime: Runtime,
@@ -80,6 +88,7 @@ export async function forkById(
   for (;;) {
     const state = await workflowState(runtime, id);
     if (state.isOfOneRun === true) refuseOfOneRun(id);
+    if (state.isOutside === true) refuseOutside(id);
     const fork = forkOf(id, state, at);
     await checkSettled(runtime, fork);
     const creation = creationOf(runtime, state, fork);

@@ -1,13 +1,15 @@
 /** A workflow's own policy over the calls it makes: it can only be stricter than the tool's. */
 import { digestOf } from "../../core/digest.ts";
+import { remarking } from "../../core/remarks.ts";
 import { isVerdict, stricter } from "../../core/stricter.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { checkRevision, type Policy } from "../define-tool.ts";
+import { inFront } from "../policy/in-front.ts";
 import { underPolicy } from "../policy/under-policy.ts";
 import { handlesIn } from "../secrets.ts";
 import { quiet } from "../thenable.ts";
 import type { Tool } from "../tool.ts";
-import type { Definition } from "./definition.ts";
+import type { Definition, Limits } from "./definition.ts";
 import type { Run } from "./run.ts";
 
 function verdictOf(said: unknown): Verdict {
@@ -19,28 +21,37 @@ function verdictOf(said: unknown): Verdict {
 /** Of two of a kind the tool's own, unless only the other says why it lets it through. People are asked by the workflow first. */
 function ofBoth(own: Verdict, workflow: Verdict): Verdict {
   if (own.verdict === "approve" && workflow.verdict === "approve" && own.reason === undefined)
-    return workflow;
+    return remarking(workflow, own);
   return own.verdict === "escalate" ? stricter(workflow, own) : stricter(own, workflow);
 }
 
 export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
   if (policy === undefined) return tool;
-  const { rules } = tool;
   const source = typeof policy === "function" ? policy.toString() : policy;
-  return {
-    ...tool,
-    rules: {
-      ...rules,
-      policyDigest: digestOf([rules.policyDigest, source]),
-      policy: (input) => {
-        const own = handlesIn(input.args);
-        const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
-        const verdict = checkRevision(verdictOf(said), own);
-        if (!isVerdict(verdict)) throw new TypeError("the workflow's policy gave no verdict");
-        return ofBoth(rules.policy(input), verdict);
-      },
+  const rules = inFront(tool.rules, {
+    digest: (own) => digestOf([own, source]),
+    policy: (own) => (input) => {
+      const handles = handlesIn(input.args);
+      const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
+      const verdict = checkRevision(verdictOf(said), handles);
+      if (!isVerdict(verdict)) throw new TypeError("the workflow's policy gave no verdict");
+      return ofBoth(own(input), verdict);
     },
-  };
+  });
+  return { ...tool, rules };
+}
+
+/** What the engine itself limits; a policy that blocks has said so first. */
+export function limited(tool: Tool, limits: Limits | undefined): Tool {
+  if (limits === undefined) return tool;
+  const rules = inFront(tool.rules, {
+    digest: (own) => digestOf([own, limits.digest]),
+    policy: (own) => {
+      const guard = limits.guard();
+      return (input) => guard(input, own(input));
+    },
+  });
+  return { ...tool, rules };
 }
 
 /** Of a run that brings its own policy, that one decides about tools of which nobody else has said who does. */
@@ -54,7 +65,7 @@ function decided(tool: Tool, { isOfOneRun, options, document }: Definition): Too
 export function underDefinition(tool: Tool, definition: Definition): Tool {
   const { options, document, limits } = definition;
   const own = governed(decided(tool, definition), options.policy);
-  return governed(document === undefined ? own : underPolicy(own, "policy", document), limits);
+  return limited(document === undefined ? own : underPolicy(own, "policy", document), limits);
 }
 
 /** Under the policies of the workflows above it too. One that is not known here might have said no: people are asked. */

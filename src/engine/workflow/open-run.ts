@@ -22,17 +22,18 @@ export async function loadInto(runtime: Runtime, table: Table, id: string, upTo:
   return seen;
 }
 
+/** Operations whose end somebody else writes down. */
+const ENDED_BY_OTHERS: readonly string[] = ["call", "child", "question", "wait"];
+
 /** What only its origin hears the end of. */
 export const openIn = (table: Table): readonly RecordedOp[] =>
-  [...table.ops.values()].filter(
-    ({ kind, settled }) => settled === null && (kind === "call" || kind === "child" || kind === "question"),
-  );
+  [...table.ops.values()].filter(({ kind, settled }) => settled === null && ENDED_BY_OTHERS.includes(kind));
 
 /** Whether it says how something ended; what was withdrawn has not come to an end of its own. */
 function isEnd({ type, body }: Entry): boolean {
   if (type === "question.answered") return body["status"] !== "cancelled";
   if (type === "call.settled") return isJsonObject(body["answer"]) && body["answer"]["code"] !== "cancelled";
-  return type === "child.ended";
+  return type === "child.ended" || type === "wait.ended";
 }
 
 /** How that ended which was under way at the checkpoint, as far as it had ended when the fork was made. */

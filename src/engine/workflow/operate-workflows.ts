@@ -41,7 +41,10 @@ async function detailed(place: Place, id: string, state: LiveWorkflow): Promise<
   const { end } = state;
   const done =
     end?.status === "completed" ? { end: { ...end, result: await loadValue(place, end.result) } } : {};
-  return structuredClone({ ...standing, id, attempt, input: await loadValue(place, state.input), ...done });
+  const last = state.lastDecision;
+  const lastDecision = last === null ? null : { ...last, outputs: await loadValue(place, last.outputs) };
+  const input = await loadValue(place, state.input);
+  return structuredClone({ ...standing, id, attempt, input, lastDecision, ...done });
 }
 
 /** As it stood after an entry, or at a time. */

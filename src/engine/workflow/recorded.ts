@@ -9,7 +9,17 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import type { WorkflowEvent, WorkflowEventOf } from "../../core/workflow/events.ts";
 import { raisedName } from "../../core/workflow/raise.ts";
 
-export type OpKind = "step" | "call" | "sleep" | "child" | "question" | "checkpoint" | "value" | "log";
+export type OpKind =
+  | "step"
+  | "call"
+  | "sleep"
+  | "child"
+  | "question"
+  | "send"
+  | "wait"
+  | "checkpoint"
+  | "value"
+  | "log";
 
 export type Settlement =
   | { readonly kind: "value"; readonly value: Json }
@@ -18,6 +28,7 @@ export type Settlement =
   | { readonly kind: "answer"; readonly answer: SettledAnswer }
   | { readonly kind: "child"; readonly end: WorkflowEventOf<"child.ended">["body"] }
   | { readonly kind: "question"; readonly end: WorkflowEventOf<"question.answered">["body"] }
+  | { readonly kind: "wait"; readonly end: WorkflowEventOf<"wait.ended">["body"] }
   | {
       readonly kind: "checkpoint";
       readonly decision: "approved" | "modified" | "passed";
@@ -184,6 +195,23 @@ function applyCall(table: Table, event: WorkflowEvent, entry: Entry): void {
   }
 }
 
+function applyIntent(table: Table, event: WorkflowEvent, entry: Entry): void {
+  switch (event.type) {
+    case "send.made":
+      settle(table, open(table, "send", entry), entry, { kind: "value", value: event.body.intent });
+      return;
+    case "wait.began":
+      open(table, "wait", entry);
+      return;
+    case "wait.ended": {
+      // One of an attempt that was rolled back has the same key.
+      const record = opOf(table, event.body.op);
+      if (record?.op === event.body.op) settle(table, record, entry, { kind: "wait", end: event.body });
+      return;
+    }
+  }
+}
+
 function applyCheckpoint(table: Table, event: WorkflowEvent, entry: Entry): void {
   switch (event.type) {
     case "checkpoint.reached":
@@ -236,6 +264,7 @@ export function applyEntry(table: Table, entry: Entry): void {
   const event = { type: entry.type, tv: 1, body: entry.body } as unknown as WorkflowEvent;
   applyStep(table, event, entry);
   applyCall(table, event, entry);
+  applyIntent(table, event, entry);
   applyCheckpoint(table, event, entry);
   applyRollback(table, event);
 }

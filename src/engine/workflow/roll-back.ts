@@ -29,7 +29,7 @@ import { type DoneByChild, doneByChild } from "./children.ts";
 import type { RecordedOp, RecordedUndo } from "./recorded.ts";
 import { rehearseChildren } from "./rehearse-children.ts";
 import { conclude, letGo, look, type OpenWait, type Run } from "./run.ts";
-import { withdrawQuestions } from "./withdraw.ts";
+import { withdrawQuestions, withdrawSends, withdrawSentBy } from "./withdraw.ts";
 
 const MOST_TRIES = 5;
 const BACK_OFF_MS = 500;
@@ -63,6 +63,7 @@ async function doneIn(run: Run): Promise<DoneByChild> {
   const reason = `${run.id} was rolled back`;
   const questions = inRange.filter(({ kind }) => kind === "question");
   await withdrawQuestions(run.runtime, questions, { by: run.runtime.agent, reason });
+  await withdrawSends(run.runtime, inRange, { by: run.runtime.agent, reason });
   const records: RecordedOp[] = [];
   const undos: RecordedUndo[] = [];
   for (const record of inRange) {
@@ -84,6 +85,7 @@ async function childDid(run: Run, { body }: RecordedOp): Promise<DoneByChild> {
     await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
       cancelWorkflow(draft, { workflow, ...said }),
     );
+    await withdrawSentBy(runtime, workflow, said);
   });
   return { records: records.filter((one) => one.kind === "checkpoint" || isMeant(run, one)), undos };
 }

@@ -9,6 +9,8 @@ export type TimelineKind =
   | "sleep"
   | "child"
   | "question"
+  | "intent"
+  | "wait"
   | "checkpoint"
   | "log"
   | "rollback"

@@ -97,6 +97,25 @@ function factsOf(body: JsonObject): CheckpointFacts {
   return { snapshot, canRollback: body["canRollback"] !== false, irreversible: irreversible ?? [] };
 }
 
+function tellIntent(tale: Tale, entry: Entry): void {
+  const { body } = entry;
+  switch (entry.type) {
+    case "send.made":
+      add(tale, entry, { kind: "intent", ref: text(body["intent"]), ...ending(entry, "sent") });
+      return;
+    case "wait.began": {
+      const until = typeof body["until"] === "number" ? body["until"] : null;
+      add(tale, entry, { kind: "wait", until });
+      return;
+    }
+    case "wait.ended":
+      end(tale, text(body["op"]), {
+        ...ending(entry, text(body["status"]), text(body["reason"])),
+        until: null,
+      });
+  }
+}
+
 function tellPeople(tale: Tale, entry: Entry): void {
   const { body } = entry;
   const approval = text(body["approval"]);
@@ -209,6 +228,7 @@ export async function timelineOf(
     tellCall(tale, entry);
     tellStep(tale, entry);
     tellPeople(tale, entry);
+    tellIntent(tale, entry);
     tellRollback(tale, entry);
     tellLife(tale, entry);
   }

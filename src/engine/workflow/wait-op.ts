@@ -26,7 +26,7 @@ import { commit, type OpenWait, type Run } from "./run.ts";
 const SHORT_SLEEP_MS = 50;
 const LATEST = 8_640_000_000_000_000;
 
-function waitAt(run: Run, op: string, wait: Omit<OpenWait, "op">): void {
+export function waitAt(run: Run, op: string, wait: Omit<OpenWait, "op">): void {
   const asked = [...run.asked.values()].find((one) => one.op === op);
   if (asked !== undefined) run.waits.set(asked.key, { op, ...wait });
 }

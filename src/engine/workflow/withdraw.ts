@@ -5,7 +5,8 @@
  */
 import { cancelAction } from "../../core/action/cancel.ts";
 import { cancel as cancelApproval } from "../../core/approval/end.ts";
-import { actionStream, approvalStream, workflowStream } from "../../core/stream.ts";
+import { withdrawIntent } from "../../core/intent/move.ts";
+import { actionStream, approvalStream, intentStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow, closeWorkflow } from "../../core/workflow/end.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -48,6 +49,28 @@ export async function withdrawQuestions(
   }
 }
 
+/** Intents that it has sent and that nobody has answered. */
+export async function withdrawSends(
+  runtime: Runtime,
+  records: Iterable<RecordedOp>,
+  { by, reason }: Said,
+): Promise<void> {
+  for (const { kind, body, settled } of records) {
+    if (kind !== "send" || settled?.kind === "refused") continue;
+    const intent = String(body["intent"]);
+    await runCommand(runtime, { write: [intentStream(intent)] }, (draft) =>
+      withdrawIntent(draft, { intent, by, reason }),
+    );
+  }
+}
+
+/** Of a child that has ended, or was cancelled just now. */
+export async function withdrawSentBy(runtime: Runtime, workflow: string, said: Said): Promise<void> {
+  const table = emptyTable();
+  for await (const entry of entriesOf(runtime, workflow)) applyEntry(table, entry);
+  await withdrawSends(runtime, table.ops.values(), said);
+}
+
 /** Ends a child, and what it had begun in turn. */
 async function cancelChild(runtime: Runtime, workflow: string, said: Said): Promise<void> {
   await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
@@ -64,6 +87,7 @@ export async function withdrawOpen(runtime: Runtime, id: string, { by, reason }:
   const table = emptyTable();
   for await (const entry of entriesOf(runtime, id)) applyEntry(table, entry);
   await withdrawQuestions(runtime, table.ops.values(), said);
+  await withdrawSends(runtime, table.ops.values(), said);
   await withdrawUndos(runtime, table.undos, said);
   for (const { kind, body, settled } of table.ops.values())
     if (kind === "child" && settled === null) await cancelChild(runtime, String(body["child"]), said);

@@ -19,7 +19,7 @@ import { type Asked, ok, type Route, route } from "../route.ts";
 import { bySchema, idParams, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const status = z.enum(APPROVAL_STATUSES);
-const about = z.enum(["action", "checkpoint", "question"]);
+const about = z.enum(["action", "checkpoint", "question", "intent"]);
 
 const summary = z.object({
   request_id: z.string().meta({ description: "the approval's id" }),
@@ -27,6 +27,7 @@ const summary = z.object({
   about,
   action_id: z.string().nullable(),
   workflow_id: z.string().nullable(),
+  intent_id: z.string().nullable(),
   name: z.string().meta({ description: "of the tool, the checkpoint or the question" }),
   agent: z.string(),
   args: z.string().meta({ description: "the beginning of what is decided on" }),
@@ -57,6 +58,7 @@ const approvalSchema = z.object({
   about,
   action_id: z.string().nullable(),
   workflow_id: z.string().nullable(),
+  intent_id: z.string().nullable(),
   name: z.string(),
   effect_class: z.string(),
   args: json,
@@ -85,10 +87,11 @@ const approvalSchema = z.object({
 const LIST = "approvals";
 
 type Subject = { readonly about: string; readonly id: string };
-/** For a checkpoint or a question `action` is the workflow's id. */
+/** For a checkpoint or a question `action` is the workflow's id, and for an intent the intent's. */
 const idsOf = ({ about: kind, id }: Subject) => ({
   action_id: kind === "action" ? id : null,
-  workflow_id: kind === "action" ? null : id,
+  workflow_id: kind === "action" || kind === "intent" ? null : id,
+  intent_id: kind === "intent" ? id : null,
 });
 
 type Row = {

@@ -1,6 +1,6 @@
 /** Policies: which were in force, and since when. */
 import { z } from "zod";
-import { getPolicy, type KeptVersion, listPolicies } from "../../engine/backtest/kept-policies.ts";
+import { getPolicy, type ListedVersion, listPolicies } from "../../engine/backtest/kept-policies.ts";
 import { ok, type Route, route } from "../route.ts";
 import { idSchema, json, time, timeOrNull, timeSchema } from "../wire.ts";
 
@@ -8,20 +8,23 @@ const versionSchema = z.object({
   name: z.string(),
   digest: z.string(),
   since: timeSchema,
-  until: timeSchema.nullable().meta({ description: "null while it is in force" }),
+  until: timeSchema.nullable().meta({ description: "null while it is in force, and where nobody knows" }),
+  standing: z
+    .enum(["used", "ended", "unused"])
+    .meta({ description: "used while a program judges by it, ended when one did" }),
   by: z.string(),
   source: z.string(),
 });
 
-function versionOnWire({ name, digest, at, until, by, source }: KeptVersion) {
-  return { name, digest, since: time(at), until: timeOrNull(until), by, source };
+function versionOnWire({ name, digest, at, until, standing, by, source }: ListedVersion) {
+  return { name, digest, since: time(at), until: timeOrNull(until), standing, by, source };
 }
 
 export const policyRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/api/policies",
-    summary: "Every version that was in force, oldest first by policy",
+    summary: "Every version that was put in force, oldest first by policy",
     tag: "policies",
     scope: "policies:read",
     answers: { 200: z.object({ policies: z.array(versionSchema) }) },
@@ -30,7 +33,7 @@ export const policyRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/api/policies/{name}",
-    summary: "A policy's document: the version in force, or by digest or its beginning that one",
+    summary: "A policy's document: the version put in force last, or by digest or its beginning that one",
     tag: "policies",
     scope: "policies:read",
     params: z.object({ name: idSchema }),

@@ -8,6 +8,8 @@ import { extendApproval } from "../../engine/extend.ts";
 import { setStanding } from "../../engine/identity/people.ts";
 import { setBudget, setSwitch } from "../../engine/operate.ts";
 import { runCommand } from "../../engine/run-command.ts";
+import { handOver, moveMember } from "./desk.ts";
+import { deskPolicy } from "./desk-spec.ts";
 import { giveSome, moveWorld, revokeSome } from "./granters.ts";
 import { shutDown } from "./life.ts";
 import { meet } from "./nodes.ts";
@@ -107,7 +109,8 @@ const deployNew: Deed = async (sim) => {
   const schema = random.chance(0.35);
   count(sim, schema ? "tool schema changed" : "policy reloaded");
   const drawn = schema ? now.policy : drawPolicy(random, scenario.people);
-  const policy = scenario.staged && !schema ? stagedPolicy(random, scenario.people, drawn) : drawn;
+  const staged = scenario.staged && !schema ? stagedPolicy(random, scenario.people, drawn) : drawn;
+  const policy = scenario.desk && !schema ? deskPolicy(random, scenario.people, staged) : staged;
   deployed.set(name, schema ? { ...now, schema: now.schema + 1 } : { ...now, policy });
   for (const life of sim.lives.filter(({ alive }) => alive)) if (random.chance(0.6)) void shutDown(sim, life);
 };
@@ -171,13 +174,24 @@ const GRANT_BAG = bagOf([
   [giveSome, 8],
   [revokeSome, 4],
 ]);
+const DESK_BAG = bagOf([
+  [moveMember, 10],
+  [handOver, 14],
+  [giveTime, 2],
+]);
 const MOVE_BAG = bagOf([[moveWorld, 16]]);
 
 /** What belongs to what the scenario has. */
-function extras({ flows, staged, beforehand }: Sim["scenario"]): readonly Deed[] {
+function extras({ flows, staged, beforehand, desk }: Sim["scenario"]): readonly Deed[] {
   const grants = beforehand.grants ? GRANT_BAG : [];
   const moves = beforehand.previewed.size > 0 ? MOVE_BAG : [];
-  return [...(flows.starts > 0 ? FLOW_BAG : []), ...(staged ? STAGE_BAG : []), ...grants, ...moves];
+  return [
+    ...(flows.starts > 0 ? FLOW_BAG : []),
+    ...(staged ? STAGE_BAG : []),
+    ...(desk ? DESK_BAG : []),
+    ...grants,
+    ...moves,
+  ];
 }
 
 export async function operate(sim: Sim): Promise<void> {

@@ -62,7 +62,7 @@ const MOST_ROUNDS = 4;
 /** Where there are stages, people hear of the next one. */
 async function tellNext(sim: Sim, life: Life, question: Question): Promise<void> {
   const round = (question.round ?? 0) + 1;
-  if (!sim.scenario.staged || round > MOST_ROUNDS || !sim.random.chance(0.6)) return;
+  if (!(sim.scenario.staged || sim.scenario.desk) || round > MOST_ROUNDS || !sim.random.chance(0.6)) return;
   const now = await lookAt(life, question);
   if (now?.status === "pending") sim.told.push({ ...question, decideBy: now.decideBy, round });
 }

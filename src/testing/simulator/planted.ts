@@ -5,6 +5,7 @@
 
 import { PLANTED_BEFOREHAND } from "./planted-beforehand.ts";
 import { at, type Patch, type Planted } from "./planted-bug.ts";
+import { PLANTED_AT_THE_DESK } from "./planted-desk.ts";
 import { PLANTED_IN_FLOWS } from "./planted-flows.ts";
 import { PLANTED_IN_STAGES } from "./planted-stages.ts";
 
@@ -337,5 +338,6 @@ export const PLANTED: readonly Planted[] = [
   ...IN_CALLS,
   ...PLANTED_BEFOREHAND,
   ...PLANTED_IN_FLOWS,
+  ...PLANTED_AT_THE_DESK,
   ...PLANTED_IN_STAGES,
 ];

@@ -7,6 +7,8 @@ import { PROJECTIONS } from "../../views/projections.ts";
 import { drawBeforehand } from "./beforehand-spec.ts";
 import { askAgain, bringRequest, drawRequest, type Request } from "./callers.ts";
 import { type Counters, countUp } from "./counters.ts";
+import { manDesk, restaff } from "./desk.ts";
+import { hasDesk, withDesk } from "./desk-spec.ts";
 import { giveEarly, revokeUnder } from "./granters.ts";
 import { crash } from "./life.ts";
 import { bear } from "./nodes.ts";
@@ -43,7 +45,8 @@ function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   const plain = drawScenario(random);
   const working = hasFlows(seed) ? withWorkflows(plain, createRandom(~seed)) : plain;
   const drawn = hasStages(seed) ? withStages(working, createRandom(seed ^ 0x57a6e5n)) : working;
-  const scenario = { ...drawn, beforehand: drawBeforehand(seed, drawn.tools) };
+  const manned = hasDesk(seed) ? withDesk(drawn, createRandom(seed ^ 0xde5cn)) : drawn;
+  const scenario = { ...manned, beforehand: drawBeforehand(seed, manned.tools) };
   const counters: Counters = new Map();
   const scheduler = createScheduler(() => {
     answerNotices(sim);
@@ -114,6 +117,7 @@ async function calmDown(sim: Sim, requests: readonly Request[]): Promise<void> {
     if (life === undefined) continue;
     for (const agent of [null, "agent:a0", "agent:a1", "agent:a2"]) await turnSwitch(sim, life, agent, false);
     for (const person of scenario.people) await stand(sim, life, person, false);
+    await restaff(sim, life);
   }
   await Promise.all(requests.map((request) => askAgain(sim, request)));
   while (sim.busy > 0) await scheduler.sleep(1_000);
@@ -172,6 +176,7 @@ async function play(sim: Sim): Promise<void> {
   for (const node of scenario.nodes.keys()) bear(sim, node);
   void openBudgets(sim);
   if (scenario.beforehand.grants) void giveEarly(sim);
+  if (scenario.desk) void manDesk(sim);
   const requests = Array.from({ length: scenario.requests }, (_, n) => drawRequest(sim, n));
   for (const request of requests) void bringRequest(sim, request);
   for (let n = 0; n < scenario.flows.starts; n++) void bringStart(sim, drawStart(sim, n));

@@ -32,6 +32,8 @@ export type Scenario = {
   readonly beforehand: Beforehand;
   /** Approvals have stages, and deadlines that do not just end them. */
   readonly staged: boolean;
+  /** A group is asked, whose members come and go; seats are handed over, and people reminded. */
+  readonly desk: boolean;
 };
 
 /** Chances per opportunity, at full strength. */
@@ -112,5 +114,6 @@ export function drawScenario(random: Random): Scenario {
     flows: NO_FLOWS,
     beforehand: NOTHING_BEFOREHAND,
     staged: false,
+    desk: false,
   };
 }

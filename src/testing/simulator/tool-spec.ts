@@ -20,6 +20,8 @@ export type Ask = {
   readonly veto: boolean;
   readonly decideWithinMs: number | null;
   readonly executeWithinMs: number | null;
+  /** Who may decide as well from half time on; only where people are named. */
+  readonly also?: readonly string[];
 };
 
 export type PolicySpec =
@@ -66,13 +68,14 @@ export const CURRENCY = "EUR";
 export const MOST = 100;
 
 function escalate(ask: Ask): Verdict {
-  const { quorum, from, veto, decideWithinMs, executeWithinMs, stages, onTimeout } = ask;
+  const { quorum, from, veto, decideWithinMs, executeWithinMs, stages, onTimeout, also } = ask;
+  const half = also === undefined || from === null ? {} : { escalateAtHalf: also };
   const staged = stages?.map(({ decideWithinMs: length, ...rule }) =>
     length === null ? rule : { ...rule, decideWithinMs: length },
   );
   return {
     verdict: "escalate",
-    ...(staged === undefined ? { approvers: { quorum, from, veto } } : { stages: staged }),
+    ...(staged === undefined ? { approvers: { quorum, from, veto, ...half } } : { stages: staged }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(decideWithinMs === null ? {} : { decideWithinMs }),
     ...(executeWithinMs === null ? {} : { executeWithinMs }),

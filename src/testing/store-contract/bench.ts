@@ -1,11 +1,16 @@
 /** What the claims work with: a small domain, a clock that the test moves, and handles that stand for processes. */
 import type { TestContext } from "node:test";
+import { answerFold } from "../../core/answer/state.ts";
 import { budgetFold } from "../../core/budget.ts";
 import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import { grantFold } from "../../core/grant/state.ts";
+import { intentFold } from "../../core/intent/state.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { keyFold } from "../../core/key/state.ts";
+import { endpointFold } from "../../core/message/endpoint-state.ts";
+import { messageFold } from "../../core/message/message-state.ts";
+import { notifierFold } from "../../core/message/place.ts";
 import { alertFold } from "../../core/monitor/alert-state.ts";
 import { monitorFold } from "../../core/monitor/place-state.ts";
 import { policyFold } from "../../core/policy-record.ts";
@@ -97,13 +102,18 @@ const tallyFold: Fold<Tally> = {
 export const FOLDS: Folds = {
   action: tallyFold as unknown as Fold<StateOf<"action">>,
   alert: alertFold,
+  answer: answerFold,
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
   budget: budgetFold,
+  endpoint: endpointFold,
   epoch: epochFold,
   grant: grantFold,
+  intent: intentFold,
   key: keyFold,
   login: loginFold,
+  message: messageFold,
   monitor: monitorFold,
+  notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
   session: sessionFold,

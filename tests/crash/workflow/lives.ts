@@ -8,9 +8,9 @@ import type { Planned } from "./plan.ts";
 import type { WorkflowRunOptions } from "./summary.ts";
 import type { Watch } from "./watch.ts";
 
-/** A place that is not reached in this time is given up, and tried again later. */
+/** A place that is not reached in this time is given up, and tried again later, with more of it. */
 const PATIENCE_MS = 10_000;
-const TRIES = 2;
+const TRIES = 4;
 
 export type Run = {
   readonly options: WorkflowRunOptions;
@@ -63,7 +63,8 @@ export async function beginWorker(run: Run, name: string, begin: Begin): Promise
   await member.ready;
   const plant = run.options.plant ?? null;
   member.go({ name, starts: [], order: null, records: false, plant, ...begin });
-  run.spare = spawnInto(run, "worker");
+  // Two processes may begin at the same time; the one spare is enough for both.
+  run.spare ??= spawnInto(run, "worker");
   return member;
 }
 
@@ -108,13 +109,15 @@ function missed(run: Run, place: string): void {
   if (times <= TRIES) run.plan.push({ kind: "place", place, nth: 1 });
 }
 
+const patienceFor = (run: Run, place: string): number => PATIENCE_MS * (1 + (run.missed.get(place) ?? 0));
+
 async function oneLife(run: Run, name: string, planned: Planned): Promise<void> {
   const share = Math.ceil(run.options.workflows / run.options.lives);
   const starts = run.queue.splice(0, share);
   const order = planned.kind === "place" ? { place: planned.place, nth: planned.nth } : null;
   const member = await beginWorker(run, name, { starts, order });
   if (planned.kind === "moment") await member.running;
-  const patience = planned.kind === "place" ? PATIENCE_MS : planned.afterMs;
+  const patience = planned.kind === "place" ? patienceFor(run, planned.place) : planned.afterMs;
   const isDead = await Promise.race([member.ended.then(() => true), sleep(patience, false)]);
   const death = member.death();
   if (isDead && death === null) await noteEnd(run, name, member);

@@ -20,7 +20,7 @@ function checkVote(commit: Commit, event: Event, approval: SeenApproval): void {
     "5",
     `${by} voted on ${event.id}, which is ${approval.status}`,
   );
-  expect(commit, mayDecide(approval, seen, by, rule), "7", `${by} is not eligible and voted on ${event.id}`);
+  expect(commit, mayDecide(approval, seen, by), "7", `${by} is not eligible and voted on ${event.id}`);
   expect(commit, !approval.votes.some((vote) => vote.by === by), "7", `${by} voted twice on ${event.id}`);
   expect(commit, !isLate(approval, event.at), "6", `${by} voted on ${event.id} after its deadline`);
   expect(
@@ -85,6 +85,11 @@ function checkUse(commit: Commit, event: Event, approval: SeenApproval): void {
   if (event.body["reason"] === PREVIEW_MOVED) count(commit.sim, "preview moved");
   if (event.type !== "approval.consumed") return;
   const { subject } = approval.question;
+  if (subject?.kind === "intent") {
+    const told = has(commit, "intent.completed", `intent/${subject.intent}`);
+    expect(commit, told !== undefined, "5", `${event.id} was consumed and nobody was told`);
+    return;
+  }
   if (subject !== undefined) {
     const answer = subject.kind === "checkpoint" ? "checkpoint.decided" : "question.answered";
     const told = has(commit, answer, `workflow/${subject.workflow}`)?.body["op"];
@@ -126,6 +131,9 @@ const beginning = ({ decideBy, executeBy }: ApprovalQuestion, at: number) => ({
   executeBy,
   handedOver: new Set<number>(),
   extended: new Set<number>(),
+  since: at,
+  remindedAt: at,
+  widened: new Set<number>(),
 });
 
 export function checkApproval(commit: Commit, event: Event): void {
@@ -134,7 +142,15 @@ export function checkApproval(commit: Commit, event: Event): void {
   if (event.type === "approval.requested") {
     expect(commit, approval === undefined, "5", `${event.id} was requested twice`);
     const question = event.body as unknown as ApprovalQuestion;
-    const fresh = { question, status: "pending", votes: [], edited: false, decisions: 0, decidedAt: 0 };
+    const fresh = {
+      question,
+      status: "pending",
+      votes: [],
+      hands: [],
+      edited: false,
+      decisions: 0,
+      decidedAt: 0,
+    };
     seen.approvals.set(event.id, { ...fresh, ...beginning(question, event.at) });
     return;
   }

@@ -277,7 +277,8 @@ export function checkAsked(commit: Commit, event: Event): void {
   const subject = event.stream.startsWith("approval/")
     ? approvals.get(event.id)?.question.subject
     : undefined;
-  const flow = flows.get(subject?.workflow ?? (event.stream.startsWith("workflow/") ? event.id : ""));
+  const about = subject === undefined || subject.kind === "intent" ? undefined : subject.workflow;
+  const flow = flows.get(about ?? (event.stream.startsWith("workflow/") ? event.id : ""));
   if (flow === undefined) return;
   if (flow.pending !== null) {
     const { status } = approvals.get(flow.pending.approval) ?? {};

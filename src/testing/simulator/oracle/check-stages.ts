@@ -1,10 +1,16 @@
 /** Stages follow one another, and time is given only by the rules (invariants 6 and 7). */
 import { count } from "../sim.ts";
+import { DESK_CHECKS } from "./check-desk.ts";
 import { type Commit, type Event, expect, type SeenApproval, text } from "./seen.ts";
 import { lengthOf, mayDecide, ruleNow, rulesOf, standingIn } from "./stages-seen.ts";
 
 export function isLate({ deadline }: SeenApproval, at: number): boolean {
   return deadline !== null && at >= deadline;
+}
+
+function startAt(approval: SeenApproval, at: number): void {
+  approval.since = at;
+  approval.remindedAt = at;
 }
 
 function begin(commit: Commit, event: Event, approval: SeenApproval, from: number): void {
@@ -16,6 +22,7 @@ function begin(commit: Commit, event: Event, approval: SeenApproval, from: numbe
     `${event.type} of stage ${event.body["stage"]} of ${event.id}, which is in ${ended}`,
   );
   approval.stage = ended + 1;
+  startAt(approval, from);
   const length = lengthOf(approval, approval.stage);
   approval.deadline = length === null ? null : from + length;
   expect(
@@ -69,12 +76,13 @@ function checkExtended(commit: Commit, event: Event, approval: SeenApproval): vo
   expect(commit, event.body["from"] === approval.deadline, "6", `${event.id} was extended from another time`);
   if (by === "deadline") checkByItself(commit, event, approval);
   else {
-    const may = mayDecide(approval, commit.seen, by, ruleNow(approval));
+    const may = mayDecide(approval, commit.seen, by);
     expect(commit, may, "7", `${by} extended ${event.id} and may not decide it`);
     expect(commit, !isLate(approval, event.at), "6", `${by} extended ${event.id} after its deadline`);
     expect(commit, until > (approval.deadline ?? 0), "6", `${by} took time from ${event.id}`);
     count(commit.sim, "extended by a person");
   }
+  startAt(approval, by === "deadline" ? Number(event.body["from"]) : event.at);
   if (approval.executeBy !== null) approval.executeBy += until - (approval.deadline ?? until);
   approval.deadline = until;
 }
@@ -85,6 +93,7 @@ export const STAGE_CHECKS: {
   "approval.stage_met": checkMet,
   "approval.escalated": checkEscalated,
   "approval.extended": checkExtended,
+  ...DESK_CHECKS,
 };
 
 /** It expired although its policy had something else in mind. */

@@ -15,7 +15,15 @@ export function checkSwitch({ sim, seen }: Commit, event: Event): void {
 export function checkRoster({ seen }: Commit, event: Event): void {
   const person = text(event.body["person"]);
   if (event.type === "person.suspended") seen.suspended.add(person);
-  else seen.suspended.delete(person);
+  else if (event.type === "person.reinstated") seen.suspended.delete(person);
+  else if (event.type === "person.removed") seen.places.delete(person);
+  else {
+    const { roles, groups } = event.body as unknown as {
+      roles: readonly string[];
+      groups: readonly string[];
+    };
+    seen.places.set(person, [...roles.map((one) => `role:${one}`), ...groups.map((one) => `group:${one}`)]);
+  }
 }
 
 export function checkEpoch(commit: Commit, event: Event): void {

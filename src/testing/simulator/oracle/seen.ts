@@ -54,6 +54,8 @@ export type SeenVote = {
   readonly cast: number;
 };
 
+export type SeenHand = { readonly by: string; readonly to: string; readonly stage: number };
+
 export type SeenApproval = {
   question: ApprovalQuestion;
   status: string;
@@ -70,6 +72,13 @@ export type SeenApproval = {
   handedOver: Set<number>;
   /** Stages that were given more time by themselves. */
   extended: Set<number>;
+  /** When the stage began, or was last given time. */
+  since: number;
+  /** Stages whose half time was recorded. */
+  widened: Set<number>;
+  /** Seats that are handed over. */
+  hands: SeenHand[];
+  remindedAt: number;
 };
 
 export type SeenGrant = {
@@ -94,6 +103,8 @@ export type SeenTenant = {
   readonly grants: Map<string, SeenGrant>;
   readonly stopped: Set<string>;
   readonly suspended: Set<string>;
+  /** By person: roles and groups, as approver rules name them. */
+  readonly places: Map<string, readonly string[]>;
   readonly epochs: Map<string, { readonly life: Life; ended: boolean }>;
   readonly requests: Map<string, string>;
   readonly flows: Map<string, SeenFlow>;
@@ -121,6 +132,7 @@ export const emptyTenant = (name: string): SeenTenant => ({
   grants: new Map(),
   stopped: new Set(),
   suspended: new Set(),
+  places: new Map(),
   epochs: new Map(),
   requests: new Map(),
   flows: new Map(),

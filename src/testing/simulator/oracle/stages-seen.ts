@@ -6,6 +6,7 @@ export type SeenRule = {
   readonly quorum: number;
   readonly from: readonly string[] | null;
   readonly veto: boolean;
+  readonly escalateAtHalf?: readonly string[];
 };
 
 export const rulesOf = ({ stages, approvers }: ApprovalQuestion): readonly SeenRule[] =>
@@ -20,20 +21,37 @@ export function lengthOf({ question, begunAt }: SeenApproval, stage: number): nu
   return decideBy === null ? null : decideBy - begunAt;
 }
 
-export function mayDecide(approval: SeenApproval, seen: SeenTenant, person: string, rule: SeenRule): boolean {
-  if (!person.startsWith("person:") || approval.question.requester.includes(person)) return false;
-  if (seen.suspended.has(person)) return false;
-  return rule.from === null || rule.from.includes(person);
+const isMeant = ({ places }: SeenTenant, person: string, names: readonly string[]): boolean =>
+  names.includes(person) || (places.get(person) ?? []).some((place) => names.includes(place));
+
+/** Never, whoever hands over what. */
+export function isBarred({ question }: SeenApproval, seen: SeenTenant, person: string): boolean {
+  return !person.startsWith("person:") || question.requester.includes(person) || seen.suspended.has(person);
+}
+
+/** In their own right, or in the place of somebody who could; and not handed on. */
+export function mayDecide(
+  approval: SeenApproval,
+  seen: SeenTenant,
+  person: string,
+  stage = approval.stage,
+): boolean {
+  const { from, escalateAtHalf = [] } = rulesOf(approval.question)[stage - 1] ?? approval.question.approvers;
+  const names = from === null ? null : [...from, ...(approval.widened.has(stage) ? escalateAtHalf : [])];
+  const hands = approval.hands.filter((one) => one.stage === stage);
+  const isSeated = (who: string): boolean =>
+    !isBarred(approval, seen, who) &&
+    (names === null || isMeant(seen, who, names) || hands.some(({ by, to }) => to === who && isSeated(by)));
+  return !hands.some(({ by }) => by === person) && isSeated(person);
 }
 
 /** Distinct eligible people who approved, in that stage, exactly what the binding says. */
 export function standingIn(approval: SeenApproval, seen: SeenTenant, stage: number): ReadonlySet<string> {
   const { binding } = approval.question;
-  const rule = rulesOf(approval.question)[stage - 1];
   const people = new Set<string>();
   for (const vote of approval.votes) {
     const counts = vote.decision === "approve" && vote.binding === binding && vote.cast === stage;
-    if (counts && rule !== undefined && mayDecide(approval, seen, vote.by, rule)) people.add(vote.by);
+    if (counts && mayDecide(approval, seen, vote.by, stage)) people.add(vote.by);
   }
   return people;
 }

@@ -1,0 +1,188 @@
+import type { Json } from "../core/json.ts";
+import { parseJson } from "../core/strict-json.ts";
+import { visible } from "../core/visible.ts";
+import type { Intent, IntentAnswer, IntentPage, IntentSummary, OutgoingIntent } from "../index.ts";
+import { limitOf } from "./approvals.ts";
+import { printArgs } from "./card.ts";
+import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { intentId } from "./resolve-id.ts";
+import { sectionsOn } from "./sections.ts";
+import { spanOf } from "./span-of.ts";
+import { printTable } from "./table.ts";
+import { ago, moment } from "./times.ts";
+
+type Part = { readonly flags: readonly string[]; readonly run: (context: Context) => Promise<number> };
+
+const usage = (what: string, next: string): CommandError => new CommandError("usage", what, next);
+
+function neededFor(context: Context, part: string, name: string): string {
+  const given = flag(context, name);
+  if (given !== undefined && given.trim() !== "") return given;
+  throw usage(`intents ${part} needs --${name}.`, "Try: holdpoint intents --help");
+}
+
+function jsonIn(context: Context, name: string): Json {
+  const given = flag(context, name);
+  return given === undefined ? {} : parseJson(given);
+}
+
+const HEADS = ["ID", "STATUS", "TYPE", "FROM", "TO", "SENT", "PAYLOAD"];
+
+function cellsOf(item: IntentSummary): readonly string[] {
+  const texts = ["id", "lifecycleStatus", "intentType", "from", "to"].map((field) => String(item[field]));
+  return [...texts, moment(Number(item["sentAt"])), String(item["payload"])].map(visible);
+}
+
+function pageOf(context: Context): IntentPage {
+  const [status, to, from] = ["status", "to", "from"].map((name) => flag(context, name));
+  const word = status?.toLowerCase().replace(/^canceled$/, "cancelled");
+  return {
+    limit: limitOf(context),
+    ...(word === undefined ? {} : { status: word as NonNullable<IntentPage["status"]> }),
+    ...(to === undefined ? {} : { to }),
+    ...(from === undefined ? {} : { from }),
+  };
+}
+
+async function list(context: Context): Promise<number> {
+  const { hp, terminal } = context;
+  const { items } = await hp.intents.list(pageOf(context));
+  if (context.json) for (const item of items) terminal.json(item);
+  else if (items.length === 0) (terminal.interactive ? terminal.line : terminal.note)("No intents.");
+  else if (terminal.interactive) printTable(terminal, HEADS, items.map(cellsOf));
+  else for (const item of items) terminal.line(cellsOf(item).join("\t"));
+  return EXIT.ok;
+}
+
+function endLines(intent: Intent, now: number): readonly (readonly [string, string])[] {
+  const { end } = intent;
+  if (end === null) return [];
+  const reason = end.status === "completed" ? "" : `: ${end.reason}`;
+  return [["ended", `${ago(end.at, now)} by ${end.by}${reason}`]];
+}
+
+/** The life cycle stands first, in a line that a program can look for. */
+export function printIntent(context: Context, intent: Intent): number {
+  const { terminal, now, full } = context;
+  if (context.json) {
+    const { lifecycleStatus, ...rest } = intent;
+    terminal.json({ lifecycle_status: lifecycleStatus, ...rest } as unknown as Json);
+    return EXIT.ok;
+  }
+  const sections = sectionsOn(terminal, full);
+  terminal.line(`lifecycle_status: ${intent.lifecycleStatus}`);
+  const { id, intentType, from, to, toAgent, requestId, deadline, approval, waitsOn, parent } = intent;
+  const lines: [string, string | null][] = [
+    ["intent", id],
+    ["type", intentType],
+    ["from", from],
+    ["to", to === toAgent ? to : `${toAgent} (${to})`],
+    ["request id", requestId],
+    ["parent", parent],
+    ["workflow", intent.within?.workflow ?? null],
+    ["sent", ago(intent.sentAt, now)],
+    ["deadline", deadline === null ? null : ago(deadline, now)],
+    ["acknowledged", intent.acknowledged?.by ?? null],
+    ["waits for", intent.end === null ? waitsOn : null],
+    ["approval", approval],
+  ];
+  for (const [label, value] of [...lines, ...endLines(intent, now)])
+    if (value !== null) sections.field(label, value);
+  sections.heading("Payload");
+  printArgs(terminal, intent.payload, full);
+  if (intent.end?.status === "completed") {
+    sections.heading("Data");
+    printArgs(terminal, intent.end.data, full);
+  }
+  return EXIT.ok;
+}
+
+async function get(context: Context): Promise<number> {
+  return printIntent(context, await context.hp.intents.get(await intentId(context, word(context, 1))));
+}
+
+function outgoingOf(context: Context): OutgoingIntent {
+  const [requestId, within] = ["request-id", "within"].map((name) => flag(context, name));
+  return {
+    intentType: neededFor(context, "send", "type"),
+    toAgent: neededFor(context, "send", "to"),
+    payload: jsonIn(context, "payload"),
+    from: context.person,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(within === undefined ? {} : { withinMs: spanOf("within", within) }),
+  };
+}
+
+async function send(context: Context): Promise<number> {
+  const { hp, terminal } = context;
+  const sent = await hp.intents.send(outgoingOf(context));
+  if (context.json) terminal.json({ intent_id: sent.id, approval: sent.approval });
+  else {
+    terminal.line(`intent_id: ${sent.id}`);
+    if (sent.approval !== null) terminal.line(`People are asked: holdpoint show ${sent.approval}`);
+  }
+  return EXIT.ok;
+}
+
+function answerOf(context: Context): IntentAnswer {
+  const failed = flag(context, "failed");
+  if (failed !== undefined && isOn(context, "result"))
+    throw usage("An intent is completed with a --result, or it has --failed.", "Leave one of them out.");
+  const by = context.person;
+  return failed === undefined ? { by, data: jsonIn(context, "result") } : { by, failed };
+}
+
+async function answer(context: Context): Promise<number> {
+  const id = await intentId(context, word(context, 1));
+  return printIntent(context, await context.hp.intents.answer(id, answerOf(context)));
+}
+
+async function cancel(context: Context): Promise<number> {
+  const id = await intentId(context, word(context, 1));
+  const said = { by: context.person, reason: neededFor(context, "cancel", "reason") };
+  return printIntent(context, await context.hp.intents.cancel(id, said));
+}
+
+const PARTS: ReadonlyMap<string, Part> = new Map([
+  ["list", { flags: ["status", "to", "from", "limit"], run: list }],
+  ["get", { flags: ["full"], run: get }],
+  ["send", { flags: ["type", "to", "payload", "request-id", "within"], run: send }],
+  ["answer", { flags: ["result", "failed", "full"], run: answer }],
+  ["cancel", { flags: ["reason", "full"], run: cancel }],
+]);
+
+export const intents: Command = {
+  name: "intents",
+  words: ["[list|get|send|answer|cancel]", "[id]"],
+  summary: "what agents ask of each other and of people, and what became of it",
+  details: [
+    "intents (or intents list) lists them, newest first.",
+    `intents send --type human_approval --to agent://approver --payload '{"task": "Deploy", "risk_level": "high"}'`,
+    "intents answer <id> speaks for the recipient; what people are to approve is decided by `holdpoint approve` and `holdpoint reject`.",
+    "In a pipe each line is tab-separated: id, life cycle, type, sender, recipient, time, payload.",
+  ],
+  flags: {
+    status: { value: "<status>", summary: "list: only those that stand so, such as completed" },
+    to: { value: "<address>", summary: "list: for whom; send: agent://<name>, or who approves" },
+    from: { value: "<principal>", summary: "list: by whom" },
+    limit: { value: "<n>", summary: "list: how many to show; 50 unless set" },
+    type: { value: "<type>", summary: "send: what is asked for, such as human_approval" },
+    payload: { value: "<json>", summary: "send: what the recipient is told" },
+    "request-id": { value: "<id>", summary: "send: the same again under it is the same intent" },
+    within: { value: "<span>", summary: "send: how long it may take, such as 7d; for ever unless set" },
+    result: { value: "<json>", summary: "answer: the data that it is completed with" },
+    failed: { value: "<text>", summary: "answer: why it failed instead" },
+    reason: { value: "<text>", summary: "cancel: why; it is recorded" },
+    full: { summary: "get: long values in full" },
+  },
+  async run(context) {
+    const name = word(context) === "" ? "list" : word(context);
+    const part = PARTS.get(name);
+    if (part === undefined)
+      throw usage(`There is no "intents ${visible(name)}".`, `There are: ${[...PARTS.keys()].join(", ")}.`);
+    const extra = Object.keys(this.flags).find((one) => isOn(context, one) && !part.flags.includes(one));
+    if (extra !== undefined) throw usage(`--${extra} does not go with "intents ${name}".`, "Leave it out.");
+    return part.run(context);
+  },
+};

@@ -1,0 +1,49 @@
+import { visible } from "../core/visible.ts";
+import { loginAddress } from "../engine/identity/logins.ts";
+import { type Command, EXIT, flag, word } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { personOf } from "./people.ts";
+import { spanOf } from "./span-of.ts";
+import { moment } from "./times.ts";
+
+const SERVER = "http://127.0.0.1:8000";
+
+function serverOf(given: string | undefined): string {
+  const text = given ?? SERVER;
+  const isAddress = URL.canParse(text) && /^https?:\/\//.test(text) && !/[?#\s]/.test(text);
+  if (isAddress) return text;
+  throw new CommandError(
+    "usage",
+    `--url "${visible(text)}" is not a server's address.`,
+    `Such as ${SERVER}.`,
+  );
+}
+
+export const loginLink: Command = {
+  name: "login-link",
+  words: ["<person>"],
+  summary: "a link by which somebody of the list of people logs in, once",
+  details: [
+    "The link works once, within ten minutes unless --for says otherwise; the session lasts twelve hours.",
+    "Whoever has it is that person: hand it over where nobody else reads it.",
+  ],
+  flags: {
+    url: { value: "<address>", summary: `the server's address; ${SERVER} unless set` },
+    for: { value: "<span>", summary: "how long it can be used, such as 30m; at most a day" },
+  },
+  async run(context) {
+    const { hp, terminal, json, person: by } = context;
+    const person = personOf(word(context));
+    const server = serverOf(flag(context, "url"));
+    const given = flag(context, "for");
+    const time = given === undefined ? {} : { forMs: spanOf("for", given) };
+    const { id, text, expiresAt } = await hp.people.loginLink(person, { by, ...time });
+    const url = loginAddress(server, text);
+    if (json) terminal.json({ id, person, url, expiresAt });
+    else {
+      terminal.note(`${visible(person)} logs in with this, once, until ${moment(expiresAt)}:`);
+      terminal.line(url);
+    }
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,50 @@
+/** By which versions of which policies something was decided, and what they remarked, for people. */
+import type { ReviewFacts } from "../core/action/events.ts";
+import { documentsNamed } from "../core/action/review-facts.ts";
+import type { Action } from "../engine/actions.ts";
+import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
+import type { Policies } from "../engine/policies.ts";
+import type { Sections } from "./sections.ts";
+
+const SHORT = 12;
+
+type Asking = { readonly policies: Pick<Policies, "versions"> };
+
+export async function namesOf({ policies }: Asking): Promise<PolicyNames> {
+  return new Map((await policies.versions()).map(({ digest, name }) => [digest, name]));
+}
+
+export const shortDigest = (digest: string): string => digest.slice(0, SHORT);
+
+const versionWords = (digest: string, names: PolicyNames): string =>
+  `${names.get(digest) ?? "unknown"} ${shortDigest(digest)}`;
+
+type Asked = Pick<ReviewFacts, "policy" | "documents" | "document">;
+
+/** Code has a digest, and no document that one could look at. */
+export function policyWords(asked: Asked, names: PolicyNames): string {
+  const isNamed = asked.documents !== undefined || asked.document !== undefined;
+  const digests = documentsNamed(asked).filter((digest) => isNamed || names.has(digest));
+  if (digests.length === 0) return `in code, ${shortDigest(asked.policy)}`;
+  return digests.map((digest) => versionWords(digest, names)).join(", ");
+}
+
+/** Where several were asked, whose words they are. */
+function whose(document: string | undefined, review: ReviewFacts, names: PolicyNames): string {
+  const isOne = (review.documents ?? []).length < 2;
+  return document === undefined || isOne ? "" : `, says ${versionWords(document, names)}`;
+}
+
+/** What the policies think of the risk, and what their rules on trial would have said. */
+export function printRemarks(sections: Sections, review: Action["review"], names: PolicyNames): void {
+  if (review === null) return;
+  const { risk, risks = risk === undefined ? [] : [risk], shadow = [] } = review;
+  for (const { score, level, conditions, document } of risks) {
+    const why = conditions.length === 0 ? "" : ` (${conditions.join(", ")})`;
+    sections.field("risk", `${score}, ${level}${why}${whose(document, review, names)}`);
+  }
+  for (const { rule, verdict, reason, document } of shadow) {
+    const why = reason === "" ? "" : `: ${reason}`;
+    sections.field("on trial", `${rule} would ${verdict}${why}${whose(document, review, names)}`);
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The answer to one request that may be sent again: the fold of its stream, named by who asks and by their key.
+ *
+ * Q1. Under one key one request is worked on at a time, and its answer is given once.
+ * Q2. A day after it was begun the key is free again.
+ */
+import { bodyOf, type Fold } from "../event.ts";
+import type { Json } from "../json.ts";
+
+export type Begun = {
+  /** Method and path. */
+  readonly route: string;
+  /** Of everything that was sent. */
+  readonly digest: string;
+  readonly by: string;
+  /** The epoch of the process that works on it. */
+  readonly epoch: string;
+  readonly attempt: string;
+};
+
+export type AnswerState =
+  | { readonly status: "none" }
+  | (Begun & { readonly status: "begun"; readonly at: number })
+  | (Begun & {
+      readonly status: "given";
+      readonly at: number;
+      readonly answer: { readonly status: number; readonly body: Json };
+    });
+
+const EVENTS = ["answer.begun", "answer.given", "answer.dropped"];
+
+export const answerFold: Fold<AnswerState> = {
+  version: 1,
+  initial: { status: "none" },
+  evolve(state, event) {
+    const body = bodyOf("An answer", event, EVENTS);
+    switch (event.type) {
+      case "answer.begun":
+        return { ...(body as unknown as Begun), status: "begun", at: event.at };
+      case "answer.given": {
+        if (state.status === "none") return state;
+        const answer = { status: Number(body["status"]), body: body["body"] ?? null };
+        return { ...state, status: "given", answer };
+      }
+      default:
+        return { status: "none" };
+    }
+  },
+};

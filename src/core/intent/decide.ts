@@ -1,0 +1,47 @@
+/** What people decided on an intent that asks for their approval: it ends in the commit of their decision. */
+import type { LiveApproval } from "../approval/state.ts";
+import type { Draft, Need } from "../draft.ts";
+import type { JsonObject } from "../json.ts";
+import { intentStream } from "../stream.ts";
+import { type EndEvent, endIntent } from "./end.ts";
+import { isOpen } from "./state.ts";
+
+/** A rejection is an answer too: the intent is completed, and says that it was not approved. */
+function dataOf(approval: LiveApproval, rationale: string): JsonObject {
+  const { status, decided, args, edited } = approval;
+  const by = [...(decided?.by ?? [])];
+  const approved = status !== "rejected";
+  return {
+    approved,
+    decision: status,
+    rationale,
+    modifications: approved && edited ? args : null,
+    approved_by: approved ? by : [],
+    decided_by: by,
+    decided_at: new Date(decided?.at ?? 0).toISOString(),
+  };
+}
+
+function eventOf(approval: LiveApproval, rationale: string): EndEvent {
+  const by = approval.decided?.by[0] ?? "deadline";
+  if (approval.status === "expired")
+    return { type: "intent.timed_out", tv: 1, body: { deadline: approval.decideBy ?? 0 } };
+  if (approval.status === "cancelled")
+    return { type: "intent.cancelled", tv: 1, body: { by, reason: rationale } };
+  return { type: "intent.completed", tv: 1, body: { by, data: dataOf(approval, rationale) } };
+}
+
+/** The approval is over. */
+export function decideIntent(
+  draft: Draft,
+  intent: string,
+  approval: LiveApproval,
+  rationale: string,
+): Need | undefined {
+  const ref = intentStream(intent);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  if (state.status === "none" || !isOpen(state)) return undefined;
+  return endIntent(draft, intent, eventOf(approval, rationale));
+}

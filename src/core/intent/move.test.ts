@@ -1,0 +1,168 @@
+import { describe, test } from "node:test";
+import * as fc from "fast-check";
+import { DOER, INTENT, intent, SENDER, sentWorld, suspended } from "../../../tests/fixtures/intent-rules.ts";
+import { ANN } from "../../../tests/fixtures/rules.ts";
+import { runs } from "../../../tests/properties/runs.ts";
+import { fact, given, NOON, type World } from "../../testing/given.ts";
+import type { Draft, Need } from "../draft.ts";
+import { passIntentTime } from "./end.ts";
+import { acknowledge, answerIntent, cancelIntent, deliver, type Moved, waitsFor } from "./move.ts";
+
+const doer = { intent: INTENT, by: DOER };
+const done = { ...doer, status: "completed", data: { sorted: 12 } } as const;
+const failed = { ...doer, status: "failed", reason: "no mail" } as const;
+const delivered = fact(intent, "intent.delivered", { to: DOER });
+const acknowledged = fact(intent, "intent.acknowledged", { by: DOER });
+
+describe("the life of an intent", () => {
+  test("it is delivered once, however often it is handed over", () => {
+    const first = given(sentWorld()).when((draft) => deliver(draft, INTENT));
+    first.then([delivered]).answers({ status: "delivered" });
+    given(first.world)
+      .when((draft) => deliver(draft, INTENT))
+      .then([]);
+  });
+
+  test("it is acknowledged, waits for something, and is completed", () => {
+    const taken = given(sentWorld()).when((draft) => acknowledge(draft, doer));
+    taken.then([delivered, acknowledged]);
+    given(taken.world)
+      .when((draft) => acknowledge(draft, doer))
+      .then([])
+      .answers({ kind: "same" });
+    const waits = given(taken.world).when((draft) => waitsFor(draft, { ...doer, on: "int_9" }));
+    waits.then([fact(intent, "intent.waiting", { on: "int_9" })]);
+    given(waits.world)
+      .when((draft) => answerIntent(draft, done))
+      .then([fact(intent, "intent.completed", { by: DOER, data: { sorted: 12 } })]);
+  });
+
+  test("whoever answers at once has it: the receipt is recorded first", () => {
+    given(sentWorld())
+      .when((draft) => answerIntent(draft, failed))
+      .then([delivered, acknowledged, fact(intent, "intent.failed", { reason: "no mail" })]);
+  });
+
+  test("the first of two answers stands; the same again answers the same", () => {
+    const { world } = given(sentWorld()).when((draft) => answerIntent(draft, done));
+    given(world)
+      .when((draft) => answerIntent(draft, done))
+      .then([])
+      .answers({ kind: "same", status: "completed" });
+    for (const other of [failed, { ...done, data: { sorted: 13 } }, { ...done, by: ANN }])
+      given(world)
+        .when((draft) => answerIntent(draft, other))
+        .then([fact(intent, "intent.refused", { status: "completed" })])
+        .answers({ kind: "refused", code: "wrong_state" });
+  });
+
+  test("another agent does not speak for the recipient, nor the sender; a person may", () => {
+    for (const by of [SENDER, "agent:else", "service:x"])
+      given(sentWorld())
+        .when((draft) => answerIntent(draft, { ...done, by }))
+        .then([fact(intent, "intent.refused", { by })])
+        .answers({ kind: "refused", code: "not_eligible" });
+    given(sentWorld())
+      .when((draft) => answerIntent(draft, { ...done, by: ANN }))
+      .answers({ kind: "done" });
+    const world = sentWorld();
+    given({ ...world, facts: [...world.facts, suspended(ANN)] })
+      .when((draft) => answerIntent(draft, { ...done, by: ANN }))
+      .answers({ kind: "refused", code: "not_eligible" });
+  });
+
+  test("the sender takes it back, the recipient does not", () => {
+    const said = { intent: INTENT, reason: "changed my mind" };
+    given(sentWorld())
+      .when((draft) => cancelIntent(draft, { ...said, by: DOER }))
+      .answers({ kind: "refused", code: "not_eligible" });
+    const { world } = given(sentWorld()).when((draft) => cancelIntent(draft, { ...said, by: SENDER }));
+    given(world)
+      .when((draft) => cancelIntent(draft, { ...said, by: SENDER }))
+      .then([])
+      .answers({ kind: "same" });
+    given(world)
+      .when((draft) => answerIntent(draft, done))
+      .answers({ kind: "refused", status: "cancelled" });
+  });
+
+  test("its deadline is looked at by whoever decides, whether anybody has swept or not", () => {
+    const world = sentWorld({ withinMs: 1_000 });
+    const timedOut = fact(intent, "intent.timed_out", { deadline: NOON + 1_000 });
+    given(world, { now: NOON + 999 })
+      .when((draft) => passIntentTime(draft, INTENT))
+      .then([]);
+    given(world, { now: NOON + 1_000 })
+      .when((draft) => passIntentTime(draft, INTENT))
+      .then([timedOut])
+      .answers({ status: "timed_out" });
+    given(world, { now: NOON + 1_000 })
+      .when((draft) => answerIntent(draft, done))
+      .then([timedOut, fact(intent, "intent.refused", { status: "timed_out" })]);
+  });
+
+  test("nobody speaks for one that there is not", () => {
+    given([])
+      .when((draft) => acknowledge(draft, doer))
+      .then([])
+      .answers({ kind: "unknown" });
+  });
+});
+
+/** What may come of it, told without any of the rules: a table of who may do what where. */
+type Step = { readonly verb: string; readonly by: string };
+
+const OPEN = ["created", "delivered", "acknowledged", "waiting"];
+
+function modelled(status: string, { verb, by }: Step, late: boolean): string {
+  if (!OPEN.includes(status)) return status;
+  if (late) return "timed_out";
+  if (verb === "deliver") return status === "created" ? "delivered" : status;
+  if (verb === "cancel") return by === SENDER || by === ANN ? "cancelled" : status;
+  if (by !== DOER && by !== ANN) return status;
+  if (verb === "acknowledge") return status === "created" || status === "delivered" ? "acknowledged" : status;
+  return verb;
+}
+
+function ruled(draft: Draft, { verb, by }: Step): Need | Moved | { readonly status: string } {
+  const speaker = { intent: INTENT, by };
+  switch (verb) {
+    case "deliver":
+      return deliver(draft, INTENT);
+    case "acknowledge":
+      return acknowledge(draft, speaker);
+    case "waiting":
+      return waitsFor(draft, { ...speaker, on: "int_9" });
+    case "cancel":
+      return cancelIntent(draft, { ...speaker, reason: "enough" });
+    case "completed":
+      return answerIntent(draft, { ...speaker, status: "completed", data: {} });
+    default:
+      return answerIntent(draft, { ...speaker, status: "failed", reason: "no" });
+  }
+}
+
+describe("the life cycle against a table", () => {
+  test("whatever is asked in whatever order, it stands where the table says, and ends once", () => {
+    const step = fc.record({
+      verb: fc.constantFrom("deliver", "acknowledge", "waiting", "cancel", "completed", "failed"),
+      by: fc.constantFrom(DOER, SENDER, ANN, "agent:else"),
+    });
+    const ends = ["intent.completed", "intent.failed", "intent.timed_out", "intent.cancelled"];
+    void fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), fc.nat(14), (steps, lateFrom) => {
+        let world: World = sentWorld({ withinMs: 1_000 });
+        let status = "created";
+        for (const [index, one] of steps.entries()) {
+          const late = index >= lateFrom;
+          status = modelled(status, one, late);
+          const then = given(world, { now: late ? NOON + 1_000 : NOON }).when((draft) => ruled(draft, one));
+          world = then.world;
+          if (then.state(intent).status !== status) return false;
+        }
+        return world.facts.filter(({ type }) => ends.includes(type)).length <= 1;
+      }),
+      runs(300),
+    );
+  });
+});

@@ -1,0 +1,166 @@
+/**
+ * What the recipient says of an intent, and what else may end it.
+ *
+ * M1. Only the recipient speaks for it, or a person in good standing; only the sender takes it back, or such a person. What
+ *     people are to approve is decided by votes and in no other way.
+ * M2. Whoever answers has it: what was not said yet of its receipt is recorded first.
+ * M3. The first answer stands. The same said again answers the same; anything else is refused and recorded.
+ */
+import { cancel as cancelApproval } from "../approval/end.ts";
+import { digestOf } from "../digest.ts";
+import { type Draft, isNeed, type Need } from "../draft.ts";
+import type { NewEvent } from "../event.ts";
+import type { Json } from "../json.ts";
+import { isPerson } from "../principal.ts";
+import { intentStream, ROSTER } from "../stream.ts";
+import { type EndEvent, endIntent, lockIntent } from "./end.ts";
+import { type IntentStatus, isOpen, isUntaken, type LiveIntent } from "./state.ts";
+
+export type Speaker = { readonly intent: string; readonly by: string };
+
+export type Moved =
+  | { readonly kind: "done" | "same"; readonly status: IntentStatus }
+  | {
+      readonly kind: "refused";
+      readonly code: "not_eligible" | "wrong_state";
+      readonly status: IntentStatus;
+      readonly reason: string;
+    }
+  | { readonly kind: "unknown" };
+
+type Fault = { readonly code: "not_eligible" | "wrong_state"; readonly reason: string };
+
+const live = (draft: Draft, id: string): LiveIntent => draft.state(intentStream(id)) as LiveIntent;
+
+function refuse(draft: Draft, { intent, by }: Speaker, asked: string, fault: Fault): Moved {
+  const { status } = live(draft, intent);
+  const body = { asked, by, status, reason: fault.reason };
+  draft.append(intentStream(intent), [{ type: "intent.refused", tv: 1, body }]);
+  return { kind: "refused", status, ...fault };
+}
+
+function found(draft: Draft, { intent }: Speaker): Need | { readonly kind: "unknown" } | LiveIntent {
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined) return more;
+  return lockIntent(draft, intent) ?? { kind: "unknown" };
+}
+
+function whyNotBy(draft: Draft, by: string, owner: string): Fault | undefined {
+  if (by === owner && !isPerson(by)) return undefined;
+  if (!isPerson(by)) return { code: "not_eligible", reason: `it is not for ${by} to say` };
+  if (!draft.state(ROSTER).suspended.includes(by)) return undefined;
+  return { code: "not_eligible", reason: `${by} is not in good standing` };
+}
+
+/** What keeps somebody from speaking for the recipient. */
+function whyNot(draft: Draft, state: LiveIntent, { by }: Speaker): Fault | undefined {
+  if (state.approval !== null)
+    return { code: "wrong_state", reason: `people decide it, by the approval ${state.approval}` };
+  const fault = whyNotBy(draft, by, state.to);
+  if (fault !== undefined) return fault;
+  return isOpen(state) ? undefined : { code: "wrong_state", reason: `it is ${state.status} already` };
+}
+
+/** Handed over; said once, however often it is. */
+export function deliver(draft: Draft, intent: string): Need | { readonly status: string } {
+  const state = lockIntent(draft, intent);
+  if (state === undefined) return { status: "none" };
+  if (isNeed(state)) return state;
+  if (state.status === "created")
+    draft.append(intentStream(intent), [{ type: "intent.delivered", tv: 1, body: { to: state.to } }]);
+  return { status: live(draft, intent).status };
+}
+
+function receipt({ status, to }: LiveIntent, by: string): readonly NewEvent[] {
+  const taken = { type: "intent.acknowledged", tv: 1, body: { by } };
+  if (status === "created") return [{ type: "intent.delivered", tv: 1, body: { to } }, taken];
+  return status === "delivered" ? [taken] : [];
+}
+
+export function acknowledge(draft: Draft, speaker: Speaker): Need | Moved {
+  const state = found(draft, speaker);
+  if ("kind" in state) return state;
+  const { intent, by } = speaker;
+  if (state.acknowledged?.by === by) return { kind: "same", status: state.status };
+  const fault =
+    whyNot(draft, state, speaker) ??
+    (isUntaken(state)
+      ? undefined
+      : ({ code: "wrong_state", reason: `${state.acknowledged?.by} has it already` } as const));
+  if (fault !== undefined) return refuse(draft, speaker, "acknowledge", fault);
+  draft.append(intentStream(intent), receipt(state, by));
+  return { kind: "done", status: "acknowledged" };
+}
+
+export function waitsFor(draft: Draft, speaker: Speaker & { readonly on: string }): Need | Moved {
+  const state = found(draft, speaker);
+  if ("kind" in state) return state;
+  const { intent, by, on } = speaker;
+  const fault = whyNot(draft, state, speaker);
+  if (fault !== undefined) return refuse(draft, speaker, "waiting", fault);
+  if (state.status === "waiting" && state.waitsOn === on) return { kind: "same", status: "waiting" };
+  const waiting = { type: "intent.waiting", tv: 1, body: { by, on } };
+  draft.append(intentStream(intent), [...receipt(state, by), waiting]);
+  return { kind: "done", status: "waiting" };
+}
+
+export type Answering = Speaker &
+  (
+    | { readonly status: "completed"; readonly data: Json }
+    | { readonly status: "failed"; readonly reason: string }
+  );
+
+function isRepeat(draft: Draft, { end }: LiveIntent, answering: Answering): boolean {
+  if (end === null || end.by !== answering.by || end.status !== answering.status) return false;
+  if (end.status === "completed" && answering.status === "completed")
+    return digestOf(end.data) === digestOf(draft.keep(answering.data));
+  return end.status === "failed" && answering.status === "failed" && end.reason === answering.reason;
+}
+
+function endOf(draft: Draft, answering: Answering): EndEvent {
+  const { by } = answering;
+  return answering.status === "completed"
+    ? { type: "intent.completed", tv: 1, body: { by, data: draft.keep(answering.data) } }
+    : { type: "intent.failed", tv: 1, body: { by, reason: answering.reason } };
+}
+
+export function answerIntent(draft: Draft, answering: Answering): Need | Moved {
+  const state = found(draft, answering);
+  if ("kind" in state) return state;
+  if (isRepeat(draft, state, answering)) return { kind: "same", status: state.status };
+  const fault = whyNot(draft, state, answering);
+  if (fault !== undefined) return refuse(draft, answering, answering.status, fault);
+  const { intent, by } = answering;
+  draft.append(intentStream(intent), receipt(state, by));
+  return endIntent(draft, intent, endOf(draft, answering)) ?? { kind: "done", status: answering.status };
+}
+
+export type Cancelling = Speaker & { readonly reason: string };
+
+/** The caller knows that this may be done. */
+export function withdrawIntent(draft: Draft, { intent, by, reason }: Cancelling): Need | Moved {
+  const state = lockIntent(draft, intent);
+  if (state === undefined) return { kind: "unknown" };
+  if (isNeed(state)) return state;
+  if (!isOpen(state)) return { kind: "same", status: state.status };
+  const more =
+    state.approval === null
+      ? endIntent(draft, intent, { type: "intent.cancelled", tv: 1, body: { by, reason } })
+      : cancelApproval(draft, { approval: state.approval, by, reason });
+  if (more !== undefined && isNeed(more)) return more;
+  return { kind: "done", status: live(draft, intent).status };
+}
+
+export function cancelIntent(draft: Draft, cancelling: Cancelling): Need | Moved {
+  const state = found(draft, cancelling);
+  if ("kind" in state) return state;
+  const { by } = cancelling;
+  if (state.end?.status === "cancelled" && state.end.by === by) return { kind: "same", status: "cancelled" };
+  const over: Fault = { code: "wrong_state", reason: `it is ${state.status} already` };
+  const fault = whyNotBy(draft, by, state.from) ?? (isOpen(state) ? undefined : over);
+  if (fault !== undefined) return refuse(draft, cancelling, "cancel", fault);
+  const moved = withdrawIntent(draft, cancelling);
+  return moved.kind === "done" && moved.status !== "cancelled"
+    ? { kind: "refused", code: "wrong_state", status: moved.status, reason: `it is ${moved.status} already` }
+    : moved;
+}

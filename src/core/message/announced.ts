@@ -1,0 +1,182 @@
+/**
+ * The one table of which entries are told to the outside, and what is said of each.
+ *
+ * T1. What is said is made of two entries that never change: the stream's first, which says what it is about, and the one
+ *     that is told of. So every attempt says the same.
+ */
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import type { StreamRef } from "../stream.ts";
+import { cutTitle } from "./title.ts";
+
+export type Bodies = { readonly first: JsonObject; readonly body: JsonObject };
+type Facts = { readonly [field: string]: Json | undefined };
+type Saying = {
+  /** For people, in the subject of a mail. */
+  readonly title: (about: string) => string;
+  readonly data: (bodies: Bodies, id: string) => Facts;
+};
+
+const time = (at: Json | undefined): string | null =>
+  typeof at === "number" ? new Date(at).toISOString() : null;
+
+function questionOf({ first }: Bodies, id: string): Facts {
+  const { subject } = first;
+  return {
+    approval: id,
+    about: isJsonObject(subject) ? subject["kind"] : "action",
+    action: first["action"],
+    tool: first["tool"],
+    effect_class: first["effectClass"],
+    arguments: first["args"],
+    arguments_digest: first["argsDigest"],
+    agent: first["agent"],
+    requester: first["requester"],
+    agent_says: first["says"],
+    rule: first["rule"],
+    reason: first["reason"],
+  };
+}
+
+const asked = (bodies: Bodies, id: string): Facts => ({
+  ...questionOf(bodies, id),
+  approvers: bodies.first["approvers"],
+  stages: bodies.first["stages"],
+  decide_by: time(bodies.first["decideBy"]),
+  execute_by: time(bodies.first["executeBy"]),
+  binding: bodies.first["binding"],
+});
+
+const moved = (bodies: Bodies, id: string): Facts => ({
+  ...questionOf(bodies, id),
+  stage: bodies.body["stage"],
+  decide_by: time(bodies.body["decideBy"]),
+});
+
+const reminded = (bodies: Bodies, id: string): Facts => ({
+  ...moved(bodies, id),
+  why: bodies.body["why"],
+  also: bodies.body["also"],
+});
+
+const handed = (bodies: Bodies, id: string): Facts => ({
+  ...questionOf(bodies, id),
+  by: bodies.body["by"],
+  to: bodies.body["to"],
+  decision_reason: bodies.body["reason"],
+});
+
+const decided = (bodies: Bodies, id: string): Facts => ({
+  ...questionOf(bodies, id),
+  by: bodies.body["by"],
+  decision_reason: bodies.body["reason"],
+});
+
+const effect = ({ first, body }: Bodies, id: string): Facts => ({
+  action: id,
+  request_id: first["requestId"],
+  tool: first["tool"],
+  effect_class: first["effectClass"],
+  arguments: first["args"],
+  arguments_digest: first["argsDigest"],
+  agent: first["agent"],
+  requester: first["requester"],
+  status: body["status"],
+  by: body["by"],
+  reason: body["reason"],
+});
+
+const alert = ({ first }: Bodies, id: string): Facts => ({
+  alert: id,
+  monitor: first["monitor"],
+  rule: first["rule"],
+  severity: first["severity"],
+  subject: first["subject"],
+  workflow: first["workflow"],
+  figures: first["figures"],
+  says: first["says"],
+  approval: first["approval"],
+});
+
+const workflow = ({ first, body }: Bodies, id: string): Facts => ({
+  workflow: id,
+  name: first["name"],
+  agent: first["agent"],
+  requester: first["requester"],
+  code: body["code"],
+  by: body["by"],
+  reason: body["reason"],
+  result: body["result"],
+});
+
+const killSwitch = ({ body }: Bodies, id: string): Facts => ({
+  scope: id,
+  by: body["by"],
+  reason: body["reason"],
+});
+
+const budget = ({ body }: Bodies, id: string): Facts => ({
+  budget: id,
+  effect: body["effect"],
+  amount: { currency: body["currency"] ?? null, micros: body["micros"] ?? null },
+  reason: body["reason"],
+});
+
+const test = ({ first }: Bodies, id: string): Facts => ({ endpoint: id, name: first["name"] });
+
+const say = (words: string, data: Saying["data"]): Saying => ({
+  title: (about) => cutTitle(words, about),
+  data,
+});
+
+/** The type of a message is that of its entry. */
+export const ANNOUNCED: ReadonlyMap<string, Saying> = new Map([
+  ["approval.requested", say("Approval needed", asked)],
+  ["approval.stage_met", say("Approval needed, next stage", moved)],
+  ["approval.escalated", say("Approval needed, time was up before", moved)],
+  ["approval.extended", say("More time to decide", moved)],
+  ["approval.reminded", say("Reminder, still to be decided", reminded)],
+  ["approval.widened", say("Approval needed, more people may decide", reminded)],
+  ["approval.delegated", say("Approval needed, handed over", handed)],
+  ["approval.approved", say("Approved", decided)],
+  ["approval.modified", say("Approved with changes", decided)],
+  ["approval.rejected", say("Rejected", decided)],
+  ["approval.expired", say("Expired, nobody decided", decided)],
+  ["approval.cancelled", say("Taken back", decided)],
+  ["approval.revoked", say("Approval revoked", decided)],
+  ["effect.in_doubt", say("In doubt", effect)],
+  ["effect.resolved", say("No longer in doubt", effect)],
+  ["alert.raised", say("Alert", alert)],
+  ["alert.cleared", say("Alert is over", alert)],
+  ["workflow.completed", say("Workflow completed", workflow)],
+  ["workflow.failed", say("Workflow failed", workflow)],
+  ["switch.stopped", say("Stopped by the kill switch", killSwitch)],
+  ["switch.released", say("Released by the kill switch", killSwitch)],
+  ["budget.refused", say("Over budget", budget)],
+  ["endpoint.tested", say("Test message", test)],
+]);
+
+/** What it is called: the tool, the workflow, the rule, the scope. */
+function nameOf({ kind, id }: StreamRef, first: JsonObject): string {
+  if (kind === "alert") return `${String(first["rule"])}: ${String(first["subject"])}`;
+  const name = kind === "action" || kind === "approval" ? first["tool"] : first["name"];
+  return typeof name === "string" ? name : id;
+}
+
+export type Said = { readonly title: string; readonly data: JsonObject };
+
+/** Undefined where nothing is told of such an entry. */
+export function sayingOf(type: string, ref: StreamRef, bodies: Bodies): Said | undefined {
+  const saying = ANNOUNCED.get(type);
+  if (saying === undefined) return undefined;
+  const facts = Object.entries(saying.data(bodies, ref.id)).filter(([, value]) => value !== undefined);
+  return {
+    title: saying.title(nameOf(ref, bodies.first)),
+    data: Object.fromEntries(facts) as JsonObject,
+  };
+}
+
+/** Whether an endpoint could ever hear of it: a type, or a beginning of some that ends in `*`. */
+export function isKnownEvent(event: string): boolean {
+  if (!event.endsWith("*")) return ANNOUNCED.has(event);
+  return [...ANNOUNCED.keys()].some((type) => type.startsWith(event.slice(0, -1)));
+}

@@ -1,0 +1,40 @@
+/** Whom a mail goes to: by the roster as it stands when the message is made, and again when it is sent. */
+import { delegationsIn, isEligible, type LiveApproval } from "../approval/state.ts";
+import { peopleAmong, type RosterState } from "../roster.ts";
+
+/** Those who may decide the approval that a message is about. */
+export const APPROVERS = "approvers";
+
+/** Whom its rule names, or a seat was handed to, as long as they may decide it now. A rule that names nobody means nobody here. */
+export function askedOf(approval: LiveApproval, roster: RosterState): readonly string[] {
+  const seats = delegationsIn(approval, approval.stage).map(({ to }) => to);
+  const named = peopleAmong(roster, [...(approval.approvers.from ?? []), ...seats]);
+  return named.filter((person) => isEligible(approval, roster, person));
+}
+
+function isReachable({ members, suspended }: RosterState, person: string): boolean {
+  return members.get(person)?.mail != null && !suspended.includes(person);
+}
+
+const isListed = (name: string): boolean => name.startsWith("role:") || name.startsWith("group:");
+
+/**
+ * Each once. People who are named are written to even if nobody knows where, so that it shows; of roles, groups and
+ * approvers only those who can be reached.
+ */
+export function recipientsOf(
+  roster: RosterState,
+  to: readonly string[],
+  approvers: readonly string[],
+): readonly string[] {
+  const named = to.filter((name) => name !== APPROVERS && !isListed(name));
+  const meant = [...to.filter(isListed), ...(to.includes(APPROVERS) ? approvers : [])];
+  const listed = peopleAmong(roster, meant).filter((person) => isReachable(roster, person));
+  return [...new Set([...named, ...listed])];
+}
+
+/** Null when a person has no address, or is suspended. */
+export function addressOf(roster: RosterState, to: string): string | null {
+  if (!to.startsWith("person:")) return to;
+  return isReachable(roster, to) ? (roster.members.get(to)?.mail ?? null) : null;
+}

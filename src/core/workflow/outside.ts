@@ -1,0 +1,218 @@
+/**
+ * A workflow that an agent drives from outside: no definition, no process that runs it. The agent says when it starts, stands
+ * at a checkpoint, is done or has failed.
+ *
+ * D1. Only the agent that it was created for drives it. What the states do not allow is refused and recorded.
+ * D2. A checkpoint under a request id is reached once: asking again answers what became of it.
+ * D3. It is not completed while something that it has begun is open: running, in doubt, or waiting for people.
+ */
+import { digestOf } from "../digest.ts";
+import type { Draft, Need } from "../draft.ts";
+import type { NewEvent } from "../event.ts";
+import type { Json } from "../json.ts";
+import { actionStream, approvalStream, workflowStream } from "../stream.ts";
+import type { Artifact } from "../transaction.ts";
+import { askAbout, type Question } from "./ask.ts";
+import { settleCall } from "./call.ts";
+import { type Created, type Creation, createWorkflow } from "./create.ts";
+import { refuseMove } from "./end.ts";
+import type { Irreversible, ReachedBody } from "./events.ts";
+import { failWorkflow } from "./fail.ts";
+import { beginRollback, targetOf } from "./rollback.ts";
+import { lockWorkflow } from "./run.ts";
+import { type LiveWorkflow, mayMove, type WorkflowStatus } from "./state.ts";
+
+export type Driver = { readonly workflow: string; readonly agent: string };
+
+export type NotDriven =
+  | { readonly kind: "unknown" }
+  /** A definition drives it. */
+  | { readonly kind: "not_outside" }
+  | { readonly kind: "not_yours" }
+  | { readonly kind: "refused"; readonly status: WorkflowStatus; readonly reason: string };
+
+export type Drove = { readonly kind: "done"; readonly state: LiveWorkflow };
+
+const isDriven = (answer: Need | NotDriven | LiveWorkflow): answer is LiveWorkflow => !("kind" in answer);
+
+function driven(draft: Draft, { workflow, agent }: Driver): Need | NotDriven | LiveWorkflow {
+  const state = lockWorkflow(draft, workflow);
+  if (state === undefined) return { kind: "unknown" };
+  if ("kind" in state) return state;
+  if (state.isOutside !== true) return { kind: "not_outside" };
+  return state.agent === agent ? state : { kind: "not_yours" };
+}
+
+function refuse(
+  draft: Draft,
+  { workflow, agent: by }: Driver,
+  { status }: LiveWorkflow,
+  [asked, reason]: readonly [string, string],
+): NotDriven {
+  refuseMove(draft, { workflow, by, reason, status }, asked, reason);
+  return { kind: "refused", status, reason };
+}
+
+const live = (draft: Draft, id: string): LiveWorkflow => draft.state(workflowStream(id)) as LiveWorkflow;
+const drove = (draft: Draft, { workflow }: Driver): Drove => ({ kind: "done", state: live(draft, workflow) });
+
+/** Under a request id that is taken, only the very same workflow is meant. */
+export function createOutside(draft: Draft, creation: Creation): Need | Created {
+  const made = createWorkflow(draft, creation);
+  if (made.kind !== "existing" || made.workflow === creation.workflow) return made;
+  const { name, description, agent, parties, escrow, checkpoints } = live(draft, made.workflow);
+  const wanted = creation.body;
+  const isSame =
+    digestOf({ name, description, agent, parties, escrow, checkpoints }) ===
+    digestOf({
+      name: wanted.name,
+      description: wanted.description,
+      agent: wanted.agent,
+      parties: wanted.parties,
+      escrow: wanted.escrow,
+      checkpoints: wanted.checkpoints,
+    });
+  return isSame ? made : { kind: "conflict", workflow: made.workflow };
+}
+
+export function startOutside(draft: Draft, driver: Driver): Need | NotDriven | Drove {
+  const state = driven(draft, driver);
+  if (!isDriven(state)) return state;
+  // Said again, before anything has come of it.
+  const isFresh = state.status === "executing" && state.generation === 1 && state.operations === 0;
+  if (isFresh) return drove(draft, driver);
+  if (state.status !== "initialized") return refuse(draft, driver, state, ["start", `it is ${state.status}`]);
+  draft.append(workflowStream(driver.workflow), [
+    { type: "workflow.started", tv: 1, body: { epoch: driver.agent } },
+  ]);
+  return drove(draft, driver);
+}
+
+export type OutsideReach = {
+  /** The last entry that whoever captured it has seen: what it could not undo is told as of there. */
+  readonly seq: number;
+  readonly requestId: string | null;
+  readonly body: Omit<ReachedBody, "op" | "requestId">;
+  readonly artifact: Artifact;
+  /** null: nobody has to be asked. */
+  readonly ask:
+    | (Omit<Question, "op"> & {
+        readonly canRollback: boolean;
+        readonly irreversible: readonly Irreversible[];
+      })
+    | null;
+};
+
+export type Reached = {
+  /** `passed`: nobody is asked, or people have agreed; `decided`: they have not, and it goes or has gone back. */
+  readonly kind: "waiting" | "passed" | "decided";
+  readonly state: LiveWorkflow;
+  readonly approval: string | null;
+};
+
+/** undefined: it was not reached before. A commit whose fate was unknown is known by its snapshot. */
+function reachedBefore(state: LiveWorkflow, { requestId, body }: OutsideReach): Reached | undefined {
+  const own = `#${body.snapshot.id}`;
+  const isIt = (one: { readonly op: string; readonly requestId?: string }) =>
+    one.op.endsWith(own) || (requestId !== null && one.requestId === requestId);
+  const { pending, passed, lastDecision } = state;
+  if (pending !== null && isIt(pending)) return { kind: "waiting", state, approval: pending.approval };
+  const there = passed.find(isIt);
+  if (there !== undefined) return { kind: "passed", state, approval: there.approval };
+  if (lastDecision === null || !isIt(lastDecision)) return undefined;
+  return { kind: "decided", state, approval: lastDecision.approval };
+}
+
+export function reachOutside(
+  draft: Draft,
+  driver: Driver,
+  reach: OutsideReach,
+): Need | NotDriven | Reached | { readonly kind: "moved" } {
+  const state = driven(draft, driver);
+  if (!isDriven(state)) return state;
+  const before = reachedBefore(state, reach);
+  if (before !== undefined) return before;
+  if (state.status !== "executing")
+    return refuse(draft, driver, state, ["checkpoint", `it is ${state.status}`]);
+  if (state.seq !== reach.seq) return { kind: "moved" };
+  const { ask } = reach;
+  const more = ask === null ? undefined : draft.need({ write: [approvalStream(ask.approval)] });
+  if (more !== undefined) return more;
+  const op = `${driver.workflow}/${state.generation}//${reach.body.name}#${reach.body.snapshot.id}`;
+  draft.attach(reach.artifact);
+  draft.append(workflowStream(driver.workflow), [reachedEvent(draft, reach, op)]);
+  if (ask !== null) askAbout(draft, driver.workflow, state, { ...ask, op });
+  const kind = ask === null ? "passed" : "waiting";
+  return { kind, state: live(draft, driver.workflow), approval: ask?.approval ?? null };
+}
+
+function reachedEvent(draft: Draft, { body: given, ask, requestId }: OutsideReach, op: string): NewEvent {
+  const named = requestId === null ? {} : { requestId };
+  const body = { ...given, op, outputs: draft.keep(given.outputs), ...named };
+  if (ask === null) return { type: "checkpoint.passed", tv: 1, body };
+  const { approval, canRollback, irreversible } = ask;
+  return { type: "checkpoint.reached", tv: 1, body: { ...body, approval, canRollback, irreversible } };
+}
+
+/** Actions that were refused have ended; the workflow is told now. What is open still is answered. */
+function closeCalls(draft: Draft, state: LiveWorkflow): Need | { readonly open: readonly string[] } {
+  const ids = state.open.filter((one) => one.startsWith("act_"));
+  const more = draft.need({ read: ids.map(actionStream) });
+  if (more !== undefined) return more;
+  const open: string[] = [];
+  for (const id of ids) {
+    if (draft.state(actionStream(id)).phase === "refused") {
+      const missing = settleCall(draft, id);
+      if (missing !== undefined) return missing;
+    } else open.push(id);
+  }
+  return { open };
+}
+
+function isSameEnd({ end }: LiveWorkflow, kept: Json): boolean {
+  return end?.status === "completed" && digestOf(end.result) === digestOf(kept);
+}
+
+export function completeOutside(draft: Draft, driver: Driver, result: Json): Need | NotDriven | Drove {
+  const state = driven(draft, driver);
+  if (!isDriven(state)) return state;
+  const kept = draft.keep(result);
+  if (isSameEnd(state, kept)) return drove(draft, driver);
+  if (!mayMove(state.status, "settling"))
+    return refuse(draft, driver, state, ["complete", `it is ${state.status}`]);
+  const closed = closeCalls(draft, state);
+  if ("kind" in closed) return closed;
+  if (closed.open.length > 0)
+    return refuse(draft, driver, state, ["complete", `${closed.open.join(", ")} has not ended`]);
+  draft.append(workflowStream(driver.workflow), [
+    { type: "workflow.settling", tv: 1, body: { operations: state.operations } },
+    { type: "workflow.completed", tv: 1, body: { result: kept } },
+  ]);
+  return drove(draft, driver);
+}
+
+function isFailedSo({ end, rollback }: LiveWorkflow, reason: string): boolean {
+  if (rollback !== null) return rollback.by === "workflow" && rollback.reason === reason;
+  return end?.status === "failed" && end.code === "error" && end.reason === reason;
+}
+
+/** What it did is undone first where it was created so. */
+export function failOutside(draft: Draft, driver: Driver, reason: string): Need | NotDriven | Drove {
+  const state = driven(draft, driver);
+  if (!isDriven(state)) return state;
+  if (isFailedSo(state, reason)) return drove(draft, driver);
+  // One that goes back is not the agent's to break off: it undoes, or a person cancels.
+  if (state.status === "rolling_back" || !mayMove(state.status, "failed"))
+    return refuse(draft, driver, state, ["fail", `it is ${state.status}`]);
+  const { workflow, agent } = driver;
+  const more =
+    state.rollbackEnabled && state.status === "executing"
+      ? beginRollback(
+          draft,
+          workflow,
+          { to: null, by: "workflow", reason, after: "fail", scope: "all", rejected: null },
+          targetOf(state, null) ?? { op: null, seq: 0 },
+        )
+      : failWorkflow(draft, workflow, { code: "error", reason, by: agent, report: null });
+  return more ?? drove(draft, driver);
+}

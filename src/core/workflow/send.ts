@@ -1,0 +1,68 @@
+/**
+ * Intents of a workflow: sent and waited for as operations of its own.
+ *
+ * Y1. What it sends comes to be in the commit in which its stream says so, and is sent once however often it is replayed.
+ * Y2. Whoever ends the intent tells the workflow in the same commit; one that is over already is told at once.
+ */
+import { digestOf } from "../digest.ts";
+import { type Draft, isNeed, type Need } from "../draft.ts";
+import type { NewEvent } from "../event.ts";
+import { awaitIntent } from "../intent/await.ts";
+import { type Sending, sendIntent } from "../intent/send.ts";
+import { workflowStream } from "../stream.ts";
+import { heldBy, type Recorded, type Runner, wasRecorded, written } from "./run.ts";
+
+export type NotSent = { readonly kind: "unmeetable"; readonly reason: string };
+
+export function sendFrom(
+  draft: Draft,
+  runner: Runner,
+  {
+    op,
+    before,
+    sending,
+  }: { readonly op: string; readonly before: readonly NewEvent[]; readonly sending: Sending },
+): Need | Recorded | NotSent {
+  const state = heldBy(draft, runner, "run");
+  if ("kind" in state) return state;
+  if (wasRecorded(state, runner)) return written(draft, state, runner.workflow, []);
+  if (state.status !== "executing") return { kind: "turned" };
+  const sent = sendIntent(draft, sending);
+  if (sent.kind === "need" || sent.kind === "unmeetable") return sent;
+  const { intentType, to, payload } = sending;
+  const body = { op, intent: sent.intent, intentType, to, payloadDigest: digestOf(payload) };
+  const events = [...before, { type: "send.made", tv: 1, body }];
+  draft.append(workflowStream(runner.workflow), events);
+  return written(draft, state, runner.workflow, events);
+}
+
+export type FlowWait = {
+  readonly op: string;
+  readonly intent: string;
+  readonly withinMs: number | null;
+  /** It was recorded before, and is taken up again. */
+  readonly isKnown: boolean;
+  readonly before: readonly NewEvent[];
+};
+
+function begin(draft: Draft, { op, intent, withinMs, isKnown, before }: FlowWait): readonly NewEvent[] {
+  const until = withinMs === null ? null : draft.now + withinMs;
+  const began = { type: "wait.began", tv: 1, body: { op, intent, until } };
+  return isKnown ? before : [...before, began];
+}
+
+/** Answers nothing of what it wrote: whoever runs it reads what its stream says now. */
+export function waitIn(
+  draft: Draft,
+  runner: Runner,
+  wait: FlowWait,
+): Need | Recorded | { readonly kind: "unknown" } {
+  const state = heldBy(draft, runner, "run");
+  if ("kind" in state) return state;
+  if (wasRecorded(state, runner)) return written(draft, state, runner.workflow, []);
+  if (state.status !== "executing" && !wait.isKnown) return { kind: "turned" };
+  draft.append(workflowStream(runner.workflow), begin(draft, wait));
+  const awaited = awaitIntent(draft, wait.intent, { workflow: runner.workflow, op: wait.op });
+  if (isNeed(awaited) || awaited.kind === "unknown") return awaited as Need | { readonly kind: "unknown" };
+  return written(draft, state, runner.workflow, []);
+}

@@ -1,0 +1,133 @@
+/** What programs hand to the verbs of intents, checked before anything is looked at. */
+import { shown } from "../../core/error-text.ts";
+import { HUMAN_APPROVAL, recipientOf } from "../../core/intent/address.ts";
+import { INTENT_STATUSES, type IntentStatus } from "../../core/intent/state.ts";
+import { isPrincipal } from "../../core/principal.ts";
+import { checkFields, checkId, wrong } from "../check-call.ts";
+
+export type OutgoingIntent = {
+  /** What is asked for: `human_approval` asks people, anything else is the recipient's to understand. */
+  readonly intentType: string;
+  /** `agent://name`; for `human_approval` a person, role or group: `agent://approver` is `role:supervisor`. */
+  readonly toAgent: string;
+  readonly payload?: unknown;
+  /** Sending the same again under it answers the same intent. */
+  readonly requestId?: string;
+  /** The intent is timed out after this; never, unless set. */
+  readonly withinMs?: number;
+  /** The intent for whose sake this one is sent. */
+  readonly parent?: string;
+  /** A word of the sender's that several intents share. */
+  readonly correlation?: string;
+  /** Who sends it; the program's own agent unless set. */
+  readonly from?: string;
+};
+
+export type IntentPage = {
+  readonly status?: IntentStatus;
+  /** A principal, role or group; `agent://name` means the agent. */
+  readonly to?: string;
+  readonly from?: string;
+  readonly limit?: number;
+  readonly after?: string;
+  readonly order?: "oldest" | "newest";
+};
+
+export type WaitOptions = {
+  /** How long to wait; for ever, unless set. The intent goes on after it. */
+  readonly timeoutSeconds?: number;
+  readonly signal?: AbortSignal;
+};
+
+export type IntentAnswer = {
+  /** The recipient; the program's own agent unless set. */
+  readonly by?: string;
+} & ({ readonly data: unknown } | { readonly failed: string });
+
+const TYPE = /^[A-Za-z][A-Za-z0-9_.:-]{0,99}$/;
+const SEND = ["intentType", "toAgent", "payload", "requestId", "withinMs", "parent", "correlation", "from"];
+
+function checkText(field: string, value: unknown): void {
+  if (value === undefined) return;
+  if (typeof value !== "string" || value === "" || value.length > 200 || !value.isWellFormed())
+    wrong(`The ${field} of an intent is a text of 1 to 200 characters.`);
+}
+
+export function checkSpeaker(by: unknown): void {
+  if (by !== undefined && !isPrincipal(by))
+    wrong(`"${shown(by)}" is not a principal: write agent:<name> or person:<name>.`);
+}
+
+/** The intent as it is given, and for whom it is. */
+export function checkOutgoing(given: OutgoingIntent): OutgoingIntent & { readonly to: string } {
+  const { intentType, toAgent, requestId, withinMs, parent, correlation, from } = checkFields(
+    "An intent",
+    given,
+    SEND,
+  );
+  if (typeof intentType !== "string" || !TYPE.test(intentType))
+    wrong("The type of an intent is a word of letters and digits, such as human_approval.");
+  if (typeof toAgent !== "string" || toAgent.length > 250) wrong("An intent is sent to agent://<name>.");
+  const to = recipientOf(intentType, toAgent);
+  if (to === undefined)
+    return wrong(
+      intentType === HUMAN_APPROVAL
+        ? `"${shown(toAgent)}" names nobody who could approve: write agent://approver, person:<name>, role:<role> or group:<name>.`
+        : `"${shown(toAgent)}" is not an agent's address: write agent://<name>.`,
+    );
+  checkText("request id", requestId);
+  checkText("parent", parent);
+  checkText("correlation", correlation);
+  checkSpeaker(from);
+  if (withinMs !== undefined && !(Number.isSafeInteger(withinMs) && withinMs > 0))
+    wrong("The time of an intent is a whole number of milliseconds of at least 1.");
+  return { ...given, to };
+}
+
+const MOST = 1_000;
+
+export function checkIntentPage(page: IntentPage): IntentPage {
+  const { status, limit, order, to, from, after } = checkFields("A page of intents", page, [
+    "status",
+    "to",
+    "from",
+    "limit",
+    "after",
+    "order",
+  ]);
+  if (status !== undefined && !INTENT_STATUSES.includes(status))
+    wrong(`An intent's status is one of ${INTENT_STATUSES.join(", ")}, not "${shown(status)}".`);
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MOST))
+    wrong(`A limit is a whole number from 1 to ${MOST}.`);
+  if (order !== undefined && order !== "oldest" && order !== "newest")
+    wrong("A list's order is oldest or newest.");
+  for (const text of [to, from, after]) if (text !== undefined) checkId("What is listed", text);
+  return page;
+}
+
+export function checkWait(options: WaitOptions): WaitOptions {
+  const { timeoutSeconds, signal } = checkFields("Waiting", options, ["timeoutSeconds", "signal"]);
+  if (timeoutSeconds !== undefined && !(Number.isFinite(timeoutSeconds) && timeoutSeconds >= 0))
+    wrong("timeoutSeconds is a number of at least 0.");
+  if (signal !== undefined && !(signal instanceof AbortSignal)) wrong("A signal is an AbortSignal.");
+  return options;
+}
+
+export function checkAnswer(answer: IntentAnswer): IntentAnswer {
+  const given: { by?: unknown; data?: unknown; failed?: unknown } = checkFields("An answer", answer, [
+    "by",
+    "data",
+    "failed",
+  ]);
+  checkSpeaker(given.by);
+  const isFailed = "failed" in answer;
+  if (isFailed === "data" in answer) wrong("An answer has either data, or why it failed.");
+  if (isFailed) checkReason(given.failed);
+  return answer;
+}
+
+export function checkReason(reason: unknown): string {
+  if (typeof reason === "string" && reason.trim() !== "" && reason.isWellFormed() && reason.length <= 10_000)
+    return reason;
+  return wrong("A reason of at most 10000 characters is needed.");
+}

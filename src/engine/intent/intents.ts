@@ -1,0 +1,172 @@
+/** Reading intents, and saying what becomes of them. */
+import type { Draft, Need } from "../../core/draft.ts";
+import { shown } from "../../core/error-text.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import { recipientOf } from "../../core/intent/address.ts";
+import type { IntentTerms } from "../../core/intent/events.ts";
+import { acknowledge, answerIntent, cancelIntent, type Moved, waitsFor } from "../../core/intent/move.ts";
+import {
+  type IntentEnd,
+  type LifecycleStatus,
+  type LiveIntent,
+  lifecycleOf,
+} from "../../core/intent/state.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import { intentStream, ROSTER } from "../../core/stream.ts";
+import type { ViewRow } from "../../stores/store.ts";
+import { wrong } from "../check-call.ts";
+import { plainJson } from "../prepare-args.ts";
+import { loadValue, readState } from "../read-state.ts";
+import { runCommand } from "../run-command.ts";
+import type { Runtime } from "../runtime.ts";
+import { redactJson, redactText, resolveAll } from "../secrets.ts";
+import { checkReason, type IntentAnswer, type IntentPage } from "./check-intent.ts";
+
+type Place = Pick<Runtime, "store" | "tenant">;
+
+/** An intent in full. */
+export type Intent = Omit<IntentTerms, "payloadDigest"> & {
+  readonly id: string;
+  readonly lifecycleStatus: LifecycleStatus;
+} & Pick<LiveIntent, "status" | "sentAt" | "deliveredAt" | "acknowledged" | "waitsOn" | "end">;
+
+export type IntentSummary = { readonly id: string; readonly [field: string]: Json };
+export type IntentList = { readonly items: readonly IntentSummary[]; readonly next: string | null };
+
+export function unknownIntent(id: string): HoldpointError {
+  return new HoldpointError("unknown_id", `There is no intent ${shown(id)}.`, {
+    next: "`holdpoint intents list` lists them.",
+  });
+}
+
+/** What people changed may be large, and is then kept beside the answer. */
+export async function loadData(place: Place, kept: Json, approval: string | null): Promise<Json> {
+  const data = await loadValue(place, kept);
+  if (approval === null || !isJsonObject(data) || data["modifications"] == null) return data;
+  return { ...data, modifications: await loadValue(place, data["modifications"]) };
+}
+
+async function loadEnd(place: Place, { end, approval }: LiveIntent): Promise<IntentEnd | null> {
+  if (end?.status !== "completed") return end;
+  return { ...end, data: await loadData(place, end.data, approval) };
+}
+
+export async function liveIntent(place: Place, id: string): Promise<LiveIntent> {
+  const state = await readState(place, intentStream(id));
+  if (state.status === "none") throw unknownIntent(id);
+  return state;
+}
+
+export async function intentOf(place: Place, id: string, state: LiveIntent): Promise<Intent> {
+  const { payloadDigest: _digest, waiters: _waiters, changedAt: _changed, ...rest } = state;
+  const payload = await loadValue(place, state.payload);
+  const end = await loadEnd(place, state);
+  return structuredClone({ ...rest, id, lifecycleStatus: lifecycleOf(state.status), payload, end });
+}
+
+export async function getIntent(place: Place, id: string): Promise<Intent> {
+  return intentOf(place, id, await liveIntent(place, id));
+}
+
+function cursorOf(cursor: string | undefined): { after?: { at: number; stream: string } } {
+  if (cursor === undefined) return {};
+  const [, at, id] = /^(\d{1,16})-(int_[0-9A-Z]{26})$/.exec(cursor) ?? [];
+  if (at === undefined) return wrong(`"${shown(cursor)}" is not a cursor of this list.`);
+  return { after: { at: Number(at), stream: `intent/${id}` } };
+}
+
+const cursorAt = ({ at, stream }: ViewRow): string => `${at}-${stream.id}`;
+
+/** `agent://name` is what senders write. */
+function bucketOf(address: string): string {
+  return address.startsWith("agent://") ? (recipientOf("", address) ?? address) : address;
+}
+
+/** The narrowest list that holds what is asked for. */
+function viewOf({ to, from, status }: IntentPage): { readonly view: string; readonly bucket?: string } {
+  if (to !== undefined) return { view: "intents_to", bucket: bucketOf(to) };
+  if (from !== undefined) return { view: "intents_from", bucket: bucketOf(from) };
+  return { view: "intents", ...(status === undefined ? {} : { bucket: status }) };
+}
+
+function fits({ data }: ViewRow, { to, from, status }: IntentPage): boolean {
+  const isOf = (field: string, wanted: string | undefined) => wanted === undefined || data[field] === wanted;
+  const who = (name: string | undefined) => (name === undefined ? undefined : bucketOf(name));
+  return isOf("to", who(to)) && isOf("from", who(from)) && isOf("status", status);
+}
+
+const SCANNED = 500;
+
+export async function listIntents(place: Place, page: IntentPage = {}): Promise<IntentList> {
+  const { limit = 100, order = "newest" } = page;
+  const query = { ...viewOf(page), order, limit: SCANNED };
+  const found: ViewRow[] = [];
+  let cursor = cursorOf(page.after);
+  for (;;) {
+    const rows = await place.store.query(place.tenant, { ...query, ...cursor });
+    found.push(...rows.filter((row) => fits(row, page)));
+    const last = rows.at(-1);
+    if (found.length > limit || rows.length < SCANNED || last === undefined) break;
+    cursor = cursorOf(cursorAt(last));
+  }
+  const items = found.slice(0, limit).map((row) => ({ id: row.stream.id, ...row.data }));
+  const last = found[limit - 1];
+  return { items, next: found.length > limit && last !== undefined ? cursorAt(last) : null };
+}
+
+function refused(id: string, answer: Extract<Moved, { kind: "refused" }>): HoldpointError {
+  return new HoldpointError(answer.code, `Nothing became of it: ${answer.reason} (${id}).`, {
+    data: "The attempt was recorded; the intent stands as it was.",
+    details: { intent: id, status: answer.status },
+  });
+}
+
+async function say(
+  runtime: Pick<Runtime, "store" | "tenant" | "clock">,
+  id: string,
+  rules: (draft: Draft) => Need | Moved,
+): Promise<Intent> {
+  const needs = { write: [intentStream(id)], read: [ROSTER] };
+  const answer = await runCommand(runtime, needs, rules);
+  if (answer.kind === "unknown") throw unknownIntent(id);
+  if (answer.kind === "refused") throw refused(id, answer);
+  return getIntent(runtime, id);
+}
+
+type Speaking = { readonly by?: string };
+
+export const acknowledgeIntent = (runtime: Runtime, id: string, { by }: Speaking): Promise<Intent> =>
+  say(runtime, id, (draft) => acknowledge(draft, { intent: id, by: by ?? runtime.agent }));
+
+export const intentWaits = (
+  runtime: Runtime,
+  id: string,
+  { by, on }: Speaking & { readonly on: string },
+): Promise<Intent> =>
+  say(runtime, id, (draft) => waitsFor(draft, { intent: id, by: by ?? runtime.agent, on }));
+
+/** What is said back is kept in clear, so the values of the payload's secrets are taken out of it. */
+async function secretsIn(runtime: Runtime, id: string): Promise<ReadonlyMap<string, string>> {
+  const { payload } = await getIntent(runtime, id);
+  return resolveAll(runtime.secrets, payload).catch(() => new Map<string, string>());
+}
+
+export async function answerNow(runtime: Runtime, id: string, answer: IntentAnswer): Promise<Intent> {
+  const speaker = { intent: id, by: answer.by ?? runtime.agent };
+  const known = await secretsIn(runtime, id);
+  const said =
+    "failed" in answer
+      ? ({ status: "failed", reason: redactText(answer.failed, known) } as const)
+      : ({ status: "completed", data: redactJson(plainJson(answer.data ?? null), known) } as const);
+  return say(runtime, id, (draft) => answerIntent(draft, { ...speaker, ...said }));
+}
+
+export async function cancelNow(
+  runtime: Runtime,
+  id: string,
+  { by, reason }: Speaking & { readonly reason: string },
+): Promise<Intent> {
+  const text = redactText(checkReason(reason), await secretsIn(runtime, id));
+  const cancelling = { intent: id, by: by ?? runtime.agent, reason: text };
+  return say(runtime, id, (draft) => cancelIntent(draft, cancelling));
+}

@@ -1,0 +1,47 @@
+/** The endpoints that are on, with the place in the log from which on each is told of entries. */
+import type { Target } from "../../core/message/endpoint-state.ts";
+import type { Runtime } from "../runtime.ts";
+
+type Place = Pick<Runtime, "store" | "tenant">;
+
+export type KnownEndpoint = {
+  readonly id: string;
+  readonly target: Target;
+  readonly events: readonly string[];
+  /** Where it was added. */
+  readonly since: number;
+};
+
+/** A message that waits is in one of them. */
+export const OUTBOXES = ["outbox", "outbox_again"] as const;
+
+const PAGE = 1_000;
+
+/** What was added where does not change: read once. */
+export type Places = Map<string, number>;
+
+async function placeOf({ store, tenant }: Place, id: string, known: Places): Promise<number> {
+  const found = known.get(id);
+  if (found !== undefined) return found;
+  const [first] = await store.read(tenant, { kind: "endpoint", id }, { limit: 1 });
+  const position = first?.position ?? 0;
+  known.set(id, position);
+  return position;
+}
+
+export async function endpointsOn(place: Place, known: Places): Promise<readonly KnownEndpoint[]> {
+  const found: KnownEndpoint[] = [];
+  let after: { at: number; stream: string } | undefined;
+  for (;;) {
+    const cursor = after === undefined ? {} : { after };
+    const query = { view: "endpoints", bucket: "on", limit: PAGE, ...cursor };
+    const rows = await place.store.query(place.tenant, query);
+    for (const { stream, data } of rows) {
+      const { target, events } = data as unknown as Pick<KnownEndpoint, "target" | "events">;
+      found.push({ id: stream.id, target, events, since: await placeOf(place, stream.id, known) });
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE) return found;
+    after = { at: last.at, stream: `endpoint/${last.stream.id}` };
+  }
+}

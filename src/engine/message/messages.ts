@@ -1,0 +1,116 @@
+/** Messages as people list them, and the putting back of those that were given up. */
+import { shown } from "../../core/error-text.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import { requeueMessage } from "../../core/message/message.ts";
+import { type LiveMessage, MESSAGE_STATUSES } from "../../core/message/message-state.ts";
+import { messageStream } from "../../core/stream.ts";
+import { checkFields, checkId, wrong } from "../check-call.ts";
+import { findIds } from "../find-ids.ts";
+import { readState } from "../read-state.ts";
+import { runCommand } from "../run-command.ts";
+import type { Runtime } from "../runtime.ts";
+import { checkOperator } from "./check-endpoint.ts";
+
+export type Message = LiveMessage & { readonly id: string };
+export type MessagePage = {
+  /** `any` unless set. */
+  readonly status?: LiveMessage["status"] | "any";
+  readonly order?: "oldest" | "newest";
+  readonly limit?: number;
+  readonly after?: string;
+};
+export type MessageSummary = { readonly id: string; readonly [field: string]: Json };
+export type MessageList = { readonly items: readonly MessageSummary[]; readonly next: string | null };
+
+export type Messages = {
+  /** Newest first; `next` is the cursor of the following page. */
+  list(page?: MessagePage): Promise<MessageList>;
+  get(id: string): Promise<Message>;
+  /** How many have a status. */
+  count(status: LiveMessage["status"]): Promise<number>;
+  /** Ids that begin with a text, at most ten. */
+  find(beginning: string): Promise<readonly string[]>;
+  /** Tries a dead one again, from the first attempt on and with the same id. */
+  retry(id: string, word: { readonly by: string }): Promise<Message>;
+};
+
+type Place = Pick<Runtime, "store" | "tenant">;
+
+const MESSAGE = "A message";
+const VIEW = "messages";
+const MOST = 1_000;
+const CURSOR = /^(\d{1,16})-(msg_[0-9A-Z]{26})$/;
+
+function checkStatus(status: unknown): void {
+  if (!(MESSAGE_STATUSES as readonly unknown[]).includes(status))
+    wrong(`A message is ${MESSAGE_STATUSES.join(", ")}, not "${shown(status)}".`);
+}
+
+function checkPage(page: MessagePage): MessagePage {
+  const {
+    status = "any",
+    order = "newest",
+    limit = 1,
+    after,
+  } = checkFields("A page of messages", page, ["status", "order", "limit", "after"]);
+  if (status !== "any") checkStatus(status);
+  if (order !== "newest" && order !== "oldest") wrong("A list's order is oldest or newest.");
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
+    wrong(`A limit is a whole number from 1 to ${MOST}.`);
+  if (after !== undefined && !CURSOR.test(String(after)))
+    wrong(`"${shown(after)}" is no cursor of this list.`);
+  return page;
+}
+
+async function listMessages({ store, tenant }: Place, page: MessagePage): Promise<MessageList> {
+  const { status = "any", order = "newest", limit = 100, after } = checkPage(page);
+  const [, at, id] = CURSOR.exec(after ?? "") ?? [];
+  const rows = await store.query(tenant, {
+    view: VIEW,
+    ...(status === "any" ? {} : { bucket: status }),
+    ...(id === undefined ? {} : { after: { at: Number(at), stream: `message/${id}` } }),
+    order,
+    limit: limit + 1,
+  });
+  const items = rows.slice(0, limit).map((row) => ({ id: row.stream.id, ...row.data }));
+  const last = rows[limit - 1];
+  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+}
+
+function unknown(id: string): HoldpointError {
+  return new HoldpointError("unknown_id", `There is no message ${shown(id)}.`, {
+    next: "Check the id; `holdpoint notifications` lists them.",
+  });
+}
+
+async function getMessage(place: Place, id: string): Promise<Message> {
+  const state = await readState(place, messageStream(id));
+  if (state.status === "none") throw unknown(id);
+  return structuredClone({ ...state, id });
+}
+
+async function retry(runtime: Runtime, id: string, word: { readonly by: string }): Promise<Message> {
+  const by = checkOperator(checkFields("What is said", word, ["by"]).by);
+  const answer = await runCommand(runtime, {}, (draft) => requeueMessage(draft, { message: id, by }));
+  if (answer.kind === "requeued") return structuredClone({ ...answer.state, id });
+  if (answer.kind === "unknown") throw unknown(id);
+  const why = answer.kind === "not_dead" ? `is ${answer.status}` : "belongs to an endpoint that was removed";
+  throw new HoldpointError("wrong_state", `The message ${id} ${why}.`, {
+    next: "Only messages that are dead are sent again; `holdpoint notifications dead` lists them.",
+  });
+}
+
+export function messagesOf(open: () => Promise<Runtime>): Messages {
+  return {
+    list: async (page = {}) => listMessages(await open(), page),
+    get: async (id) => getMessage(await open(), checkId(MESSAGE, id)),
+    async count(status) {
+      checkStatus(status);
+      const { store, tenant } = await open();
+      return store.count(tenant, VIEW, status);
+    },
+    find: async (beginning) => findIds(await open(), VIEW, checkId(MESSAGE, beginning)),
+    retry: async (id, word) => retry(await open(), checkId(MESSAGE, id), word),
+  };
+}

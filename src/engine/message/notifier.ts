@@ -1,0 +1,153 @@
+/**
+ * Reads the log from where it was left and makes a message of every entry that somebody wants to hear of.
+ *
+ * O1. An endpoint is told of entries after the one by which it was added, whoever reads them and whenever.
+ * O2. Reading an entry again makes no second message: the place need not be kept with each.
+ */
+import type { Draft } from "../../core/draft.ts";
+import { ANNOUNCED } from "../../core/message/announced.ts";
+import { wants } from "../../core/message/endpoint-state.ts";
+import { dropMessage, makeMessages, messageId, type NewMessage } from "../../core/message/message.ts";
+import { keepNotifier } from "../../core/message/place.ts";
+import { APPROVERS, askedOf, recipientsOf } from "../../core/message/recipients.ts";
+import { approvalStream, NOTIFIER, ROSTER, type StreamRef, streamRef } from "../../core/stream.ts";
+import type { JournalEntry } from "../../stores/store.ts";
+import { readState } from "../read-state.ts";
+import { runCommand } from "../run-command.ts";
+import type { Runtime } from "../runtime.ts";
+import { endpointsOn, type KnownEndpoint, OUTBOXES, type Places } from "./known-endpoints.ts";
+
+const PAGE = 500;
+const KEEP_AFTER = 500;
+
+type Header = { readonly stream: string; readonly type: string; readonly seq: number; readonly at: number };
+
+export type Notifier = {
+  /** Everything that was committed by now. Answers whether there may be something to send. */
+  readOn(signal: AbortSignal): Promise<boolean>;
+  /** Back to the place that was kept, or to where the first endpoint was added. */
+  begin(): Promise<void>;
+  keep(): Promise<void>;
+  endpoints(): readonly KnownEndpoint[];
+};
+
+async function receiversOf(
+  runtime: Runtime,
+  { target }: KnownEndpoint,
+  ref: StreamRef,
+): Promise<readonly (string | null)[]> {
+  if (target.kind === "webhook") return [null];
+  const asked =
+    target.to.includes(APPROVERS) && ref.kind === "approval"
+      ? await readState(runtime, approvalStream(ref.id))
+      : undefined;
+  const roster = await readState(runtime, ROSTER);
+  const approvers = asked === undefined || asked.status === "none" ? [] : askedOf(asked, roster);
+  return recipientsOf(roster, target.to, approvers);
+}
+
+async function announce(
+  runtime: Runtime,
+  endpoints: readonly KnownEndpoint[],
+  { header, hash, position }: { readonly header: Header; readonly hash: string; readonly position: number },
+): Promise<void> {
+  const { stream, type, seq, at } = header;
+  const told = endpoints.filter((one) => position > one.since && wants(one, type));
+  const messages: NewMessage[] = [];
+  for (const endpoint of told)
+    for (const to of await receiversOf(runtime, endpoint, streamRef(stream))) {
+      const { id } = endpoint;
+      const message = messageId({ hash, at }, id, to);
+      messages.push({ message, endpoint: id, type, source: { stream, seq }, to });
+    }
+  if (messages.length > 0) await runCommand(runtime, {}, (draft) => makeMessages(draft, messages));
+}
+
+/** Nobody waits any more for what an endpoint that was removed had not got. */
+async function dropAll(runtime: Runtime, endpoint: string): Promise<void> {
+  const { store, tenant } = runtime;
+  const drop = (message: string) => (draft: Draft) =>
+    dropMessage(draft, { message, reason: "its endpoint was removed" });
+  for (const view of OUTBOXES) {
+    for (let isMore = true; isMore; ) {
+      const rows = await store.query(tenant, { view, bucket: endpoint, limit: PAGE });
+      for (const { stream } of rows) await runCommand(runtime, {}, drop(stream.id));
+      isMore = rows.length === PAGE;
+    }
+  }
+}
+
+type Desk = {
+  readonly runtime: Runtime;
+  readonly places: Places;
+  endpoints: readonly KnownEndpoint[];
+  /** The last entry that was looked at. */
+  position: number;
+  /** Entries since the place was kept. */
+  unkept: number;
+};
+
+/** Answers whether there may be something to send. */
+async function see(desk: Desk, entry: JournalEntry): Promise<boolean> {
+  const { runtime, places } = desk;
+  const header = JSON.parse(entry.header) as Header;
+  const { kind, id } = streamRef(header.stream);
+  if (kind === "notifier") return false;
+  desk.unkept++;
+  if (kind === "message") return true;
+  if (kind === "endpoint") {
+    desk.endpoints = await endpointsOn(runtime, places);
+    if (header.type === "endpoint.removed") await dropAll(runtime, id);
+    return true;
+  }
+  const { endpoints } = desk;
+  if (entry.body === null || !ANNOUNCED.has(header.type) || endpoints.length === 0) return false;
+  await announce(runtime, endpoints, { header, hash: entry.hash, position: entry.position });
+  return true;
+}
+
+async function keep(desk: Desk): Promise<void> {
+  if (desk.unkept === 0) return;
+  await runCommand(desk.runtime, { write: [NOTIFIER] }, (draft) => {
+    draft.append(NOTIFIER, keepNotifier(draft.state(NOTIFIER), desk.position));
+    return { kind: "kept" as const };
+  });
+  desk.unkept = 0;
+}
+
+async function readPage(desk: Desk, page: readonly JournalEntry[], signal: AbortSignal): Promise<boolean> {
+  let isNews = false;
+  for (const entry of page) {
+    if (signal.aborted) return isNews;
+    if (await see(desk, entry)) isNews = true;
+    desk.position = entry.position;
+  }
+  if (desk.unkept >= KEEP_AFTER) await keep(desk);
+  return isNews;
+}
+
+export function createNotifier(runtime: Runtime): Notifier {
+  const { store, tenant } = runtime;
+  const desk: Desk = { runtime, places: new Map(), endpoints: [], position: 0, unkept: 0 };
+  return {
+    keep: () => keep(desk),
+    endpoints: () => desk.endpoints,
+    async begin() {
+      const { position: kept } = await readState(runtime, NOTIFIER);
+      // Before the list: an endpoint that comes in between is met in the log.
+      const end = await store.position();
+      desk.endpoints = await endpointsOn(runtime, desk.places);
+      desk.position = kept ?? Math.min(end, ...desk.endpoints.map(({ since }) => since));
+      desk.unkept = 0;
+    },
+    async readOn(signal) {
+      let isNews = false;
+      while (!signal.aborted) {
+        const page = await store.log(tenant, desk.position, PAGE);
+        if (await readPage(desk, page, signal)) isNews = true;
+        if (page.length < PAGE) break;
+      }
+      return isNews;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** What a mail shows of a message: the card of what is asked or was done, or the facts that there are. */
+
+import type { Receipt } from "../../core/action/receipt.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { type Action, getAction } from "../actions.ts";
+import { type Approval, getApproval } from "../approvals.ts";
+import { type PolicyNames, policyNames } from "../backtest/kept-policies.ts";
+import { getReceipt } from "../receipts.ts";
+import type { Runtime } from "../runtime.ts";
+import { getWorkflow, snapshotOf, type WorkflowDetails } from "../workflow/operate-workflows.ts";
+import { timelineOf } from "../workflow/timeline.ts";
+import type { TimelineRow } from "../workflow/timeline-row.ts";
+import type { Content } from "./content.ts";
+
+export type Shown =
+  | {
+      readonly kind: "action";
+      readonly approval: Approval | undefined;
+      readonly action: Action;
+      readonly receipt: Receipt | undefined;
+      readonly policies: PolicyNames;
+    }
+  | { readonly kind: "question"; readonly approval: Approval; readonly workflow: WorkflowDetails }
+  | {
+      readonly kind: "checkpoint";
+      readonly approval: Approval;
+      readonly workflow: WorkflowDetails;
+      readonly rows: readonly TimelineRow[];
+      readonly snapshot: JsonObject | undefined;
+    }
+  | { readonly kind: "intent"; readonly approval: Approval }
+  | { readonly kind: "facts"; readonly facts: JsonObject };
+
+/** Lines of text as they are shown on a terminal: all of it visible, and what is an agent's own words said to be so. */
+export type RenderCard = (shown: Shown, now: number) => readonly string[];
+
+async function ofAction(runtime: Runtime, id: string, approval: Approval | undefined): Promise<Shown> {
+  const action = await getAction(runtime, id);
+  const receipt = await getReceipt(runtime, id);
+  return { kind: "action", approval, action, receipt, policies: await policyNames(runtime) };
+}
+
+async function snapshotIn(runtime: Runtime, workflow: string, name: string): Promise<JsonObject | undefined> {
+  try {
+    const snapshot = await snapshotOf(runtime, workflow, name);
+    return isJsonObject(snapshot) ? snapshot : undefined;
+  } catch (error) {
+    if (error instanceof HoldpointError) return undefined;
+    throw error;
+  }
+}
+
+async function ofApproval(runtime: Runtime, id: string): Promise<Shown> {
+  const approval = await getApproval(runtime, id);
+  const { subject } = approval;
+  if (subject === undefined) return ofAction(runtime, approval.action, approval);
+  if (subject.kind === "intent") return { kind: "intent", approval };
+  const workflow = await getWorkflow(runtime, subject.workflow);
+  if (subject.kind === "question") return { kind: "question", approval, workflow };
+  const rows = await timelineOf(runtime, subject.workflow, undefined);
+  const name = rows.findLast(({ ref }) => ref === id)?.checkpoint?.snapshot.id ?? subject.op;
+  const snapshot = await snapshotIn(runtime, subject.workflow, name);
+  return { kind: "checkpoint", approval, workflow, rows, snapshot };
+}
+
+export async function shownOf(runtime: Runtime, { ref, data }: Content): Promise<Shown> {
+  if (ref.kind === "approval") return ofApproval(runtime, ref.id);
+  if (ref.kind === "action") return ofAction(runtime, ref.id, undefined);
+  return { kind: "facts", facts: data };
+}

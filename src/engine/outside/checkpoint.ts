@@ -1,0 +1,184 @@
+/** An agent stands at a checkpoint: its state is captured, and people are asked where the checkpoint says so. */
+import { keptApart } from "../../core/approval/separation.ts";
+import { HoldpointError } from "../../core/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { approvalTerms, unmeetable } from "../../core/stages.ts";
+import { workflowStream } from "../../core/stream.ts";
+import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
+import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
+import type { Declared } from "../../core/workflow/events.ts";
+import { type OutsideReach, type Reached, reachOutside } from "../../core/workflow/outside.ts";
+import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
+import type { LiveWorkflow, WorkflowStatus } from "../../core/workflow/state.ts";
+import { captureSnapshot } from "../capture.ts";
+import { wrong } from "../check-call.ts";
+import { checkOptions } from "../gate.ts";
+import { runCommand } from "../run-command.ts";
+import { freshId, type Runtime } from "../runtime.ts";
+import { checkPeople } from "../workflow/approvers-of.ts";
+import { costOf } from "../workflow/checkpoint-op.ts";
+import { checkName } from "../workflow/operation.ts";
+import { workflowState } from "../workflow/workflows.ts";
+import { capturedBy, type OutsideCapture } from "./capture.ts";
+import { checkPrincipal } from "./check-outside.ts";
+import { CHECKPOINT_SECONDS } from "./create-workflow.ts";
+import { drivenOr } from "./driven.ts";
+import { callsAfter, irreversibleOf, readTable } from "./range.ts";
+
+export type OutsideStand = OutsideCapture & {
+  /** A declared checkpoint's id or name, or any other name: people are asked at one that nobody declared. */
+  readonly checkpoint: string;
+  readonly agent: string;
+  /** Its identity in this workflow: asking again answers what became of it. */
+  readonly requestId?: string;
+};
+
+export type Stood = {
+  /** `decided`: people have not agreed, and the workflow goes back, has gone back or has failed. */
+  readonly kind: Reached["kind"];
+  readonly checkpoint: string;
+  readonly approval: string | null;
+  readonly status: WorkflowStatus;
+  readonly attempt: number;
+};
+
+type Standing = {
+  readonly name: string;
+  readonly declared: Declared | undefined;
+  readonly captured: Captured;
+};
+
+function nameAt({ checkpoints }: LiveWorkflow, given: unknown): Omit<Standing, "captured"> {
+  const declared = checkpoints.find(({ id, name }) => id === given || name === given);
+  const name = declared?.name ?? checkName("checkpoint", given);
+  if (name === "start") wrong('A checkpoint is not named "start": that is where a workflow begins.');
+  return { name, declared };
+}
+
+/** As a definition would have it. */
+function definitionOf(declared: Declared | undefined): CheckpointDefinition | undefined {
+  if (declared === undefined) return undefined;
+  const { asks = {}, ...facts } = declared;
+  const { when, ...terms } = asks;
+  if (when === undefined) return { ...facts, ...terms };
+  const { costAbove, ...conditions } = when;
+  const cost =
+    costAbove === undefined ? {} : { costAbove: { ...costAbove, micros: BigInt(costAbove.micros) } };
+  return { ...facts, ...terms, when: { ...conditions, ...cost } };
+}
+
+function termsOf({ declared, name }: Standing, requester: readonly string[], separate: boolean) {
+  const seconds = declared === undefined ? CHECKPOINT_SECONDS : declared.timeoutSeconds;
+  const { when: _judged, ...asks } = declared?.asks ?? {};
+  const given = { ...asks, ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }) };
+  const terms = approvalTerms(separate ? keptApart(given) : given);
+  if (typeof terms === "string") return wrong(`The checkpoint "${name}": ${terms}.`);
+  const fault = unmeetable(terms, requester);
+  if (fault !== undefined)
+    throw new HoldpointError("unsatisfiable_quorum", `The checkpoint "${name}" cannot be decided: ${fault}.`);
+  const { executeWithinMs: _never, ...people } = terms;
+  return people;
+}
+
+const textOf = (part: Json | undefined): string | null => (typeof part === "string" ? part : null);
+
+function partOf(snapshot: JsonObject, layer: string): JsonObject {
+  const value = snapshot[layer];
+  return isJsonObject(value) ? value : {};
+}
+
+type Taken = Pick<OutsideReach, "artifact"> & {
+  readonly body: Omit<OutsideReach["body"], "why">;
+  readonly says: string | null;
+};
+
+/** What is recorded and shown is taken from the snapshot as it is stored, which holds no secret. */
+async function take(runtime: Runtime, workflow: string, standing: Standing): Promise<Taken> {
+  const { name, declared, captured } = standing;
+  const id = freshId(runtime, "snap");
+  const checkpoint = declared?.id ?? checkpointId({ name });
+  const place = { snapshot: id, workflow, checkpoint, name, at: runtime.clock.now() };
+  const { artifact, ref, snapshot } = await captureSnapshot(runtime, snapshotOf(captured, place));
+  const shown = partOf(snapshot, "approval_interface");
+  const outputs = partOf(snapshot, "task_state")["outputs"] ?? {};
+  const says = textOf(shown["summary"]) ?? textOf(shown["decision_needed"]);
+  const agent = captured.agent ?? null;
+  return { artifact, says, body: { name, checkpoint, snapshot: { id, ...ref }, outputs, agent } };
+}
+
+type Ids = { readonly approval: string; readonly nonce: string };
+
+async function reachOf(
+  runtime: Runtime,
+  workflow: string,
+  standing: Standing,
+  { taken, ids }: { readonly taken: Taken; readonly ids: Ids },
+): Promise<Omit<OutsideReach, "requestId">> {
+  const state = await workflowState(runtime, workflow);
+  const { table, seq } = await readTable(runtime, workflow);
+  const calls = callsAfter(table, state.passed.at(-1)?.seq ?? 0);
+  const { name, declared, captured } = standing;
+  const tools = calls.map(({ body }) => String(body["tool"]));
+  const confidence = captured.confidence ?? null;
+  const facts = { name, confidence, cost: costOf(captured), tools, captured, attempt: state.generation };
+  const { asks, why } = whetherToAsk(definitionOf(declared), facts);
+  const body = { ...taken.body, why };
+  const { artifact } = taken;
+  if (!asks) return { seq, body, artifact, ask: null };
+  const ask = {
+    ...ids,
+    kind: "checkpoint",
+    name,
+    args: body.outputs,
+    about: body.snapshot.hash,
+    says: taken.says,
+    reason: declared === undefined || declared.description === "" ? why : declared.description,
+    ...termsOf(standing, state.requester, runtime.separate === true),
+    canRollback: declared?.canRollback ?? true,
+    irreversible: [...state.irreversible, ...irreversibleOf(calls)],
+  } as const;
+  await checkPeople({ runtime, state }, name, ask);
+  return { seq, body, artifact, ask };
+}
+
+/** Looks again until nothing was written between its look and its commit. */
+async function reach(runtime: Runtime, workflow: string, given: OutsideStand): Promise<Reached> {
+  const { checkpoint, agent, requestId = null, ...capture } = given;
+  const standing = {
+    ...nameAt(await workflowState(runtime, workflow), checkpoint),
+    captured: capturedBy(agent, capture),
+  };
+  const taken = await take(runtime, workflow, standing);
+  const ids = { approval: freshId(runtime, "apr"), nonce: freshId(runtime, "non") };
+  for (;;) {
+    const found = await reachOf(runtime, workflow, standing, { taken, ids });
+    await runtime.reach("before_checkpoint");
+    const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+      reachOutside(draft, { workflow, agent }, { ...found, requestId }),
+    );
+    await runtime.reach("after_checkpoint");
+    if (answer.kind === "moved") continue;
+    const reached = drivenOr(workflow, agent, "stand at a checkpoint", answer);
+    if (reached.approval === ids.approval && found.ask !== null) {
+      const { decideWithinMs } = found.ask;
+      const decideBy = decideWithinMs === null ? null : reached.state.changedAt + decideWithinMs;
+      runtime.notify({
+        kind: "waiting",
+        action: workflow,
+        approval: ids.approval,
+        tool: standing.name,
+        decideBy,
+      });
+    }
+    return reached;
+  }
+}
+
+export async function standAt(runtime: Runtime, workflow: string, given: OutsideStand): Promise<Stood> {
+  checkPrincipal("The agent", given.agent);
+  checkOptions(given.requestId === undefined ? {} : { requestId: given.requestId });
+  await runtime.epoch();
+  const { kind, approval, state } = await reach(runtime, workflow, given);
+  const { name } = nameAt(state, given.checkpoint);
+  return { kind, checkpoint: name, approval, status: state.status, attempt: state.generation };
+}

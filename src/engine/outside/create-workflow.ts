@@ -1,0 +1,164 @@
+/** A workflow as it is created for an agent that drives it from outside. */
+import { HoldpointError } from "../../core/errors.ts";
+import { isJsonObject } from "../../core/json.ts";
+import { type Money, moneyToJson } from "../../core/money.ts";
+import { workflowStream } from "../../core/stream.ts";
+import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
+import type { CheckpointConditions, CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
+import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
+import type { CreatedBody, Declared, DeclaredAsking } from "../../core/workflow/events.ts";
+import { createOutside } from "../../core/workflow/outside.ts";
+import { checkFields, wrong } from "../check-call.ts";
+import { isMoney } from "../define-tool.ts";
+import { checkOptions } from "../gate.ts";
+import { plainJson } from "../prepare-args.ts";
+import { runCommand } from "../run-command.ts";
+import { freshId, type Runtime } from "../runtime.ts";
+import { MOST_ATTEMPTS } from "../workflow/create.ts";
+import { checkPrincipal, checkText } from "./check-outside.ts";
+
+/** How long people have at a checkpoint of such a workflow, unless it says. */
+export const CHECKPOINT_SECONDS = 300;
+
+/** As in a definition, but for what only a program could say: functions. */
+export type OutsideCheckpoint = Omit<CheckpointDefinition, "when" | "undo"> & {
+  readonly when?: CheckpointConditions;
+};
+
+export type OutsideCreation = {
+  readonly name: string;
+  readonly description?: string;
+  /** What it is about, for people and policies. */
+  readonly input?: unknown;
+  /** Names, or declarations in full. `timeoutSeconds` is 300 unless set, and null never runs out. */
+  readonly checkpoints?: readonly (string | OutsideCheckpoint)[];
+  /** Recorded; nothing is locked. */
+  readonly escrow?: Money;
+  readonly poster?: string;
+  /** The agent that drives it: whoever creates it unless set. */
+  readonly executor?: string;
+  readonly supervisor?: string;
+  /** Its identity: creating it again answers the same. */
+  readonly requestId?: string;
+  /** How often it may be sent back before a rejection is for good; 5 unless set. */
+  readonly attempts?: number;
+  /** What it did is undone when its agent gives it up. */
+  readonly rollbackEnabled?: boolean;
+  readonly onIrreversible?: "fail" | "continue";
+  /** Who creates it: from a credential, where there is one. */
+  readonly by: string;
+};
+
+const FIELDS = [
+  ...["name", "description", "input", "checkpoints", "escrow", "poster", "executor", "supervisor"],
+  ...["requestId", "attempts", "rollbackEnabled", "onIrreversible", "by"],
+];
+
+function whenOf(when: CheckpointConditions): NonNullable<DeclaredAsking["when"]> {
+  const { confidenceBelow, costAbove, tools } = when;
+  return {
+    ...(confidenceBelow === undefined ? {} : { confidenceBelow }),
+    ...(costAbove === undefined ? {} : { costAbove: moneyToJson(costAbove) }),
+    ...(tools === undefined ? {} : { tools }),
+  };
+}
+
+function askingOf({ approvers, stages, onTimeout, when }: OutsideCheckpoint): DeclaredAsking {
+  return {
+    ...(approvers === undefined ? {} : { approvers }),
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
+    ...(when === undefined ? {} : { when: whenOf(when) }),
+  };
+}
+
+function declaredOf(one: OutsideCheckpoint): Declared {
+  const { name, description = "", requiresApproval = true, canRollback = true } = one;
+  const { timeoutSeconds = CHECKPOINT_SECONDS } = one;
+  const asks = askingOf(one);
+  const said = Object.keys(asks).length === 0 ? {} : { asks };
+  return { id: checkpointId(one), name, description, requiresApproval, canRollback, timeoutSeconds, ...said };
+}
+
+function checkpointsOf(
+  given: OutsideCreation["checkpoints"],
+  requester: readonly string[],
+): readonly Declared[] {
+  if (given === undefined) return [];
+  if (!Array.isArray(given)) return wrong("Checkpoints are a list of names or declarations.");
+  const list: readonly unknown[] = given.map((one: unknown) =>
+    typeof one === "string" ? { name: one } : one,
+  );
+  const isMade = (one: unknown) => isJsonObject(one) && (typeof one["when"] === "function" || "undo" in one);
+  if (list.some(isMade))
+    wrong("A checkpoint of a workflow from outside has no functions: no undo, and conditions as an object.");
+  return (checkCheckpoints(list, requester) as readonly OutsideCheckpoint[]).map(declaredOf);
+}
+
+const party = (what: string, given: string | undefined): string | null =>
+  given === undefined ? null : checkPrincipal(what, given);
+
+function termsOf({
+  attempts = MOST_ATTEMPTS,
+  rollbackEnabled = false,
+  onIrreversible = "fail",
+}: OutsideCreation) {
+  if (!(Number.isSafeInteger(attempts) && attempts >= 1)) wrong("attempts is a whole number of at least 1.");
+  if (typeof rollbackEnabled !== "boolean") wrong("rollbackEnabled is true or false.");
+  if (onIrreversible !== "fail" && onIrreversible !== "continue")
+    wrong("onIrreversible is fail or continue.");
+  return { attempts, rollbackEnabled, onIrreversible };
+}
+
+function bodyOf(given: OutsideCreation): CreatedBody {
+  const { name, description = "", input = null, escrow, by } = given;
+  const agent = checkPrincipal("The executor", given.executor ?? by);
+  const requester = [agent];
+  if (escrow !== undefined && !(isMoney(escrow) && escrow.micros >= 0n))
+    wrong("An escrow is { currency, micros } with micros as a bigint of at least 0.");
+  if (typeof description !== "string" || description.length > 10_000 || !description.isWellFormed())
+    wrong("A description is a text of at most 10000 characters.");
+  const parties = {
+    poster: party("The poster", given.poster),
+    executor: agent,
+    supervisor: party("The supervisor", given.supervisor),
+  };
+  return {
+    name: checkText("A workflow's name", name, 200),
+    description,
+    version: null,
+    input: input === null ? null : plainJson(input),
+    agent,
+    requester,
+    parties,
+    escrow: escrow === undefined ? null : moneyToJson(escrow),
+    complexity: null,
+    checkpoints: checkpointsOf(given.checkpoints, requester),
+    ...termsOf(given),
+    isOutside: true,
+    parent: null,
+    fork: null,
+  };
+}
+
+/** Answers its id. */
+export async function createOutsideWorkflow(runtime: Runtime, given: OutsideCreation): Promise<string> {
+  const { requestId, by } = checkFields("A workflow", given, FIELDS);
+  checkOptions(requestId === undefined ? {} : { requestId });
+  checkPrincipal("Whoever creates a workflow", by);
+  const workflow = freshId(runtime, "wf");
+  const creation = { workflow, requestId: requestId ?? null, epoch: null, body: bodyOf(given) };
+  // What may be done in a store that was restored is for a person to say first.
+  await runtime.epoch();
+  await runtime.reach("before_propose");
+  const made = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+    createOutside(draft, creation),
+  );
+  await runtime.reach("after_propose");
+  if (made.kind !== "conflict") return made.workflow;
+  const what = `The request id "${requestId}" names another workflow, ${made.workflow}.`;
+  throw new HoldpointError("request_conflict", what, {
+    data: "Nothing was written.",
+    details: { workflow: made.workflow },
+  });
+}

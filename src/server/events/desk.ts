@@ -1,0 +1,122 @@
+/** Everybody who listens to this process: how many each credential may be, signs of life, and the end. */
+import type { FastifyReply } from "fastify";
+import { HoldpointError } from "../../core/errors.ts";
+import type { Clock } from "../../engine/clock.ts";
+import type { Office } from "../tenants.ts";
+import { createHub, type Hub } from "./hub.ts";
+import { type Listener, listen, type Wish } from "./listener.ts";
+
+export type Desk = {
+  hubOf(office: Office): Hub;
+  /** How many listen now. */
+  size(): number;
+  /** Takes a place for a credential, or refuses; what comes back is called with the connection. */
+  admit(listening: Admission): (reply: FastifyReply) => void;
+  /** Everybody is told to come back later. */
+  end(): void;
+};
+
+export type Admission = {
+  readonly office: Office;
+  readonly credential: string;
+  readonly wish: Wish;
+  readonly after: number | null;
+  readonly stillKnown: () => Promise<boolean>;
+};
+
+export type DeskParts = {
+  readonly clock: Clock;
+  /** Of one credential. */
+  readonly most: number;
+  readonly failed: (error: unknown) => void;
+  readonly beatMs?: number;
+};
+
+const BEAT_MS = 15_000;
+
+function openStream(reply: FastifyReply): void {
+  const { raw } = reply;
+  raw.writeHead(200, {
+    ...reply.getHeaders(),
+    "content-type": "text/event-stream; charset=utf-8",
+    // A proxy that collects answers would keep events back.
+    "x-accel-buffering": "no",
+    connection: "keep-alive",
+  } as Record<string, string>);
+  raw.socket?.setNoDelay(true);
+}
+
+/** Until the connection is gone: each beat also asks whether the credential still holds. */
+async function keepAlive(
+  listener: Listener,
+  { stillKnown }: Admission,
+  pause: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const over = new AbortController();
+  listener.gone.then(() => over.abort()).catch(() => undefined);
+  for (;;) {
+    await pause(over.signal);
+    if (over.signal.aborted) return;
+    if (await stillKnown().catch(() => true)) listener.beat();
+    else return listener.end();
+  }
+}
+
+export function createDesk({ clock, most, failed, beatMs = BEAT_MS }: DeskParts): Desk {
+  const hubs = new Map<Office, Hub>();
+  const listeners = new Set<Listener>();
+  const places = new Map<string, number>();
+  const pause = (signal: AbortSignal) => clock.sleep(beatMs, signal);
+  let isOver = false;
+
+  function hubOf(office: Office): Hub {
+    const known = hubs.get(office) ?? createHub(office.runtime, clock, failed);
+    hubs.set(office, known);
+    return known;
+  }
+
+  function release(credential: string): void {
+    const left = (places.get(credential) ?? 1) - 1;
+    if (left <= 0) places.delete(credential);
+    else places.set(credential, left);
+  }
+
+  function take(credential: string): void {
+    const taken = places.get(credential) ?? 0;
+    if (taken >= most)
+      throw new HoldpointError("rate_limited", `There are ${taken} streams of this credential already.`, {
+        details: { retry_after: 5 },
+      });
+    places.set(credential, taken + 1);
+  }
+
+  function open(admission: Admission, reply: FastifyReply): void {
+    const { office, wish, after, credential } = admission;
+    openStream(reply);
+    const listener = listen({ hub: hubOf(office), place: office.runtime, wish, after, response: reply.raw });
+    listeners.add(listener);
+    listener.gone
+      .then(() => {
+        listeners.delete(listener);
+        release(credential);
+      })
+      .catch(failed);
+    keepAlive(listener, admission, pause).catch(failed);
+    if (isOver) listener.end();
+  }
+
+  return {
+    hubOf,
+    size: () => listeners.size,
+    admit(admission) {
+      if (isOver) throw new HoldpointError("closed", "The server is closing.");
+      take(admission.credential);
+      return (reply) => open(admission, reply);
+    },
+    end() {
+      isOver = true;
+      for (const listener of [...listeners]) listener.end();
+      for (const hub of hubs.values()) hub.close();
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/** Counts what the journal says from now on, and tells it: checkpoints, decisions and how long they took, ends of actions. */
+import { isJsonObject, type Json } from "../../core/json.ts";
+import { approvalStream, streamRef } from "../../core/stream.ts";
+import type { JournalRecord } from "../../engine/journal.ts";
+import { readState } from "../../engine/read-state.ts";
+import type { Runtime } from "../../engine/runtime.ts";
+import type { Frame } from "../events/frame.ts";
+import type { Hub } from "../events/hub.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "./metrics.ts";
+
+type Place = Pick<Runtime, "store" | "tenant">;
+
+const ACTIONS: { readonly [type: string]: string } = {
+  "effect.applied": "applied",
+  "effect.not_applied": "not_applied",
+  "effect.in_doubt": "in_doubt",
+  "action.refused": "refused",
+};
+const CHECKPOINTS: { readonly [type: string]: string } = {
+  "checkpoint.reached": "reached",
+  "checkpoint.passed": "passed",
+  "checkpoint.raised": "raised",
+};
+/** The end of the question, not of what was given. */
+const ENDED = ["approved", "modified", "rejected", "expired", "cancelled"];
+
+const field = (body: Json, name: string): string | null => {
+  const value = isJsonObject(body) ? body[name] : undefined;
+  return typeof value === "string" ? value : null;
+};
+
+function endOf({ type }: JournalRecord): string | undefined {
+  return ENDED.find((status) => type === `approval.${status}`);
+}
+
+export type JournalWatch = { readonly metrics: Metrics; readonly log: Log };
+
+async function seeEnd(
+  place: Place,
+  { record, workflow }: Frame,
+  outcome: string,
+  { metrics, log }: JournalWatch,
+): Promise<void> {
+  const approval = await readState(place, approvalStream(streamRef(record.stream).id));
+  if (approval.status === "none") return;
+  const seconds = Math.max(0, record.at - approval.requestedAt) / 1_000;
+  metrics.decided(outcome, seconds);
+  log({
+    level: "info",
+    message: "approval",
+    tenant: place.tenant,
+    approval_id: streamRef(record.stream).id,
+    workflow_id: workflow,
+    checkpoint_name: approval.subject?.kind === "checkpoint" ? approval.tool : null,
+    outcome,
+    latency_seconds: seconds,
+  });
+}
+
+async function see(place: Place, frame: Frame, watch: JournalWatch): Promise<void> {
+  const { record, workflow } = frame;
+  const { metrics, log } = watch;
+  const action = ACTIONS[record.type];
+  if (action !== undefined) metrics.action(action);
+  const checkpoint = CHECKPOINTS[record.type];
+  if (checkpoint !== undefined) {
+    metrics.checkpoint(checkpoint);
+    const checkpoint_name = field(record.body, "name");
+    log({
+      ...{ level: "info", message: "checkpoint", tenant: place.tenant },
+      ...{ workflow_id: workflow, checkpoint_name, outcome: checkpoint },
+    });
+  }
+  const end = endOf(record);
+  if (end !== undefined) await seeEnd(place, frame, end, watch);
+}
+
+/** In order, one after the other; what fails is told and left out. */
+export function watchJournal(
+  place: Place,
+  hub: Pick<Hub, "join">,
+  watch: JournalWatch & { readonly failed: (error: unknown) => void },
+): void {
+  let before = Promise.resolve();
+  const seeAll = async (frames: readonly Frame[]) => {
+    for (const frame of frames) await see(place, frame, watch);
+  };
+  hub.join((frames) => {
+    before = before.then(() => seeAll(frames)).catch(watch.failed);
+  });
+}

@@ -1,0 +1,27 @@
+/** What an instance tells about, as a line of the log: ids and names, never what agents or people wrote. */
+import { errorText } from "../core/error-text.ts";
+import type { Notice } from "../engine/runtime.ts";
+import type { LogLine } from "./log.ts";
+
+const IDS = [
+  "action",
+  "approval",
+  "effect",
+  "tool",
+  "workflow",
+  "alert",
+  "monitor",
+  "rule",
+  "policy",
+  "digest",
+];
+const FAILURES: readonly string[] = ["maintenance_failed", "outcome_unrecorded", "policy_refused"];
+
+export function noticeLine(notice: Notice, tenant: string): LogLine {
+  const all = Object.entries(notice);
+  const ids = all.filter(([name, value]) => IDS.includes(name) && typeof value === "string");
+  const faults = "faults" in notice ? { faults: notice.faults } : {};
+  const error = "error" in notice ? { error: errorText(notice.error) } : {};
+  const level = FAILURES.includes(notice.kind) ? "error" : "info";
+  return { level, message: notice.kind, tenant, ...Object.fromEntries(ids), ...faults, ...error };
+}

@@ -1,0 +1,155 @@
+/** OpenAPI 3.1, made from the list of routes and their schemas. */
+import { z } from "zod";
+import { type Route, TAGS } from "../route.ts";
+
+export type JsonSchema = { readonly [key: string]: unknown };
+export type Parameter = {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+};
+type Content = { readonly [type: string]: { readonly schema: JsonSchema } };
+export type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: { readonly [status: string]: unknown };
+  readonly security: readonly { readonly [scheme: string]: readonly string[] }[];
+  /** What the credential has to have; null of what everybody may ask. */
+  readonly "x-scope": string | null;
+};
+export type OpenApi = {
+  readonly openapi: "3.1.0";
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
+  readonly components: JsonSchema;
+};
+
+const problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.number(),
+  detail: z.string(),
+  code: z.string(),
+  data: z.string().meta({ description: "what happened to the data" }),
+  next: z.string().meta({ description: "what to do" }),
+  retryable: z.boolean(),
+  instance: z.string(),
+  correlation_id: z.string(),
+});
+
+function schemaOf(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return rest;
+}
+
+function fieldsOf(schema: z.ZodType): readonly (readonly [string, JsonSchema, boolean])[] {
+  const { properties = {}, required = [] } = schemaOf(schema, "input") as {
+    properties?: { [name: string]: JsonSchema };
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, field]) => [name, field, required.includes(name)]);
+}
+
+function parametersIn(place: "path" | "query", schema: z.ZodType | undefined): readonly Parameter[] {
+  if (schema === undefined) return [];
+  return fieldsOf(schema).map(([name, { description, ...field }, isRequired]) => ({
+    name,
+    in: place,
+    required: place === "path" || isRequired,
+    ...(typeof description === "string" ? { description } : {}),
+    schema: field,
+  }));
+}
+
+const IDEMPOTENCY: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "the same key and body get the first answer again, for 24 hours",
+  schema: { type: "string", minLength: 1, maxLength: 200 },
+};
+
+const takesKey = ({ method, scope, whenLost }: Route): boolean =>
+  method === "POST" && scope !== "public" && whenLost !== "none";
+
+/** `post_approvals_id_votes` */
+function operationId({ method, path }: Route): string {
+  const words = path.replace(/^\/api\b/, "").split(/[^A-Za-z0-9]+/);
+  return [method.toLowerCase(), ...words.filter((word) => word !== "")].join("_");
+}
+
+function answersOf(route: Route): Operation["responses"] {
+  const own = Object.entries(route.answers).map(([status, schema]) => {
+    if (typeof schema === "string") return [status, { description: schema }];
+    const content = { "application/json": { schema: schemaOf(schema, "output") } };
+    return [status, { description: "done", content }];
+  });
+  return { ...Object.fromEntries(own), default: { $ref: "#/components/responses/Problem" } };
+}
+
+function operationOf(route: Route): Operation {
+  const { summary, description, tag, params, query, body, scope } = route;
+  const isOptional = body?.safeParse(undefined).success === true;
+  return {
+    operationId: operationId(route),
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [tag],
+    parameters: [
+      ...parametersIn("path", params),
+      ...parametersIn("query", query),
+      ...(takesKey(route) ? [IDEMPOTENCY] : []),
+    ],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !isOptional,
+            content: { "application/json": { schema: schemaOf(body, "input") } },
+          },
+        }),
+    responses: answersOf(route),
+    security: scope === "public" ? [] : [{ key: [] }, { session: [] }],
+    "x-scope": scope === "public" ? null : scope,
+  };
+}
+
+const ABOUT =
+  "Every route decides nothing by itself: rules do, in the transaction that records what happened. Times are RFC 3339 in UTC, money is in millionths of its currency. What goes wrong is a problem by RFC 9457.";
+
+const COMPONENTS = {
+  schemas: { Problem: schemaOf(problem, "output") },
+  responses: {
+    Problem: {
+      description: "what went wrong, what happened to the data, what to do",
+      content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+    },
+  },
+  securitySchemes: {
+    key: { type: "http", scheme: "bearer", description: "an API key" },
+    session: { type: "apiKey", in: "cookie", name: "__Host-holdpoint", description: "a person's session" },
+  },
+};
+
+export function openApiOf(routes: readonly Route[], version: string): OpenApi {
+  const paths: { [path: string]: { [method: string]: Operation } } = {};
+  for (const route of routes) {
+    const { path } = route;
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+  }
+  const used = new Set(routes.map(({ tag }) => tag));
+  return {
+    openapi: "3.1.0",
+    info: { title: "Holdpoint", version, description: ABOUT },
+    tags: TAGS.filter((tag) => used.has(tag)).map((name) => ({ name })),
+    paths,
+    components: COMPONENTS,
+  };
+}

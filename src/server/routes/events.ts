@@ -1,0 +1,88 @@
+/** What happens, as it happens: server-sent events in commit order, resumable by the position of the last one. */
+import { z } from "zod";
+import { HoldpointError } from "../../core/errors.ts";
+import { STREAM_KINDS, type StreamKind } from "../../core/stream.ts";
+import type { Runtime } from "../../engine/runtime.ts";
+import type { Who } from "../authenticate.ts";
+import type { Desk } from "../events/desk.ts";
+import { kindsFor, mayHear, scopeOf } from "../events/kinds.ts";
+import type { Wish } from "../events/listener.ts";
+import { type Route, route } from "../route.ts";
+import { idSchema } from "../wire.ts";
+
+const position = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const streams = z
+  .string()
+  .max(500)
+  .transform((text) => text.split(","))
+  .pipe(z.array(z.enum(STREAM_KINDS)).min(1))
+  .meta({ description: `kinds of streams, with commas: ${STREAM_KINDS.join(", ")}` });
+
+const query = z.strictObject({
+  stream: streams.optional(),
+  workflow: idSchema.optional().meta({ description: "only what is about this workflow" }),
+  after: position
+    .optional()
+    .meta({ description: "the position to go on after, where no header can be sent" }),
+});
+
+function kindsOf(who: Who, wanted: readonly StreamKind[] | undefined): readonly StreamKind[] {
+  if (wanted === undefined) return kindsFor(who);
+  const refused = wanted.find((kind) => !mayHear(who, kind));
+  if (refused !== undefined)
+    throw new HoldpointError("forbidden", `This needs the scope ${scopeOf(refused)}.`);
+  return wanted;
+}
+
+function wishOf(kinds: readonly StreamKind[], workflow: string | undefined): Wish {
+  const wanted = new Set(kinds);
+  return {
+    name: `${[...wanted].sort().join(",")}\n${workflow ?? ""}`,
+    wants: (frame) => wanted.has(frame.kind) && (workflow === undefined || frame.workflow === workflow),
+  };
+}
+
+function lastSeen(header: string | undefined, after: number | undefined): number | null {
+  if (header === undefined || header === "") return after ?? null;
+  const read = position.safeParse(header);
+  if (!/^\d{1,16}$/.test(header) || !read.success)
+    throw new HoldpointError("invalid_input", "Last-Event-ID is not the id of an event.");
+  return read.data;
+}
+
+/** After a restore positions are lower: whoever is ahead of the store has seen another history. */
+async function checkPosition({ store }: Runtime, after: number | null): Promise<void> {
+  const last = await store.position();
+  if (after === null || after <= last) return;
+  throw new HoldpointError("wrong_state", `The journal ends at ${last}, before the event ${after}.`, {
+    data: "The store may have been restored; what you saw after that is not in it.",
+    next: "Read again what stands, then listen without Last-Event-ID.",
+    details: { position: last },
+  });
+}
+
+export function eventRoutes(desk: Desk): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/api/events",
+      summary: "What happens, as it happens, in commit order",
+      description:
+        "Server-sent events. The id of each is its commit position; Last-Event-ID goes on after it. A stream that is not read is cut off, and goes on where it was when it comes back.",
+      tag: "events",
+      scope: "any",
+      query,
+      answers: { 200: "a stream of events" },
+      async handle({ who, office, query: asked, header, stillKnown }) {
+        const kinds = kindsOf(who, asked.stream);
+        const after = lastSeen(header("last-event-id"), asked.after);
+        await checkPosition(office.runtime, after);
+        await desk.hubOf(office).begun;
+        const wish = wishOf(kinds, asked.workflow);
+        const { credential } = who;
+        const takeOver = desk.admit({ office, credential, wish, after, stillKnown });
+        return { status: 200, takeOver };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,319 @@
+/** Intents: what agents ask of each other and of people; sent, handed over, answered and waited for. */
+import { z } from "zod";
+import { HoldpointError } from "../../core/errors.ts";
+import { INTENT_STATUSES } from "../../core/intent/state.ts";
+import { isPrincipal } from "../../core/principal.ts";
+import { checkOutgoing } from "../../engine/intent/check-intent.ts";
+import { checkRecipient } from "../../engine/intent/instance.ts";
+import {
+  acknowledgeIntent,
+  answerNow,
+  cancelNow,
+  getIntent,
+  type Intent,
+  type IntentSummary,
+  intentWaits,
+  listIntents,
+} from "../../engine/intent/intents.ts";
+import { nextFor } from "../../engine/intent/listen.ts";
+import { sendNow } from "../../engine/intent/send.ts";
+import { waitForIntent } from "../../engine/intent/wait.ts";
+import type { Who } from "../authenticate.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
+import { created, ok, type Route, route } from "../route.ts";
+import { idParams, idSchema, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
+
+const MOST_HELD_SECONDS = 25;
+const LIST = "intents";
+const LIFE = [
+  "CREATED",
+  "DELIVERED",
+  "ACKNOWLEDGED",
+  "WAITING",
+  "COMPLETED",
+  "FAILED",
+  "TIMED_OUT",
+  "CANCELED",
+];
+
+const brief = {
+  intent_id: z.string(),
+  lifecycle_status: z.enum(LIFE),
+  intent_type: z.string(),
+  to_agent: z.string(),
+  to: z.string(),
+  from: z.string(),
+  request_id: z.string().nullable(),
+  approval_id: z.string().nullable(),
+  waits_on: z.string().nullable(),
+  deadline: timeSchema.nullable(),
+  created_at: timeSchema,
+  ended_at: timeSchema.nullable(),
+};
+const summary = z.object({ ...brief, payload: z.string().meta({ description: "the beginning of it" }) });
+const intentSchema = z.object({
+  ...brief,
+  payload: json,
+  parent_intent_id: z.string().nullable(),
+  workflow_id: z.string().nullable(),
+  correlation: z.string().nullable(),
+  delivered_at: timeSchema.nullable(),
+  acknowledged_by: z.string().nullable(),
+  ended_by: z.string().nullable(),
+  data: json,
+  reason: z.string().nullable(),
+});
+
+type Brief = Pick<Intent, "id" | "lifecycleStatus" | "intentType" | "toAgent" | "to" | "from"> &
+  Pick<Intent, "requestId" | "approval" | "waitsOn" | "deadline" | "sentAt">;
+
+function briefOnWire(intent: Brief, endedAt: number | null) {
+  const { to, from } = intent;
+  return {
+    intent_id: intent.id,
+    lifecycle_status: intent.lifecycleStatus,
+    intent_type: intent.intentType,
+    to_agent: intent.toAgent,
+    ...{ to, from },
+    request_id: intent.requestId,
+    approval_id: intent.approval,
+    waits_on: intent.waitsOn,
+    deadline: timeOrNull(intent.deadline),
+    created_at: time(intent.sentAt),
+    ended_at: timeOrNull(endedAt),
+  };
+}
+
+function inList(row: IntentSummary) {
+  const endedAt = typeof row["endedAt"] === "number" ? row["endedAt"] : null;
+  return { ...briefOnWire(row as unknown as Brief, endedAt), payload: row["payload"] };
+}
+
+function onWire(intent: Intent) {
+  const { payload, correlation, end } = intent;
+  return {
+    ...briefOnWire(intent, end?.at ?? null),
+    ...{ payload, correlation },
+    parent_intent_id: intent.parent,
+    workflow_id: intent.within?.workflow ?? null,
+    delivered_at: timeOrNull(intent.deliveredAt),
+    acknowledged_by: intent.acknowledged?.by ?? null,
+    ended_by: end?.by ?? null,
+    data: end?.status === "completed" ? end.data : null,
+    reason: end === null || end.status === "completed" ? null : end.reason,
+  };
+}
+
+/** Whoever the credential is. What a body says counts only where nobody is authenticated. */
+function speakerOf({ principal }: Who, named: string | undefined, field: string): string {
+  if (principal === null && isPrincipal(named)) return named;
+  if (principal === null)
+    throw new HoldpointError("invalid_input", `Without authentication, "${field}" has to say who it is.`, {
+      next: "Write agent:<name>, service:<name> or person:<name>.",
+    });
+  if (named === undefined || named === principal) return principal;
+  throw new HoldpointError("forbidden", `"${field}" is not whose credential this is.`, {
+    next: `Leave "${field}" out.`,
+  });
+}
+
+const speaker = z
+  .string()
+  .max(210)
+  .optional()
+  .meta({ description: "who; taken from the credential, and refused if it is somebody else" });
+const held = z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0);
+
+const sendBody = z.strictObject({
+  intent_type: z.string().max(100),
+  to_agent: z.string().max(250),
+  payload: json.optional(),
+  request_id: z.string().min(1).max(200).optional(),
+  timeout_seconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(1e9)
+    .optional()
+    .meta({ description: "the intent's own deadline" }),
+  parent_intent_id: z.string().min(1).max(200).optional(),
+  correlation: z.string().min(1).max(200).optional(),
+  from: speaker,
+});
+
+function outgoingOf(body: z.output<typeof sendBody>, who: Who) {
+  const { request_id, timeout_seconds, parent_intent_id, correlation, payload } = body;
+  return checkOutgoing({
+    intentType: body.intent_type,
+    toAgent: body.to_agent,
+    from: speakerOf(who, body.from, "from"),
+    ...(payload === undefined ? {} : { payload }),
+    ...(request_id === undefined ? {} : { requestId: request_id }),
+    ...(timeout_seconds === undefined ? {} : { withinMs: timeout_seconds * 1_000 }),
+    ...(parent_intent_id === undefined ? {} : { parent: parent_intent_id }),
+    ...(correlation === undefined ? {} : { correlation }),
+  });
+}
+
+const reading: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/api/intents",
+    summary: "Intents, newest first",
+    tag: "intents",
+    scope: "intents:read",
+    query: z.strictObject({
+      status: z.enum(INTENT_STATUSES).optional(),
+      to: idSchema.optional(),
+      from: idSchema.optional(),
+      order: z.enum(["oldest", "newest"]).default("newest"),
+      ...pageQuery,
+    }),
+    answers: { 200: z.object({ intents: z.array(summary), next_cursor: nextCursor }) },
+    async handle({ runtime, query }) {
+      const { status, to, from, order } = query;
+      const { items, next } = await listIntents(runtime, {
+        order,
+        ...pageOf(LIST, query),
+        ...(status === undefined ? {} : { status }),
+        ...(to === undefined ? {} : { to }),
+        ...(from === undefined ? {} : { from }),
+      });
+      return ok({ intents: items.map(inList), next_cursor: sealCursor(LIST, next) });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/intents/inbox",
+    summary:
+      "What is sent to an agent and nobody has acknowledged; waits for the next where there is nothing",
+    description:
+      "Oldest first, at most 100. What is answered here counts as delivered, and is answered again until it is acknowledged.",
+    tag: "intents",
+    scope: "intents:answer",
+    query: z.strictObject({ agent: speaker, hold_seconds: held }),
+    answers: { 200: z.object({ intents: z.array(intentSchema) }) },
+    async handle({ runtime, query, who }) {
+      const agent = checkRecipient(speakerOf(who, query.agent, "agent"));
+      const intents = await nextFor(runtime, agent, query.hold_seconds * 1_000);
+      return ok({ intents: intents.map(onWire) });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/intents/{id}",
+    summary: "An intent",
+    tag: "intents",
+    scope: "intents:read",
+    params: idParams,
+    answers: { 200: intentSchema },
+    handle: async ({ runtime, params }) => ok(onWire(await getIntent(runtime, params.id))),
+  }),
+  route({
+    method: "GET",
+    path: "/api/intents/{id}/wait",
+    summary: "What became of an intent; waits a moment for it",
+    description: `At most ${MOST_HELD_SECONDS} seconds. \`timed_out_waiting\` says that it goes on: ask again.`,
+    tag: "intents",
+    scope: "intents:read",
+    params: idParams,
+    query: z.strictObject({ hold_seconds: held }),
+    answers: {
+      200: z.object({
+        intent_id: z.string(),
+        status: z.enum(["completed", "failed", "timed_out", "cancelled", "timed_out_waiting"]),
+        data: json,
+        reason: z.string().nullable(),
+      }),
+    },
+    async handle({ runtime, params, query }) {
+      const waited = await waitForIntent(runtime, params.id, { timeoutSeconds: query.hold_seconds });
+      const data = waited.status === "completed" ? waited.data : null;
+      const reason = "reason" in waited ? waited.reason : null;
+      return ok({ intent_id: waited.intent, status: waited.status, data, reason });
+    },
+  }),
+];
+
+const writing: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/api/intents",
+    summary: "Send an intent; `human_approval` asks people",
+    tag: "intents",
+    scope: "intents:send",
+    body: sendBody,
+    answers: { 201: intentSchema },
+    whenLost: "say",
+    async handle({ runtime, body, who }) {
+      const { id } = await sendNow(runtime, outgoingOf(body, who));
+      return created(onWire(await getIntent(runtime, id)));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/intents/{id}/acknowledge",
+    summary: "The recipient has it: it is not handed over again",
+    tag: "intents",
+    scope: "intents:answer",
+    params: idParams,
+    body: z.strictObject({ by: speaker }),
+    answers: { 200: intentSchema },
+    whenLost: "repeat",
+    async handle({ runtime, params, body, who }) {
+      const by = speakerOf(who, body.by, "by");
+      return ok(onWire(await acknowledgeIntent(runtime, params.id, { by })));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/intents/{id}/waiting",
+    summary: "The recipient waits for something, such as another intent",
+    tag: "intents",
+    scope: "intents:answer",
+    params: idParams,
+    body: z.strictObject({ on: idSchema, by: speaker }),
+    answers: { 200: intentSchema },
+    whenLost: "repeat",
+    async handle({ runtime, params, body, who }) {
+      const by = speakerOf(who, body.by, "by");
+      return ok(onWire(await intentWaits(runtime, params.id, { by, on: body.on })));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/intents/{id}/answer",
+    summary: "The recipient completes it with data, or says why it failed; the first answer stands",
+    tag: "intents",
+    scope: "intents:answer",
+    params: idParams,
+    body: z.union([
+      z.strictObject({ data: json, by: speaker }),
+      z.strictObject({ failed: reasonSchema, by: speaker }),
+    ]),
+    answers: { 200: intentSchema },
+    whenLost: "repeat",
+    async handle({ runtime, params, body, who }) {
+      const by = speakerOf(who, body.by, "by");
+      const said = "failed" in body ? { failed: body.failed } : { data: body.data };
+      return ok(onWire(await answerNow(runtime, params.id, { by, ...said })));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/intents/{id}/cancel",
+    summary: "The sender takes it back, or a person",
+    tag: "intents",
+    scope: "intents:send",
+    params: idParams,
+    body: z.strictObject({ reason: reasonSchema, by: speaker }),
+    answers: { 200: intentSchema },
+    whenLost: "repeat",
+    async handle({ runtime, params, body, who }) {
+      const by = speakerOf(who, body.by, "by");
+      return ok(onWire(await cancelNow(runtime, params.id, { by, reason: body.reason })));
+    },
+  }),
+];
+
+export const intentRoutes: readonly Route[] = [...reading, ...writing];

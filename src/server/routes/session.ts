@@ -1,0 +1,107 @@
+/** Logging in by a link, once; who one is; logging out. */
+import { z } from "zod";
+import { HoldpointError } from "../../core/errors.ts";
+import type { Clock } from "../../engine/clock.ts";
+import { endSession, logIn } from "../../engine/identity/logins.ts";
+import type { Store } from "../../stores/store.ts";
+import { COOKIE, type Who } from "../authenticate.ts";
+import { loginPage, PAGE_HEADERS } from "../pages/login.ts";
+import { type Answer, ok, publicRoute, type Route, route } from "../route.ts";
+import { time, timeSchema } from "../wire.ts";
+
+export type Hands = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+};
+
+const standing = z.object({
+  tenant: z.string(),
+  principal: z.string().nullable(),
+  roles: z.array(z.string()),
+  scopes: z.array(z.string()),
+  via: z.string(),
+  csrf_token: z.string().nullable().meta({ description: "of a session: send it as X-CSRF-Token" }),
+});
+
+const whoOnWire = ({ tenant, principal, roles, scopes, via, csrf }: Who) => ({
+  ...{ tenant, principal, roles, scopes, via },
+  csrf_token: csrf,
+});
+
+/** For this host alone, never sent along by other sites, never read by scripts. */
+function cookie(value: string, seconds: number): string {
+  return `${COOKIE}=${value}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
+}
+
+const opened = z.object({
+  person: z.string(),
+  tenant: z.string(),
+  expires_at: timeSchema,
+  csrf_token: z.string(),
+});
+
+async function open(hands: Hands, link: string): Promise<Answer> {
+  const session = await logIn(hands, link);
+  if ("refused" in session)
+    throw new HoldpointError("unauthenticated", "The link is not valid, or no longer.", {
+      next: "Ask for another: `holdpoint login-link <person>` makes one.",
+    });
+  const { person, tenant, expiresAt, csrf } = session;
+  const seconds = Math.max(0, Math.floor((expiresAt - hands.clock.now()) / 1_000));
+  const body = { person, tenant, expires_at: time(expiresAt), csrf_token: csrf };
+  return { status: 201, body, headers: { "set-cookie": cookie(session.cookie, seconds) } };
+}
+
+export function sessionRoutes(hands: Hands): readonly Route[] {
+  return [
+    publicRoute({
+      method: "GET",
+      path: "/login",
+      summary: "The page that a login link opens",
+      tag: "identities",
+      scope: "public",
+      answers: { 200: "a page" },
+      handle: async () => ({
+        status: 200,
+        text: loginPage(),
+        type: "text/html; charset=utf-8",
+        headers: PAGE_HEADERS,
+      }),
+    }),
+    publicRoute({
+      method: "POST",
+      path: "/api/session",
+      summary: "Log in by a link; it works once",
+      tag: "identities",
+      scope: "public",
+      body: z.strictObject({ link: z.string().min(1).max(1_000) }),
+      answers: { 201: opened },
+      handle: ({ body }) => open(hands, body.link),
+    }),
+    route({
+      method: "GET",
+      path: "/api/session",
+      summary: "Who one is by the credential, and what one may do",
+      tag: "identities",
+      scope: "any",
+      answers: { 200: standing },
+      handle: async ({ who }) => ok(whoOnWire(who)),
+    }),
+    route({
+      method: "DELETE",
+      path: "/api/session",
+      summary: "Log out: the session is worth nothing from now on",
+      tag: "identities",
+      scope: "any",
+      answers: { 200: z.object({ ended: z.boolean() }) },
+      async handle({ who, runtime }) {
+        const { via, credential, principal } = who;
+        if (via !== "session" || principal === null)
+          throw new HoldpointError("wrong_state", "This is no session.", { next: "Revoke a key instead." });
+        const ended = await endSession(runtime, credential, { by: principal, reason: "logged out" });
+        return { ...ok({ ended }), headers: { "set-cookie": cookie("", 0) } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,98 @@
+// Several approvals at once, and decisions in somebody's place, on the command line.
+import assert from "node:assert/strict";
+import { userInfo } from "node:os";
+import { describe, test } from "node:test";
+import type { Holdpoint } from "../../src/index.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { errorOf, linesOf, runCli } from "./bench.ts";
+
+const ME = `person:${userInfo().username}`;
+
+async function waits(hp: Holdpoint, name: string, count: number): Promise<readonly string[]> {
+  const tool = hp.gate({ name, run: (_: { readonly n: number }) => 1 });
+  const answers = await Promise.all(
+    Array.from({ length: count }, (_, n) => tool({ n }, { requestId: `${name}-${n}`, waitMs: 0 })),
+  );
+  return answers.map((one) => (one.executed === false ? String(one.approval) : ""));
+}
+
+describe("approve, of several", () => {
+  test("shows every card, and decides nothing unless the count is typed", async (t) => {
+    const folder = temporaryFolder(t);
+    const hp = folder.open();
+    const ids = await waits(hp, "pay", 2);
+    const bare = await runCli(folder, ["approve", ...ids]);
+    assert.equal(bare.code, 2);
+    for (const id of ids) assert.ok(bare.out.includes(`Approval ${id}`), bare.out);
+    assert.match(bare.err, /These are 2 approvals.*--confirm 2/s);
+    const other = await runCli(folder, ["approve", ...ids, "--confirm", "3"]);
+    assert.equal(other.code, 2);
+    assert.match(other.err, /There are 2, not 3/);
+    assert.equal(await hp.approvals.count(), 2);
+    const done = await runCli(folder, ["approve", ...ids, "--confirm", "2", "--note", "both"]);
+    assert.equal(done.code, 0, done.err);
+    for (const id of ids) assert.match(done.out, new RegExp(`${id} {2}approved`));
+    assert.equal((await hp.approvals.get(String(ids[0]))).votes[0]?.note, "both");
+  });
+
+  test("takes everything that waits for a tool, and nothing of another", async (t) => {
+    const folder = temporaryFolder(t);
+    const hp = folder.open();
+    const [pays, mails] = [await waits(hp, "pay", 3), await waits(hp, "mail", 1)];
+    const done = await runCli(folder, ["approve", "--all-of", "pay", "--confirm", "3", "--json"]);
+    assert.equal(done.code, 0, done.err);
+    const { answers } = JSON.parse(done.out);
+    assert.deepEqual(answers.map(({ id }: { id: string }) => id).toSorted(), [...pays].toSorted());
+    assert.equal((await hp.approvals.get(String(mails[0]))).status, "pending");
+    const none = await runCli(folder, ["approve", "--all-of", "pay", "--confirm", "1", "--json"]);
+    assert.equal(none.code, 3);
+    assert.equal(errorOf(none)["code"], "unknown_id");
+  });
+
+  test("says of each what became of it; one that is refused stops no other, and the exit code says so", async (t) => {
+    const folder = temporaryFolder(t);
+    const hp = folder.open();
+    const ids = await waits(hp, "pay", 2);
+    await hp.approvals.reject(String(ids[0]), { by: "person:other", reason: "no" });
+    const done = await runCli(folder, ["approve", ...ids, "--confirm", "2"]);
+    assert.equal(done.code, 1);
+    const last = linesOf(done.out).slice(-2).join("\n");
+    assert.match(last, new RegExp(`${ids[0]} {2}refused: .*rejected already`));
+    assert.match(last, new RegExp(`${ids[1]} {2}approved`));
+  });
+
+  test("is not for edits, bindings, ids beside --all-of, or nothing at all", async (t) => {
+    const folder = temporaryFolder(t);
+    const ids = await waits(folder.open(), "pay", 2);
+    for (const args of [
+      [...ids, "--edit", "{}"],
+      [...ids, "--binding", "0123456789"],
+      [String(ids[0]), "--all-of", "pay"],
+      [],
+    ])
+      assert.equal((await runCli(folder, ["approve", ...args])).code, 2, args.join(" "));
+  });
+});
+
+describe("delegate and take-back", () => {
+  test("have somebody else decide, show it on the card, and can be undone", async (t) => {
+    const folder = temporaryFolder(t);
+    const hp = folder.open();
+    const policy = { verdict: "escalate", approvers: { from: [ME, "person:cfo"] } } as const;
+    const answer = await hp.gate({ name: "pay", policy, run: () => 1 })({}, { requestId: "r", waitMs: 0 });
+    assert.ok(answer.executed === false && answer.approval !== null);
+    const id = answer.approval;
+    const handed = await runCli(folder, ["delegate", id, "bob", "--reason", "on leave"]);
+    assert.equal(handed.code, 0, handed.err);
+    assert.match(handed.out, /person:bob decides apr_\w+ in your place: pay/);
+    const card = await runCli(folder, ["show", id]);
+    assert.match(card.out, /decides {5}person:bob in the place of person:.*on leave/s);
+    const refused = await runCli(folder, ["approve", id, "--json"]);
+    assert.equal(errorOf(refused)["code"], "not_eligible");
+    const back = await runCli(folder, ["take-back", id, "--reason", "back"]);
+    assert.equal(back.code, 0, back.err);
+    assert.equal((await runCli(folder, ["approve", id])).code, 0);
+    const late = await runCli(folder, ["take-back", id, "--reason", "back", "--json"]);
+    assert.equal(errorOf(late)["code"], "wrong_state");
+  });
+});

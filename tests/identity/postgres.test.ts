@@ -1,0 +1,67 @@
+// People and keys on PostgreSQL: the same rules, and rows that nobody sees without naming their tenant, the owner included.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { FOLDS } from "../../src/core/streams.ts";
+import { wallClock } from "../../src/engine/clock.ts";
+import { authenticate } from "../../src/engine/identity/authenticate.ts";
+import { holdpoint } from "../../src/index.ts";
+import type { Projection } from "../../src/stores/store.ts";
+import { PROJECTIONS } from "../../src/views/projections.ts";
+import { postgresBench } from "../fixtures/postgres-bench.ts";
+
+const bench = postgresBench();
+const BY = "person:root";
+const real = { folds: FOLDS, projections: PROJECTIONS as readonly unknown[] as readonly Projection[] };
+
+describe("people and keys on PostgreSQL", { concurrency: false }, () => {
+  test("a key works, is rotated and revoked, and is of its tenant alone", async (t) => {
+    const { open } = bench(t);
+    const store = await open(real);
+    const [acme, globex] = ["acme", "globex"].map((tenant) => holdpoint({ store, tenant, notify: () => {} }));
+    assert.ok(acme !== undefined && globex !== undefined);
+    const { key, text } = await acme.keys.issue({
+      principal: "agent:a",
+      name: "n",
+      roles: ["poster"],
+      by: BY,
+    });
+    assert.partialDeepStrictEqual(await authenticate({ store, clock: wallClock }, text), { tenant: "acme" });
+    assert.deepEqual((await globex.keys.list()).items, []);
+    await assert.rejects(globex.keys.revoke(key.id, { by: BY, reason: "not mine" }), { code: "unknown_id" });
+    const next = await acme.keys.rotate(key.id, { by: BY, overlapMs: 0 });
+    assert.deepEqual(await authenticate({ store, clock: wallClock }, text), { refused: "expired" });
+    await acme.keys.revoke(next.key.id, { by: BY, reason: "lost" });
+    assert.deepEqual(await authenticate({ store, clock: wallClock }, next.text), { refused: "revoked" });
+    const [first] = (await acme.keys.list({ limit: 1 })).items;
+    assert.equal(first?.id, next.key.id);
+  });
+
+  test("even the owner of the tables, who names no tenant, sees no row of a tenant's table", async (t) => {
+    const { open, sql, server, schema } = bench(t);
+    const client = await sql();
+    await client.query(
+      `CREATE ROLE owner_${schema} LOGIN CREATEROLE; CREATE SCHEMA ${schema} AUTHORIZATION owner_${schema}`,
+    );
+    const database = server.url.replace("postgres@", `owner_${schema}@`);
+    const store = await open({ ...real, database, role: `worker_${schema}` });
+    const hp = holdpoint({ store, tenant: "acme", notify: () => {} });
+    await hp.people.add({ person: "person:ann", roles: ["admin"], by: BY });
+    await hp.keys.issue({ principal: "agent:a", name: "n", roles: ["poster"], by: BY });
+    const { rows } = await client.query(
+      `SELECT c.relname AS name, pg_get_userbyid(c.relowner) AS owner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = $1 AND c.relkind = 'r' AND EXISTS
+         (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tid')`,
+      [schema],
+    );
+    const count = async (table: string) =>
+      Number((await client.query(`SELECT count(*) AS n FROM ${schema}.${table}`)).rows[0].n);
+    assert.ok(rows.length >= 11, `${rows.length} tables`);
+    assert.ok((await count("hp_entries")) >= 2, "a superuser sees them");
+    await client.query(`SET ROLE owner_${schema}`);
+    for (const { name, owner } of rows) {
+      assert.equal(owner, `owner_${schema}`);
+      assert.equal(await count(name), 0, name);
+    }
+    await client.query("RESET ROLE");
+  });
+});

@@ -1,0 +1,104 @@
+/** Messages on the memory store, under a clock that the test moves; what is sent goes over real connections. */
+import type { TestContext } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { cardLines } from "../../src/cli/card-lines.ts";
+import { decideMember, type Member } from "../../src/core/roster.ts";
+import { ROSTER } from "../../src/core/stream.ts";
+import { deliver } from "../../src/engine/message/deliver.ts";
+import { type Endpoints, endpointsOf } from "../../src/engine/message/endpoints.ts";
+import { type Messages, messagesOf } from "../../src/engine/message/messages.ts";
+import type { Office } from "../../src/engine/message/send-one.ts";
+import type { DeliverySettings } from "../../src/engine/message/settings.ts";
+import { runCommand } from "../../src/engine/run-command.ts";
+import { type Machine, machine, type Process, type ProcessOptions } from "../fixtures/runtime.ts";
+
+export const ANN = { by: "person:ann" };
+export const SETTINGS: DeliverySettings = {
+  mail: null,
+  publicUrl: "https://holdpoint.example",
+  allowPrivate: true,
+  timeoutMs: 5_000,
+};
+
+export type Desk = Process & {
+  readonly endpoints: Endpoints;
+  readonly messages: Messages;
+  /** Delivers until the test is over, or until it is told to stop. */
+  deliver(): { stop(): Promise<void> };
+  /** Proposes something that people have to decide; answers the approval's id. */
+  ask(args?: unknown, says?: string): Promise<string>;
+  member(person: string, member: Partial<Member>): Promise<void>;
+};
+
+export type Bench = {
+  readonly machine: Machine;
+  open(options?: ProcessOptions, settings?: Partial<DeliverySettings>): Desk;
+  /** Lets time pass, step by step, until it answers something. */
+  until<Value>(look: () => Promise<Value | undefined | false> | Value | undefined | false): Promise<Value>;
+};
+
+/** One that crashed never comes back. */
+async function soon(end: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  const late = setTimeout(2_000, undefined, timer).catch(() => undefined);
+  await Promise.race([end.catch(() => undefined), late]);
+  timer.abort();
+}
+
+const breath = (): Promise<void> => setTimeout(2);
+
+function deskOf(context: Pick<TestContext, "after">, process: Process, settings: DeliverySettings): Desk {
+  const { runtime } = process;
+  const open = async () => runtime;
+  const office: Office = { runtime, settings, render: cardLines };
+  const ask = process.gate({ name: "payments.refund", policy: "escalate", run: () => "done" });
+  return {
+    ...process,
+    endpoints: endpointsOf(open, async () => office),
+    messages: messagesOf(open),
+    deliver() {
+      const over = new AbortController();
+      const done = deliver(office, over.signal);
+      const stop = async () => {
+        over.abort();
+        await done;
+      };
+      context.after(() => soon(stop()));
+      return { stop };
+    },
+    async ask(given, says) {
+      const args = given ?? { amount: 12 };
+      const answer = await ask(args as never, { waitMs: 0, ...(says === undefined ? {} : { says }) });
+      if (answer.executed === false && answer.approval !== null) return answer.approval;
+      throw new Error("nobody was asked");
+    },
+    async member(person, { name = person, mail = null, roles = [], groups = [] }) {
+      const command = { person, member: { name, mail, roles, groups }, by: "person:root" };
+      await runCommand(runtime, { write: [ROSTER] }, (draft) => {
+        draft.append(ROSTER, decideMember(draft.state(ROSTER), command));
+        return { kind: "done" as const };
+      });
+    },
+  };
+}
+
+export function bench(context: Pick<TestContext, "after">): Bench {
+  const place = machine();
+  return {
+    machine: place,
+    open(options = {}, settings = {}) {
+      const process = place.process(options);
+      context.after(() => soon(process.close()));
+      return deskOf(context, process, { ...SETTINGS, ...settings });
+    },
+    async until(look) {
+      for (let round = 0; round < 5_000; round++) {
+        const found = await look();
+        if (found !== undefined && found !== false) return found;
+        await breath();
+        await place.clock.advance(200);
+      }
+      throw new Error("it did not come about");
+    },
+  };
+}

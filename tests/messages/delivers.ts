@@ -1,0 +1,16 @@
+/** A program that only delivers, for tests that kill it or run two of it. */
+import { holdpoint } from "../../src/index.ts";
+
+const [folder = "", keyFile = "", timeoutMs = "15000"] = process.argv.slice(2);
+const hp = holdpoint({
+  folder,
+  keyFile,
+  agent: "teller",
+  mode: "existing",
+  notify: (notice) => console.error(notice),
+});
+const over = new AbortController();
+process.on("SIGTERM", () => over.abort());
+process.stdout.write("ready\n");
+await hp.deliver(over.signal, { allowPrivate: true, timeoutMs: Number(timeoutMs) });
+await hp.close();

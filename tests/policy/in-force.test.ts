@@ -1,0 +1,147 @@
+/** Which versions of policies are in force now, in which programs, and until when the others were. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { listPolicies } from "../../src/engine/backtest/kept-policies.ts";
+import { livePolicy } from "../../src/engine/policy/live-policy.ts";
+import type { Holdpoint } from "../../src/index.ts";
+import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
+import { machine, type Process } from "../fixtures/runtime.ts";
+import { FINAL, GOAL, scripted } from "../supervise/refund.ts";
+
+const named = (policy: string, more = "") => `policy: ${policy}\ndefault: approve\n${more}`;
+const act = (hp: Holdpoint) => hp.gate({ name: "act", policy: "approve", run: () => null });
+
+function fileIn({ path }: Folder, text: string): string {
+  const file = join(path, "..", "policy.yaml");
+  writeFileSync(file, text);
+  return file;
+}
+
+/** `name: standing, n programs` for each version, oldest first by policy. */
+async function standings(hp: Pick<Holdpoint, "policies">): Promise<readonly string[]> {
+  return (await hp.policies.list()).map(
+    ({ name, standing, programs }) => `${name}: ${standing} ${programs.length}`,
+  );
+}
+
+async function until(hp: Holdpoint, wanted: readonly string[]): Promise<void> {
+  for (let look = 0; look < 1_000; look++) {
+    if (JSON.stringify(await standings(hp)) === JSON.stringify(wanted)) return;
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+  }
+  assert.deepEqual(await standings(hp), wanted);
+}
+
+describe("a version of a policy", () => {
+  test("is in force while a program judges by it, from its first effect until it closes", async (context) => {
+    const folder = temporaryFolder(context);
+    const hp = folder.open({ policy: fileIn(folder, named("house")), agent: "shop" });
+    assert.deepEqual(await standings(hp), ["house: unused 0"], "it has performed nothing yet");
+    await act(hp)({}, { requestId: "a" });
+    const [used] = await hp.policies.list();
+    assert.partialDeepStrictEqual(used, { standing: "used", until: null });
+    assert.partialDeepStrictEqual(used?.programs, [{ by: "agent:shop", runs: true, until: null }]);
+    assert.match(used?.programs[0]?.process ?? "", new RegExp(`/${process.pid}$`));
+    await hp.close();
+    const reader = folder.open({ mode: "existing" });
+    const [ended] = await reader.policies.list();
+    assert.equal(ended?.standing, "ended");
+    assert.equal(ended?.until, ended?.programs[0]?.until);
+    assert.ok((ended?.until ?? 0) >= (ended?.at ?? Number.NaN));
+    assert.equal((await reader.policies.get("house")).standing, "ended");
+  });
+
+  test("is in force until the last of several programs has ended", async (context) => {
+    const folder = temporaryFolder(context);
+    const policy = fileIn(folder, named("house"));
+    const [one, two] = [folder.open({ policy }), folder.open({ policy })];
+    await act(one)({}, { requestId: "a" });
+    await act(two)({}, { requestId: "b" });
+    assert.deepEqual(await standings(two), ["house: used 2"]);
+    await one.close();
+    assert.deepEqual(await standings(two), ["house: used 2"]);
+    await two.close();
+    assert.deepEqual(await standings(folder.open()), ["house: ended 2"]);
+  });
+
+  test("ends when its file has another one, and when its file is another policy", async (context) => {
+    const folder = temporaryFolder(context);
+    const hp = folder.open({ policy: fileIn(folder, named("house")) });
+    await act(hp)({}, { requestId: "a" });
+    fileIn(folder, named("house", "description: newer\n"));
+    await until(hp, ["house: ended 1", "house: used 1"]);
+    fileIn(folder, named("home"));
+    await until(hp, ["house: ended 1", "house: ended 1", "home: used 1"]);
+    const [first, second] = await hp.policies.list();
+    assert.ok(first?.until !== null && second?.until !== null);
+    assert.equal((await hp.journal.verify()).ok, true);
+  });
+
+  test("that is put back is in force again, and says so of that time", async (context) => {
+    const folder = temporaryFolder(context);
+    const hp = folder.open({ policy: fileIn(folder, named("house")) });
+    await act(hp)({}, { requestId: "a" });
+    fileIn(folder, named("house", "description: newer\n"));
+    await until(hp, ["house: ended 1", "house: used 1"]);
+    fileIn(folder, named("house"));
+    await until(hp, ["house: ended 1", "house: ended 1", "house: used 1"]);
+  });
+
+  test("of a run is taken once, however many runs go by it", async (context) => {
+    const hp = temporaryFolder(context).open();
+    const policy = { policy: "runs", default: "approve" } as const;
+    for (const id of ["a", "b"])
+      await hp.supervise({ id, goal: GOAL, tools: [], policy: { ...policy }, model: scripted(FINAL) });
+    assert.deepEqual(await standings(hp), ["runs: used 1"]);
+  });
+
+  test("opened together with the first effects is told of once, with the epoch", async () => {
+    const place = machine();
+    const one = place.process();
+    await Promise.all([
+      livePolicy({ policy: "late", default: "approve" }, new Map()).open(one.runtime),
+      one.runtime.epoch(),
+      livePolicy({ policy: "late", default: "approve" }, new Map()).open(one.runtime),
+    ]);
+    const [late] = await listPolicies(one.runtime);
+    assert.equal(late?.programs.length, 1);
+    await one.close();
+  });
+
+  test("of a program that was killed is not in force, though nobody knows when it ended", async () => {
+    const place = machine();
+    const open = async (): Promise<Process> => {
+      const one = place.process();
+      await livePolicy({ policy: "p", default: "approve" }, new Map()).open(one.runtime);
+      await one.runtime.epoch();
+      return one;
+    };
+    (await open()).crash();
+    const next = place.process();
+    const [dead] = await listPolicies(next.runtime);
+    assert.partialDeepStrictEqual(dead, { standing: "ended", until: null });
+    const living = await open();
+    const [version] = await listPolicies(next.runtime);
+    assert.equal(version?.standing, "used");
+    assert.deepEqual(
+      version?.programs.map(({ runs }) => runs),
+      [true, false],
+    );
+    await living.close();
+    await next.close();
+  });
+});
+
+test("a version of which no program has said anything is unused, and was in force at most until the next", async (context) => {
+  const folder = temporaryFolder(context);
+  for (const description of ["one", "two"]) {
+    const hp = folder.open({ policy: { policy: "p", default: "approve", description } });
+    await hp.approvals.list();
+    await hp.close();
+  }
+  const [first, second] = await folder.open().policies.list();
+  assert.equal(first?.until, second?.at);
+  assert.partialDeepStrictEqual(second, { standing: "unused", until: null, by: "agent:tester" });
+});

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { beginAnswer } from "../../src/core/answer/answer-once.ts";
+import { digestOf, sha256 } from "../../src/core/digest.ts";
+import { answerStream } from "../../src/core/stream.ts";
+import { runCommand } from "../../src/engine/run-command.ts";
+import type { Holdpoint } from "../../src/index.ts";
+import { type Bench, serverBench } from "../fixtures/server.ts";
+
+const MINUTE = 60_000;
+
+function define(hp: Holdpoint): void {
+  const pay = hp.gate({
+    name: "pay",
+    policy: { verdict: "escalate", decideWithinMs: 60 * MINUTE },
+    run: () => "paid",
+  });
+  pay({ amount: 1 }, { requestId: "pay-1", waitMs: 0 }).catch(() => undefined);
+}
+
+async function waiting(bench: Bench): Promise<string> {
+  for (let look = 0; look < 400; look++) {
+    const { body } = await bench.ask("/api/approvals");
+    const [first] = body["approvals"] as { request_id: string }[];
+    if (first !== undefined) return first.request_id;
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("nothing waits");
+}
+
+const post = (body: unknown, key: string) => ({
+  method: "POST" as const,
+  body,
+  headers: { "idempotency-key": key },
+});
+const extension = (seconds: number) => ({ by_seconds: seconds, by: "ann" });
+
+test("the same key and body are worked on once: at the same time, later, and after a restart", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-once-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const bench = await serverBench(t, { define, folder });
+  const id = await waiting(bench);
+  const path = `/api/approvals/${id}/extend`;
+  const before = Date.parse(String((await bench.ask(`/api/approvals/${id}`)).body["decide_by"]));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => bench.ask(path, post(extension(60), "k1"))),
+  );
+  for (const answer of answers) assert.equal(answer.status, 200, answer.text);
+  const texts = new Set(answers.map(({ body }) => JSON.stringify(body["decide_by"])));
+  assert.equal(texts.size, 1);
+  assert.equal(answers.filter(({ headers }) => headers["idempotency-replayed"] === "true").length, 19);
+  assert.equal(Date.parse(String(answers[0]?.body["decide_by"])), before + MINUTE);
+  await bench.close();
+
+  const again = await serverBench(t, { define, folder });
+  const late = await again.ask(path, post(extension(60), "k1"));
+  assert.equal(late.headers["idempotency-replayed"], "true");
+  assert.equal(Date.parse(String(late.body["decide_by"])), before + MINUTE);
+  const other = await again.ask(path, post(extension(60), "k2"));
+  assert.equal(Date.parse(String(other.body["decide_by"])), before + 2 * MINUTE);
+});
+
+test("another body or path under the same key is a conflict; a key that is none is refused", async (t) => {
+  const bench = await serverBench(t, { define });
+  const id = await waiting(bench);
+  assert.equal((await bench.ask(`/api/approvals/${id}/extend`, post(extension(60), "k"))).status, 200);
+  for (const [path, body] of [
+    [`/api/approvals/${id}/extend`, extension(61)],
+    [`/api/approvals/${id}/cancel`, { reason: "x", by: "ann" }],
+  ] as const) {
+    const answer = await bench.ask(path, post(body, "k"));
+    assert.equal(answer.status, 409);
+    assert.equal(answer.body["code"], "idempotency_conflict");
+  }
+  for (const key of ["", " ", "a".repeat(201), "ä"])
+    assert.equal((await bench.ask(`/api/approvals/${id}/extend`, post(extension(1), key))).status, 400);
+});
+
+test("a refusal is an answer too, and is given again; what failed to be understood is not kept", async (t) => {
+  const bench = await serverBench(t, { define });
+  const id = await waiting(bench);
+  const path = `/api/approvals/${id}/extend`;
+  assert.equal((await bench.ask(path, post({ by: "ann", surprise: 1 }, "k"))).status, 400);
+  const gone = "/api/approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/extend";
+  const first = await bench.ask(gone, post(extension(60), "k"));
+  const second = await bench.ask(gone, post(extension(60), "k"));
+  assert.equal(first.status, 404);
+  assert.equal(second.status, 404);
+  assert.equal(second.headers["idempotency-replayed"], "true");
+  assert.equal(second.headers["content-type"], "application/problem+json; charset=utf-8");
+  assert.deepEqual(second.body, first.body);
+});
+
+test("where the process died that worked on it, what does no harm is done again and the rest is said to be unknown", async (t) => {
+  const bench = await serverBench(t, { define });
+  const id = await waiting(bench);
+  const { runtime } = await bench.server.office();
+  const leave = async (path: string, body: unknown) => {
+    const name = sha256(Buffer.from("unauthenticated\nlost"));
+    const command = {
+      ...{ id: name, route: `POST ${path}`, digest: digestOf(body as never), by: "unauthenticated" },
+      ...{ epoch: "epo_01ARZ3NDEKTSV4RRFFQ69G5FAV", attempt: "dead", again: null },
+    };
+    await runCommand(runtime, { write: [answerStream(name)] }, (draft) => beginAnswer(draft, command));
+  };
+  await leave(`/api/approvals/${id}/extend`, extension(60));
+  const unknown = await bench.ask(`/api/approvals/${id}/extend`, post(extension(60), "lost"));
+  assert.equal(unknown.status, 409);
+  assert.equal(unknown.body["code"], "answer_unknown");
+});
+
+test("a vote under a key whose process died is cast again", async (t) => {
+  const bench = await serverBench(t, { define });
+  const id = await waiting(bench);
+  const { runtime } = await bench.server.office();
+  const path = `/api/approvals/${id}/votes`;
+  const body = { decision: "approve", approved_by: "ann" };
+  const name = sha256(Buffer.from("unauthenticated\nlost"));
+  const command = {
+    ...{ id: name, route: `POST ${path}`, digest: digestOf(body), by: "unauthenticated" },
+    ...{ epoch: "epo_01ARZ3NDEKTSV4RRFFQ69G5FAV", attempt: "dead", again: null },
+  };
+  await runCommand(runtime, { write: [answerStream(name)] }, (draft) => beginAnswer(draft, command));
+  const answer = await bench.ask(path, post(body, "lost"));
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.body["status"], "approved");
+});

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { issue, revoke } from "../../src/engine/identity/keys.ts";
+import { offerLogin } from "../../src/engine/identity/logins.ts";
+import { addPerson } from "../../src/engine/identity/people.ts";
+import type { Runtime } from "../../src/engine/runtime.ts";
+import type { Holdpoint } from "../../src/index.ts";
+import { firstLogin } from "../../src/server/first-login.ts";
+import { listenTo } from "../fixtures/listen.ts";
+import { type Bench, serverBench } from "../fixtures/server.ts";
+
+const by = "person:ann";
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
+
+function define(hp: Holdpoint): void {
+  const pay = hp.gate({ name: "pay", policy: "escalate", run: () => "paid" });
+  for (const n of [1, 2]) pay({ amount: n }, { requestId: `pay-${n}`, waitMs: 0 }).catch(() => undefined);
+}
+
+async function staffed(bench: Bench): Promise<{ runtime: Runtime; ann: string; agent: string }> {
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: by, roles: ["admin", "supervisor"], by });
+  await addPerson(runtime, { person: "person:bob", roles: ["supervisor"], by });
+  const ann = await issue(runtime, { principal: by, name: "cli", by });
+  const agent = await issue(runtime, {
+    principal: "agent:mailer",
+    name: "a",
+    roles: ["admin", "supervisor", "executor"],
+    by,
+  });
+  return { runtime, ann: ann.text, agent: agent.text };
+}
+
+async function waiting(bench: Bench, headers: Record<string, string>): Promise<readonly string[]> {
+  for (let look = 0; look < 400; look++) {
+    const { body } = await bench.ask("/api/approvals", { headers });
+    const list = (body["approvals"] ?? []) as { request_id: string }[];
+    if (list.length >= 2) return list.map(({ request_id }) => request_id);
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("nothing waits");
+}
+
+test("whoever votes is the person whose key it is: nobody else's name counts, and no agent votes", async (t) => {
+  const bench = await serverBench(t, { noAuth: false, define });
+  const { ann, agent } = await staffed(bench);
+  const [first = ""] = await waiting(bench, bearer(ann));
+  const vote = (headers: Record<string, string>, body: object) =>
+    bench.ask(`/api/approvals/${first}/votes`, { method: "POST", headers, body });
+  const foreign = await vote(bearer(ann), { decision: "approve", approved_by: "person:bob" });
+  assert.equal(foreign.status, 403);
+  assert.equal(foreign.body["code"], "forbidden");
+  assert.equal((await vote(bearer(agent), { decision: "approve" })).status, 403);
+  assert.equal((await vote(bearer(agent), { decision: "approve", approved_by: "person:ann" })).status, 403);
+  const own = await vote(bearer(ann), { decision: "approve", approved_by: "ann" });
+  assert.equal(own.status, 200, own.text);
+  const [cast] = own.body["votes"] as { by: string; via: string }[];
+  assert.deepEqual([cast?.by, cast?.via], ["person:ann", "api_key"]);
+});
+
+test("a login link makes one session, in a cookie for this host alone, that changes nothing without its token", async (t) => {
+  const bench = await serverBench(t, { noAuth: false, define });
+  const { runtime } = await staffed(bench);
+  const { text: link } = await offerLogin(runtime, by, { by });
+  const opened = await bench.ask("/api/session", { method: "POST", body: { link } });
+  assert.equal(opened.status, 201, opened.text);
+  const set = String(opened.headers["set-cookie"]);
+  for (const part of ["Path=/", "Secure", "HttpOnly", "SameSite=Strict"]) assert.ok(set.includes(part), set);
+  assert.match(set, /^__Host-holdpoint=/);
+  assert.equal((await bench.ask("/api/session", { method: "POST", body: { link } })).status, 401);
+  const cookie = { cookie: set.split(";")[0] ?? "" };
+  const standing = await bench.ask("/api/session", { headers: cookie });
+  assert.equal(standing.body["principal"], by);
+  assert.equal(standing.body["csrf_token"], opened.body["csrf_token"]);
+  const [first = ""] = await waiting(bench, cookie);
+  const vote = (headers: Record<string, string>) =>
+    bench.ask(`/api/approvals/${first}/votes`, { method: "POST", headers, body: { decision: "approve" } });
+  assert.equal((await vote(cookie)).status, 403);
+  assert.equal((await vote({ ...cookie, "x-csrf-token": "x".repeat(43) })).status, 403);
+  const token = { "x-csrf-token": String(opened.body["csrf_token"]) };
+  assert.equal((await vote({ ...cookie, ...token })).status, 200);
+  const out = await bench.ask("/api/session", { method: "DELETE", headers: { ...cookie, ...token } });
+  assert.equal(out.body["ended"], true);
+  assert.equal((await bench.ask("/api/session", { headers: cookie })).status, 401);
+});
+
+test("a key that was revoked is refused, its stream of events ends, and no key is in the log or the journal's answers", async (t) => {
+  const bench = await serverBench(t, { noAuth: false, define, options: { desk: { beatMs: 20 } } });
+  const { runtime, ann } = await staffed(bench);
+  const made = await bench.ask("/api/keys", {
+    method: "POST",
+    headers: bearer(ann),
+    body: { principal: "agent:a", name: "a", roles: ["executor"] },
+  });
+  assert.equal(made.status, 201, made.text);
+  const key = String(made.body["key"]);
+  const ear = await listenTo(`${bench.url}/api/events`, { headers: bearer(key) });
+  assert.equal(ear.status, 200);
+  const denied = await listenTo(`${bench.url}/api/events?stream=key`, { headers: bearer(key) });
+  assert.equal(denied.status, 403);
+  await revoke(runtime, String(made.body["key_id"]), { by, reason: "lost" });
+  await ear.ended;
+  assert.equal((await bench.ask("/api/session", { headers: bearer(key) })).status, 401);
+  const journal = await bench.ask("/api/journal?limit=1000", { headers: bearer(ann) });
+  const secret = key.slice(-49, -6);
+  for (const text of [JSON.stringify(bench.lines), journal.text, ear.text()])
+    for (const part of [key, ann, secret]) assert.ok(!text.includes(part));
+});
+
+test("the first who starts a server is its admin, and is given a link; afterwards only those in the list are", async (t) => {
+  const bench = await serverBench(t, { noAuth: false });
+  const { runtime } = await bench.server.office();
+  const link = await firstLogin(runtime, "person:root");
+  const opened = await bench.ask("/api/session", { method: "POST", body: { link } });
+  assert.equal(opened.body["person"], "person:root");
+  assert.equal(await firstLogin(runtime, "person:other"), undefined);
+  assert.ok((await firstLogin(runtime, "person:root"))?.startsWith("hpl_"));
+});
+
+test("guessing credentials is slowed down, and so is asking too often", async (t) => {
+  const bench = await serverBench(t, { noAuth: false, rate: 1, burst: 5 });
+  const { ann } = await staffed(bench);
+  const statuses: number[] = [];
+  for (let n = 0; n < 8; n++)
+    statuses.push((await bench.ask("/api/session", { headers: bearer(ann) })).status);
+  assert.equal(statuses.filter((status) => status === 429).length >= 2, true, statuses.join());
+  const guesses: number[] = [];
+  for (let n = 0; n < 140; n++)
+    guesses.push((await bench.ask("/api/approvals", { headers: bearer("x") })).status);
+  assert.ok(guesses.includes(401));
+  assert.equal(guesses.at(-1), 429);
+});
