@@ -1,6 +1,7 @@
 import { visible } from "../core/visible.ts";
 import type { AlertStatus } from "../engine/monitor/alerts.ts";
 import type { AlertSummary } from "../index.ts";
+import { seenText } from "./alert-card.ts";
 import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -66,14 +67,16 @@ async function list(context: Context): Promise<void> {
 }
 
 async function acknowledge(context: Context): Promise<void> {
-  const { hp, terminal, person: by } = context;
+  const { hp, terminal, now, person: by } = context;
   const id = await alertId(context, word(context, 1));
   const note = flag(context, "note");
+  const { acknowledged: before } = await hp.alerts.get(id);
   const alert = await hp.alerts.acknowledge(id, note === undefined ? { by } : { by, note });
   if (context.json) return terminal.json({ alert });
-  const first = alert.acknowledged?.by ?? by;
   const stands = alert.status === "standing" ? "It stands until what it is about is over." : "It is over.";
-  const said = first === by ? `Seen: ${id}.` : `${visible(first)} had seen it already: ${id}.`;
+  const first = before ?? (alert.acknowledged?.by === by ? null : alert.acknowledged);
+  const said =
+    first === null ? `Seen: ${id}.` : `Seen already: ${id}, ${seenText(first, now)}. Nothing was written.`;
   terminal.line(`${said} ${stands}`);
 }
 
@@ -87,7 +90,7 @@ export const alerts: Command = {
   summary: "what monitors have found: newest first, those that stand; `ack <id>` says that you have seen one",
   details: [
     "In a pipe each line is tab-separated: id, standing or cleared, severity, raised at, seen by, monitor, rule, subject, what it says.",
-    "An alert that has stopped a workflow is decided on with `holdpoint approvals`.",
+    "`holdpoint show <id>` shows one in full. An alert that has stopped a workflow is decided on with `holdpoint approvals`.",
   ],
   flags: {
     all: { summary: "also those that are over" },

@@ -2,12 +2,12 @@
 import { visible } from "../core/visible.ts";
 import { noticeText } from "../engine/print-notice.ts";
 import { type Holdpoint, holdpoint, type Monitor, type Notice } from "../index.ts";
+import { SEVERITY_STYLES } from "./alert-card.ts";
 import { type Command, type Context, EXIT, word } from "./command.ts";
 import { loadMonitors } from "./load-monitor.ts";
 import { fold } from "./measure.ts";
 import { placeOf } from "./open-store.ts";
 import { counted } from "./policy/load.ts";
-import type { Style } from "./terminal.ts";
 import { moment } from "./times.ts";
 import { whereFlags } from "./where-flags.ts";
 
@@ -16,11 +16,6 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 type Raised = Extract<Notice, { kind: "alert" }>;
 type Cleared = Extract<Notice, { kind: "alert_cleared" }>;
 
-const STYLES: { readonly [severity in Raised["severity"]]: Style } = {
-  info: "cyan",
-  warning: "yellow",
-  critical: "red",
-};
 const WIDEST = "critical".length;
 
 /** Columns as documented in the reference. */
@@ -35,14 +30,14 @@ function tellPerson(context: Context, notice: Raised | Cleared, at: number): voi
   const { terminal } = context;
   const isRaised = notice.kind === "alert";
   const what = (isRaised ? notice.severity : "over").padEnd(WIDEST);
-  const head = terminal.paint(isRaised ? STYLES[notice.severity] : "green", what);
+  const head = terminal.paint(isRaised ? SEVERITY_STYLES[notice.severity] : "green", what);
   terminal.line(`${moment(at)}  ${head}  ${visible(notice.monitor)}: ${visible(notice.rule)}`);
   const said = isRaised ? `: ${visible(notice.says)}` : "";
   for (const line of fold(`${visible(notice.subject)}${said}`, terminal.columns - 2))
     terminal.line(`  ${terminal.strange(line)}`);
   if (!isRaised) return;
   const where = whereFlags(context);
-  if (notice.approval === null) terminal.line(`  npx holdpoint alerts ack ${notice.alert}${where}`);
+  if (notice.approval === null) terminal.line(`  npx holdpoint show ${notice.alert}${where}`);
   else terminal.line(`  It was stopped; decide: npx holdpoint show ${notice.approval}${where}`);
 }
 

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Action, Approval } from "../index.ts";
+import { showAlert } from "./alert-card.ts";
 import { type Card, printCard } from "./card.ts";
 import { printCheckpoint } from "./checkpoint-card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
@@ -84,9 +85,9 @@ export const show: Command = {
   name: "show",
   words: ["<id>"],
   summary:
-    "everything about an approval, an action, a workflow or a standing grant, before deciding and after",
+    "everything about an approval, an action, a workflow, a standing grant or an alert, before deciding and after",
   details: [
-    "The id is an approval's, an action's, an effect's, a workflow's, a grant's or the caller's request id.",
+    "The id is an approval's, an action's, an effect's, a workflow's, a grant's, an alert's or the caller's request id.",
     "Of a workflow, --at shows it as it stood after an entry (--at 12) or at a time (--at 2026-05-04T10:00:00Z), and --checkpoint the state that was captured there.",
   ],
   flags: {
@@ -98,6 +99,7 @@ export const show: Command = {
     const id = await anyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
     if (id.startsWith("grt_")) return showGrant(context, id);
+    if (id.startsWith("alr_")) return showAlert(context, id);
     if (id.startsWith("int_")) return printIntent(context, await context.hp.intents.get(id));
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
     if (extra !== undefined)

@@ -9,6 +9,7 @@ import { isJsonObject, type Json } from "../core/json.ts";
 import type { PublicJwk } from "../core/jws.ts";
 import {
   actionStream,
+  alertStream,
   approvalStream,
   grantStream,
   intentStream,
@@ -102,6 +103,7 @@ async function streamsOfIntent(place: Place, id: string): Promise<readonly Strea
 async function toldOf(place: Place, id: string): Promise<Told> {
   if (id.startsWith("apr_")) return toldOfApproval(place, id);
   if (id.startsWith("grt_")) return { streams: [grantStream(id)] };
+  if (id.startsWith("alr_")) return { streams: [alertStream(id)] };
   if (id.startsWith("int_")) return { streams: await streamsOfIntent(place, id) };
   if (id.startsWith("key_")) return { streams: [keyStream(id)] };
   if (id.startsWith("wf_")) return { streams: await streamsOfWorkflow(place, id) };

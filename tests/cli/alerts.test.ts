@@ -38,6 +38,20 @@ describe("alerts on the command line", () => {
     assert.match(says ?? "", /more than 1 calls within 1 h/);
     const seenBy = await runCli(folder, ["alerts", "ack", id.slice(0, 12), "--note", "month's end"]);
     assert.equal(seenBy.out, `Seen: ${id}. It stands until what it is about is over.\n`);
+    const again = await runCli(folder, ["alerts", "ack", id, "--note", "once more"]);
+    assert.match(
+      again.out,
+      /^Seen already: alr_\w+, .* ago\) by person:\S+: month's end\. Nothing was written\./,
+    );
+    const [card, journal] = await Promise.all([
+      runCli(folder, ["show", id]),
+      runCli(folder, ["journal", id]),
+    ]);
+    assert.match(card.out, /^Alert alr_\w+ {2}critical\n/);
+    assert.match(card.out, /about +tool:ping\n +says +more than 1 calls within 1 h\n/);
+    assert.match(card.out, /rule +busy\\u202eyltcaxe, of kind rate\n/);
+    assert.match(card.out, /seen +.* by person:\S+: month's end\n/);
+    assert.match(journal.out, /alert\.raised[\s\S]*alert\.acknowledged/);
     const json = JSON.parse((await runCli(folder, ["alerts", "--json"])).out) as Record<string, unknown>;
     assert.partialDeepStrictEqual(json, { id, acknowledgedBy: ME, figures: { count: 2, above: 1 } });
     await hp.close();

@@ -80,7 +80,8 @@ describe("grants", () => {
     const hp = folder.open();
     await refundTool(hp)({ amount_usd: 1 }, { requestId: "r-0", waitMs: 0 });
     const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
-      [["grants", "give", "--tool", "x"], 2, /--reason/],
+      [["grants", "give", "--tool", "x"], 2, /^grants give needs --uses, --for, --reason\./],
+      [["grants", "list", "x"], 2, /"x" is one word too many/],
       [[...GIVE.slice(0, 6), "--for", "soon", "--reason", "x"], 2, /span of time/],
       [
         [...GIVE.slice(0, 6), "--for", "91d", "--reason", "x"],
@@ -92,9 +93,15 @@ describe("grants", () => {
       [[...GIVE, "--when", "args.amount_usd <"], 2, /"when"/],
       [[...GIVE, "--all"], 2, /--all does not go/],
       [[...GIVE.slice(0, 2), "--tool", "other", ...GIVE.slice(4)], 1, /No action of the tool "other"/],
+      [
+        [...GIVE.slice(0, 2), "--tool", "payments.refnd", ...GIVE.slice(4)],
+        1,
+        /did you mean payments\.refund\?/,
+      ],
       [["grants", "revoke", "grt_ABCDEF", "--reason", "x"], 3, /No id begins/],
       [["grants", "show"], 3, /grt_/],
       [["grants", "steal"], 2, /no "grants steal"/],
+      [["grants", "gve"], 2, /no "grants gve" \(did you mean give\?\)/],
     ];
     const ran = await Promise.all(cases.map(([line]) => runCli(folder, [...line, "--json"])));
     for (const [at, [line, code, said]] of cases.entries()) {

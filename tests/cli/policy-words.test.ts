@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { parse } from "yaml";
+import { documentLines } from "../../src/cli/policy/show.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { errorOf, linesOf, type Ran, runCli } from "./bench.ts";
 
@@ -81,6 +83,25 @@ test("faults of a policy are told once, by line", async (context) => {
     assert.match(errorOf(json)["what"] ?? "", /line 4, the expression ends .*; line 5, there is no argz/);
   };
   await Promise.all(lines.map(told));
+});
+
+test("a document is shown in the order in which people write one, and all of it", () => {
+  const document = {
+    default: "block",
+    policy: "p",
+    rules: [{ id: "a", set: { z: 1, a: 2 }, tool: "x", verdict: "revise", when: "args.y > 1" }],
+    tools: { y: null, x: { calls: 1, effect: "once" } },
+  };
+  const lines = documentLines(document);
+  assert.deepEqual(
+    lines.filter((line) => !line.startsWith("  ")).map((line) => line.split(":")[0]),
+    ["policy", "default", "tools", "rules"],
+  );
+  assert.match(
+    lines.join("\n"),
+    /- id: a\n {4}tool: x\n {4}when: args\.y > 1\n {4}verdict: revise\n {4}set:/,
+  );
+  assert.deepEqual(parse(lines.join("\n")), document);
 });
 
 test("cases that cannot be read are told once, with the key that was meant", async (context) => {

@@ -33,8 +33,8 @@ function paste(terminal: Terminal, lines: readonly string[]): void {
 }
 
 function say(terminal: Terminal, text: string, indent = "", style: Style = []): void {
-  for (const line of fold(text, terminal.columns - indent.length))
-    terminal.line(indent + terminal.paint(style, line.trimEnd()));
+  const lines = terminal.interactive ? fold(text, terminal.columns - indent.length) : [text];
+  for (const line of lines) terminal.line(indent + terminal.paint(style, line.trimEnd()));
 }
 
 function print(terminal: Terminal, suggestion: Suggestion, where: string): void {
