@@ -5,7 +5,7 @@ import { seenText } from "./alert-card.ts";
 import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { fit } from "./measure.ts";
+import { fit, hanging } from "./measure.ts";
 import { alertId } from "./resolve-id.ts";
 import { printTable } from "./table.ts";
 import { moment, span } from "./times.ts";
@@ -77,7 +77,7 @@ async function acknowledge(context: Context): Promise<void> {
   const first = before ?? (alert.acknowledged?.by === by ? null : alert.acknowledged);
   const said =
     first === null ? `Seen: ${id}.` : `Seen already: ${id}, ${seenText(first, now)}. Nothing was written.`;
-  terminal.line(`${said} ${stands}`);
+  terminal.line(hanging(`${said} ${stands}`, terminal).join("\n"));
 }
 
 function usage(problem: string): CommandError {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type ErrorCode, isHoldpointError } from "../core/errors.ts";
 import { visible } from "../core/visible.ts";
 import { EXIT } from "./command.ts";
+import { hanging } from "./measure.ts";
 import { jsonText, type Terminal } from "./terminal.ts";
 
 /** Failures that only a command line has. */
@@ -94,7 +95,9 @@ export function tell(terminal: Terminal, error: unknown, json: boolean): number 
   if (json) terminal.note(jsonText({ error: failure }));
   else {
     const { code, what, data, next } = failure;
-    terminal.note(`holdpoint: ${visible(what)}\n  ${visible(data)}\n  ${visible(next)} [${code}]`);
+    // What to do next is often a command, and is copied as one line.
+    const told = hanging(`holdpoint: ${visible(what)}`, terminal).join("\n");
+    terminal.note(`${told}\n  ${visible(data)}\n  ${visible(next)} [${code}]`);
   }
   if ((process.env["DEBUG"] ?? "") !== "" && error instanceof Error) terminal.note(String(error.stack));
   return exitCode(error);

@@ -7,6 +7,7 @@ import { limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { printGrant, statusWord, totalText } from "./grant-card.ts";
+import { hanging } from "./measure.ts";
 import { grantId } from "./resolve-id.ts";
 import { moneyFrom, spanOf } from "./span-of.ts";
 import { printTable } from "./table.ts";
@@ -157,7 +158,7 @@ async function revoke(context: Context): Promise<number> {
   const { revoked: before } = await hp.grants.get(id);
   const grant = await hp.grants.revoke(id, { by, reason });
   if (context.json) terminal.json(plain(grant));
-  else terminal.line(revokedWords(grant, before, now));
+  else terminal.line(hanging(revokedWords(grant, before, now), terminal).join("\n"));
   return EXIT.ok;
 }
 

@@ -9,6 +9,10 @@ function pieceWidth(piece: string): number {
   return WIDE.test(piece) ? 2 : 1;
 }
 
+/** Where it is shown: to people, and how wide. */
+type Screen = { readonly interactive: boolean; readonly columns: number };
+const HANG = "  ";
+
 const piecesOf = (text: string): readonly string[] => text.match(PIECES) ?? [];
 
 export function widthOf(text: string): number {
@@ -53,6 +57,13 @@ export function fold(text: string, width: number): string[] {
     used += pieceWidth(piece);
   }
   return [...lines, line.join("")];
+}
+
+/** For people: folded, with what follows the first line set in. Elsewhere one line stays one line. */
+export function hanging(text: string, { interactive, columns }: Screen): readonly string[] {
+  if (!interactive) return [text];
+  const [first = "", ...rest] = fold(text, columns - HANG.length);
+  return [first, ...rest.map((line) => HANG + line)].map((line) => line.trimEnd());
 }
 
 /** At most `most` characters (UTF-16 units, no pair torn apart), and how many are missing. */

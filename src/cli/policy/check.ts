@@ -3,7 +3,7 @@ import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { visible } from "../../core/visible.ts";
 import { type PolicyReading, parseYaml, readPolicyFile } from "../../engine/policy/read-policy.ts";
 import { type Command, type Context, EXIT, flag, word } from "../command.ts";
-import { fold } from "../measure.ts";
+import { hanging } from "../measure.ts";
 import type { Style } from "../terminal.ts";
 import { namedTools, toolsFrom } from "./known-tools.ts";
 import { counted, findingLine } from "./load.ts";
@@ -53,9 +53,7 @@ const MORE = {
 
 /** Folded for people; in a pipe a finding is one line, as editors expect it. */
 function say({ terminal }: Context, line: string, style: Style = []): void {
-  const [first = "", ...rest] = terminal.interactive ? fold(line, terminal.columns - 2) : [line];
-  terminal.line(terminal.paint(style, first.trimEnd()));
-  for (const part of rest) terminal.line(terminal.paint(style, `  ${part.trimEnd()}`));
+  for (const part of hanging(line, terminal)) terminal.line(terminal.paint(style, part));
 }
 
 function print(context: Context, file: string, read: PolicyReading, { from, unchecked }: Ground): void {

@@ -4,6 +4,7 @@ import { visible } from "../../core/visible.ts";
 import { findingText, type PolicyFinding, readPolicyFile } from "../../engine/policy/read-policy.ts";
 import type { Context } from "../command.ts";
 import { CommandError } from "../failure.ts";
+import { hanging } from "../measure.ts";
 import { textOf } from "./text-of.ts";
 
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
@@ -19,7 +20,8 @@ export function unusable(
   faults: readonly PolicyFinding[],
   { file, what, next }: Told,
 ): CommandError {
-  if (!json) for (const fault of faults) terminal.note(findingLine(file, fault));
+  if (!json)
+    for (const fault of faults) terminal.note(hanging(findingLine(file, fault), terminal).join("\n"));
   const all = faults.map(({ line, message }) => `line ${line}, ${message}`).join("; ");
   return new CommandError("file_error", `${what}: ${json ? all : counted(faults.length, "fault")}.`, next);
 }

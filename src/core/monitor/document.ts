@@ -50,7 +50,8 @@ const isObject = (value: unknown): value is Given =>
 type Reading = { readonly faults: PolicyFault[] };
 
 function unknownKey({ faults }: Reading, path: Path, key: string, known: readonly string[]): void {
-  const message = `${key} is not a key here${didYouMean(key, known)}; there are ${known.join(", ")}`;
+  const meant = didYouMean(key, known) || `; there are ${known.join(", ")}`;
+  const message = `${key} is not a key here${meant}`;
   faults.push({ path: [...path, key], message });
 }
 
