@@ -64,7 +64,7 @@ const REFUSALS = ["not_eligible", "wrong_state"] as const;
 
 async function handOne(sim: Sim, life: Life, { id, delegations }: Waiting): Promise<void> {
   const { random, scenario } = sim;
-  const given = random.chance(0.4) ? delegations.at(-1)?.by : undefined;
+  const given = random.chance(0.75) ? delegations.at(-1)?.by : undefined;
   const [by, to] = [random.pick(scenario.people), random.pick([...scenario.people, "person:stranger"])];
   const said = await onLife(life, () =>
     given === undefined
