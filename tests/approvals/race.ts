@@ -20,7 +20,8 @@ async function decide({ approvals }: Racer, id: string, by: string, yes: boolean
 
 /** Of both, exactly one decides; the journal has one vote and one end. */
 async function raceOne(racers: readonly [Racer, Racer], id: string, n: number): Promise<string> {
-  const [one, two] = racers;
+  // Neither instance is faster for one of the people.
+  const [one, two] = n % 4 < 2 ? racers : [racers[1], racers[0]];
   const ballots = [
     () => decide(one, id, "person:ann", true),
     () => decide(two, id, "person:bob", n % 3 !== 0),
