@@ -52,7 +52,14 @@ const actionSchema = z.object({
   approval_id: z.string().nullable(),
   proposed_at: timeSchema,
   review: z
-    .object({ verdict: z.string(), rule: z.string(), reason: z.string(), policy: z.string(), risk: json })
+    .object({
+      verdict: z.string(),
+      rule: z.string(),
+      reason: z.string(),
+      policy: z.string(),
+      documents: z.array(z.string()).meta({ description: "digests of the policy documents that were asked" }),
+      risk: json,
+    })
     .nullable(),
   effect: z.object({ effect_id: z.string(), attempt: z.number(), started_at: timeSchema }).nullable(),
   outcome: z.object({ at: timeSchema, by: z.string(), reason: z.string(), result: json }).nullable(),
@@ -101,8 +108,8 @@ function effectOf(action: LiveAction) {
 
 function reviewOf({ review }: LiveAction) {
   if (review === null) return null;
-  const { verdict, rule, reason, policy, risk } = review;
-  return { verdict, rule, reason, policy, risk: risk ?? null };
+  const { verdict, rule, reason, policy, documents = [], risk } = review;
+  return { verdict, rule, reason, policy, documents, risk: risk ?? null };
 }
 
 export async function actionOnWire(place: Pick<Runtime, "store" | "tenant">, action: Action) {
