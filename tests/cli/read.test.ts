@@ -299,6 +299,6 @@ test("--help and --version answer on standard output", async () => {
   ]);
   assert.match(overview.out, /^holdpoint \d+\.\d+\.\d+: [\s\S]*Exit codes\n/);
   assert.match(version.out, /^\d+\.\d+\.\d+\n$/);
-  assert.match(command.out, /^holdpoint approve <id>\n[\s\S]*--binding <digits>/);
+  assert.match(command.out, /^holdpoint approve \[id…\]\n[\s\S]*--binding <digits>/);
   assert.deepEqual([overview.code, version.code, command.code], [0, 0, 0]);
 });
