@@ -198,11 +198,14 @@ export function countUp(counters: Counters, name: string, by = 1): void {
   counters.set(name, (counters.get(name) ?? 0) + by);
 }
 
-/** At least this often in 2,000 seeds; in fewer seeds accordingly, and nothing is asked of a handful. */
+/** At least this often in 2,000 seeds. The fewer the seeds, the more is left to chance; nothing is asked of a handful. */
 const LEAST_PER_2000 = 100;
 
 export function leastFor(seeds: number): number {
-  return seeds < 100 ? 0 : Math.floor((LEAST_PER_2000 * seeds) / 2_000 / (seeds < 2_000 ? 2 : 1));
+  const [handful, few, many] = [100, 500, 2_000];
+  if (seeds < handful) return 0;
+  const share = seeds < few ? 4 : seeds < many ? 2 : 1;
+  return Math.floor((LEAST_PER_2000 * seeds) / many / share);
 }
 
 export function tooRare(counters: Counters, seeds: number): readonly string[] {

@@ -62,6 +62,7 @@ export async function moveMember(sim: Sim, life: Life): Promise<void> {
 
 const REFUSALS = ["not_eligible", "wrong_state"] as const;
 
+/** Some have hardly given their seat away when they want it back. */
 async function handOne(sim: Sim, life: Life, { id, delegations }: Waiting): Promise<void> {
   const { random, scenario } = sim;
   const given = random.chance(0.75) ? delegations.at(-1)?.by : undefined;
@@ -71,6 +72,13 @@ async function handOne(sim: Sim, life: Life, { id, delegations }: Waiting): Prom
       ? delegateApproval(life.runtime, id, { by, to, reason: "away" })
       : takeBackApproval(life.runtime, id, { by: given, reason: "back" }),
   );
+  if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
+    meet(sim, life, "of a delegation", said.error);
+  if (said.kind === "value" && given === undefined && random.chance(0.5)) await handBack(sim, life, id, by);
+}
+
+async function handBack(sim: Sim, life: Life, id: string, by: string): Promise<void> {
+  const said = await onLife(life, () => takeBackApproval(life.runtime, id, { by, reason: "back" }));
   if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
     meet(sim, life, "of a delegation", said.error);
 }
