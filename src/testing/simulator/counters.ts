@@ -203,9 +203,10 @@ const LEAST_PER_2000 = 100;
 
 export function leastFor(seeds: number): number {
   const [handful, few, many] = [100, 500, 2_000];
+  const whole = (LEAST_PER_2000 * seeds) / many;
   if (seeds < handful) return 0;
-  const share = seeds < few ? 4 : seeds < many ? 2 : 1;
-  return Math.floor((LEAST_PER_2000 * seeds) / many / share);
+  if (seeds < few) return Math.floor(whole / 4);
+  return Math.floor(seeds < many ? whole / 2 : whole);
 }
 
 export function tooRare(counters: Counters, seeds: number): readonly string[] {
