@@ -54,7 +54,16 @@ function office(hp: Holdpoint, world: () => readonly string[]) {
   return { close };
 }
 
+/** Where a decision comes so early that the place is not passed once more, it is tried again. */
 async function killedAt(context: TestContext, point: string, time: number) {
+  for (let tries = 1; tries < 6; tries++) {
+    const seen = await tryToKill(context, point, time);
+    if (seen !== undefined) return seen;
+  }
+  throw new Error(`${point} was not passed ${time} times`);
+}
+
+async function tryToKill(context: TestContext, point: string, time: number) {
   const folder = temporaryFolder(context);
   const file = join(folder.path, "..", "world.txt");
   const world = () => readFileSync(file, "utf8").split("\n");
@@ -64,7 +73,10 @@ async function killedAt(context: TestContext, point: string, time: number) {
   const { path, keyFile } = folder;
   const input = { folder: path, keyFile, world: file };
   const first = await live(context, { ...input, death: { point, time } });
-  assert.equal(first.signal, "SIGKILL");
+  if (first.signal !== "SIGKILL") {
+    await close();
+    return undefined;
+  }
   const { out } = await live(context, { ...input, death: null });
   const doubts = await close();
   const result = JSON.parse(out) as SuperviseResult;
