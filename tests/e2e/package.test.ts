@@ -38,7 +38,15 @@ test("the published package runs hello world from an empty folder, and needs no 
     };
     for (const script of ["preinstall", "install", "postinstall"])
       assert.equal(installed.scripts?.[script], undefined);
-    assert.deepEqual(Object.keys(installed.dependencies), ["@marcbachmann/cel-js", "re2js", "yaml", "zod"]);
+    assert.deepEqual(Object.keys(installed.dependencies), [
+      "@marcbachmann/cel-js",
+      "fastify",
+      "nodemailer",
+      "prom-client",
+      "re2js",
+      "yaml",
+      "zod",
+    ]);
 
     copyFileSync(join(ROOT, "examples/hello.ts"), join(project, "hello.ts"));
     const home = { ...place, folder: project };
