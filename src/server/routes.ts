@@ -28,8 +28,9 @@ export type RouteParts = {
   readonly metrics: Metrics;
 };
 
-export function allRoutes({ condition, desk, hands, metrics }: RouteParts): readonly Route[] {
-  const all: readonly Route[] = [
+/** Written without a type: what is known of each is what the client is typed by. */
+function resources({ condition, desk, hands, metrics }: RouteParts) {
+  return [
     ...workflowRoutes,
     ...actionRoutes,
     ...approvalRoutes,
@@ -47,7 +48,15 @@ export function allRoutes({ condition, desk, hands, metrics }: RouteParts): read
     ...keyRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
-    ...referenceRoutes(condition.version, () => all),
+  ];
+}
+
+export type ListedRoute = ReturnType<typeof resources>[number] | ReturnType<typeof referenceRoutes>[number];
+
+export function allRoutes(parts: RouteParts): readonly ListedRoute[] {
+  const all: readonly ListedRoute[] = [
+    ...resources(parts),
+    ...referenceRoutes(parts.condition.version, (): readonly Route[] => all),
   ];
   return all;
 }
