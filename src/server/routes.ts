@@ -19,6 +19,7 @@ import { policyRoutes } from "./routes/policies.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
+import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
 export type RouteParts = {
@@ -43,6 +44,7 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...policyRoutes,
     ...alertRoutes,
     ...eventRoutes(desk),
+    ...waitRoutes(desk),
     ...sessionRoutes(hands),
     ...peopleRoutes,
     ...keyRoutes,

@@ -36,7 +36,7 @@ const refusal = z.object({
   next: z.string(),
 });
 
-const actionSchema = z.object({
+export const actionSchema = z.object({
   action_id: z.string(),
   phase,
   request_id: z.string().nullable(),

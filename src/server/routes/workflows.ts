@@ -43,7 +43,7 @@ const decision = z.object({
 });
 const wait = z.object({ kind: z.string(), on: z.string(), op: z.string() });
 
-const workflowSchema = z.object({
+export const workflowSchema = z.object({
   ...brief,
   description: z.string(),
   version: z.string().nullable(),
