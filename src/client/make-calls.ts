@@ -15,14 +15,14 @@ export type Resources = {
 
 const PARAMETER = /\{\w+\}/g;
 
-/** In the order of the path. An empty name would be another path. */
+/** In the order of the path. An empty name, or one of dots, would be another path. */
 function filled(path: string, names: readonly unknown[]): string {
   let at = 0;
   return path.replaceAll(PARAMETER, () => {
     const name = names[at++];
-    if (typeof name !== "string" || name === "") throw new TypeError(`An id is needed for ${path}.`);
-    // A path that consists of dots is resolved away before it is sent.
-    return /^\.{1,2}$/.test(name) ? name.replaceAll(".", "%2E") : encodeURIComponent(name);
+    if (typeof name !== "string" || /^\.{0,2}$/.test(name))
+      throw new TypeError(`An id is needed for ${path}.`);
+    return encodeURIComponent(name);
   });
 }
 
