@@ -19,6 +19,7 @@ import { policyRoutes } from "./routes/policies.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
+import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
 export type RouteParts = {
@@ -28,8 +29,9 @@ export type RouteParts = {
   readonly metrics: Metrics;
 };
 
-export function allRoutes({ condition, desk, hands, metrics }: RouteParts): readonly Route[] {
-  const all: readonly Route[] = [
+/** Written without a type: what is known of each is what the client is typed by. */
+function resources({ condition, desk, hands, metrics }: RouteParts) {
+  return [
     ...workflowRoutes,
     ...actionRoutes,
     ...approvalRoutes,
@@ -42,12 +44,21 @@ export function allRoutes({ condition, desk, hands, metrics }: RouteParts): read
     ...policyRoutes,
     ...alertRoutes,
     ...eventRoutes(desk),
+    ...waitRoutes(desk),
     ...sessionRoutes(hands),
     ...peopleRoutes,
     ...keyRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
-    ...referenceRoutes(condition.version, () => all),
+  ];
+}
+
+export type ListedRoute = ReturnType<typeof resources>[number] | ReturnType<typeof referenceRoutes>[number];
+
+export function allRoutes(parts: RouteParts): readonly ListedRoute[] {
+  const all: readonly ListedRoute[] = [
+    ...resources(parts),
+    ...referenceRoutes(parts.condition.version, (): readonly Route[] => all),
   ];
   return all;
 }

@@ -14,7 +14,7 @@ import { timelineOf } from "../../engine/workflow/timeline.ts";
 import type { TimelineRow } from "../../engine/workflow/timeline-row.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { principalOf } from "../person.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { bySchema, idParams, idSchema, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const status = z.enum(WORKFLOW_STATUSES);
@@ -43,7 +43,7 @@ const decision = z.object({
 });
 const wait = z.object({ kind: z.string(), on: z.string(), op: z.string() });
 
-const workflowSchema = z.object({
+export const workflowSchema = z.object({
   ...brief,
   description: z.string(),
   version: z.string().nullable(),
@@ -160,7 +160,7 @@ function rowOnWire(line: TimelineRow) {
   };
 }
 
-export const workflowRoutes: readonly Route[] = [
+export const workflowRoutes = [
   route({
     method: "GET",
     path: "/api/workflows",
