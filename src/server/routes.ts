@@ -14,10 +14,12 @@ import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { outsideRoutes } from "./routes/outside.ts";
 import { peopleRoutes } from "./routes/people.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
+import { seedRoutes } from "./routes/seed.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
@@ -30,6 +32,8 @@ export type RouteParts = {
 
 export function allRoutes({ condition, desk, hands, metrics }: RouteParts): readonly Route[] {
   const all: readonly Route[] = [
+    ...seedRoutes,
+    ...outsideRoutes,
     ...workflowRoutes,
     ...actionRoutes,
     ...approvalRoutes,
