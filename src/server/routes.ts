@@ -6,6 +6,7 @@ import { actionRoutes } from "./routes/actions.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
@@ -13,6 +14,7 @@ import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
+import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { outsideRoutes } from "./routes/outside.ts";
 import { peopleRoutes } from "./routes/people.ts";
@@ -21,6 +23,8 @@ import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
 import { seedRoutes } from "./routes/seed.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
+import { ownSessionRoutes } from "./routes/sessions.ts";
+import { togetherRoutes } from "./routes/together.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
 export type RouteParts = {
@@ -37,6 +41,7 @@ export function allRoutes({ condition, desk, hands, metrics }: RouteParts): read
     ...workflowRoutes,
     ...actionRoutes,
     ...approvalRoutes,
+    ...togetherRoutes,
     ...intentRoutes,
     ...receiptRoutes,
     ...journalRoutes,
@@ -46,7 +51,10 @@ export function allRoutes({ condition, desk, hands, metrics }: RouteParts): read
     ...policyRoutes,
     ...alertRoutes,
     ...eventRoutes(desk),
+    ...endpointRoutes,
+    ...messageRoutes,
     ...sessionRoutes(hands),
+    ...ownSessionRoutes,
     ...peopleRoutes,
     ...keyRoutes,
     ...healthRoutes(condition),

@@ -52,7 +52,7 @@ const vote = z.object({
 });
 const ending = z.object({ at: timeSchema, by: z.array(z.string()), reason: z.string() }).nullable();
 
-const approvalSchema = z.object({
+export const approvalSchema = z.object({
   request_id: z.string(),
   status,
   about,
