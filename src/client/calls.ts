@@ -156,6 +156,7 @@ export const CALLS = {
     health: alone("GET /api/health"),
     ready: alone("GET /api/ready"),
     metrics: text(alone("GET /metrics")),
+    library: query("GET /api/library"),
     openApi: alone("GET /api/openapi.json"),
   },
 } as const satisfies { readonly [resource: string]: { readonly [call: string]: CallFacts } };
