@@ -24,6 +24,7 @@ export const TAGS = [
   "policies",
   "alerts",
   "events",
+  "messages",
   "identities",
   "server",
 ] as const;

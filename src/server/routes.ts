@@ -6,6 +6,7 @@ import { actionRoutes } from "./routes/actions.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
@@ -13,12 +14,17 @@ import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
+import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { outsideRoutes } from "./routes/outside.ts";
 import { peopleRoutes } from "./routes/people.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
+import { seedRoutes } from "./routes/seed.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
+import { ownSessionRoutes } from "./routes/sessions.ts";
+import { togetherRoutes } from "./routes/together.ts";
 import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
@@ -32,9 +38,12 @@ export type RouteParts = {
 /** Written without a type: what is known of each is what the client is typed by. */
 function resources({ condition, desk, hands, metrics }: RouteParts) {
   return [
+    ...seedRoutes,
+    ...outsideRoutes,
     ...workflowRoutes,
     ...actionRoutes,
     ...approvalRoutes,
+    ...togetherRoutes,
     ...intentRoutes,
     ...receiptRoutes,
     ...journalRoutes,
@@ -45,7 +54,10 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...alertRoutes,
     ...eventRoutes(desk),
     ...waitRoutes(desk),
+    ...endpointRoutes,
+    ...messageRoutes,
     ...sessionRoutes(hands),
+    ...ownSessionRoutes,
     ...peopleRoutes,
     ...keyRoutes,
     ...healthRoutes(condition),

@@ -6,7 +6,7 @@ import { getReceipt, signedReceipt } from "../../engine/receipts.ts";
 import { ok, route } from "../route.ts";
 import { idParams, json, time, timeSchema } from "../wire.ts";
 
-const receiptSchema = z.object({
+export const receiptSchema = z.object({
   action_id: z.string(),
   request_id: z.string().nullable(),
   effect_id: z.string(),

@@ -1,12 +1,13 @@
 /** Waiting for something to be over: a moment at a time, so that nothing is lost when either end is. */
 import { z } from "zod";
+import { accountOf } from "../../engine/outside/workflows.ts";
 import { waitForAction, waitForApproval, waitForWorkflow } from "../../engine/wait-until.ts";
 import type { Desk } from "../events/desk.ts";
 import { ok, route } from "../route.ts";
+import { workflowOnWire, workflowSchema } from "../seed-surface.ts";
 import { idParams } from "../wire.ts";
 import { actionOnWire, actionSchema } from "./actions.ts";
 import { approvalOnWire, approvalSchema } from "./approvals.ts";
-import { workflowOnWire, workflowSchema } from "./workflows.ts";
 
 const MOST_HELD_SECONDS = 25;
 const query = z.strictObject({ hold_seconds: z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0) });
@@ -58,7 +59,7 @@ export function waitRoutes({ over }: Pick<Desk, "over">) {
       answers: { 200: z.object({ is_over, workflow: workflowSchema }) },
       async handle({ runtime, params, query: asked }) {
         const { isOver, state } = await waitForWorkflow(runtime, params.id, hold(asked));
-        return ok({ is_over: isOver, workflow: workflowOnWire(state) });
+        return ok({ is_over: isOver, workflow: workflowOnWire(state, await accountOf(runtime, state)) });
       },
     }),
   ];
