@@ -25,6 +25,7 @@ import { seedRoutes } from "./routes/seed.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
 import { ownSessionRoutes } from "./routes/sessions.ts";
 import { togetherRoutes } from "./routes/together.ts";
+import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
 export type RouteParts = {
@@ -34,8 +35,9 @@ export type RouteParts = {
   readonly metrics: Metrics;
 };
 
-export function allRoutes({ condition, desk, hands, metrics }: RouteParts): readonly Route[] {
-  const all: readonly Route[] = [
+/** Written without a type: what is known of each is what the client is typed by. */
+function resources({ condition, desk, hands, metrics }: RouteParts) {
+  return [
     ...seedRoutes,
     ...outsideRoutes,
     ...workflowRoutes,
@@ -51,6 +53,7 @@ export function allRoutes({ condition, desk, hands, metrics }: RouteParts): read
     ...policyRoutes,
     ...alertRoutes,
     ...eventRoutes(desk),
+    ...waitRoutes(desk),
     ...endpointRoutes,
     ...messageRoutes,
     ...sessionRoutes(hands),
@@ -59,7 +62,15 @@ export function allRoutes({ condition, desk, hands, metrics }: RouteParts): read
     ...keyRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
-    ...referenceRoutes(condition.version, () => all),
+  ];
+}
+
+export type ListedRoute = ReturnType<typeof resources>[number] | ReturnType<typeof referenceRoutes>[number];
+
+export function allRoutes(parts: RouteParts): readonly ListedRoute[] {
+  const all: readonly ListedRoute[] = [
+    ...resources(parts),
+    ...referenceRoutes(parts.condition.version, (): readonly Route[] => all),
   ];
   return all;
 }

@@ -36,7 +36,7 @@ function textFor(frames: readonly Frame[], { name, wants }: Wish): string {
   if (known !== undefined) return known;
   const text = frames
     .filter(wants)
-    .map((frame) => frame.text)
+    .map((frame) => frame.text())
     .join("");
   texts.set(name, text);
   return text;

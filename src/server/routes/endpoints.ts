@@ -4,7 +4,7 @@ import type { LiveEndpoint, Target } from "../../core/message/endpoint-state.ts"
 import type { EndpointOffer } from "../../engine/message/check-endpoint.ts";
 import type { Endpoint, EndpointSummary } from "../../engine/message/endpoints.ts";
 import { operatorOf } from "../person.ts";
-import { created, ok, type Route, route } from "../route.ts";
+import { created, ok, route } from "../route.ts";
 import { bySchema, idParams, time, timeSchema } from "../wire.ts";
 
 const target = z.discriminatedUnion("kind", [
@@ -68,7 +68,7 @@ function saidOf(body: { readonly [field: string]: unknown }, by: string): Endpoi
 
 const reasonOf = (reason: string | undefined) => (reason === undefined ? {} : { reason });
 
-export const endpointRoutes: readonly Route[] = [
+export const endpointRoutes = [
   route({
     method: "GET",
     path: "/api/endpoints",

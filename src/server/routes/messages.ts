@@ -4,7 +4,7 @@ import { type LiveMessage, MESSAGE_STATUSES } from "../../core/message/message-s
 import type { Message, MessageSummary } from "../../engine/message/messages.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { operatorOf } from "../person.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { bySchema, idParams, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const messageSchema = z.object({
@@ -42,7 +42,7 @@ function onWire(given: Message | MessageSummary) {
   };
 }
 
-export const messageRoutes: readonly Route[] = [
+export const messageRoutes = [
   route({
     method: "GET",
     path: "/api/messages",

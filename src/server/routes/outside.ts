@@ -28,7 +28,7 @@ import {
   stoodOnWire,
   stoodSchema,
 } from "../outside-wire.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { workflowSchema } from "../seed-surface.ts";
 import { idParams, json, reasonSchema } from "../wire.ts";
 import { receiptOnWire, receiptSchema } from "./receipts.ts";
@@ -62,7 +62,7 @@ function proposalOf(body: z.output<typeof proposalSchema>, agent: string): Outsi
 
 const driven = z.strictObject({ agent: agentSchema }).default({});
 
-const actions: readonly Route[] = [
+const actions = [
   route({
     method: "POST",
     path: "/api/actions",
@@ -127,7 +127,7 @@ const actions: readonly Route[] = [
   }),
 ];
 
-const workflows: readonly Route[] = [
+const workflows = [
   route({
     method: "POST",
     path: "/api/workflows/{id}/start",
@@ -238,4 +238,4 @@ const workflows: readonly Route[] = [
   }),
 ];
 
-export const outsideRoutes: readonly Route[] = [...workflows, ...actions];
+export const outsideRoutes = [...workflows, ...actions];

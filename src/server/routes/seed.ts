@@ -6,7 +6,7 @@ import { createOutsideWorkflow } from "../../engine/outside/create-workflow.ts";
 import { getWorkflow, listWorkflows } from "../../engine/workflow/operate-workflows.ts";
 import { creationOf, creationSchema } from "../creation.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import {
   createdOnWire,
   createdSchema,
@@ -28,7 +28,7 @@ import { standing } from "./workflows.ts";
 const WORKFLOWS = "workflows";
 const PENDING = "pending approvals";
 
-export const seedRoutes: readonly Route[] = [
+export const seedRoutes = [
   route({
     method: "POST",
     path: "/api/workflows",

@@ -4,7 +4,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import { isPerson } from "../../core/principal.ts";
 import { endOwnSession, endOwnSessions, sessionsOf } from "../../engine/identity/sessions.ts";
 import type { Who } from "../authenticate.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { idParams, time, timeSchema } from "../wire.ts";
 
 const session = z.object({
@@ -19,7 +19,7 @@ function ownerOf({ principal }: Who): string {
   throw new HoldpointError("forbidden", "Only people have sessions, and this is not a person's credential.");
 }
 
-export const ownSessionRoutes: readonly Route[] = [
+export const ownSessionRoutes = [
   route({
     method: "GET",
     path: "/api/sessions",

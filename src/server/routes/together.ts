@@ -7,7 +7,7 @@ import { delegateApproval, takeBackApproval } from "../../engine/delegate.ts";
 import { principalNamed } from "../agent.ts";
 import { personOf } from "../person.ts";
 import { problemOf } from "../problem.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { bySchema, idParams, idSchema, json, reasonSchema } from "../wire.ts";
 import { approvalOnWire, approvalSchema } from "./approvals.ts";
 
@@ -40,7 +40,7 @@ function answerOnWire(answer: BatchAnswer, requestId: string) {
   return { request_id: answer.id, ok: false, status: null, problem: problemIn(answer.error, requestId) };
 }
 
-export const togetherRoutes: readonly Route[] = [
+export const togetherRoutes = [
   route({
     method: "POST",
     path: "/api/approvals/{id}/delegate",

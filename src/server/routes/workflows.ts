@@ -11,7 +11,7 @@ import {
 import { timelineOf } from "../../engine/workflow/timeline.ts";
 import type { TimelineRow } from "../../engine/workflow/timeline-row.ts";
 import { principalOf } from "../person.ts";
-import { type Answer, ok, type Route, route } from "../route.ts";
+import { type Answer, ok, route } from "../route.ts";
 import { workflowOnWire, workflowSchema } from "../seed-surface.ts";
 import { bySchema, idParams, idSchema, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
@@ -52,7 +52,7 @@ function rowOnWire(line: TimelineRow) {
   };
 }
 
-export const workflowRoutes: readonly Route[] = [
+export const workflowRoutes = [
   route({
     method: "GET",
     path: "/api/workflows/{id}/timeline",
