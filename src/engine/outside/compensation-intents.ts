@@ -3,7 +3,8 @@
  *
  * J1. One intent for each attempt at each undo. It is answered by what the agent does: taken up when it begins, over when its
  *     outcome is reported.
- * J2. All of them are over before the way back is; what a workflow leaves open when it fails is withdrawn with the rest.
+ * J2. All of them are over before the way back is. Whoever breaks it off withdraws them; what was left by somebody who died
+ *     then is withdrawn when the agent comes to it.
  */
 import { isHoldpointError } from "../../core/errors.ts";
 import {

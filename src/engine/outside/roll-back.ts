@@ -26,7 +26,7 @@ import { withdrawOpen } from "../workflow/withdraw.ts";
 import { workflowState } from "../workflow/workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";
 import { checkAction, checkPrincipal, notYours } from "./check-outside.ts";
-import { askForUndo, followUndos } from "./compensation-intents.ts";
+import { askForUndo, followUndos, withdrawAsked } from "./compensation-intents.ts";
 import { undoNamed } from "./outside-tool.ts";
 import { proposeAsked, takeUp } from "./propose.ts";
 import { type Range, rangeAfter } from "./range.ts";
@@ -186,7 +186,11 @@ export async function proposeUndo(
   checkAction(undoes);
   await settleRollback(runtime, workflow);
   const back = await lookBack(runtime, workflow);
-  if (back === undefined) throw notNow(workflow, undoes, `${workflow} does not go back`);
+  if (back === undefined) {
+    // Whoever ended it may have died before they could say so.
+    await withdrawAsked(runtime, workflow, { by: "rollback", reason: `${workflow} does not go back` });
+    throw notNow(workflow, undoes, `${workflow} does not go back`);
+  }
   const { way, state } = back;
   if (state.agent !== agent) throw notYours(`The workflow ${workflow}`, agent);
   if (way.kind !== "undo" || way.call.action !== undoes || way.call.undo !== "agent")
