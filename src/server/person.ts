@@ -27,6 +27,15 @@ export function personOf({ principal }: Who, named: string | undefined, field = 
   return principal;
 }
 
+/** A person or a service: no agent says where the outside is told what happens. */
+export function operatorOf(who: Who, named: string | undefined): string {
+  const by = principalOf(who, named);
+  if (!by.startsWith("agent:")) return by;
+  throw new HoldpointError("forbidden", "No agent does this; this is an agent's credential.", {
+    next: "Have a person do it, or a service.",
+  });
+}
+
 /** Any principal: a program may take back what it asked. */
 export function principalOf(who: Who, named: string | undefined): string {
   if (who.principal === null || isPerson(who.principal)) return personOf(who, named);

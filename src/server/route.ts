@@ -24,6 +24,7 @@ export const TAGS = [
   "policies",
   "alerts",
   "events",
+  "messages",
   "identities",
   "server",
 ] as const;
@@ -101,21 +102,41 @@ export type PublicRoute<
 
 export type Route = ScopedRoute | PublicRoute;
 
-/** Keeps the types of a route's schemas together with its handler. */
+/** What of a route is known to the compiler alone; the client is typed by it. */
+type Known = {
+  readonly method: Method;
+  readonly path: `/${string}`;
+  readonly answers: { readonly [status: number]: Schema | string };
+};
+export type Typed<Fact extends Known, Query extends Schema, Body extends Schema> = Route & {
+  readonly types?: {
+    readonly name: `${Fact["method"]} ${Fact["path"]}`;
+    readonly query: Query;
+    readonly body: Body;
+    readonly answers: Fact["answers"];
+  };
+};
+
+/**
+ * Keeps the types of a route's schemas together with its handler. Lists of routes are written without a type, so that these
+ * are not lost.
+ */
 export function route<
+  const Fact extends Known,
   Params extends Schema = Schema,
   Query extends Schema = Schema,
   Body extends Schema = Schema,
->(value: ScopedRoute<Params, Query, Body>): Route {
-  return value as unknown as Route;
+>(value: ScopedRoute<Params, Query, Body> & Fact): Typed<Fact, Query, Body> {
+  return value as unknown as Typed<Fact, Query, Body>;
 }
 
 export function publicRoute<
+  const Fact extends Known,
   Params extends Schema = Schema,
   Query extends Schema = Schema,
   Body extends Schema = Schema,
->(value: PublicRoute<Params, Query, Body>): Route {
-  return value as unknown as Route;
+>(value: PublicRoute<Params, Query, Body> & Fact): Typed<Fact, Query, Body> {
+  return value as unknown as Typed<Fact, Query, Body>;
 }
 
 export const ok = (body: unknown): Answer => ({ status: 200, body });

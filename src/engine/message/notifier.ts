@@ -93,7 +93,8 @@ async function see(desk: Desk, entry: JournalEntry): Promise<boolean> {
   const header = JSON.parse(entry.header) as Header;
   const { kind, id } = streamRef(header.stream);
   if (kind === "notifier") return false;
-  desk.unkept++;
+  // Where nobody is told anything, no place need be kept.
+  if (desk.endpoints.length > 0 || kind === "endpoint") desk.unkept++;
   if (kind === "message") return true;
   if (kind === "endpoint") {
     desk.endpoints = await endpointsOn(runtime, places);

@@ -68,7 +68,11 @@ export async function failOutsideWorkflow(
 /** What was captured there, before people decided. */
 type Tally = { snapshots: number; questions: number; decisions: number; proposed: JsonObject };
 
-async function tally(runtime: Runtime, workflow: string, op: string | undefined): Promise<Tally> {
+async function tally(
+  runtime: Pick<Runtime, "store" | "tenant">,
+  workflow: string,
+  op: string | undefined,
+): Promise<Tally> {
   const found: Tally = { snapshots: 0, questions: 0, decisions: 0, proposed: {} };
   for await (const { type, body } of entriesOf(runtime, workflow)) {
     const isAsking = type === "checkpoint.reached" || type === "checkpoint.raised";
@@ -91,16 +95,30 @@ function changes(before: JsonObject, after: Json): JsonObject {
   return Object.fromEntries(Object.entries(after).filter(([field, value]) => !isEqual(before[field], value)));
 }
 
-export type OutsideWorkflow = WorkflowDetails & {
+export type Account = {
   /** What people changed of the outputs at the last checkpoint that they modified; null otherwise. */
   readonly modifications: JsonObject | null;
   /** How many snapshots were captured, checkpoints asked, and decisions made. */
   readonly snapshots: number;
   readonly questions: number;
   readonly decisions: number;
-  /** What the agent has to take back now; at most one at a time. */
-  readonly compensations: readonly Compensation[];
 };
+
+/** Of any workflow, whoever runs it: what its entries say beside its state. */
+export async function accountOf(
+  runtime: Pick<Runtime, "store" | "tenant">,
+  { id, lastDecision: last }: WorkflowDetails,
+): Promise<Account> {
+  const { proposed, ...counts } = await tally(runtime, id, last?.op);
+  const modifications = last?.decision === "modified" ? changes(proposed, last.outputs) : null;
+  return { modifications, ...counts };
+}
+
+export type OutsideWorkflow = WorkflowDetails &
+  Account & {
+    /** What the agent has to take back now; at most one at a time. */
+    readonly compensations: readonly Compensation[];
+  };
 
 export async function getOutsideWorkflow(runtime: Runtime, workflow: string): Promise<OutsideWorkflow> {
   const details = await getWorkflow(runtime, workflow);
@@ -113,8 +131,6 @@ export async function getOutsideWorkflow(runtime: Runtime, workflow: string): Pr
         next: "Read it with hp.workflows.get().",
       },
     );
-  const { lastDecision: last } = details;
-  const { proposed, ...counts } = await tally(runtime, workflow, last?.op);
-  const modifications = last?.decision === "modified" ? changes(proposed, last.outputs) : null;
-  return { ...details, modifications, ...counts, compensations: await compensationsOf(runtime, workflow) };
+  const account = await accountOf(runtime, details);
+  return { ...details, ...account, compensations: await compensationsOf(runtime, workflow) };
 }

@@ -14,6 +14,8 @@ export type Desk = {
   admit(listening: Admission): (reply: FastifyReply) => void;
   /** Everybody is told to come back later. */
   end(): void;
+  /** Aborts with that. */
+  readonly over: AbortSignal;
 };
 
 export type Admission = {
@@ -67,7 +69,7 @@ export function createDesk({ clock, most, failed, beatMs = BEAT_MS }: DeskParts)
   const listeners = new Set<Listener>();
   const places = new Map<string, number>();
   const pause = (signal: AbortSignal) => clock.sleep(beatMs, signal);
-  let isOver = false;
+  const over = new AbortController();
 
   function hubOf(office: Office): Hub {
     const known = hubs.get(office) ?? createHub(office.runtime, clock, failed);
@@ -102,19 +104,20 @@ export function createDesk({ clock, most, failed, beatMs = BEAT_MS }: DeskParts)
       })
       .catch(failed);
     keepAlive(listener, admission, pause).catch(failed);
-    if (isOver) listener.end();
+    if (over.signal.aborted) listener.end();
   }
 
   return {
     hubOf,
+    over: over.signal,
     size: () => listeners.size,
     admit(admission) {
-      if (isOver) throw new HoldpointError("closed", "The server is closing.");
+      if (over.signal.aborted) throw new HoldpointError("closed", "The server is closing.");
       take(admission.credential);
       return (reply) => open(admission, reply);
     },
     end() {
-      isOver = true;
+      over.abort();
       for (const listener of [...listeners]) listener.end();
       for (const hub of hubs.values()) hub.close();
     },

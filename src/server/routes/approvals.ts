@@ -15,7 +15,7 @@ import {
 import { extendApproval } from "../../engine/extend.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
-import { type Asked, ok, type Route, route } from "../route.ts";
+import { type Asked, ok, route } from "../route.ts";
 import { bySchema, idParams, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const status = z.enum(APPROVAL_STATUSES);
@@ -52,7 +52,7 @@ const vote = z.object({
 });
 const ending = z.object({ at: timeSchema, by: z.array(z.string()), reason: z.string() }).nullable();
 
-const approvalSchema = z.object({
+export const approvalSchema = z.object({
   request_id: z.string(),
   status,
   about,
@@ -207,7 +207,7 @@ async function cast(
   return approveApproval(runtime, id, { ...said, ...more });
 }
 
-export const approvalRoutes: readonly Route[] = [
+export const approvalRoutes = [
   route({
     method: "GET",
     path: "/api/approvals",

@@ -7,7 +7,7 @@ import type { Who } from "../authenticate.ts";
 import type { Desk } from "../events/desk.ts";
 import { kindsFor, mayHear, scopeOf } from "../events/kinds.ts";
 import type { Wish } from "../events/listener.ts";
-import { type Route, route } from "../route.ts";
+import { route } from "../route.ts";
 import { idSchema } from "../wire.ts";
 
 const position = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -61,7 +61,7 @@ async function checkPosition({ store }: Runtime, after: number | null): Promise<
   });
 }
 
-export function eventRoutes(desk: Desk): readonly Route[] {
+export function eventRoutes(desk: Desk) {
   return [
     route({
       method: "GET",

@@ -20,7 +20,7 @@ import { sendNow } from "../../engine/intent/send.ts";
 import { waitForIntent } from "../../engine/intent/wait.ts";
 import type { Who } from "../authenticate.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
-import { created, ok, type Route, route } from "../route.ts";
+import { created, ok, route } from "../route.ts";
 import { idParams, idSchema, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const MOST_HELD_SECONDS = 25;
@@ -155,7 +155,7 @@ function outgoingOf(body: z.output<typeof sendBody>, who: Who) {
   });
 }
 
-const reading: readonly Route[] = [
+const reading = [
   route({
     method: "GET",
     path: "/api/intents",
@@ -235,7 +235,7 @@ const reading: readonly Route[] = [
   }),
 ];
 
-const writing: readonly Route[] = [
+const writing = [
   route({
     method: "POST",
     path: "/api/intents",
@@ -316,4 +316,4 @@ const writing: readonly Route[] = [
   }),
 ];
 
-export const intentRoutes: readonly Route[] = [...reading, ...writing];
+export const intentRoutes = [...reading, ...writing];

@@ -1,8 +1,8 @@
 /** For Prometheus. */
 import type { Metrics } from "../metrics/metrics.ts";
-import { type Route, route } from "../route.ts";
+import { route } from "../route.ts";
 
-export function metricsRoutes(metrics: Metrics): readonly Route[] {
+export function metricsRoutes(metrics: Metrics) {
   return [
     route({
       method: "GET",
