@@ -15,16 +15,19 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
   [/^\/api\/approvals\/\{id\}/, ({ approval }) => ({ id: approval })],
   [/^\/api\/budgets\/\{name\}$/, ({ budget }) => ({ name: budget })],
   [/^\/api\/effects\/\{id\}/, ({ effect }) => ({ id: effect })],
+  [/^\/api\/endpoints\/\{id\}/, ({ endpoint }) => ({ id: endpoint })],
   [/^\/api\/grants\/\{id\}/, ({ grant }) => ({ id: grant })],
   [/^\/api\/intents\/\{id\}/, ({ intent }) => ({ id: intent })],
   [/^\/api\/keys\/\{id\}/, ({ key }) => ({ id: key })],
+  [/^\/api\/messages\/\{id\}/, ({ message }) => ({ id: message })],
   [/^\/api\/people\/\{person\}/, ({ person }) => ({ person })],
   [/^\/api\/policies\/\{name\}$/, ({ policy }) => ({ name: policy })],
+  [/^\/api\/sessions\/\{id\}$/, ({ session }) => ({ id: session })],
   [
     /^\/api\/workflows\/\{id\}\/checkpoints\/\{checkpoint\}$/,
     ({ workflow }) => ({ id: workflow, checkpoint: "look" }),
   ],
-  [/^\/api\/workflows\/\{id\}(\/(timeline|cancel|rollback))?$/, ({ workflow }) => ({ id: workflow })],
+  [/^\/api\/workflows\/\{id\}(\/(timeline|cancel|rollback|wait))?$/, ({ workflow }) => ({ id: workflow })],
   [/^\/api\/workflows\/\{id\}\//, ({ driven, permitted }) => ({ id: driven, action: permitted })],
 ];
 
@@ -32,7 +35,16 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
 const BODIES: { readonly [name: string]: (world: World) => object } = {
   "PUT /api/budgets/{name}": () => ({ limit: { currency: "USD", micros: "2000000" } }),
   "POST /api/grants": () => ({ tool: "pay", uses: 1, for_seconds: 60, reason: "example" }),
+  "POST /api/approvals/batch": ({ approval, binding }) => ({
+    decisions: [{ request_id: approval, binding, decision: "approve" }],
+  }),
+  "POST /api/approvals/submit": ({ approval }) => ({ request_id: approval, decision: "APPROVED" }),
+  "POST /api/approvals/{id}/delegate": () => ({ to: "person:supervisor", reason: "example" }),
   "POST /api/approvals/{id}/extend": () => ({ by_seconds: 60 }),
+  "POST /api/actions": () => ({ tool: "ship", args: {} }),
+  "POST /api/endpoints": () => ({ url: "https://example.invalid/" }),
+  "PATCH /api/endpoints/{id}": () => ({ name: "example" }),
+  "POST /api/workflows/{id}/actions": () => ({ tool: "ship", args: {} }),
   "POST /api/keys": () => ({ principal: "agent:example", name: "example", roles: ["executor"] }),
   "POST /api/people": () => ({ person: "person:example", roles: ["auditor"] }),
   "POST /api/intents": () => ({ intent_type: "task", to_agent: "agent://doer" }),

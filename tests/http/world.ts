@@ -1,7 +1,9 @@
 /** One of everything in a tenant, each with a word in it that must not be seen elsewhere. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { logIn } from "../../src/engine/identity/logins.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
+import { insides } from "../../src/open.ts";
 
 /** In names, arguments and reasons of everything that is made here. */
 export const CANARY = "heron-7f3a";
@@ -50,7 +52,8 @@ async function actionsOf(hp: Holdpoint, { pay, done, lost }: Declared) {
   assert.equal(doubt.phase, "in_doubt");
   const waiting = await hp.actions.get(`${CANARY}-pay`);
   assert.equal(waiting.phase, "waiting");
-  return { action, effect: doubt.effect.id, approval: waiting.approval };
+  const { binding } = await hp.approvals.get(waiting.approval);
+  return { action, effect: doubt.effect.id, approval: waiting.approval, binding };
 }
 
 /** Under way from outside, with a permit that was not reported on. */
@@ -83,6 +86,19 @@ async function alertOf(hp: Holdpoint): Promise<string> {
   return until(async () => (await hp.alerts.list({})).items[0]?.id);
 }
 
+/** Told of what happens; nobody is there. */
+async function outboxOf(hp: Holdpoint): Promise<string> {
+  const { id } = await hp.endpoints.add({ url: `https://${CANARY}.invalid/`, name: CANARY, by });
+  return id;
+}
+
+async function sessionOf(hp: Holdpoint): Promise<string> {
+  const { text } = await hp.people.loginLink(by, { by });
+  const { runtime } = (await insides.get(hp)?.open()) ?? assert.fail();
+  const begun = await logIn(runtime, text);
+  return "session" in begun ? begun.session : assert.fail(begun.refused);
+}
+
 export type World = Awaited<ReturnType<typeof furnish>>;
 export type Site = { readonly folder: string; readonly tenant: string };
 
@@ -97,6 +113,7 @@ export async function furnish(hp: Holdpoint, declared: Declared, { folder, tenan
     toAgent: "agent://doer",
     payload: { word: CANARY },
   });
+  const endpoint = await outboxOf(hp);
   const { id: workflow } = await declared.flow.start(undefined as never);
   await until(async () =>
     (await hp.workflows.get(workflow)).status === "awaiting_approval" ? true : undefined,
@@ -112,5 +129,8 @@ export async function furnish(hp: Holdpoint, declared: Declared, { folder, tenan
     workflow,
     person: `person:${CANARY}`,
     budget: CANARY,
+    endpoint,
+    message: await until(async () => (await hp.messages.list({})).items[0]?.id),
+    session: await sessionOf(hp),
   };
 }
