@@ -15,6 +15,7 @@ import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
+import { libraryRoutes } from "./routes/library.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { outsideRoutes } from "./routes/outside.ts";
@@ -64,6 +65,7 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...keyRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
+    ...libraryRoutes,
   ];
 }
 
