@@ -61,6 +61,13 @@ function tellReviewed({ terminal }: Context, approval: Approval, reviewed: Unref
         "The edit is recorded; it will be reviewed when the program that has the tool runs again.",
       );
       return EXIT.ok;
+    case "stands":
+      terminal.line(
+        reviewed.isShown
+          ? `The edit stands, and people are asked about what the tool shows of it now, you too: \`holdpoint show ${approval.id}\`, then \`holdpoint approve ${approval.id}\`.`
+          : "The edit stands, and people are asked about it from the first stage on; you are asked when yours comes.",
+      );
+      return EXIT.ok;
     case "moved_on":
       terminal.line(`Nobody reviewed the edit: ${approval.id} is ${approval.status}.`);
       return EXIT.refused;
@@ -136,7 +143,10 @@ export const approve: Command = {
     const edit = editOf(context, before);
     checkAnswered(before, edit);
     const note = flag(context, "note");
-    const vote = { by, binding: before.binding, via: "cli", ...(note === undefined ? {} : { note }) };
+    // Somebody who sends an edit once more has not seen what the tool shows of it, unless they say so.
+    const isSeen = edit.edit === undefined || flag(context, "binding") !== undefined;
+    const seen = isSeen ? { binding: before.binding } : {};
+    const vote = { by, ...seen, via: "cli", ...(note === undefined ? {} : { note }) };
     const decided = await hp.approvals.approve(id, { ...vote, ...edit });
     const reviewed: Reviewed =
       edit.edit === undefined ? { kind: "accepted" } : await awaitReview(context, id);

@@ -5,6 +5,8 @@ import type { Context } from "./command.ts";
 export type Reviewed =
   | { readonly kind: "accepted" }
   | { readonly kind: "refused"; readonly rule: string; readonly reason: string }
+  /** It stands, and the editor's own word on it is still to come: of what the tool shows now, or in a later stage. */
+  | { readonly kind: "stands"; readonly isShown: boolean }
   /** A new approval asks under a stricter rule. */
   | { readonly kind: "asks_again"; readonly reason: string }
   /** Somebody ended the question before the edit was reviewed. */
@@ -15,13 +17,15 @@ export type Reviewed =
 const WAIT_MS = 3_000;
 
 export function reviewOf(approval: Approval, person: string): Reviewed {
-  const { edit, editRefused, status, decided } = approval;
+  const { edit, editRefused, status, decided, editor, preview } = approval;
   if (edit !== null) return { kind: "open" };
   if (editRefused !== null) return { kind: "refused", rule: editRefused.rule, reason: editRefused.reason };
   if (status === "cancelled" && decided?.by.includes("policy"))
     return { kind: "asks_again", reason: decided.reason };
   const mine = approval.votes.some((vote) => vote.by === person && vote.decision === "approve");
-  return mine ? { kind: "accepted" } : { kind: "moved_on" };
+  if (mine) return { kind: "accepted" };
+  if (status === "pending" && editor === person) return { kind: "stands", isShown: preview !== undefined };
+  return { kind: "moved_on" };
 }
 
 export async function awaitReview({ hp, person, terminal }: Context, id: string): Promise<Reviewed> {

@@ -132,6 +132,10 @@ describe("an edit", () => {
     assert.deepEqual(reviewOf({ ...pending, status: "rejected", decided: ending }, ANN), {
       kind: "moved_on",
     });
+    const stands = { ...pending, editor: ANN, edited: true };
+    assert.deepEqual(reviewOf(stands, ANN), { kind: "stands", isShown: false });
+    const preview = { value: "one file", failed: false, digest: "d" };
+    assert.deepEqual(reviewOf({ ...stands, preview }, ANN), { kind: "stands", isShown: true });
     const elsewhere = { at: 3, by: ["policy"], reason: "apr_2 asks instead" };
     assert.deepEqual(reviewOf({ ...pending, status: "cancelled", decided: elsewhere }, ANN), {
       kind: "asks_again",

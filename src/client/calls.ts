@@ -161,5 +161,10 @@ export const CALLS = {
   },
 } as const satisfies { readonly [resource: string]: { readonly [call: string]: CallFacts } };
 
-/** Pages for people, and what `client.events()` follows. */
-export const NO_CALL: readonly RouteName[] = ["GET /login", "GET /docs", "GET /api/events"];
+/** Pages for people, what `client.events()` follows, and the other stream, whose intents `client.intents.inbox` answers too. */
+export const NO_CALL: readonly RouteName[] = [
+  "GET /login",
+  "GET /docs",
+  "GET /api/events",
+  "GET /api/intents/stream",
+];

@@ -204,11 +204,11 @@ export async function approveApproval(
     throw new HoldpointError("secret_transformed", "A secret's value stands in the edit in clear.");
   await checkEdit(runtime, approval, edit);
   await checkAnswer(runtime, approval, edit);
-  return castVote(
-    runtime,
-    { ...ballot, binding: decision.binding ?? approval.binding, edit },
-    aboutOf(approval),
-  );
+  const seen =
+    decision.binding === undefined
+      ? ({ binding: approval.binding, isAssumed: true } as const)
+      : { binding: decision.binding };
+  return castVote(runtime, { ...ballot, ...seen, edit }, aboutOf(approval));
 }
 
 export type Rejection = Omit<Decision, "note"> & {

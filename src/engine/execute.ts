@@ -153,16 +153,16 @@ function pending(action: string, approval: string): Answer<Json> {
   return refused(action, refusal("pending", "approval", "a person has to decide first"), approval);
 }
 
-/** Tells once about each approval that a call waits for. */
+/** Tells once about each approval that a call waits for, and again when an edit has changed what it asks. */
 function teller(runtime: Runtime, tool: Tool, action: string): (waiting: Advanced) => void {
   let told: string | null = null;
   return (waiting) => {
-    if (waiting.kind !== "waiting" || waiting.approval === told) return;
-    told = waiting.approval;
+    if (waiting.kind !== "waiting" || waiting.binding === told) return;
+    told = waiting.binding;
     runtime.notify({
       kind: "waiting",
       action,
-      approval: told,
+      approval: waiting.approval,
       tool: tool.rules.name,
       decideBy: waiting.decideBy,
     });

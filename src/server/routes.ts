@@ -10,6 +10,7 @@ import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
+import { intentStreamRoutes } from "./routes/intent-stream.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -55,6 +56,7 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...alertRoutes,
     ...eventRoutes(desk),
     ...waitRoutes(desk),
+    ...intentStreamRoutes(desk),
     ...endpointRoutes,
     ...messageRoutes,
     ...sessionRoutes(hands),

@@ -32,3 +32,33 @@ test("the card and the list show the preview, strangers' characters made visible
   assert.equal(approval.preview.failed, false);
   assert.match(approval.preview.digest, /^[0-9a-f]{64}$/);
 });
+
+test("an edit that the tool shows something else of is told to its editor, who looks and approves", async (t) => {
+  const folder = temporaryFolder(t);
+  const hp = folder.open();
+  const done: string[] = [];
+  const remove = hp.gate({
+    name: "remove",
+    preview: ({ ending }: { ending: string }) => ({ removes: `all ${ending}` }),
+    run: ({ ending }: { ending: string }) => void done.push(ending),
+  });
+  const call = remove({ ending: ".txt" }, { requestId: "r-1" });
+  call.catch(() => undefined);
+  await remove({ ending: ".txt" }, { requestId: "r-1", waitMs: 0 });
+  const [asked] = (await hp.approvals.list()).items;
+  const id = asked?.id ?? "";
+  const edit = ["approve", id, "--edit", '{"ending": ".md"}'];
+  for (const _ of [1, 2]) {
+    const edited = await runCli(folder, edit);
+    assert.equal(edited.code, 0, edited.err);
+    assert.match(
+      edited.out,
+      /The edit stands, and people are asked about what the tool shows of it now, you too/,
+    );
+    assert.deepEqual(done, []);
+  }
+  assert.match((await runCli(folder, ["show", "r-1"])).out, /removes: "all \.md"/);
+  assert.equal((await runCli(folder, ["approve", id])).code, 0);
+  assert.equal((await call).executed, true);
+  assert.deepEqual(done, [".md"]);
+});

@@ -197,20 +197,6 @@ describe("a tool with a preview", () => {
     await process.close();
   });
 
-  test("shows the edited arguments after an edit, by whoever has the tool", async () => {
-    const { process: open } = machine();
-    const [worker, desk] = [open(), open({ agent: "desk" })];
-    const { move, ran } = mover(worker, ({ to }) => ({ to }));
-    const call = move({ to: "b" }, { requestId: "r-1" });
-    const id = await pendingOf(worker);
-    const { kind } = await desk.approvals.approve(id, { ...ANN, edit: { to: "c" } });
-    assert.equal(kind, "edit_open");
-    assert.equal((await call).executed, true);
-    assert.deepEqual((await desk.approvals.get(id)).preview?.value, { to: "c" });
-    assert.deepEqual(ran, [{ to: "c" }]);
-    await Promise.all([worker.close(), desk.close()]);
-  });
-
   for (const effect of ["read", "keyed"] as const)
     test(`of class ${effect} goes back too`, async () => {
       const process = machine().process();

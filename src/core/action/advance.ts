@@ -48,6 +48,8 @@ import type { ActionIn, ActionState, LiveAction } from "./state.ts";
 export type Waiting = {
   readonly kind: "waiting";
   readonly approval: string;
+  /** Another one after an edit: then people are asked about something else. */
+  readonly binding: string;
   readonly decideBy: number | null;
 };
 /** Nothing to move: it is running or has ended. */
@@ -171,7 +173,7 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
       });
       if (more !== undefined) return more;
       const asked = draft.state(approvalStream(approval)) as LiveApproval;
-      return { kind: "waiting", approval, decideBy: asked.decideBy };
+      return { kind: "waiting", approval, binding: asked.binding, decideBy: asked.decideBy };
     }
   }
 }
@@ -308,7 +310,8 @@ function followApproval(
   concludeVotes(draft, approvalId);
   const after = draft.state(ref) as LiveApproval;
   if (after.status !== "pending") return { kind: "moved" };
-  return { kind: "waiting", approval: approvalId, decideBy: after.decideBy };
+  const { binding, decideBy } = after;
+  return { kind: "waiting", approval: approvalId, binding, decideBy };
 }
 
 function refuseBroken(draft: Draft, id: string, state: Undecided): Need | Refused {

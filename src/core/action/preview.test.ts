@@ -253,7 +253,9 @@ describe("an edit", () => {
       .when(editing(null))
       .then([])
       .answers({ kind: "load", key: previewKey(digestOf(edit)), preview: { args: edit } });
-    const then = given(world).when(editing(FROM_A_TO_C));
+    const shows = given(world).when(editing(FROM_A_TO_C));
+    assert.deepEqual([asked(shows).status, asked(shows).votes], ["pending", []]);
+    const then = given(shows.world).when(votes(BOB));
     const question = asked(then);
     assert.equal(question.status, "modified");
     assert.deepEqual(question.preview, { ...FROM_A_TO_C, digest: digestOf(FROM_A_TO_C) });
@@ -272,14 +274,21 @@ describe("an edit", () => {
         ? ({ verdict: "escalate", approvers: { quorum: 2 } } as const)
         : ({ verdict: "approve" } as const);
     const bending = { hasPreview: true, policy: two };
-    const then = given(asks(FROM_A_TO_B, bending).world).when(editing(FROM_A_TO_C, small, bending));
-    assert.equal(asked(then).status, "modified");
+    const then = given(asks(FROM_A_TO_B, bending).world).when(editing(FROM_A_TO_B, small, bending));
+    assert.equal(asked(then).status, "modified", "what the editor was shown has not changed");
     const back = (shown: Shown) => (draft: Draft) =>
       advance(draft, ACTION, seeing(shown, { ...bending, ...later }, small));
-    given(then.world).when(back(FROM_A_TO_C)).then(started);
-    const moved = given(then.world).when(back(FROM_A_TO_B));
+    given(then.world).when(back(FROM_A_TO_B)).then(started);
+    const moved = given(then.world).when(back(FROM_A_TO_C));
     moved.answers({ kind: "waiting", approval: SECOND_APPROVAL });
     assert.partialDeepStrictEqual(asked(moved, secondApproval), { args: small, approvers: { quorum: 2 } });
+  });
+
+  test("that the policy lets through waits for everybody who was asked where nobody has seen its preview", () => {
+    const then = given(asks(FROM_A_TO_B, bands).world).when(
+      editing(FROM_A_TO_C, { order: "A-1", amount: 10 }),
+    );
+    assert.partialDeepStrictEqual(asked(then), { status: "pending", votes: [], edited: true, editor: BOB });
   });
 
   test("by a process whose tool shows nothing drops the preview of before", () => {

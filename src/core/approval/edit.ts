@@ -1,14 +1,16 @@
 /**
  * An edit by an approver is a new proposal: same tool, schema and policy again, new binding.
  *
- * D1. Earlier votes are void; the editor's own counts for the new binding when the approver rule stayed the same.
+ * D1. Earlier votes are void; the editor's own counts for the new binding when the approver rule stayed the same, and the
+ *     tool shows of it what the editor was shown. What nobody has seen yet everybody is asked about, the editor too.
  * D2. A stricter or other rule opens a new approval. An edit that policy forbids is refused and the question stays open.
  * D3. An edit that changes nothing is a plain approval.
  * D4. Stages begin again with the first, and with their time; an editor who is not of the first agrees when theirs comes.
- *     If the policy now lets it through without asking, the editor's word is enough, in whichever stage it was given.
+ *     If the policy now lets it through without asking, the editor's word is enough, in whichever stage it was given, and
+ *     under the same condition.
  */
 
-import { keepPreview, previewNow } from "../action/preview.ts";
+import { isSamePreview, keepPreview, previewNow } from "../action/preview.ts";
 import { review, withPeople } from "../action/review.ts";
 import { remarksIn, reviewFacts, versionsOf } from "../action/review-facts.ts";
 import { argsOf, type Executor, type Load } from "../action/start.ts";
@@ -130,16 +132,18 @@ function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, exe
     nonce: executor.ids.nonce,
     ...keepPreview(draft, preview),
   };
-  const asks = review.verdict === "approve" ? {} : againAfterEdit(approval, draft.now);
+  const isSeen = preview === null || isSamePreview(approval.preview, preview);
+  const isEnough = isSeen && review.verdict === "approve";
+  const asks = isEnough ? {} : againAfterEdit(approval, draft.now);
   const { preview: _ofBefore, ...before } = approval;
   const binding = bindingNow(draft.tenant, before, { ...change, ...asks.again });
   const body = { by: edit.by, ...change, binding, ...asks };
   draft.append(ref, [{ type: "approval.revised", tv: 1, body }]);
   recordVerdict(draft, approval, review, { rules: executor.rules, asked: id });
-  if (review.verdict === "approve") {
+  if (isEnough) {
     voteOf(draft, id, edit);
     draft.append(ref, [{ type: "approval.modified", tv: 1, body: { by: [edit.by] } }]);
-  } else agreeAgain(draft, id, edit);
+  } else if (isSeen) agreeAgain(draft, id, edit);
   return { kind: "accepted", approval: id };
 }
 

@@ -32,6 +32,8 @@ export type VoteCommand = {
   readonly decision: "approve" | "reject";
   /** The binding of what the voter saw; null trusts what stands now. */
   readonly binding: string | null;
+  /** The binding is of what stood when the edit was written, and nobody says that they saw it. */
+  readonly isAssumed?: true;
   readonly note: string | null;
   readonly via: string;
   /** A rejection after which a workflow is not to try again. */
@@ -73,9 +75,14 @@ function isRepeat(approval: LiveApproval, roster: RosterState, command: VoteComm
   if (approval.edit?.by === by) return edit !== undefined && digestOf(edit) === approval.edit.argsDigest;
   const before = approval.votes.find((vote) => vote.by === by && vote.binding === approval.binding);
   const isSame = edit === undefined || digestOf(edit) === approval.argsDigest;
-  // An editor of a later stage has no vote yet: the edit had the first stage asked again.
-  if (before === undefined)
-    return edit !== undefined && isSame && approval.editor === by && !isEligible(approval, roster, by);
+  if (before === undefined) {
+    // An editor of a later stage has no vote yet: the edit had the first stage asked again. Nor has one whose edit the tool
+    // shows something else of: whoever sends the same once more has not seen that, unless they name it.
+    const isNamed = command.isAssumed !== true && command.binding === approval.binding;
+    const isUnseen = approval.preview !== undefined && !isNamed;
+    const hasNoVote = isUnseen || !isEligible(approval, roster, by);
+    return edit !== undefined && isSame && approval.editor === by && hasNoVote;
+  }
   return before.decision === command.decision && isSame;
 }
 

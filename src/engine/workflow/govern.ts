@@ -1,4 +1,4 @@
-/** A workflow's own policy over the calls it makes: it can only be stricter than the tool's. */
+/** A workflow's own policy over the calls it makes, and over what undoes them: it can only be stricter than the tool's. */
 import { digestOf } from "../../core/digest.ts";
 import { remarking } from "../../core/remarks.ts";
 import { isVerdict, stricter } from "../../core/stricter.ts";
@@ -68,15 +68,29 @@ export function underDefinition(tool: Tool, definition: Definition): Tool {
   return limited(document === undefined ? own : underPolicy(own, "policy", document), limits);
 }
 
+const unknownHere = (tool: Tool, name: string): Tool => {
+  const reason = `the policy of the workflow "${name}" holds here too, and is not known to this process`;
+  return governed(tool, { verdict: "escalate", reason });
+};
+
+type Above = Pick<Run, "state" | "definition">;
+
 /** Under the policies of the workflows above it too. One that is not known here might have said no: people are asked. */
-export function governedFromAbove(
-  tool: Tool,
-  { state, definition }: Pick<Run, "state" | "definition">,
-): Tool {
+export function governedFromAbove(tool: Tool, { state, definition }: Above): Tool {
   return (state.policies ?? []).reduce((under, name) => {
     const above = definition.beside.get(name);
-    if (above !== undefined) return governed(under, above.options.policy);
-    const reason = `the policy of the workflow "${name}" holds here too, and is not known to this process`;
-    return governed(under, { verdict: "escalate", reason });
+    return above === undefined ? unknownHere(under, name) : governed(under, above.options.policy);
   }, tool);
+}
+
+/** What undoes a call, under whatever is asked about the call; only limits do not keep anybody from taking it back. */
+export function governUndo(undo: Tool, above: Above): Tool {
+  const { options, document } = above.definition;
+  const own = governed(undo, options.policy);
+  return governedFromAbove(document === undefined ? own : underPolicy(own, "undo", document), above);
+}
+
+/** The same for the call of a workflow whose definition is not known here. */
+export function governUndoUnknown(undo: Tool, above: Above): Tool {
+  return governedFromAbove(unknownHere(undo, above.state.name), above);
 }

@@ -29,6 +29,7 @@ import { type DoneByChild, doneByChild } from "./children.ts";
 import type { RecordedOp, RecordedUndo } from "./recorded.ts";
 import { rehearseChildren } from "./rehearse-children.ts";
 import { conclude, letGo, look, type OpenWait, type Run } from "./run.ts";
+import { undoUnder } from "./undo-under.ts";
 import { withdrawQuestions, withdrawSends, withdrawSentBy } from "./withdraw.ts";
 
 const MOST_TRIES = 5;
@@ -271,7 +272,7 @@ async function undoEach(run: Run, applied: readonly Done[]): Promise<Swept> {
     if (undo === undefined) return { waits: [unknownHere(run, done)] };
     if (undo === null) irreversible.push({ op, action, tool });
     else {
-      const answer = await undoFully(run, done, undo);
+      const answer = await undoFully(run, done, await undoUnder(run, op, undo));
       if (answer === "undone") undone.push(action);
       else if ("wait" in answer) return { waits: [answer.wait] };
       else notUndone.push({ action, reason: answer.reason });
