@@ -7,6 +7,7 @@ export const BENCHES = [
   "durable-step",
   "decision-to-effect",
   "verdicts",
+  "http-propose",
 ] as const;
 export type Bench = (typeof BENCHES)[number];
 
@@ -82,7 +83,22 @@ function verdictCases(): Case[] {
   ];
 }
 
-const CASES: readonly Case[] = [...rawCases(), ...holdpointCases(), ...peerCases(), ...verdictCases()];
+/** As many connections as in flight. */
+function httpCases(): Case[] {
+  const bench = "http-propose" as const;
+  return STORES.flatMap((store) => [
+    ...each({ bench, system: "raw", store }, [MOST]),
+    ...each({ bench, system: "holdpoint", store }, [MOST]),
+  ]);
+}
+
+const CASES: readonly Case[] = [
+  ...rawCases(),
+  ...holdpointCases(),
+  ...peerCases(),
+  ...verdictCases(),
+  ...httpCases(),
+];
 
 export function casesOf(only: Bench | null): readonly Case[] {
   return only === null ? CASES : CASES.filter(({ bench }) => bench === only);

@@ -25,6 +25,7 @@ const MODULES: Readonly<Record<string, string>> = {
 
 function moduleOf({ bench, system, store }: Case): string {
   if (bench === "decision-to-effect") return "./systems/decision.ts";
+  if (bench === "http-propose") return system === "raw" ? "./http/bare.ts" : "./http/holdpoint.ts";
   const name = PEERS.has(system) ? system : `${system} ${store}`;
   return MODULES[name] ?? `./systems/${bench}.ts`;
 }

@@ -120,6 +120,21 @@ function verdicts(figures: Figures): Target[] {
   ];
 }
 
+/** Beside a route that only validates and commits a row. */
+function overHttp(figures: Figures): Target[] {
+  return (["sqlite", "postgres"] as const).flatMap((store) => {
+    const of = (system: Case["system"]) => find(figures, { bench: "http-propose", system, store });
+    const [ours, bare] = [of("holdpoint"), of("raw")];
+    if (ours === undefined || bare === undefined) return [];
+    const claim = `${store}, proposals over HTTP`;
+    const goal = { least: store === "sqlite" ? 0.4 : 0.3 };
+    return [
+      ...ratio(`${claim}: of a bare route that commits a row`, [ours.perSecond, bare.perSecond], goal),
+      { claim: `${claim}: p99`, value: ours.p99, unit: "ms", goal: null },
+    ];
+  });
+}
+
 export function targetsOf(figures: Figures): Target[] {
   return [
     ...againstPeers(figures),
@@ -127,6 +142,7 @@ export function targetsOf(figures: Figures): Target[] {
     ...againstRaw(figures),
     ...decisions(figures),
     ...verdicts(figures),
+    ...overHttp(figures),
   ];
 }
 

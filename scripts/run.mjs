@@ -21,6 +21,7 @@ const proofs = {
   tamper: "tests/verify/tamper.ts",
   powerloss: "tests/powerloss/run.ts",
   restore: "tests/restore/run.ts",
+  hostile: "tests/http/hostile/run.ts",
   soak: "tests/soak/run.ts",
   bench: "bench/main.ts",
 };

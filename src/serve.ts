@@ -2,9 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { errorText } from "./core/error-text.ts";
 import { idleClock, wallClock } from "./engine/clock.ts";
+import { deliverySettings } from "./engine/message/settings.ts";
 import type { Runtime } from "./engine/runtime.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
-import { insides, openStore, random } from "./open.ts";
+import { environment, insides, openStore, random } from "./open.ts";
 import { byCredential, everybody } from "./server/authenticate.ts";
 import { createDesk, type Desk } from "./server/events/desk.ts";
 import type { Log } from "./server/log.ts";
@@ -73,11 +74,30 @@ async function openOffice(options: ServeOptions, store: Store, tenant: string): 
     const wake = () => {
       if (inside.known.size > 0) dispatcher.work();
     };
-    keepUp(runtime, log).then(wake, () => undefined);
-    return { tenant, runtime, wake, close: () => hp.close() };
+    keepUp(runtime, log)
+      .then(wake)
+      .then(() => keepTelling(hp, runtime, log))
+      .catch(() => undefined);
+    const { endpoints, messages } = hp;
+    return { tenant, runtime, endpoints, messages, wake, close: () => hp.close() };
   } catch (error) {
     await hp.close();
     throw error;
+  }
+}
+
+/** What nobody is told while a restore stands is told once it is acknowledged. */
+async function keepTelling(hp: Holdpoint, runtime: Runtime, log: Log): Promise<void> {
+  let told = "";
+  while (!runtime.closing.aborted) {
+    try {
+      await hp.deliver();
+    } catch (error) {
+      const text = errorText(error);
+      if (text !== told) log({ level: "error", message: "no delivery", tenant: runtime.tenant, error: text });
+      told = text;
+      await idleClock.sleep(AGAIN_MS, runtime.closing);
+    }
   }
 }
 
@@ -122,6 +142,8 @@ async function listen(options: ServeOptions, store: Store, tenants: Tenants, des
 export async function startServer(options: ServeOptions): Promise<Started> {
   const { settings, log } = options;
   const { data, database } = settings;
+  // What is wrong with where messages go is said before anything is opened.
+  deliverySettings({}, environment);
   const opened = await openStore({
     ...(data === undefined ? {} : { folder: data }),
     ...(database === undefined ? {} : { database }),

@@ -6,25 +6,16 @@ import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { fit, hanging } from "./measure.ts";
+import { type Found, readList } from "./read-list.ts";
 import { alertId } from "./resolve-id.ts";
 import { printTable } from "./table.ts";
 import { moment, span } from "./times.ts";
 
-const PAGE = 1_000;
 const MOST_NAME = 28;
 const HEADS = ["ID", "AGE", "SEVERITY", "SEEN BY", "RULE", "WHAT"];
 
-async function read({ hp }: Context, status: AlertStatus, limit: number) {
-  const items: AlertSummary[] = [];
-  let after: string | null = null;
-  do {
-    const cursor: { after?: string } = after === null ? {} : { after };
-    const page = await hp.alerts.list({ status, limit: Math.min(PAGE, limit - items.length), ...cursor });
-    items.push(...page.items);
-    after = page.next;
-  } while (after !== null && items.length < limit);
-  return { items, isAll: after === null };
-}
+const read = ({ hp }: Context, status: AlertStatus, limit: number): Promise<Found<AlertSummary>> =>
+  readList(limit, (cursor) => hp.alerts.list({ status, ...cursor }));
 
 const text = (item: AlertSummary, field: string): string => visible(String(item[field] ?? ""));
 const what = (item: AlertSummary): string => `${text(item, "subject")}: ${text(item, "says")}`;

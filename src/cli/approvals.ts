@@ -4,13 +4,13 @@ import type { ApprovalSummary } from "../index.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { fit } from "./measure.ts";
+import { readList } from "./read-list.ts";
 import { printTable } from "./table.ts";
 import { left, moment, span } from "./times.ts";
 import { watchApprovals } from "./watch-approvals.ts";
 
 type Status = ApprovalStatus | "any";
 export const DEFAULT_LIMIT = 50;
-const PAGE = 1_000;
 const MOST_NAME = 24;
 
 function statusOf(context: Context): Status {
@@ -43,16 +43,9 @@ export function limitOf(context: Context): number {
 
 /** The oldest pending ones first, since they wait longest; of anything else the newest first. */
 async function read({ hp }: Context, status: Status, limit: number): Promise<readonly ApprovalSummary[]> {
-  const items: ApprovalSummary[] = [];
   const order = status === "pending" ? "oldest" : "newest";
-  for (let after: string | null = ""; after !== null && items.length < limit; ) {
-    const page: { limit: number; after?: string } = { limit: Math.min(PAGE, limit - items.length) };
-    if (after !== "") page.after = after;
-    const list = await hp.approvals.list({ status, order, ...page });
-    items.push(...list.items);
-    after = list.next;
-  }
-  return items;
+  const found = await readList(limit, (cursor) => hp.approvals.list({ status, order, ...cursor }));
+  return found.items;
 }
 
 const name = (text: unknown): string => fit(visible(String(text).replace(/^agent:/, "")), MOST_NAME);

@@ -7,20 +7,18 @@ import { type Context, EXIT, flag } from "./command.ts";
 import { Left, prompt } from "./demos/ask.ts";
 import { CommandError } from "./failure.ts";
 import { hasSuggestion } from "./question-card.ts";
+import { readList } from "./read-list.ts";
 import { approvalId } from "./resolve-id.ts";
 import { showApproval } from "./show.ts";
 
 const usage = (what: string, next: string): CommandError => new CommandError("usage", what, next);
 
 async function allOf({ hp }: Context, tool: string): Promise<readonly string[]> {
-  const ids: string[] = [];
-  let after: string | null = "";
-  while (after !== null && ids.length <= MOST_AT_ONCE) {
-    const { items, next } = await hp.approvals.list({ limit: 1_000, ...(after === "" ? {} : { after }) });
-    ids.push(...items.filter((one) => one["tool"] === tool).map(({ id }) => id));
-    after = next;
-  }
-  return ids.slice(0, MOST_AT_ONCE);
+  const { items } = await readList(MOST_AT_ONCE, async (cursor) => {
+    const page = await hp.approvals.list(cursor);
+    return { items: page.items.filter((one) => one["tool"] === tool), next: page.next };
+  });
+  return items.map(({ id }) => id);
 }
 
 async function idsOf(context: Context): Promise<readonly string[]> {

@@ -8,6 +8,7 @@ import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts
 import { CommandError } from "./failure.ts";
 import { printGrant, statusWord, totalText } from "./grant-card.ts";
 import { hanging } from "./measure.ts";
+import { readList } from "./read-list.ts";
 import { grantId } from "./resolve-id.ts";
 import { moneyFrom, spanOf } from "./span-of.ts";
 import { printTable } from "./table.ts";
@@ -51,14 +52,8 @@ function neededFor(context: Context, part: string, name: string): string {
 }
 
 async function listed({ hp }: Context, isAll: boolean, limit: number): Promise<readonly StandingGrant[]> {
-  const found: StandingGrant[] = [];
-  for (let after: string | null = ""; after !== null && found.length < limit; ) {
-    const page = { status: isAll ? "any" : "active", limit: Math.min(limit, 1_000) } as const;
-    const list = await hp.grants.list(after === "" ? page : { ...page, after });
-    found.push(...list.items);
-    after = list.next;
-  }
-  return found.slice(0, limit);
+  const status = isAll ? "any" : "active";
+  return (await readList(limit, (cursor) => hp.grants.list({ status, ...cursor }))).items;
 }
 
 const HEADS = ["ID", "STATUS", "TOOL", "AGENT", "USES", "TOTAL", "EXPIRES", "OWNER", "ARGUMENTS"];

@@ -5,6 +5,7 @@ import { limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, needed, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { type Part, runPart } from "./parts.ts";
+import { readList } from "./read-list.ts";
 import { keyId } from "./resolve-id.ts";
 import { spanOf } from "./span-of.ts";
 import { printTable } from "./table.ts";
@@ -22,14 +23,13 @@ function cellsOf(key: ApiKey): readonly string[] {
 
 async function listed(context: Context, limit: number): Promise<readonly ApiKey[]> {
   const of = flag(context, "of");
-  const page = { limit: 1_000, ...(of === undefined ? {} : { principal: of }) };
-  const found: ApiKey[] = [];
-  for (let after: string | null = ""; after !== null && found.length < limit; ) {
-    const { items, next } = await context.hp.keys.list(after === "" ? page : { ...page, after });
-    found.push(...items.filter(({ status }) => isOn(context, "all") || status === "active"));
-    after = next;
-  }
-  return found.slice(0, limit);
+  const whose = of === undefined ? {} : { principal: of };
+  const isShown = ({ status }: ApiKey) => isOn(context, "all") || status === "active";
+  const found = await readList(limit, async (cursor) => {
+    const { items, next } = await context.hp.keys.list({ ...whose, ...cursor });
+    return { items: items.filter(isShown), next };
+  });
+  return found.items;
 }
 
 async function list(context: Context): Promise<number> {

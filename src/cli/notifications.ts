@@ -4,27 +4,18 @@ import type { MessagePage, MessageSummary } from "../index.ts";
 import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import { type Found, readList } from "./read-list.ts";
 import { messageId } from "./resolve-id.ts";
 import { printTable } from "./table.ts";
 import { moment, span } from "./times.ts";
 
-const PAGE = 1_000;
 const PARTS = ["list", "dead", "retry"];
 const HEADS = ["ID", "AGE", "STATUS", "TRIED", "LAST", "TYPE", "TO"];
 
 type Status = NonNullable<MessagePage["status"]>;
 
-async function read({ hp }: Context, status: Status, limit: number) {
-  const items: MessageSummary[] = [];
-  let after: string | null = null;
-  do {
-    const cursor: { after?: string } = after === null ? {} : { after };
-    const page = await hp.messages.list({ status, limit: Math.min(PAGE, limit - items.length), ...cursor });
-    items.push(...page.items);
-    after = page.next;
-  } while (after !== null && items.length < limit);
-  return { items, isAll: after === null };
-}
+const read = ({ hp }: Context, status: Status, limit: number): Promise<Found<MessageSummary>> =>
+  readList(limit, (cursor) => hp.messages.list({ status, ...cursor }));
 
 const text = (item: MessageSummary, field: string): string => visible(String(item[field] ?? "-"));
 

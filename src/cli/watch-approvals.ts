@@ -8,6 +8,7 @@ import type { Approval } from "../index.ts";
 import { decisionWord } from "./card.ts";
 import { type Context, EXIT } from "./command.ts";
 import { cut, fit } from "./measure.ts";
+import { readList } from "./read-list.ts";
 import { stageCount } from "./stage-text.ts";
 import { moment } from "./times.ts";
 
@@ -117,13 +118,8 @@ function print(context: Context, { id, tool, status }: Approval, { change, detai
 }
 
 async function pendingIds({ hp }: Context): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (let after: string | null = ""; after !== null; ) {
-    const list = await hp.approvals.list({ limit: 1_000, ...(after === "" ? {} : { after }) });
-    ids.push(...list.items.map((item) => item.id));
-    after = list.next;
-  }
-  return ids;
+  const { items } = await readList(Number.POSITIVE_INFINITY, (cursor) => hp.approvals.list(cursor));
+  return items.map(({ id }) => id);
 }
 
 export async function watchApprovals(context: Context): Promise<number> {

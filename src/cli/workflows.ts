@@ -5,16 +5,14 @@ import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { fit } from "./measure.ts";
+import { type Found, readList } from "./read-list.ts";
 import { printTable } from "./table.ts";
 import { moment, span } from "./times.ts";
 import { heldWords, passedWords, statusWords } from "./workflow-words.ts";
 
-const PAGE = 1_000;
 const MOST_NAME = 32;
 const MOST_WHERE = 30;
 const HEADS = ["ID", "AGE", "STATUS", "PASSED", "ATTEMPT", "NAME", "WAITS AT"];
-
-type Found = { readonly items: readonly WorkflowSummary[]; readonly isAll: boolean };
 
 function statusOf(context: Context): WorkflowStatus | "any" {
   const given = flag(context, "status");
@@ -28,17 +26,11 @@ function statusOf(context: Context): WorkflowStatus | "any" {
   );
 }
 
-async function read({ hp }: Context, status: WorkflowStatus | "any", limit: number): Promise<Found> {
-  const items: WorkflowSummary[] = [];
-  let after: string | null = null;
-  do {
-    const cursor: { after?: string } = after === null ? {} : { after };
-    const page = await hp.workflows.list({ status, limit: Math.min(PAGE, limit - items.length), ...cursor });
-    items.push(...page.items);
-    after = page.next;
-  } while (after !== null && items.length < limit);
-  return { items, isAll: after === null };
-}
+const read = (
+  { hp }: Context,
+  status: WorkflowStatus | "any",
+  limit: number,
+): Promise<Found<WorkflowSummary>> => readList(limit, (cursor) => hp.workflows.list({ status, ...cursor }));
 
 /** The checkpoint it waits at, what holds it up, or why it failed. */
 function whereCell(item: WorkflowSummary): string {
@@ -79,7 +71,11 @@ const noneWords = (status: WorkflowStatus | "any"): string =>
     ? "There are no workflows yet: a program starts one with hp.workflow(name, …).start(input)."
     : `No workflow is ${statusWords(status)}.`;
 
-function print(context: Context, status: WorkflowStatus | "any", { items, isAll }: Found): void {
+function print(
+  context: Context,
+  status: WorkflowStatus | "any",
+  { items, isAll }: Found<WorkflowSummary>,
+): void {
   const { terminal, now } = context;
   const say = terminal.interactive ? terminal.line : terminal.note;
   if (items.length === 0) say(noneWords(status));

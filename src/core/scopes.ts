@@ -73,7 +73,14 @@ export const ROLE_SCOPES: { readonly [role in Role]: readonly Scope[] } = {
   executor: [...AT_WORK, "workflows:drive", "actions:propose", "intents:send", "intents:answer"],
   supervisor: [
     ...[...AT_WORK, "grants:read", "alerts:read", "journal:read", "people:read"],
-    ...["approvals:decide", "intents:answer", "grants:write", "switch:write", "alerts:acknowledge"],
+    ...[
+      "workflows:write",
+      "approvals:decide",
+      "intents:answer",
+      "grants:write",
+      "switch:write",
+      "alerts:acknowledge",
+    ],
   ] as readonly Scope[],
   verifier: [
     ...[...AT_WORK, "grants:read", "alerts:read", "journal:read", "people:read"],

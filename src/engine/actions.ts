@@ -5,6 +5,7 @@ import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import { loadValue, readState } from "./read-state.ts";
 import { findAction } from "./receipts.ts";
+import { rowPage, summaryOf } from "./row-pages.ts";
 import type { Runtime } from "./runtime.ts";
 
 export type Action = LiveAction & { readonly id: string };
@@ -48,31 +49,14 @@ export type ActionsPage = Omit<ActionPage, "phase"> & {
   readonly after?: string;
 };
 
-const CURSOR = /^(\d{1,16})-(act_[0-9A-Z]{26})$/;
-
 /** In pages, of one phase or all: `next` is the cursor of the following page. */
 export async function pageOfActions(
-  { store, tenant }: Pick<Runtime, "store" | "tenant">,
+  place: Pick<Runtime, "store" | "tenant">,
   { phase, limit = 100, order = "oldest", after }: ActionsPage,
 ): Promise<{ readonly items: readonly ActionSummary[]; readonly next: string | null }> {
-  const [, at, id] = CURSOR.exec(after ?? "") ?? [];
-  if (after !== undefined && id === undefined)
-    throw new HoldpointError("invalid_input", `"${after}" is not a cursor of this list.`);
-  const rows = await store.query(tenant, {
-    view: ACTIONS,
-    ...(phase === "any" ? {} : { bucket: phase }),
-    ...(id === undefined ? {} : { after: { at: Number(at), stream: `action/${id}` } }),
-    order,
-    limit: limit + 1,
-  });
-  const items = rows.slice(0, limit).map((row) => ({
-    id: row.stream.id,
-    phase: row.bucket,
-    at: row.at,
-    ...row.data,
-  }));
-  const last = rows[limit - 1];
-  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+  const list = { view: ACTIONS, kind: "action", prefix: "act", bucket: phase } as const;
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after });
+  return { items: rows.map((row) => ({ phase: row.bucket, at: row.at, ...summaryOf(row) })), next };
 }
 
 /** Effects that were started by processes which are gone: the next process that executes takes them over. */

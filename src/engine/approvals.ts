@@ -10,9 +10,9 @@ import { isJsonObject, type Json } from "../core/json.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { approvalStream } from "../core/stream.ts";
 import { raisedName } from "../core/workflow/raise.ts";
-import type { ViewRow } from "../stores/store.ts";
 import { plainJson } from "./prepare-args.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
+import { rowPage, summaryOf } from "./row-pages.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { handlesIn, holdsNone, redactText, resolveAll, revealSecrets } from "./secrets.ts";
@@ -40,36 +40,15 @@ export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonl
 export type Decided = Awaited<ReturnType<typeof castVote>>;
 
 const APPROVALS = "approvals";
-const MOST = 1_000;
-
-function readCursor(
-  cursor: string | undefined,
-): { after: { at: number; stream: string } } | Record<string, never> {
-  if (cursor === undefined) return {};
-  const match = /^(\d{1,16})-(apr_[0-9A-Z]{26})$/.exec(cursor);
-  if (match === null) throw new HoldpointError("invalid_input", `"${cursor}" is not a cursor of this list.`);
-  return { after: { at: Number(match[1]), stream: `approval/${match[2]}` } };
-}
 
 export async function listApprovals(
   place: Pick<Runtime, "store" | "tenant">,
   page: Page = {},
 ): Promise<ApprovalList> {
-  const limit = page.limit ?? 100;
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-    throw new HoldpointError("invalid_input", `A limit is a whole number from 1 to ${MOST}.`);
-  const { status = "pending" } = page;
-  const query = {
-    view: APPROVALS,
-    ...(status === "any" ? {} : { bucket: status }),
-    order: page.order ?? ("oldest" as const),
-    limit: limit + 1,
-    ...readCursor(page.after),
-  };
-  const rows = await place.store.query(place.tenant, query);
-  const items = rows.slice(0, limit).map((row: ViewRow) => ({ id: row.stream.id, ...row.data }));
-  const last = rows[limit - 1];
-  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+  const { status = "pending", order = "oldest", limit = 100, after } = page;
+  const list = { view: APPROVALS, kind: "approval", prefix: "apr", bucket: status } as const;
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after });
+  return { items: rows.map(summaryOf), next };
 }
 
 export async function countApprovals(

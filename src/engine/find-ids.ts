@@ -1,10 +1,10 @@
 /** Ids by their beginning, for people who type them. */
 import { workflowName } from "../core/workflow/create.ts";
+import { eachRow } from "./row-pages.ts";
 import type { Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 
-const PAGE = 1_000;
 /** Enough to show that it was not unique, and which ones were meant. */
 const MOST = 10;
 
@@ -24,15 +24,9 @@ export async function findIds(
   beginning: string,
 ): Promise<readonly string[]> {
   const found: string[] = [];
-  let after: { at: number; stream: string } | undefined;
-  for (;;) {
-    const cursor = after === undefined ? {} : { after };
-    const rows = await place.store.query(place.tenant, { view, limit: PAGE, ...cursor });
-    found.push(...rows.map((row) => row.stream.id).filter((id) => id.startsWith(beginning)));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE || found.length >= MOST) return found.slice(0, MOST);
-    after = { at: last.at, stream: `${last.stream.kind}/${last.stream.id}` };
-  }
+  for await (const { stream } of eachRow(place, { view }))
+    if (stream.id.startsWith(beginning) && found.push(stream.id) === MOST) break;
+  return found;
 }
 
 async function workflowNamed({ store, tenant }: Place, requestId: string): Promise<readonly string[]> {

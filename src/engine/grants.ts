@@ -20,6 +20,7 @@ import {
 } from "./check-grant.ts";
 import { checkSaid, type Said } from "./operate.ts";
 import { loadArtifact, readState, readStateAt } from "./read-state.ts";
+import { eachRow, rowPage } from "./row-pages.ts";
 import { runCommand } from "./run-command.ts";
 import { freshId, type Runtime } from "./runtime.ts";
 
@@ -49,9 +50,8 @@ export type GrantUse = {
 
 export type GrantList = { readonly items: readonly StandingGrant[]; readonly next: string | null };
 
-const MOST = 1_000;
 const MOST_CANDIDATES = 100;
-const MOST_LOOKED_AT = 20;
+const MOST_LOOKED_AT = 20_000;
 
 function statusAt(grant: LiveGrant, now: number): GrantStatus {
   if (grant.status === "revoked") return "revoked";
@@ -118,18 +118,13 @@ async function argumentsOf(runtime: Runtime, digest: string): Promise<JsonObject
 async function schemaOf(runtime: Runtime, tool: string): Promise<string> {
   const own = runtime.tools.get(tool);
   if (own !== undefined) return own.rules.schemaDigest;
-  let after: { at: number; stream: string } | undefined;
   const others = new Set<string>();
-  for (let page = 0; page < MOST_LOOKED_AT; page++) {
-    const query = { view: "actions", order: "newest", limit: MOST, ...(after && { after }) } as const;
-    const rows = await runtime.store.query(runtime.tenant, query);
-    const found = rows.find(({ data }) => data["tool"] === tool);
-    for (const { data } of rows) others.add(String(data["tool"]));
-    const state = found && (await readState(runtime, actionStream(found.stream.id)));
+  let seen = 0;
+  for await (const { data, stream } of eachRow(runtime, { view: "actions", order: "newest" })) {
+    const state = data["tool"] === tool ? await readState(runtime, actionStream(stream.id)) : undefined;
     if (state !== undefined && state.phase !== "none") return state.schema;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < MOST) break;
-    after = { at: last.at, stream: `action/${last.stream.id}` };
+    others.add(String(data["tool"]));
+    if (++seen === MOST_LOOKED_AT) break;
   }
   throw new HoldpointError(
     "unknown_tool",
@@ -177,28 +172,19 @@ export async function revokeStanding(
   return getGrant(runtime, grant);
 }
 
-function cursorOf(cursor: string | undefined): { after?: { at: number; stream: string } } {
-  if (cursor === undefined) return {};
-  const [, at, id] = /^(\d{1,16})-(grt_[0-9A-Z]{26})$/.exec(cursor) ?? [];
-  if (at === undefined)
-    throw new HoldpointError("invalid_input", `"${shown(cursor)}" is not a cursor of this list.`);
-  return { after: { at: Number(at), stream: `grant/${id}` } };
-}
-
 const BUCKETS = { active: "active", expired: "active", used_up: "used_up", revoked: "revoked" } as const;
 
 /** Newest first. A page may be short of rows whose time was over. */
 export async function listGrants(place: Place, page: GrantPage = {}): Promise<GrantList> {
-  const { status = "active", tool, limit = 100 } = page;
-  const bucket = status === "any" ? {} : { bucket: BUCKETS[status] };
-  const query = { view: "grants", order: "newest", limit: limit + 1, ...bucket } as const;
-  const rows = await place.store.query(place.tenant, { ...query, ...cursorOf(page.after) });
-  const grants = await Promise.all(rows.slice(0, limit).map(({ stream }) => getGrant(place, stream.id)));
+  const { status = "active", tool, limit = 100, after } = page;
+  const bucket = status === "any" ? status : BUCKETS[status];
+  const list = { view: "grants", kind: "grant", prefix: "grt", bucket, order: "newest" } as const;
+  const { rows, next } = await rowPage(place, { ...list, limit, after });
+  const grants = await Promise.all(rows.map(({ stream }) => getGrant(place, stream.id)));
   const items = grants.filter(
     (grant) => (status === "any" || grant.status === status) && (tool === undefined || grant.tool === tool),
   );
-  const last = rows[limit - 1];
-  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+  return { items, next };
 }
 
 const isTerms = ({ data }: ViewRow): boolean => isJsonObject(data) && typeof data["tool"] === "string";

@@ -128,10 +128,10 @@ export async function startRecovery(runtime: Runtime): Promise<Recovery> {
     count[found.kind]++;
     if (found.kind === "retry") performed.push(performBeside(runtime, found.tool, action));
   };
-  for (const row of await actionRows(runtime, "running")) {
+  // What an agent performs itself is nobody's to recover; there may be many of it.
+  for (const row of await actionRows(runtime, "running", { dueBy: null })) {
     const epoch = String(row.data["epoch"]);
-    // What an agent performs itself is nobody's to recover.
-    if (alive.has(epoch) || row.data["reportBy"] !== undefined) continue;
+    if (alive.has(epoch)) continue;
     await look(row.stream.id, epoch).catch((error: unknown) => {
       if (isStoreTrouble(error)) throw error;
       failures.push(error);

@@ -5,7 +5,7 @@ import { HoldpointError } from "../core/errors.ts";
 import type { Clock } from "../engine/clock.ts";
 import { createAdmit, credentialOf } from "./admit.ts";
 import type { Authenticate, Who } from "./authenticate.ts";
-import { answerClientError } from "./client-error.ts";
+import { answerClientError, answerExpectation } from "./client-error.ts";
 import { BODY_BYTES, readBody } from "./guards/body.ts";
 import { SECURITY_HEADERS } from "./guards/headers.ts";
 import { checkHost, type Hosts } from "./guards/host.ts";
@@ -103,13 +103,15 @@ function newServer({ makeId }: AppParts): FastifyInstance {
     bodyLimit: BODY_BYTES,
     requestTimeout: TIMES.requestTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: TIMES,
+    // One that is missing is answered like one that is foreign, and not by Node with nothing in it.
+    http: { ...TIMES, requireHostHeader: false },
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     genReqId: (raw) => correlationId(raw.headers["x-request-id"], makeId),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, makeId()),
     frameworkErrors: (error, request, reply) => void sendProblem(request, reply, error),
   });
+  app.server.on("checkExpectation", (_request, response) => answerExpectation(response, makeId()));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     "application/json",

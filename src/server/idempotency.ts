@@ -24,7 +24,9 @@ export function keyOf(request: FastifyRequest, { method, whenLost }: Route): str
 function isKept({ code, retryable, status }: HoldpointError, whenLost: Once["whenLost"]): boolean {
   const isUnknown = code === "commit_unknown" || code === "unexpected";
   if (isUnknown) return whenLost === "say";
-  return !retryable && status < 500;
+  // A server that is closing says nothing about the request: the next one works on it.
+  const isLater = code === "closed" || code === "epoch_ended" || code === "store_restored";
+  return !retryable && !isLater && status < 500;
 }
 
 const bodyOf = (answer: Answer): Json => ("body" in answer ? (answer.body as Json) : null);

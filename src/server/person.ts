@@ -9,6 +9,8 @@ function believed(named: string | undefined, field: string): string {
   if (named === undefined)
     throw new HoldpointError("invalid_input", `Without authentication, "${field}" has to say who it is.`);
   const person = asPerson(named);
+  if (/^(agent|service):/.test(named))
+    throw new HoldpointError("invalid_input", `"${field}" is a program's name; only people do this.`);
   if (!isPrincipal(person)) throw new HoldpointError("invalid_input", `"${field}" is not a person's name.`);
   return person;
 }
@@ -27,8 +29,18 @@ export function personOf({ principal }: Who, named: string | undefined, field = 
   return principal;
 }
 
+/** A person or a service: no agent says where the outside is told what happens. */
+export function operatorOf(who: Who, named: string | undefined): string {
+  const by = principalOf(who, named);
+  if (!by.startsWith("agent:")) return by;
+  throw new HoldpointError("forbidden", "No agent does this; this is an agent's credential.", {
+    next: "Have a person do it, or a service.",
+  });
+}
+
 /** Any principal: a program may take back what it asked. */
 export function principalOf(who: Who, named: string | undefined): string {
+  if (who.principal === null && isPrincipal(named)) return named;
   if (who.principal === null || isPerson(who.principal)) return personOf(who, named);
   if (named !== undefined && named !== who.principal)
     throw new HoldpointError("forbidden", `"by" is not the program whose credential this is.`);

@@ -24,6 +24,7 @@ export const TAGS = [
   "policies",
   "alerts",
   "events",
+  "messages",
   "identities",
   "server",
 ] as const;
@@ -61,6 +62,9 @@ export type Asked<
   readonly stillKnown: () => Promise<boolean>;
 };
 
+/** What an answer is that is not JSON. */
+export type Media = "text/event-stream" | "text/html" | "text/plain";
+
 type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
   readonly method: Method;
   /** With parameters in braces: `/api/workflows/{id}`. */
@@ -71,8 +75,8 @@ type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** By status; a text for what is not JSON. Problems are added to all. */
-  readonly answers: { readonly [status: number]: Schema | string };
+  /** By status. Problems are added to all. */
+  readonly answers: { readonly [status: number]: Schema | Media };
   /**
    * Of a POST, when a request under the same Idempotency-Key was begun and its process died: `repeat` what is the same when it
    * is done twice, or say that it is not known. `none`: its answer must not be kept.
@@ -101,21 +105,41 @@ export type PublicRoute<
 
 export type Route = ScopedRoute | PublicRoute;
 
-/** Keeps the types of a route's schemas together with its handler. */
+/** What of a route is known to the compiler alone; the client is typed by it. */
+type Known = {
+  readonly method: Method;
+  readonly path: `/${string}`;
+  readonly answers: { readonly [status: number]: Schema | Media };
+};
+export type Typed<Fact extends Known, Query extends Schema, Body extends Schema> = Route & {
+  readonly types?: {
+    readonly name: `${Fact["method"]} ${Fact["path"]}`;
+    readonly query: Query;
+    readonly body: Body;
+    readonly answers: Fact["answers"];
+  };
+};
+
+/**
+ * Keeps the types of a route's schemas together with its handler. Lists of routes are written without a type, so that these
+ * are not lost.
+ */
 export function route<
+  const Fact extends Known,
   Params extends Schema = Schema,
   Query extends Schema = Schema,
   Body extends Schema = Schema,
->(value: ScopedRoute<Params, Query, Body>): Route {
-  return value as unknown as Route;
+>(value: ScopedRoute<Params, Query, Body> & Fact): Typed<Fact, Query, Body> {
+  return value as unknown as Typed<Fact, Query, Body>;
 }
 
 export function publicRoute<
+  const Fact extends Known,
   Params extends Schema = Schema,
   Query extends Schema = Schema,
   Body extends Schema = Schema,
->(value: PublicRoute<Params, Query, Body>): Route {
-  return value as unknown as Route;
+>(value: PublicRoute<Params, Query, Body> & Fact): Typed<Fact, Query, Body> {
+  return value as unknown as Typed<Fact, Query, Body>;
 }
 
 export const ok = (body: unknown): Answer => ({ status: 200, body });

@@ -6,19 +6,28 @@ import { actionRoutes } from "./routes/actions.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
+import { intentStreamRoutes } from "./routes/intent-stream.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
+import { libraryRoutes } from "./routes/library.ts";
+import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { outsideRoutes } from "./routes/outside.ts";
 import { peopleRoutes } from "./routes/people.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
+import { seedRoutes } from "./routes/seed.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
+import { ownSessionRoutes } from "./routes/sessions.ts";
+import { togetherRoutes } from "./routes/together.ts";
+import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
 export type RouteParts = {
@@ -28,11 +37,15 @@ export type RouteParts = {
   readonly metrics: Metrics;
 };
 
-export function allRoutes({ condition, desk, hands, metrics }: RouteParts): readonly Route[] {
-  const all: readonly Route[] = [
+/** Written without a type: what is known of each is what the client is typed by. */
+function resources({ condition, desk, hands, metrics }: RouteParts) {
+  return [
+    ...seedRoutes,
+    ...outsideRoutes,
     ...workflowRoutes,
     ...actionRoutes,
     ...approvalRoutes,
+    ...togetherRoutes,
     ...intentRoutes,
     ...receiptRoutes,
     ...journalRoutes,
@@ -42,12 +55,26 @@ export function allRoutes({ condition, desk, hands, metrics }: RouteParts): read
     ...policyRoutes,
     ...alertRoutes,
     ...eventRoutes(desk),
+    ...waitRoutes(desk),
+    ...intentStreamRoutes(desk),
+    ...endpointRoutes,
+    ...messageRoutes,
     ...sessionRoutes(hands),
+    ...ownSessionRoutes,
     ...peopleRoutes,
     ...keyRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
-    ...referenceRoutes(condition.version, () => all),
+    ...libraryRoutes,
+  ];
+}
+
+export type ListedRoute = ReturnType<typeof resources>[number] | ReturnType<typeof referenceRoutes>[number];
+
+export function allRoutes(parts: RouteParts): readonly ListedRoute[] {
+  const all: readonly ListedRoute[] = [
+    ...resources(parts),
+    ...referenceRoutes(parts.condition.version, (): readonly Route[] => all),
   ];
   return all;
 }

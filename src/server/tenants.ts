@@ -1,11 +1,15 @@
 /** One office per tenant over one store: opened when somebody of that tenant first asks, closed with the server. */
 import { HoldpointError } from "../core/errors.ts";
+import type { Endpoints } from "../engine/message/endpoints.ts";
+import type { Messages } from "../engine/message/messages.ts";
 import type { Runtime } from "../engine/runtime.ts";
 
 /** What a tenant's requests are worked on with. */
 export type Office = {
   readonly tenant: string;
   readonly runtime: Runtime;
+  readonly endpoints: Endpoints;
+  readonly messages: Messages;
   /** Something may have to be run that was not a moment ago. */
   wake(): void;
   close(): Promise<void>;

@@ -48,8 +48,8 @@ export type Rebuilt = { readonly streams: number; readonly left: number };
 export type ViewQuery = {
   readonly view: string;
   readonly bucket?: string;
-  /** Only rows whose `due` is at or before this time. */
-  readonly dueBy?: number;
+  /** Only rows whose `due` is at or before this time; null: only those that are never due. */
+  readonly dueBy?: number | null;
   /** Rows strictly after this one. Rows of the same `at` are ordered by the age of their streams. */
   readonly after?: { readonly at: number; readonly stream: string };
   readonly order?: "oldest" | "newest";

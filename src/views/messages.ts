@@ -35,7 +35,7 @@ const outbox = <View extends string>(view: View, parity: 0 | 1) =>
   ({
     view,
     kind: "message",
-    version: 1,
+    version: 2,
     row(_id: string, state: StateOf<"message">) {
       if (state.status !== "waiting" || state.dueAt === null || state.turns % 2 !== parity) return undefined;
       return { bucket: state.endpoint, at: state.dueAt, due: state.dueAt, data: {} };

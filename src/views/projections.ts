@@ -7,6 +7,7 @@ import { intentInboxView, intentsFromView, intentsToView, intentsView, intentTim
 import { keysView } from "./keys.ts";
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./messages.ts";
 import { policiesView } from "./policies.ts";
+import { sessionsView } from "./sessions.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
 export const PROJECTIONS = [
@@ -19,6 +20,7 @@ export const PROJECTIONS = [
   standingView,
   alertsView,
   keysView,
+  sessionsView,
   endpointsView,
   messagesView,
   outboxView,

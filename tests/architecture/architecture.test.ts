@@ -53,6 +53,10 @@ const planted: Readonly<Record<string, Readonly<Record<string, readonly SourceTe
     "the server imports values of core": [
       file("src/server/app.ts", 'import { decide } from "../core/decide.ts";'),
     ],
+    "the client imports a value of the server": [
+      file("src/client/calls.ts", 'import { allRoutes } from "../server/routes.ts";'),
+    ],
+    "the client imports Node": [file("src/client/calls.ts", 'import { request } from "node:http";')],
     "the terminal imports a store": [
       file("src/cli/main.ts", 'import { open } from "../stores/memory/open.ts";'),
     ],

@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { readArguments } from "../../bench/arguments.ts";
 import { type Case, casesOf, driverOf, nameOf } from "../../bench/cases.ts";
 import { startDriver } from "../../bench/driver-process.ts";
+import { readReply } from "../../bench/http/load.ts";
 import { jsonLine, type Measurement, measurementOf } from "../../bench/measurement.ts";
 import { createRecorder } from "../../bench/recorder.ts";
 import { report } from "../../bench/report.ts";
@@ -189,6 +190,32 @@ test("a line of JSON has the medians of the windows", () => {
     server_cpu_us_per_call: 0,
     windows: [10, 30, 20],
   });
+});
+
+test("an answer is read when it is whole, in however many parts it comes", () => {
+  const whole = Buffer.from("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200");
+  for (let end = 0; end < 43; end++) assert.equal(readReply(whole.subarray(0, end)), undefined);
+  const read = readReply(whole);
+  assert.equal(read?.reply.status, 201);
+  assert.equal(String(read?.reply.body), "{}");
+  assert.equal(String(whole.subarray(read?.end)), "HTTP/1.1 200");
+  assert.throws(() => readReply(Buffer.from("HTTP/1.1 200 OK\r\n\r\n")), /without a length/);
+});
+
+test("proposals over HTTP are judged beside the bare route on the same store", () => {
+  const of = (system: "holdpoint" | "raw", store: "sqlite" | "postgres", perSecond: number): Measurement => ({
+    ...{ bench: "http-propose", system, store, inFlight: 64, variant: null, perSecond },
+    ...{ p50: 1, p99: 2, driverCpu: 3, serverCpu: 4, windows: [perSecond] },
+  });
+  const figures = [of("raw", "sqlite", 100), of("holdpoint", "sqlite", 40), of("holdpoint", "postgres", 9)];
+  const targets = targetsOf(figures);
+  assert.deepEqual(
+    targets.map((target) => [target.value, judge(target)]),
+    [
+      [0.4, "met"],
+      [2, ""],
+    ],
+  );
 });
 
 test("every case has a name of its own, and Holdpoint's and the peers' never share a process", () => {

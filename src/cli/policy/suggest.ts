@@ -78,6 +78,7 @@ export const policySuggest: Command = {
   details: [
     "Grouped by tool and agent, and as narrow as what was approved: numbers between the lowest and the highest, and below everything that was not; texts among those that were; no other arguments. What is too different each time is left open, and named.",
   ],
+  onlyHere: "it goes over the whole journal",
   flags: {
     since: SINCE,
     min: { value: "<n>", summary: `how many approvals a suggestion takes; ${DEFAULT_MIN} unless set` },

@@ -6,13 +6,12 @@
  * L3. Nothing that people could have met becomes unmeetable by it, here or in a later stage.
  * L4. It comes back only while nobody has decided with it; what was handed on then comes back as well.
  */
-import { type Draft, isNeed, type Need } from "../draft.ts";
+import type { Draft, Need } from "../draft.ts";
 import type { RosterState } from "../roster.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
-import { tellWorkflow } from "../workflow/tell.ts";
 import { isNeededLater, peopleLeft } from "./count.ts";
-import { passTime, stageField } from "./deadline.ts";
-import { refuseExpired, withAction } from "./end.ts";
+import { stageField } from "./deadline.ts";
+import { actOn } from "./end.ts";
 import { holdersAfter, isSeated, MOST_STEPS, originsOf, stepsTo } from "./seats.ts";
 import { type ApprovalStatus, delegationsIn, isEligible, type LiveApproval, standingIn } from "./state.ts";
 
@@ -126,14 +125,5 @@ function decide(draft: Draft, approval: LiveApproval, command: DelegateCommand):
 }
 
 export function delegate(draft: Draft, command: DelegateCommand): Need | DelegateAnswer {
-  const before = withAction(draft, command.approval);
-  if (isNeed(before)) return before;
-  if (before.status === "none") return { kind: "unknown" };
-  const more = draft.need({ read: [ROSTER] });
-  if (more !== undefined) return more;
-  const approval = passTime(draft, command.approval);
-  const isOver = before.status === "pending" && approval.status !== "pending";
-  if (isOver) refuseExpired(draft, approval);
-  const answer = decide(draft, approval, command);
-  return (isOver ? tellWorkflow(draft, command.approval) : undefined) ?? answer;
+  return actOn(draft, command.approval, (approval) => decide(draft, approval, command));
 }

@@ -1,8 +1,8 @@
 /** Ends of an approval that are not votes: its deadline, a withdrawal, a revocation, a permission that no longer fits. */
 import { type Refused, refuse, type Why } from "../action/refuse.ts";
-import type { Draft, Need } from "../draft.ts";
+import { type Draft, isNeed, type Need } from "../draft.ts";
 import { refusal } from "../refusal.ts";
-import { actionStream, approvalStream } from "../stream.ts";
+import { actionStream, approvalStream, ROSTER } from "../stream.ts";
 import { tellWorkflow } from "../workflow/tell.ts";
 import { aboutOf } from "./about.ts";
 import { isOverdue, passTime } from "./deadline.ts";
@@ -39,6 +39,24 @@ export function withAction(draft: Draft, id: string): Need | ApprovalState {
   const state = draft.state(ref);
   if (state.status === "none") return state;
   return draft.need({ write: [aboutOf(state)] }) ?? state;
+}
+
+/** What people do to an approval beside deciding it: by the roster, after whatever the time that passed has brought about. */
+export function actOn<Answer>(
+  draft: Draft,
+  id: string,
+  act: (approval: LiveApproval) => Answer,
+): Need | Answer | { readonly kind: "unknown" } {
+  const before = withAction(draft, id);
+  if (isNeed(before)) return before;
+  if (before.status === "none") return { kind: "unknown" };
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined) return more;
+  const approval = passTime(draft, id);
+  const isOver = before.status === "pending" && approval.status !== "pending";
+  if (isOver) refuseExpired(draft, approval);
+  const answer = act(approval);
+  return (isOver ? tellWorkflow(draft, id) : undefined) ?? answer;
 }
 
 /** Announces that a deadline has passed: it expired, or another stage is asked, or there is more time. */

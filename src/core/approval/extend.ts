@@ -5,11 +5,10 @@
  * E2. The new deadline is a moment, not a length: saying it twice gives the time once.
  * E3. The binding is not touched. It holds the terms as they were asked; how long they were extended is in the journal.
  */
-import { type Draft, isNeed, type Need } from "../draft.ts";
+import type { Draft, Need } from "../draft.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
-import { tellWorkflow } from "../workflow/tell.ts";
-import { passTime, stageField } from "./deadline.ts";
-import { refuseExpired, withAction } from "./end.ts";
+import { stageField } from "./deadline.ts";
+import { actOn } from "./end.ts";
 import { type ApprovalStatus, isEligible, type LiveApproval } from "./state.ts";
 
 export type ExtendCommand = {
@@ -56,14 +55,5 @@ function extendNow(draft: Draft, command: ExtendCommand, approval: LiveApproval)
 }
 
 export function extend(draft: Draft, command: ExtendCommand): Need | ExtendAnswer {
-  const before = withAction(draft, command.approval);
-  if (isNeed(before)) return before;
-  if (before.status === "none") return { kind: "unknown" };
-  const more = draft.need({ read: [ROSTER] });
-  if (more !== undefined) return more;
-  const approval = passTime(draft, command.approval);
-  const isOver = before.status === "pending" && approval.status !== "pending";
-  if (isOver) refuseExpired(draft, approval);
-  const answer = extendNow(draft, command, approval);
-  return (isOver ? tellWorkflow(draft, command.approval) : undefined) ?? answer;
+  return actOn(draft, command.approval, (approval) => extendNow(draft, command, approval));
 }

@@ -30,7 +30,7 @@ export type LiveMessage = Omit<MadeBody, "dueAt"> & {
   readonly madeAt: number;
   /** Since it was made, or put back by hand. */
   readonly attempts: number;
-  /** How often it was tried or put back in all. */
+  /** How often it was tried in all. Whoever puts it back does not have to wait for a lease of the attempt before. */
   readonly turns: number;
   readonly last: Attempt | null;
   readonly dueAt: number | null;
@@ -64,7 +64,7 @@ function attemptIn({ at, body }: RecordedEvent): Attempt {
 }
 
 export const messageFold: Fold<MessageState> = {
-  version: 1,
+  version: 2,
   initial: { status: "none" },
   isOver: (state) => state.status !== "none" && state.status !== "waiting",
   evolve(state, event) {
@@ -86,15 +86,7 @@ export const messageFold: Fold<MessageState> = {
       case "message.dropped":
         return { ...state, ...over, status: "dropped", reason: String(body["reason"]) };
       case "message.requeued":
-        return {
-          ...state,
-          status: "waiting",
-          attempts: 0,
-          turns,
-          dueAt: event.at,
-          endedAt: null,
-          reason: null,
-        };
+        return { ...state, status: "waiting", attempts: 0, dueAt: event.at, endedAt: null, reason: null };
       default:
         throw new HoldpointError("broken_rule", "A message is made once.");
     }

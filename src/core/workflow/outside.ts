@@ -16,7 +16,7 @@ import { askAbout, type Question } from "./ask.ts";
 import { settleCall } from "./call.ts";
 import { type Created, type Creation, createWorkflow } from "./create.ts";
 import { refuseMove } from "./end.ts";
-import type { Irreversible, ReachedBody } from "./events.ts";
+import type { Irreversible, ReachedBody, Snapshot } from "./events.ts";
 import { failWorkflow } from "./fail.ts";
 import { beginRollback, targetOf } from "./rollback.ts";
 import { lockWorkflow } from "./run.ts";
@@ -108,6 +108,8 @@ export type Reached = {
   readonly kind: "waiting" | "passed" | "decided";
   readonly state: LiveWorkflow;
   readonly approval: string | null;
+  /** Of what was captured; null where people have not agreed to it, and the workflow has left it behind. */
+  readonly snapshot: Snapshot | null;
 };
 
 /** undefined: it was not reached before. A commit whose fate was unknown is known by its snapshot. */
@@ -116,11 +118,17 @@ function reachedBefore(state: LiveWorkflow, { requestId, body }: OutsideReach): 
   const isIt = (one: { readonly op: string; readonly requestId?: string }) =>
     one.op.endsWith(own) || (requestId !== null && one.requestId === requestId);
   const { pending, passed, lastDecision } = state;
-  if (pending !== null && isIt(pending)) return { kind: "waiting", state, approval: pending.approval };
+  if (pending !== null && isIt(pending)) {
+    const { approval, snapshot } = pending;
+    return { kind: "waiting", state, approval, snapshot };
+  }
   const there = passed.find(isIt);
-  if (there !== undefined) return { kind: "passed", state, approval: there.approval };
+  if (there !== undefined) {
+    const { approval, snapshot } = there;
+    return { kind: "passed", state, approval, snapshot };
+  }
   if (lastDecision === null || !isIt(lastDecision)) return undefined;
-  return { kind: "decided", state, approval: lastDecision.approval };
+  return { kind: "decided", state, approval: lastDecision.approval, snapshot: null };
 }
 
 export function reachOutside(
@@ -143,7 +151,8 @@ export function reachOutside(
   draft.append(workflowStream(driver.workflow), [reachedEvent(draft, reach, op)]);
   if (ask !== null) askAbout(draft, driver.workflow, state, { ...ask, op });
   const kind = ask === null ? "passed" : "waiting";
-  return { kind, state: live(draft, driver.workflow), approval: ask?.approval ?? null };
+  const { snapshot } = reach.body;
+  return { kind, state: live(draft, driver.workflow), approval: ask?.approval ?? null, snapshot };
 }
 
 function reachedEvent(draft: Draft, { body: given, ask, requestId }: OutsideReach, op: string): NewEvent {

@@ -4,6 +4,7 @@ import type { Json } from "../../core/json.ts";
 import { policyStream } from "../../core/stream.ts";
 import type { Store } from "../../stores/store.ts";
 import { loadValue } from "../read-state.ts";
+import { eachRow } from "../row-pages.ts";
 import { oncePerProgram, type PolicyProgram, programsOf, type Told, toldBy } from "./policy-programs.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
@@ -33,19 +34,10 @@ export type KeptPolicy = ListedVersion & { readonly document: Json };
 
 type Adopted = KeptVersion & { readonly kept: Json | undefined; readonly replacedAt: number | null };
 
-const VIEW = "policies";
-const PAGE = 1_000;
-
-async function namesOf({ store, tenant }: Place): Promise<readonly string[]> {
+async function namesOf(place: Place): Promise<readonly string[]> {
   const names: string[] = [];
-  for (let after: { at: number; stream: string } | undefined; ; ) {
-    const cursor = after === undefined ? {} : { after };
-    const rows = await store.query(tenant, { view: VIEW, limit: PAGE, ...cursor });
-    names.push(...rows.map((row) => row.stream.id));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) return names;
-    after = { at: last.at, stream: `policy/${last.stream.id}` };
-  }
+  for await (const { stream } of eachRow(place, { view: "policies" })) names.push(stream.id);
+  return names;
 }
 
 const read = async ({ store, tenant }: Place, name: string): Promise<readonly Told[]> =>

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { actionStream } from "../../core/stream.ts";
 import type { Store, ViewRow } from "../../stores/store.ts";
 import { readState } from "../read-state.ts";
+import { eachRow } from "../row-pages.ts";
 import { keptSchema } from "./candidate.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
@@ -17,7 +18,6 @@ export type RecordedTool = {
 
 /** The newest actions of each phase are looked at. */
 const LOOKED_AT = 2_000;
-const PAGE = 1_000;
 /** Those that people were asked about come first: their schemas were kept. */
 const PHASES: readonly LiveAction["phase"][] = [
   "waiting",
@@ -29,16 +29,10 @@ const PHASES: readonly LiveAction["phase"][] = [
   "open",
 ];
 
-async function newest({ store, tenant }: Place, phase: string): Promise<readonly ViewRow[]> {
+async function newest(place: Place, phase: string): Promise<readonly ViewRow[]> {
   const rows: ViewRow[] = [];
-  while (rows.length < LOOKED_AT) {
-    const last = rows.at(-1);
-    const after = last === undefined ? {} : { after: { at: last.at, stream: `action/${last.stream.id}` } };
-    const query = { view: "actions", bucket: phase, order: "newest", limit: PAGE, ...after } as const;
-    const page = await store.query(tenant, query);
-    rows.push(...page);
-    if (page.length < PAGE) break;
-  }
+  for await (const row of eachRow(place, { view: "actions", bucket: phase, order: "newest" }))
+    if (rows.push(row) === LOOKED_AT) break;
   return rows;
 }
 

@@ -16,6 +16,7 @@ import { SCOPES, type Scope } from "../../core/scopes.ts";
 import { keyStream } from "../../core/stream.ts";
 import { checkSaid, type Said } from "../operate.ts";
 import { readStateAt } from "../read-state.ts";
+import { rowPage } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { forgetCredentials } from "./authenticate.ts";
@@ -144,21 +145,10 @@ export async function revoke(
   return getKey(place, id);
 }
 
-function cursorOf(cursor: string | undefined): { after?: { at: number; stream: string } } {
-  if (cursor === undefined) return {};
-  const [, at, id] = /^(\d{1,16})-(key_[0-9A-Z]{26})$/.exec(cursor) ?? [];
-  if (at === undefined)
-    throw new HoldpointError("invalid_input", `"${shown(cursor)}" is not a cursor of this list.`);
-  return { after: { at: Number(at), stream: `key/${id}` } };
-}
-
 /** Newest first. */
 export async function listKeys(place: Place, page: KeyPage = {}): Promise<KeyList> {
-  const { principal, limit = 100 } = page;
-  const bucket = principal === undefined ? {} : { bucket: principal };
-  const query = { view: "keys", order: "newest", limit: limit + 1, ...bucket } as const;
-  const rows = await place.store.query(place.tenant, { ...query, ...cursorOf(page.after) });
-  const items = await Promise.all(rows.slice(0, limit).map(({ stream }) => getKey(place, stream.id)));
-  const last = rows[limit - 1];
-  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+  const { principal = "any", limit = 100, after } = page;
+  const list = { view: "keys", kind: "key", prefix: "key", bucket: principal, order: "newest" } as const;
+  const { rows, next } = await rowPage(place, { ...list, limit, after });
+  return { items: await Promise.all(rows.map(({ stream }) => getKey(place, stream.id))), next };
 }

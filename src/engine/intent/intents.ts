@@ -14,9 +14,9 @@ import {
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { intentStream, ROSTER } from "../../core/stream.ts";
 import type { ViewRow } from "../../stores/store.ts";
-import { wrong } from "../check-call.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
+import { rowPage, summaryOf } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { redactJson, redactText, resolveAll } from "../secrets.ts";
@@ -68,15 +68,6 @@ export async function getIntent(place: Place, id: string): Promise<Intent> {
   return intentOf(place, id, await liveIntent(place, id));
 }
 
-function cursorOf(cursor: string | undefined): { after?: { at: number; stream: string } } {
-  if (cursor === undefined) return {};
-  const [, at, id] = /^(\d{1,16})-(int_[0-9A-Z]{26})$/.exec(cursor) ?? [];
-  if (at === undefined) return wrong(`"${shown(cursor)}" is not a cursor of this list.`);
-  return { after: { at: Number(at), stream: `intent/${id}` } };
-}
-
-const cursorAt = ({ at, stream }: ViewRow): string => `${at}-${stream.id}`;
-
 /** `agent://name` is what senders write. */
 function bucketOf(address: string): string {
   return address.startsWith("agent://") ? (recipientOf("", address) ?? address) : address;
@@ -95,23 +86,11 @@ function fits({ data }: ViewRow, { to, from, status }: IntentPage): boolean {
   return isOf("to", who(to)) && isOf("from", who(from)) && isOf("status", status);
 }
 
-const SCANNED = 500;
-
 export async function listIntents(place: Place, page: IntentPage = {}): Promise<IntentList> {
-  const { limit = 100, order = "newest" } = page;
-  const query = { ...viewOf(page), order, limit: SCANNED };
-  const found: ViewRow[] = [];
-  let cursor = cursorOf(page.after);
-  for (;;) {
-    const rows = await place.store.query(place.tenant, { ...query, ...cursor });
-    found.push(...rows.filter((row) => fits(row, page)));
-    const last = rows.at(-1);
-    if (found.length > limit || rows.length < SCANNED || last === undefined) break;
-    cursor = cursorOf(cursorAt(last));
-  }
-  const items = found.slice(0, limit).map((row) => ({ id: row.stream.id, ...row.data }));
-  const last = found[limit - 1];
-  return { items, next: found.length > limit && last !== undefined ? cursorAt(last) : null };
+  const { limit = 100, order = "newest", after } = page;
+  const list = { ...viewOf(page), kind: "intent", prefix: "int" } as const;
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after }, (row) => fits(row, page));
+  return { items: rows.map(summaryOf), next };
 }
 
 function refused(id: string, answer: Extract<Moved, { kind: "refused" }>): HoldpointError {

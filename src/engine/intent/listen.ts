@@ -7,6 +7,7 @@
 import { deliver } from "../../core/intent/move.ts";
 import { intentStream } from "../../core/stream.ts";
 import type { ViewRow } from "../../stores/store.ts";
+import { eachRow } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { getIntent, type Intent } from "./intents.ts";
@@ -59,14 +60,7 @@ export async function deliverable(
 type Handed = { times: number; at: number };
 
 async function* inboxOf(place: Place, agent: string): AsyncGenerator<string> {
-  let after: Cursor | undefined;
-  for (;;) {
-    const rows = await inbox(place, agent, after);
-    for (const { stream } of rows) yield stream.id;
-    const last = rows.at(-1);
-    if (rows.length < PAGE || last === undefined) return;
-    after = cursorAt(last);
-  }
+  for await (const { stream } of eachRow(place, { view: "intent_inbox", bucket: agent })) yield stream.id;
 }
 
 /** Everything that is to be handed over now. */

@@ -1,5 +1,6 @@
 /** The endpoints that are on, with the place in the log from which on each is told of entries. */
 import type { Target } from "../../core/message/endpoint-state.ts";
+import { eachRow } from "../row-pages.ts";
 import type { Runtime } from "../runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
@@ -8,14 +9,13 @@ export type KnownEndpoint = {
   readonly id: string;
   readonly target: Target;
   readonly events: readonly string[];
+  readonly owner: string;
   /** Where it was added. */
   readonly since: number;
 };
 
 /** A message that waits is in one of them. */
 export const OUTBOXES = ["outbox", "outbox_again"] as const;
-
-const PAGE = 1_000;
 
 /** What was added where does not change: read once. */
 export type Places = Map<string, number>;
@@ -31,17 +31,9 @@ async function placeOf({ store, tenant }: Place, id: string, known: Places): Pro
 
 export async function endpointsOn(place: Place, known: Places): Promise<readonly KnownEndpoint[]> {
   const found: KnownEndpoint[] = [];
-  let after: { at: number; stream: string } | undefined;
-  for (;;) {
-    const cursor = after === undefined ? {} : { after };
-    const query = { view: "endpoints", bucket: "on", limit: PAGE, ...cursor };
-    const rows = await place.store.query(place.tenant, query);
-    for (const { stream, data } of rows) {
-      const { target, events } = data as unknown as Pick<KnownEndpoint, "target" | "events">;
-      found.push({ id: stream.id, target, events, since: await placeOf(place, stream.id, known) });
-    }
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) return found;
-    after = { at: last.at, stream: `endpoint/${last.stream.id}` };
+  for await (const { stream, data } of eachRow(place, { view: "endpoints", bucket: "on" })) {
+    const { target, events, owner } = data as unknown as KnownEndpoint;
+    found.push({ id: stream.id, target, events, owner, since: await placeOf(place, stream.id, known) });
   }
+  return found;
 }

@@ -8,6 +8,7 @@ import { messageStream } from "../../core/stream.ts";
 import { checkFields, checkId, wrong } from "../check-call.ts";
 import { findIds } from "../find-ids.ts";
 import { readState } from "../read-state.ts";
+import { rowPage, summaryOf } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { checkOperator } from "./check-endpoint.ts";
@@ -39,8 +40,6 @@ type Place = Pick<Runtime, "store" | "tenant">;
 
 const MESSAGE = "A message";
 const VIEW = "messages";
-const MOST = 1_000;
-const CURSOR = /^(\d{1,16})-(msg_[0-9A-Z]{26})$/;
 
 function checkStatus(status: unknown): void {
   if (!(MESSAGE_STATUSES as readonly unknown[]).includes(status))
@@ -48,34 +47,17 @@ function checkStatus(status: unknown): void {
 }
 
 function checkPage(page: MessagePage): MessagePage {
-  const {
-    status = "any",
-    order = "newest",
-    limit = 1,
-    after,
-  } = checkFields("A page of messages", page, ["status", "order", "limit", "after"]);
+  const fields = ["status", "order", "limit", "after"];
+  const { status = "any" } = checkFields("A page of messages", page, fields);
   if (status !== "any") checkStatus(status);
-  if (order !== "newest" && order !== "oldest") wrong("A list's order is oldest or newest.");
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-    wrong(`A limit is a whole number from 1 to ${MOST}.`);
-  if (after !== undefined && !CURSOR.test(String(after)))
-    wrong(`"${shown(after)}" is no cursor of this list.`);
   return page;
 }
 
-async function listMessages({ store, tenant }: Place, page: MessagePage): Promise<MessageList> {
+async function listMessages(place: Place, page: MessagePage): Promise<MessageList> {
   const { status = "any", order = "newest", limit = 100, after } = checkPage(page);
-  const [, at, id] = CURSOR.exec(after ?? "") ?? [];
-  const rows = await store.query(tenant, {
-    view: VIEW,
-    ...(status === "any" ? {} : { bucket: status }),
-    ...(id === undefined ? {} : { after: { at: Number(at), stream: `message/${id}` } }),
-    order,
-    limit: limit + 1,
-  });
-  const items = rows.slice(0, limit).map((row) => ({ id: row.stream.id, ...row.data }));
-  const last = rows[limit - 1];
-  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+  const list = { view: VIEW, kind: "message", prefix: "msg", bucket: status } as const;
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after });
+  return { items: rows.map(summaryOf), next };
 }
 
 function unknown(id: string): HoldpointError {

@@ -9,6 +9,7 @@ import { alertStream } from "../../core/stream.ts";
 import { checkFields, checkId, wrong } from "../check-call.ts";
 import { findIds } from "../find-ids.ts";
 import { readState } from "../read-state.ts";
+import { rowPage, summaryOf } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -40,40 +41,19 @@ type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 const ALERT = "An alert";
 const VIEW = "alerts";
 const STATUSES: readonly unknown[] = ["standing", "cleared", "any", undefined];
-const ORDERS: readonly unknown[] = ["oldest", "newest", undefined];
-const MOST = 1_000;
-const CURSOR = /^(\d{1,16})-(alr_[0-9A-Z]{26})$/;
 
 function checkPage(page: AlertPage): AlertPage {
-  const { status, order, limit, after } = checkFields("A page of alerts", page, [
-    "status",
-    "order",
-    "limit",
-    "after",
-  ]);
+  const { status } = checkFields("A page of alerts", page, ["status", "order", "limit", "after"]);
   if (!STATUSES.includes(status))
     wrong(`An alert's status is standing, cleared or any, not "${shown(status)}".`);
-  if (!ORDERS.includes(order)) wrong("A list's order is oldest or newest.");
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MOST))
-    wrong(`A limit is a whole number from 1 to ${MOST}.`);
-  if (after !== undefined && !CURSOR.test(String(after)))
-    wrong(`"${shown(after)}" is no cursor of this list.`);
   return page;
 }
 
-async function listAlerts({ store, tenant }: Place, page: AlertPage): Promise<AlertList> {
+async function listAlerts(place: Place, page: AlertPage): Promise<AlertList> {
   const { status = "standing", order = "newest", limit = 100, after } = checkPage(page);
-  const [, at, id] = CURSOR.exec(after ?? "") ?? [];
-  const rows = await store.query(tenant, {
-    view: VIEW,
-    ...(status === "any" ? {} : { bucket: status }),
-    ...(id === undefined ? {} : { after: { at: Number(at), stream: `alert/${id}` } }),
-    order,
-    limit: limit + 1,
-  });
-  const items = rows.slice(0, limit).map((row) => ({ id: row.stream.id, ...row.data }));
-  const last = rows[limit - 1];
-  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+  const list = { view: VIEW, kind: "alert", prefix: "alr", bucket: status } as const;
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after });
+  return { items: rows.map(summaryOf), next };
 }
 
 function unknown(id: string): HoldpointError {

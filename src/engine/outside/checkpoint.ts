@@ -38,6 +38,8 @@ export type Stood = {
   readonly kind: Reached["kind"];
   readonly checkpoint: string;
   readonly approval: string | null;
+  /** Of what was captured; null once people have not agreed to it. */
+  readonly snapshot: Reached["snapshot"];
   readonly status: WorkflowStatus;
   readonly attempt: number;
 };
@@ -178,7 +180,7 @@ export async function standAt(runtime: Runtime, workflow: string, given: Outside
   checkPrincipal("The agent", given.agent);
   checkOptions(given.requestId === undefined ? {} : { requestId: given.requestId });
   await runtime.epoch();
-  const { kind, approval, state } = await reach(runtime, workflow, given);
+  const { kind, approval, snapshot, state } = await reach(runtime, workflow, given);
   const { name } = nameAt(state, given.checkpoint);
-  return { kind, checkpoint: name, approval, status: state.status, attempt: state.generation };
+  return { kind, checkpoint: name, approval, snapshot, status: state.status, attempt: state.generation };
 }

@@ -15,7 +15,9 @@ import {
 } from "../../core/workflow/state.ts";
 import { openSnapshot } from "../capture.ts";
 import { checkFields, wrong } from "../check-call.ts";
+import { withdrawAsked } from "../outside/compensation-intents.ts";
 import { loadValue } from "../read-state.ts";
+import { rowPage, summaryOf } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { brokenOff } from "./broken-off.ts";
@@ -80,33 +82,14 @@ export type WorkflowPage = {
 export type WorkflowSummary = { readonly id: string; readonly [field: string]: Json };
 export type WorkflowList = { readonly items: readonly WorkflowSummary[]; readonly next: string | null };
 
-const MOST = 1_000;
-
-export async function listWorkflows(
-  { store, tenant }: Place,
-  page: WorkflowPage = {},
-): Promise<WorkflowList> {
+export async function listWorkflows(place: Place, page: WorkflowPage = {}): Promise<WorkflowList> {
   const fields = ["status", "limit", "after", "order"];
   const { status = "any", limit = 100, order = "newest", after } = checkFields("A page", page, fields);
-  if (order !== "newest" && order !== "oldest") wrong("An order is newest or oldest.");
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-    wrong(`A limit is a whole number from 1 to ${MOST}.`);
   if (status !== "any" && !WORKFLOW_STATUSES.includes(status))
     wrong(`A workflow is ${WORKFLOW_STATUSES.join(", ")}; or ask for any.`);
-  const match = after === undefined ? null : /^(\d{1,16})-(wf_[0-9A-Z]{26})$/.exec(after);
-  if (after !== undefined && match === null) wrong(`"${after}" is not a cursor of this list.`);
-  const cursor = match === null ? {} : { after: { at: Number(match[1]), stream: `workflow/${match[2]}` } };
-  const bucket = status === "any" ? {} : { bucket: status };
-  const rows = await store.query(tenant, {
-    view: "workflows",
-    ...bucket,
-    ...cursor,
-    order,
-    limit: limit + 1,
-  });
-  const items = rows.slice(0, limit).map((row) => ({ id: row.stream.id, ...row.data }));
-  const last = rows[limit - 1];
-  return { items, next: rows.length > limit && last !== undefined ? `${last.at}-${last.stream.id}` : null };
+  const list = { view: "workflows", kind: "workflow", prefix: "wf", bucket: status } as const;
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after });
+  return { items: rows.map(summaryOf), next };
 }
 
 function checkSaid({ by, reason }: Said): void {
@@ -142,7 +125,8 @@ export async function cancelById(runtime: Runtime, id: string, said: Said): Prom
   const { by, reason } = said;
   const answer = await cancelNow(runtime, { workflow: id, by, reason });
   const status = checkAnswer(id, "be cancelled", answer);
-  await withdrawOpen(runtime, id, { by: said.by, reason: said.reason });
+  await withdrawOpen(runtime, id, { by, reason });
+  await withdrawAsked(runtime, id, { by, reason });
   return status;
 }
 

@@ -1,10 +1,11 @@
 /** Everybody who listens to this process: how many each credential may be, signs of life, and the end. */
+import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { Office } from "../tenants.ts";
 import { createHub, type Hub } from "./hub.ts";
-import { type Listener, listen, type Wish } from "./listener.ts";
+import type { Listener } from "./listener.ts";
 
 export type Desk = {
   hubOf(office: Office): Hub;
@@ -14,13 +15,15 @@ export type Desk = {
   admit(listening: Admission): (reply: FastifyReply) => void;
   /** Everybody is told to come back later. */
   end(): void;
+  /** Aborts with that. */
+  readonly over: AbortSignal;
 };
 
 export type Admission = {
   readonly office: Office;
   readonly credential: string;
-  readonly wish: Wish;
-  readonly after: number | null;
+  /** Begins to speak on the connection. */
+  readonly listen: (response: ServerResponse, hub: Hub) => Listener;
   readonly stillKnown: () => Promise<boolean>;
 };
 
@@ -67,7 +70,7 @@ export function createDesk({ clock, most, failed, beatMs = BEAT_MS }: DeskParts)
   const listeners = new Set<Listener>();
   const places = new Map<string, number>();
   const pause = (signal: AbortSignal) => clock.sleep(beatMs, signal);
-  let isOver = false;
+  const over = new AbortController();
 
   function hubOf(office: Office): Hub {
     const known = hubs.get(office) ?? createHub(office.runtime, clock, failed);
@@ -91,9 +94,9 @@ export function createDesk({ clock, most, failed, beatMs = BEAT_MS }: DeskParts)
   }
 
   function open(admission: Admission, reply: FastifyReply): void {
-    const { office, wish, after, credential } = admission;
+    const { office, listen, credential } = admission;
     openStream(reply);
-    const listener = listen({ hub: hubOf(office), place: office.runtime, wish, after, response: reply.raw });
+    const listener = listen(reply.raw, hubOf(office));
     listeners.add(listener);
     listener.gone
       .then(() => {
@@ -102,19 +105,20 @@ export function createDesk({ clock, most, failed, beatMs = BEAT_MS }: DeskParts)
       })
       .catch(failed);
     keepAlive(listener, admission, pause).catch(failed);
-    if (isOver) listener.end();
+    if (over.signal.aborted) listener.end();
   }
 
   return {
     hubOf,
+    over: over.signal,
     size: () => listeners.size,
     admit(admission) {
-      if (isOver) throw new HoldpointError("closed", "The server is closing.");
+      if (over.signal.aborted) throw new HoldpointError("closed", "The server is closing.");
       take(admission.credential);
       return (reply) => open(admission, reply);
     },
     end() {
-      isOver = true;
+      over.abort();
       for (const listener of [...listeners]) listener.end();
       for (const hub of hubs.values()) hub.close();
     },

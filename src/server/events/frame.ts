@@ -1,4 +1,5 @@
 /** One entry of the journal as it goes out to listeners: made once, whoever gets it. */
+import type { Header } from "../../core/entry.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { type StreamKind, type StreamRef, streamName, streamRef } from "../../core/stream.ts";
 import { type JournalRecord, recordOf } from "../../engine/journal.ts";
@@ -11,8 +12,12 @@ export type Frame = {
   readonly kind: StreamKind;
   /** The workflow that it is about; null where it is about none. */
   readonly workflow: string | null;
-  readonly record: JournalRecord;
-  readonly text: string;
+  readonly type: string;
+  /** Made when somebody wants it, once: most entries are handed to nobody. */
+  readonly record: () => JournalRecord;
+  readonly text: () => string;
+  /** About as many characters as its text has. */
+  readonly size: number;
 };
 
 type Place = Pick<Runtime, "store" | "tenant">;
@@ -33,6 +38,23 @@ function namedBy(body: Json): { readonly workflow?: string; readonly action?: st
   if (workflow !== undefined) return { workflow };
   const action = textOf(body["action"]);
   return action === undefined ? {} : { action };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** A body is kept as JSON on one line, and goes out as it is. */
+function textOfEntry(
+  data: { readonly position: number; readonly type: string },
+  body: string | null,
+): string {
+  const fields = JSON.stringify(data).slice(0, -1);
+  return `id: ${data.position}\nevent: ${data.type}\ndata: ${fields},"body":${body ?? "null"}}\n\n`;
 }
 
 export type Framer = (entry: JournalEntry) => Promise<Frame>;
@@ -66,13 +88,15 @@ export function createFramer(place: Place): Framer {
   }
 
   return async (entry) => {
-    const record = recordOf(entry);
-    const ref = streamRef(record.stream);
-    const isFirst = record.seq === 1 && ref.kind !== "workflow";
-    const workflow = isFirst ? keep(record.stream, await follow(record.body, ref)) : await workflowOf(ref);
-    const { position, stream, seq, type, hash, body } = record;
-    const data = { position, stream, seq, type, at: time(record.at), hash, workflow_id: workflow, body };
-    const text = `id: ${position}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
-    return { position, kind: ref.kind, workflow, record, text };
+    const { position } = entry;
+    const { stream, seq, type, at } = JSON.parse(entry.header) as Header;
+    const ref = streamRef(stream);
+    const record = once(() => recordOf(entry));
+    const isFirst = seq === 1 && ref.kind !== "workflow";
+    const workflow = isFirst ? keep(stream, await follow(record().body, ref)) : await workflowOf(ref);
+    const data = { position, stream, seq, type, at: time(at), hash: entry.hash, workflow_id: workflow };
+    const text = once(() => textOfEntry(data, entry.body));
+    const size = entry.header.length + (entry.body?.length ?? 0);
+    return { position, kind: ref.kind, workflow, type, record, text, size };
   };
 }

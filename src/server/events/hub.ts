@@ -39,13 +39,13 @@ function createRing(start: number) {
   let characters = 0;
   return {
     add(added: readonly Frame[]): void {
-      for (const frame of added) characters += frame.text.length;
+      for (const frame of added) characters += frame.size;
       frames.push(...added);
       let gone = 0;
       while (frames.length - gone > KEPT || characters > KEPT_CHARACTERS) {
         const oldest = frames[gone];
         if (oldest === undefined) break;
-        characters -= oldest.text.length;
+        characters -= oldest.size;
         from = oldest.position;
         gone++;
       }

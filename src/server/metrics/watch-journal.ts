@@ -1,7 +1,6 @@
 /** Counts what the journal says from now on, and tells it: checkpoints, decisions and how long they took, ends of actions. */
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { approvalStream, streamRef } from "../../core/stream.ts";
-import type { JournalRecord } from "../../engine/journal.ts";
 import { readState } from "../../engine/read-state.ts";
 import type { Runtime } from "../../engine/runtime.ts";
 import type { Frame } from "../events/frame.ts";
@@ -30,7 +29,7 @@ const field = (body: Json, name: string): string | null => {
   return typeof value === "string" ? value : null;
 };
 
-function endOf({ type }: JournalRecord): string | undefined {
+function endOf({ type }: Frame): string | undefined {
   return ENDED.find((status) => type === `approval.${status}`);
 }
 
@@ -38,10 +37,11 @@ export type JournalWatch = { readonly metrics: Metrics; readonly log: Log };
 
 async function seeEnd(
   place: Place,
-  { record, workflow }: Frame,
+  frame: Frame,
   outcome: string,
   { metrics, log }: JournalWatch,
 ): Promise<void> {
+  const record = frame.record();
   const approval = await readState(place, approvalStream(streamRef(record.stream).id));
   if (approval.status === "none") return;
   const seconds = Math.max(0, record.at - approval.requestedAt) / 1_000;
@@ -51,7 +51,7 @@ async function seeEnd(
     message: "approval",
     tenant: place.tenant,
     approval_id: streamRef(record.stream).id,
-    workflow_id: workflow,
+    workflow_id: frame.workflow,
     checkpoint_name: approval.subject?.kind === "checkpoint" ? approval.tool : null,
     outcome,
     latency_seconds: seconds,
@@ -59,20 +59,20 @@ async function seeEnd(
 }
 
 async function see(place: Place, frame: Frame, watch: JournalWatch): Promise<void> {
-  const { record, workflow } = frame;
+  const { type, workflow } = frame;
   const { metrics, log } = watch;
-  const action = ACTIONS[record.type];
+  const action = ACTIONS[type];
   if (action !== undefined) metrics.action(action);
-  const checkpoint = CHECKPOINTS[record.type];
+  const checkpoint = CHECKPOINTS[type];
   if (checkpoint !== undefined) {
     metrics.checkpoint(checkpoint);
-    const checkpoint_name = field(record.body, "name");
+    const checkpoint_name = field(frame.record().body, "name");
     log({
       ...{ level: "info", message: "checkpoint", tenant: place.tenant },
       ...{ workflow_id: workflow, checkpoint_name, outcome: checkpoint },
     });
   }
-  const end = endOf(record);
+  const end = endOf(frame);
   if (end !== undefined) await seeEnd(place, frame, end, watch);
 }
 

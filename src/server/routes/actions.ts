@@ -7,7 +7,7 @@ import { loadValue } from "../../engine/read-state.ts";
 import type { Runtime } from "../../engine/runtime.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { bySchema, idParams, json, reasonSchema, time, timeSchema } from "../wire.ts";
 
 const PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"] as const;
@@ -36,7 +36,7 @@ const refusal = z.object({
   next: z.string(),
 });
 
-const actionSchema = z.object({
+export const actionSchema = z.object({
   action_id: z.string(),
   phase,
   request_id: z.string().nullable(),
@@ -134,7 +134,7 @@ export async function actionOnWire(place: Pick<Runtime, "store" | "tenant">, act
   };
 }
 
-export const actionRoutes: readonly Route[] = [
+export const actionRoutes = [
   route({
     method: "GET",
     path: "/api/actions",

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Alert, type AlertSummary, alertsOf } from "../../engine/monitor/alerts.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
-import { type Asked, ok, type Route, route } from "../route.ts";
+import { type Asked, ok, route } from "../route.ts";
 import { bySchema, idParams, json, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const STATUSES = ["standing", "cleared"] as const;
@@ -50,7 +50,7 @@ function inList(row: AlertSummary) {
   return alertOnWire(row as unknown as Shown, typeof by === "string" ? by : null);
 }
 
-export const alertRoutes: readonly Route[] = [
+export const alertRoutes = [
   route({
     method: "GET",
     path: "/api/alerts",

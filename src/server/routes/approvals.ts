@@ -15,7 +15,7 @@ import {
 import { extendApproval } from "../../engine/extend.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
-import { type Asked, ok, type Route, route } from "../route.ts";
+import { type Asked, ok, route } from "../route.ts";
 import { bySchema, idParams, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const status = z.enum(APPROVAL_STATUSES);
@@ -52,7 +52,7 @@ const vote = z.object({
 });
 const ending = z.object({ at: timeSchema, by: z.array(z.string()), reason: z.string() }).nullable();
 
-const approvalSchema = z.object({
+export const approvalSchema = z.object({
   request_id: z.string(),
   status,
   about,
@@ -207,7 +207,7 @@ async function cast(
   return approveApproval(runtime, id, { ...said, ...more });
 }
 
-export const approvalRoutes: readonly Route[] = [
+export const approvalRoutes = [
   route({
     method: "GET",
     path: "/api/approvals",
@@ -244,12 +244,23 @@ export const approvalRoutes: readonly Route[] = [
     scope: "approvals:decide",
     params: idParams,
     body: ballot,
-    answers: { 200: approvalSchema },
+    answers: {
+      200: approvalSchema.extend({
+        vote: z.object({
+          kind: z.enum(["recorded", "same", "edit_open"]).meta({
+            description:
+              "same: it was cast before; edit_open: whoever has the tool has yet to review the edit",
+          }),
+          request_id: z.string().meta({ description: "the approval that it counts for" }),
+        }),
+      }),
+    },
     whenLost: "repeat",
     async handle(asked) {
       const { id } = asked.params;
-      await cast(asked, id);
-      return standing(asked, id);
+      const { kind, approval } = await cast(asked, id);
+      const stands = approvalOnWire(await getApproval(asked.runtime, id));
+      return ok({ ...stands, vote: { kind, request_id: approval } });
     },
   }),
   route({

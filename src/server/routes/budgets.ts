@@ -3,7 +3,7 @@ import { z } from "zod";
 import { HoldpointError } from "../../core/errors.ts";
 import { type BudgetState, getBudget, setBudget } from "../../engine/operate.ts";
 import { personOf } from "../person.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { bySchema, money, moneySchema } from "../wire.ts";
 
 const params = z.object({ name: z.string().min(1).max(128) });
@@ -30,7 +30,7 @@ function budgetOnWire(name: string, { limit, spent, reserved, overrun, reservati
   };
 }
 
-export const budgetRoutes: readonly Route[] = [
+export const budgetRoutes = [
   route({
     method: "GET",
     path: "/api/budgets/{name}",

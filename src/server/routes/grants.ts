@@ -11,7 +11,7 @@ import {
 } from "../../engine/grants.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
-import { created, ok, type Route, route } from "../route.ts";
+import { created, ok, route } from "../route.ts";
 import { bySchema, idParams, money, moneySchema, reasonSchema, time, timeSchema } from "../wire.ts";
 
 const STATUSES = ["active", "used_up", "expired", "revoked"] as const;
@@ -77,7 +77,7 @@ function given<Name extends string, Value>(name: Name, value: Value | undefined)
   return (value === undefined ? {} : { [name]: value }) as { readonly [key in Name]?: Value };
 }
 
-export const grantRoutes: readonly Route[] = [
+export const grantRoutes = [
   route({
     method: "GET",
     path: "/api/grants",

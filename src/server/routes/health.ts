@@ -1,7 +1,7 @@
 /** Whether the server is there, and whether it can work. */
 import { z } from "zod";
 import { HoldpointError } from "../../core/errors.ts";
-import { ok, publicRoute, type Route } from "../route.ts";
+import { ok, publicRoute } from "../route.ts";
 
 export type Condition = {
   readonly version: string;
@@ -18,7 +18,7 @@ const health = z.object({
 const silent = (cause: unknown): HoldpointError =>
   new HoldpointError("store_unavailable", "The store does not answer.", { cause });
 
-export function healthRoutes({ version, ready }: Condition): readonly Route[] {
+export function healthRoutes({ version, ready }: Condition) {
   return [
     publicRoute({
       method: "GET",

@@ -4,7 +4,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import { STREAM_KINDS } from "../../core/stream.ts";
 import { type JournalRecord, readJournal, recordOf, verifyStore } from "../../engine/journal.ts";
 import { limitSchema, nextCursor, openCursor, pageQuery, sealCursor } from "../page.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { idParams, idSchema, json, time, timeOrNull, timeSchema } from "../wire.ts";
 
 export const entrySchema = z.object({
@@ -41,7 +41,7 @@ async function refuseTooMuch(position: Promise<number>): Promise<void> {
   });
 }
 
-export const journalRoutes: readonly Route[] = [
+export const journalRoutes = [
   route({
     method: "GET",
     path: "/api/journal",

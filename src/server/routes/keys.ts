@@ -15,7 +15,7 @@ import {
 import type { Who } from "../authenticate.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
-import { created, ok, type Route, route } from "../route.ts";
+import { created, ok, route } from "../route.ts";
 import { bySchema, idParams, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const seconds = z.number().int().min(1).max(315_000_000);
@@ -50,7 +50,7 @@ const issuedOnWire = ({ key, text }: IssuedKey) => ({ ...keyOnWire(key), key: te
 /** A key never has more than whoever makes it. */
 const mayGive = ({ scopes, principal }: Who) => (principal === null ? null : scopes);
 
-export const keyRoutes: readonly Route[] = [
+export const keyRoutes = [
   route({
     method: "GET",
     path: "/api/keys",

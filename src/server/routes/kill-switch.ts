@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { SwitchState } from "../../core/switch.ts";
 import { getSwitch, setSwitch } from "../../engine/operate.ts";
 import { personOf } from "../person.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { bySchema, reasonSchema, time, timeSchema } from "../wire.ts";
 
 const agentSchema = z.string().min(1).max(200).optional();
@@ -22,7 +22,7 @@ function onWire(state: SwitchState, agent: string | undefined) {
   return { stopped: true, ...who, by: state.by, reason: state.reason, at: time(state.at) };
 }
 
-function turning(path: `/${string}`, stop: boolean, summary: string): Route {
+function turning<const Path extends `/${string}`>(path: Path, stop: boolean, summary: string) {
   return route({
     method: "POST",
     path,
@@ -45,7 +45,7 @@ function turning(path: `/${string}`, stop: boolean, summary: string): Route {
   });
 }
 
-export const killSwitchRoutes: readonly Route[] = [
+export const killSwitchRoutes = [
   route({
     method: "GET",
     path: "/api/kill-switch",

@@ -1,8 +1,8 @@
 /** For Prometheus. */
 import type { Metrics } from "../metrics/metrics.ts";
-import { type Route, route } from "../route.ts";
+import { route } from "../route.ts";
 
-export function metricsRoutes(metrics: Metrics): readonly Route[] {
+export function metricsRoutes(metrics: Metrics) {
   return [
     route({
       method: "GET",
@@ -11,7 +11,7 @@ export function metricsRoutes(metrics: Metrics): readonly Route[] {
       description: "Over all tenants of this process, and without a name of anybody in it.",
       tag: "server",
       scope: "journal:read",
-      answers: { 200: "text for Prometheus" },
+      answers: { 200: "text/plain" },
       handle: async () => ({ status: 200, text: await metrics.text(), type: metrics.type }),
     }),
   ];

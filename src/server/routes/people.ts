@@ -12,7 +12,7 @@ import {
   setStanding,
 } from "../../engine/identity/people.ts";
 import { personOf } from "../person.ts";
-import { created, ok, type Route, route } from "../route.ts";
+import { created, ok, route } from "../route.ts";
 import { bySchema, reasonSchema, time, timeSchema } from "../wire.ts";
 
 const role = z.enum(ROLES);
@@ -47,7 +47,7 @@ function sent<Given extends object>(given: Given): { [Field in keyof Given]: Non
   return Object.fromEntries(there) as { [Field in keyof Given]: NonNullable<Given[Field]> };
 }
 
-function standingRoute(path: `/${string}`, suspend: boolean, summary: string): Route {
+function standingRoute<const Path extends `/${string}`>(path: Path, suspend: boolean, summary: string) {
   return route({
     method: "POST",
     path,
@@ -66,7 +66,7 @@ function standingRoute(path: `/${string}`, suspend: boolean, summary: string): R
   });
 }
 
-export const peopleRoutes: readonly Route[] = [
+export const peopleRoutes = [
   route({
     method: "GET",
     path: "/api/people",

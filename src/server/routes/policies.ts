@@ -1,7 +1,7 @@
 /** Policies: which were in force, and since when. */
 import { z } from "zod";
 import { getPolicy, type ListedVersion, listPolicies } from "../../engine/backtest/kept-policies.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { idSchema, json, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const versionSchema = z.object({
@@ -20,7 +20,7 @@ function versionOnWire({ name, digest, at, until, standing, by, source }: Listed
   return { name, digest, since: time(at), until: timeOrNull(until), standing, by, source };
 }
 
-export const policyRoutes: readonly Route[] = [
+export const policyRoutes = [
   route({
     method: "GET",
     path: "/api/policies",

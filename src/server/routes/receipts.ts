@@ -3,10 +3,10 @@ import { z } from "zod";
 import type { Receipt } from "../../core/action/receipt.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { getReceipt, signedReceipt } from "../../engine/receipts.ts";
-import { ok, type Route, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { idParams, json, time, timeSchema } from "../wire.ts";
 
-const receiptSchema = z.object({
+export const receiptSchema = z.object({
   action_id: z.string(),
   request_id: z.string().nullable(),
   effect_id: z.string(),
@@ -63,7 +63,7 @@ function outcomeOf<Found>(found: Found | undefined, id: string): Found {
   });
 }
 
-export const receiptRoutes: readonly Route[] = [
+export const receiptRoutes = [
   route({
     method: "GET",
     path: "/api/receipts/{id}",

@@ -11,7 +11,7 @@ const styleHash = createHash("sha256").update(STYLE).digest("base64");
 const PAGE_HEADERS = { "content-security-policy": contentPolicy(`style-src 'sha256-${styleHash}'`) };
 
 /** `all` has these two as well, once they are there. */
-export function referenceRoutes(version: string, all: () => readonly Route[]): readonly Route[] {
+export function referenceRoutes(version: string, all: () => readonly Route[]) {
   let document: ReturnType<typeof openApiOf> | undefined;
   let page: string | undefined;
   const made = () => {
@@ -34,7 +34,7 @@ export function referenceRoutes(version: string, all: () => readonly Route[]): r
       summary: "This reference for people",
       tag: "server",
       scope: "public",
-      answers: { 200: "a page" },
+      answers: { 200: "text/html" },
       async handle() {
         page ??= referencePage(made());
         return { status: 200, text: page, type: "text/html; charset=utf-8", headers: PAGE_HEADERS };

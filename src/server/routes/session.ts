@@ -6,7 +6,7 @@ import { endSession, logIn } from "../../engine/identity/logins.ts";
 import type { Store } from "../../stores/store.ts";
 import { COOKIE, type Who } from "../authenticate.ts";
 import { loginPage, PAGE_HEADERS } from "../pages/login.ts";
-import { type Answer, ok, publicRoute, type Route, route } from "../route.ts";
+import { type Answer, ok, publicRoute, route } from "../route.ts";
 import { time, timeSchema } from "../wire.ts";
 
 export type Hands = {
@@ -53,7 +53,7 @@ async function open(hands: Hands, link: string): Promise<Answer> {
   return { status: 201, body, headers: { "set-cookie": cookie(session.cookie, seconds) } };
 }
 
-export function sessionRoutes(hands: Hands): readonly Route[] {
+export function sessionRoutes(hands: Hands) {
   return [
     publicRoute({
       method: "GET",
@@ -61,7 +61,7 @@ export function sessionRoutes(hands: Hands): readonly Route[] {
       summary: "The page that a login link opens",
       tag: "identities",
       scope: "public",
-      answers: { 200: "a page" },
+      answers: { 200: "text/html" },
       handle: async () => ({
         status: 200,
         text: loginPage(),

@@ -1,65 +1,19 @@
-/** Workflows: where each stands, what happened to it, and what operators do about it. */
+/** Workflows: what happened to each, and what operators do about it. */
 import { z } from "zod";
-import { WORKFLOW_STATUSES } from "../../core/workflow/state.ts";
+import { accountOf } from "../../engine/outside/workflows.ts";
+import type { Runtime } from "../../engine/runtime.ts";
 import {
   cancelById,
   getWorkflow,
-  listWorkflows,
   rollBackById,
   snapshotOf,
-  type WorkflowDetails,
-  type WorkflowSummary,
 } from "../../engine/workflow/operate-workflows.ts";
 import { timelineOf } from "../../engine/workflow/timeline.ts";
 import type { TimelineRow } from "../../engine/workflow/timeline-row.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { principalOf } from "../person.ts";
-import { ok, type Route, route } from "../route.ts";
+import { type Answer, ok, route } from "../route.ts";
+import { workflowOnWire, workflowSchema } from "../seed-surface.ts";
 import { bySchema, idParams, idSchema, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
-
-const status = z.enum(WORKFLOW_STATUSES);
-
-const brief = {
-  workflow_id: z.string(),
-  name: z.string(),
-  status,
-  agent: z.string(),
-  attempt: z.number(),
-  current_checkpoint: z.number(),
-  total_checkpoints: z.number(),
-  started_at: timeSchema,
-  completed_at: timeSchema.nullable(),
-  error_message: z.string().nullable(),
-};
-const summary = z.object({ ...brief, checkpoint: z.string().nullable(), approval_id: z.string().nullable() });
-
-const decision = z.object({
-  checkpoint: z.string(),
-  approval_id: z.string(),
-  decision: z.string(),
-  by: z.array(z.string()),
-  reason: z.string(),
-  at: timeSchema,
-});
-const wait = z.object({ kind: z.string(), on: z.string(), op: z.string() });
-
-const workflowSchema = z.object({
-  ...brief,
-  description: z.string(),
-  version: z.string().nullable(),
-  input: json,
-  result: json,
-  failure: z.object({ code: z.string(), by: z.string(), report: json }).nullable(),
-  pending: z
-    .object({ checkpoint: z.string(), approval_id: z.string(), can_rollback: z.boolean() })
-    .nullable(),
-  waits: z.array(wait),
-  wake_at: timeSchema.nullable(),
-  last_decision: decision.nullable(),
-  parties: json,
-  budget: z.string().nullable(),
-  parent: json,
-});
 
 const row = z.object({
   seq: z.number(),
@@ -79,72 +33,10 @@ const row = z.object({
   until: timeSchema.nullable(),
 });
 
-const LIST = "workflows";
-
-type Listed = {
-  readonly [Field in "name" | "status" | "agent"]: string;
-} & { readonly [Field in "attempt" | "passed" | "checkpoints" | "createdAt"]: number } & {
-  readonly [Field in "checkpoint" | "approval" | "reason"]: string | null;
-} & { readonly endedAt: number | null };
-
-function summaryOnWire({ id, ...fields }: WorkflowSummary) {
-  const listed = fields as unknown as Listed;
-  const { name, agent, attempt, checkpoint, approval, passed } = listed;
-  return {
-    workflow_id: id,
-    name,
-    status: listed.status,
-    agent,
-    attempt,
-    current_checkpoint: passed + (checkpoint === null ? 0 : 1),
-    total_checkpoints: listed.checkpoints,
-    started_at: time(listed.createdAt),
-    completed_at: timeOrNull(listed.endedAt),
-    error_message: listed.reason,
-    checkpoint,
-    approval_id: approval,
-  };
-}
-
-function decisionOnWire(last: WorkflowDetails["lastDecision"]) {
-  if (last === null) return null;
-  const { checkpoint, approval, decision: said, by, reason, at } = last;
-  return { checkpoint, approval_id: approval, decision: said, by, reason, at: time(at) };
-}
-
-function endOnWire({ end }: WorkflowDetails) {
-  const failed = end?.status === "failed" ? end : null;
-  return {
-    completed_at: timeOrNull(end?.at),
-    error_message: failed?.reason ?? null,
-    result: end?.status === "completed" ? end.result : null,
-    failure: failed && { code: failed.code, by: failed.by, report: failed.report },
-  };
-}
-
-export function workflowOnWire(workflow: WorkflowDetails) {
-  const { name, description, version, agent, attempt, input, pending, parties, parent } = workflow;
-  return {
-    workflow_id: workflow.id,
-    ...{ name, description, version, agent, attempt },
-    status: workflow.status,
-    current_checkpoint: workflow.passed.length + (pending === null ? 0 : 1),
-    total_checkpoints: workflow.checkpoints.length,
-    started_at: time(workflow.createdAt),
-    ...endOnWire(workflow),
-    input,
-    pending: pending && {
-      checkpoint: pending.name,
-      approval_id: pending.approval,
-      can_rollback: pending.canRollback,
-    },
-    waits: workflow.waits.map(({ kind, on, op }) => ({ kind, on, op })),
-    wake_at: timeOrNull(workflow.wakeAt),
-    last_decision: decisionOnWire(workflow.lastDecision),
-    parties,
-    budget: workflow.budget ?? null,
-    parent,
-  };
+/** As it stands after whatever was just done to it. */
+export async function standing(runtime: Runtime, id: string): Promise<Answer> {
+  const workflow = await getWorkflow(runtime, id);
+  return ok(workflowOnWire(workflow, await accountOf(runtime, workflow)));
 }
 
 function rowOnWire(line: TimelineRow) {
@@ -160,41 +52,7 @@ function rowOnWire(line: TimelineRow) {
   };
 }
 
-export const workflowRoutes: readonly Route[] = [
-  route({
-    method: "GET",
-    path: "/api/workflows",
-    summary: "Workflows, newest first",
-    tag: "workflows",
-    scope: "workflows:read",
-    query: z.strictObject({
-      status: z.enum([...WORKFLOW_STATUSES, "any"]).default("any"),
-      order: z.enum(["oldest", "newest"]).default("newest"),
-      ...pageQuery,
-    }),
-    answers: {
-      200: z.object({ workflows: z.array(summary), total: z.number(), next_cursor: nextCursor }),
-    },
-    async handle({ runtime, query }) {
-      const { store, tenant } = runtime;
-      const wanted = query.status === "any" ? WORKFLOW_STATUSES : [query.status];
-      const page = { status: query.status, order: query.order, ...pageOf(LIST, query) };
-      const { items, next } = await listWorkflows(runtime, page);
-      const counts = await Promise.all(wanted.map((bucket) => store.count(tenant, LIST, bucket)));
-      const total = counts.reduce((sum, count) => sum + count, 0);
-      return ok({ workflows: items.map(summaryOnWire), total, next_cursor: sealCursor(LIST, next) });
-    },
-  }),
-  route({
-    method: "GET",
-    path: "/api/workflows/{id}",
-    summary: "A workflow in full: where it stands, what it waits for, the last decision",
-    tag: "workflows",
-    scope: "workflows:read",
-    params: idParams,
-    answers: { 200: workflowSchema },
-    handle: async ({ runtime, params }) => ok(workflowOnWire(await getWorkflow(runtime, params.id))),
-  }),
+export const workflowRoutes = [
   route({
     method: "GET",
     path: "/api/workflows/{id}/timeline",
@@ -227,7 +85,7 @@ export const workflowRoutes: readonly Route[] = [
     answers: { 200: workflowSchema },
     async handle({ runtime, who, params, body }) {
       await cancelById(runtime, params.id, { by: principalOf(who, body.by), reason: body.reason });
-      return ok(workflowOnWire(await getWorkflow(runtime, params.id)));
+      return standing(runtime, params.id);
     },
   }),
   route({
@@ -253,7 +111,7 @@ export const workflowRoutes: readonly Route[] = [
         ...(after === undefined ? {} : { after }),
       });
       office.wake();
-      return ok(workflowOnWire(await getWorkflow(runtime, params.id)));
+      return standing(runtime, params.id);
     },
   }),
 ];

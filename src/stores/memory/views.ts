@@ -36,6 +36,11 @@ export function writeRows(database: MemoryDatabase, tenant: string, rows: readon
   }
 }
 
+function isDue({ due }: MemoryRow, dueBy: ViewQuery["dueBy"]): boolean {
+  if (dueBy === undefined) return true;
+  return dueBy === null ? due === null : due !== null && due <= dueBy;
+}
+
 export function query(database: MemoryDatabase, tenant: string, asked: ViewQuery): readonly ViewRow[] {
   const found = database.data.tenants.get(tenant);
   database.projections.named(asked.view);
@@ -47,7 +52,7 @@ export function query(database: MemoryDatabase, tenant: string, asked: ViewQuery
   const rows = [...(found?.views.get(asked.view)?.values() ?? [])].filter(
     (row) =>
       (bucket === undefined || row.bucket === bucket) &&
-      (dueBy === undefined || (row.due !== null && row.due <= dueBy)) &&
+      isDue(row, dueBy) &&
       (cursor === undefined || compare(row, cursor) > 0),
   );
   return rows.sort(compare).slice(0, asked.limit).map(viewRow);

@@ -115,7 +115,7 @@ export const shownColumns = (schema: string): string =>
 /** Adding 0 keeps a column's index out of the way: what is due is few rows, found by the index on `due`. */
 function queryOf(schema: string, asked: ViewQuery & { tid: number; afterSid: number }): Step {
   const { tid, bucket, dueBy, after, afterSid, order } = asked;
-  const isDue = dueBy !== undefined;
+  const isDue = dueBy != null;
   const at = isDue ? "v.at + 0" : "v.at";
   const [than, direction] = order === "newest" ? ["<", "DESC"] : [">", "ASC"];
   const where = ["v.tid = $1"];
@@ -123,12 +123,14 @@ function queryOf(schema: string, asked: ViewQuery & { tid: number; afterSid: num
   const and = (condition: (next: (value: Value) => string) => string) =>
     where.push(condition((value) => `$${values.push(value)}`));
   if (bucket !== undefined) and((next) => `v.bucket = ${next(toText(bucket))}`);
+  if (dueBy === null) where.push("v.due IS NULL");
   if (isDue) and((next) => `v.due <= ${next(dueBy)}`);
   if (after !== undefined)
     and((next) => `(${at}, v.sid) ${than} (${next(after.at)}::int8, ${next(afterSid)}::int8)`);
   const text = `SELECT ${shownColumns(schema)} FROM ${schema}.${viewTable(asked.view)} v
     WHERE ${where.join(" AND ")} ORDER BY ${at} ${direction}, v.sid ${direction} LIMIT $2`;
-  const shape = [bucket !== undefined, isDue, after !== undefined, order === "newest"].map(Number).join("");
+  const parts = [bucket !== undefined, isDue, after !== undefined, order === "newest", dueBy === null];
+  const shape = parts.map(Number).join("");
   return { statement: { name: `hp_list_${asked.view}_${shape}`, text }, values };
 }
 

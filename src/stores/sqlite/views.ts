@@ -94,7 +94,7 @@ function queryOf(asked: ViewQuery & { tid: number; afterSid: number }): {
   values: SQLInputValue[];
 } {
   const { tid, bucket, dueBy, after, afterSid } = asked;
-  const plus = dueBy === undefined ? "" : "+";
+  const plus = dueBy == null ? "" : "+";
   const [than, direction] = asked.order === "newest" ? ["<", "DESC"] : [">", "ASC"];
   const where = ["v.tid = ?"];
   const values: SQLInputValue[] = [tid];
@@ -103,7 +103,8 @@ function queryOf(asked: ViewQuery & { tid: number; afterSid: number }): {
     values.push(...more);
   };
   if (bucket !== undefined) and(`${plus}v.bucket = ?`, bucket);
-  if (dueBy !== undefined) and("v.due <= ?", dueBy);
+  if (dueBy === null) and("v.due IS NULL");
+  else if (dueBy !== undefined) and("v.due <= ?", dueBy);
   if (after !== undefined) and(`(${plus}v.at, v.sid) ${than} (?, ?)`, after.at, afterSid);
   const sql = `SELECT s.name, v.bucket, v.at, v.due, v.data
     FROM ${viewTable(asked.view)} v CROSS JOIN hp_streams s ON s.sid = v.sid

@@ -1,27 +1,10 @@
 /** What the claims work with: a small domain, a clock that the test moves, and handles that stand for processes. */
 import type { TestContext } from "node:test";
-import { answerFold } from "../../core/answer/state.ts";
-import { budgetFold } from "../../core/budget.ts";
-import { epochFold } from "../../core/epoch.ts";
 import type { Fold, NewEvent } from "../../core/event.ts";
-import { grantFold } from "../../core/grant/state.ts";
-import { intentFold } from "../../core/intent/state.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { keyFold } from "../../core/key/state.ts";
-import { endpointFold } from "../../core/message/endpoint-state.ts";
-import { messageFold } from "../../core/message/message-state.ts";
-import { notifierFold } from "../../core/message/place.ts";
-import { alertFold } from "../../core/monitor/alert-state.ts";
-import { monitorFold } from "../../core/monitor/place-state.ts";
-import { policyFold } from "../../core/policy-record.ts";
-import { storeFold } from "../../core/restore.ts";
-import { rosterFold } from "../../core/roster.ts";
-import { loginFold, sessionFold } from "../../core/session/state.ts";
 import { actionStream, type StreamRef } from "../../core/stream.ts";
-import type { Folds, StateOf } from "../../core/streams.ts";
-import { switchFold } from "../../core/switch.ts";
+import { type Folds, FOLDS as PRODUCT_FOLDS, type StateOf } from "../../core/streams.ts";
 import type { Append, Decision, Sight } from "../../core/transaction.ts";
-import { workflowFold } from "../../core/workflow/state.ts";
 import type { Projection, Store } from "../../stores/store.ts";
 
 export type DatabaseOptions = {
@@ -100,26 +83,9 @@ const tallyFold: Fold<Tally> = {
 };
 
 export const FOLDS: Folds = {
+  ...PRODUCT_FOLDS,
   action: tallyFold as unknown as Fold<StateOf<"action">>,
-  alert: alertFold,
-  answer: answerFold,
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
-  budget: budgetFold,
-  endpoint: endpointFold,
-  epoch: epochFold,
-  grant: grantFold,
-  intent: intentFold,
-  key: keyFold,
-  login: loginFold,
-  message: messageFold,
-  monitor: monitorFold,
-  notifier: notifierFold,
-  policy: policyFold,
-  roster: rosterFold,
-  session: sessionFold,
-  store: storeFold,
-  switch: switchFold,
-  workflow: workflowFold,
 };
 
 export const tallyOf = (sight: Sight, stream: StreamRef<"action" | "approval">): Tally =>

@@ -139,6 +139,8 @@ export function viewClaims(create: CreateDatabase): void {
       assert.deepEqual(await ids(store, { dueBy: 500, limit: 9 }), ["later", "soon"]);
       assert.deepEqual(await ids(store, { dueBy: 500, bucket: "done", limit: 9 }), ["later"]);
       assert.deepEqual(await ids(store, { dueBy: 500, limit: 1, order: "newest" }), ["soon"]);
+      assert.deepEqual(await ids(store, { dueBy: null, limit: 9 }), ["never"]);
+      assert.deepEqual(await ids(store, { dueBy: null, bucket: "done", limit: 9 }), []);
       const after = { at: 2, stream: streamName(actionStream("later")) };
       assert.deepEqual(await ids(store, { dueBy: 500, after, limit: 9 }), ["soon"]);
     });

@@ -1,0 +1,23 @@
+/** As much of a list as was asked for, over as many pages as that takes. */
+
+const PAGE = 1_000;
+
+export type Cursor = { readonly limit: number; readonly after?: string };
+type Leaf<Item> = { readonly items: readonly Item[]; readonly next: string | null };
+export type Found<Item> = { readonly items: readonly Item[]; readonly isAll: boolean };
+
+/** A list may leave items out of its pages, so a page may be short though more follow. */
+export async function readList<Item>(
+  limit: number,
+  read: (cursor: Cursor) => Promise<Leaf<Item>>,
+): Promise<Found<Item>> {
+  const items: Item[] = [];
+  let cursor: Cursor = { limit: Math.min(PAGE, limit) };
+  for (;;) {
+    const page = await read(cursor);
+    items.push(...page.items);
+    if (page.next === null) return { items, isAll: true };
+    if (items.length >= limit) return { items, isAll: false };
+    cursor = { limit: Math.min(PAGE, limit - items.length), after: page.next };
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * One call a route, by resource. A test compares this table with the list of routes in both directions; only pages for people
+ * and the stream of events are not in it.
+ */
+import type { NameAlone, NameWithBody, NameWithQuery, RouteName } from "./call-types.ts";
+
+export type CallFacts<Name extends RouteName = RouteName> = {
+  readonly route: Name;
+  readonly takes: "nothing" | "query" | "body";
+  /** The server does not answer a repetition with the first answer: an Idempotency-Key is worth nothing. */
+  readonly unkept?: true;
+  /** What it answers is not JSON. */
+  readonly isText?: true;
+};
+
+const alone = <const Name extends NameAlone>(route: Name): CallFacts<Name> => ({ route, takes: "nothing" });
+const query = <const Name extends NameWithQuery>(route: Name): CallFacts<Name> => ({ route, takes: "query" });
+const body = <const Name extends NameWithBody>(route: Name): CallFacts<Name> => ({ route, takes: "body" });
+const unkept = <Name extends RouteName>(facts: CallFacts<Name>): CallFacts<Name> => ({
+  ...facts,
+  unkept: true,
+});
+const text = <Name extends RouteName>(facts: CallFacts<Name>): CallFacts<Name> => ({
+  ...facts,
+  isText: true,
+});
+
+export const CALLS = {
+  workflows: {
+    create: body("POST /api/workflows"),
+    list: query("GET /api/workflows"),
+    get: alone("GET /api/workflows/{id}"),
+    stats: alone("GET /api/stats"),
+    start: body("POST /api/workflows/{id}/start"),
+    reach: body("POST /api/workflows/{id}/checkpoints"),
+    propose: body("POST /api/workflows/{id}/actions"),
+    complete: body("POST /api/workflows/{id}/complete"),
+    fail: body("POST /api/workflows/{id}/fail"),
+    compensations: alone("GET /api/workflows/{id}/compensations"),
+    compensate: body("POST /api/workflows/{id}/compensations/{action}/start"),
+    timeline: alone("GET /api/workflows/{id}/timeline"),
+    checkpoint: alone("GET /api/workflows/{id}/checkpoints/{checkpoint}"),
+    cancel: body("POST /api/workflows/{id}/cancel"),
+    rollback: body("POST /api/workflows/{id}/rollback"),
+    wait: query("GET /api/workflows/{id}/wait"),
+  },
+  actions: {
+    list: query("GET /api/actions"),
+    get: alone("GET /api/actions/{id}"),
+    propose: body("POST /api/actions"),
+    start: body("POST /api/actions/{id}/start"),
+    report: body("POST /api/actions/{id}/outcome"),
+    resolve: body("POST /api/effects/{id}/resolve"),
+    wait: query("GET /api/actions/{id}/wait"),
+  },
+  approvals: {
+    list: query("GET /api/approvals"),
+    pending: query("GET /api/approvals/pending"),
+    get: alone("GET /api/approvals/{id}"),
+    submit: body("POST /api/approvals/submit"),
+    vote: body("POST /api/approvals/{id}/votes"),
+    decideAll: body("POST /api/approvals/batch"),
+    delegate: body("POST /api/approvals/{id}/delegate"),
+    takeBack: body("POST /api/approvals/{id}/take-back"),
+    extend: body("POST /api/approvals/{id}/extend"),
+    revoke: body("POST /api/approvals/{id}/revoke"),
+    cancel: body("POST /api/approvals/{id}/cancel"),
+    wait: query("GET /api/approvals/{id}/wait"),
+  },
+  intents: {
+    list: query("GET /api/intents"),
+    inbox: query("GET /api/intents/inbox"),
+    get: alone("GET /api/intents/{id}"),
+    wait: query("GET /api/intents/{id}/wait"),
+    send: body("POST /api/intents"),
+    acknowledge: body("POST /api/intents/{id}/acknowledge"),
+    waiting: body("POST /api/intents/{id}/waiting"),
+    answer: body("POST /api/intents/{id}/answer"),
+    cancel: body("POST /api/intents/{id}/cancel"),
+  },
+  receipts: {
+    get: alone("GET /api/receipts/{id}"),
+    sign: alone("POST /api/receipts/{id}/sign"),
+  },
+  journal: {
+    list: query("GET /api/journal"),
+    stream: query("GET /api/journal/{kind}/{id}"),
+    history: alone("GET /api/history/{id}"),
+    verify: unkept(body("POST /api/journal/verify")),
+  },
+  killSwitch: {
+    get: query("GET /api/kill-switch"),
+    stop: body("POST /api/kill-switch/stop"),
+    release: body("POST /api/kill-switch/release"),
+  },
+  grants: {
+    list: query("GET /api/grants"),
+    give: body("POST /api/grants"),
+    get: alone("GET /api/grants/{id}"),
+    revoke: body("POST /api/grants/{id}/revoke"),
+  },
+  budgets: {
+    get: alone("GET /api/budgets/{name}"),
+    set: body("PUT /api/budgets/{name}"),
+  },
+  policies: {
+    list: alone("GET /api/policies"),
+    get: alone("GET /api/policies/{name}"),
+  },
+  alerts: {
+    list: query("GET /api/alerts"),
+    get: alone("GET /api/alerts/{id}"),
+    acknowledge: body("POST /api/alerts/{id}/acknowledge"),
+  },
+  endpoints: {
+    list: query("GET /api/endpoints"),
+    add: unkept(body("POST /api/endpoints")),
+    get: alone("GET /api/endpoints/{id}"),
+    change: body("PATCH /api/endpoints/{id}"),
+    rotate: unkept(body("POST /api/endpoints/{id}/rotate")),
+    switchOff: body("POST /api/endpoints/{id}/off"),
+    switchOn: body("POST /api/endpoints/{id}/on"),
+    test: body("POST /api/endpoints/{id}/test"),
+    remove: body("POST /api/endpoints/{id}/remove"),
+  },
+  messages: {
+    list: query("GET /api/messages"),
+    get: alone("GET /api/messages/{id}"),
+    retry: body("POST /api/messages/{id}/retry"),
+  },
+  session: {
+    open: unkept(body("POST /api/session")),
+    get: alone("GET /api/session"),
+    end: alone("DELETE /api/session"),
+    list: alone("GET /api/sessions"),
+    endOne: alone("DELETE /api/sessions/{id}"),
+    endAll: alone("DELETE /api/sessions"),
+  },
+  people: {
+    list: alone("GET /api/people"),
+    add: body("POST /api/people"),
+    get: alone("GET /api/people/{person}"),
+    change: body("PATCH /api/people/{person}"),
+    remove: body("POST /api/people/{person}/remove"),
+    suspend: body("POST /api/people/{person}/suspend"),
+    reinstate: body("POST /api/people/{person}/reinstate"),
+  },
+  keys: {
+    list: query("GET /api/keys"),
+    issue: unkept(body("POST /api/keys")),
+    get: alone("GET /api/keys/{id}"),
+    rotate: unkept(body("POST /api/keys/{id}/rotate")),
+    revoke: body("POST /api/keys/{id}/revoke"),
+  },
+  server: {
+    health: alone("GET /api/health"),
+    ready: alone("GET /api/ready"),
+    metrics: text(alone("GET /metrics")),
+    library: query("GET /api/library"),
+    openApi: alone("GET /api/openapi.json"),
+  },
+} as const satisfies { readonly [resource: string]: { readonly [call: string]: CallFacts } };
+
+/** Pages for people, what `client.events()` follows, and the other stream, whose intents `client.intents.inbox` answers too. */
+export const NO_CALL: readonly RouteName[] = [
+  "GET /login",
+  "GET /docs",
+  "GET /api/events",
+  "GET /api/intents/stream",
+];

@@ -1,0 +1,107 @@
+/** What a call throws: the server's problem with its advice, or that no answer came. */
+
+/** Of the client itself; every other code is the server's, and stands in the reference of errors. */
+export const CLIENT_CODES = ["no_answer", "strange_answer"] as const;
+export type ClientCode = (typeof CLIENT_CODES)[number];
+
+export type ErrorFacts = {
+  readonly code: string;
+  /** 0 where there was no answer. */
+  readonly status: number;
+  readonly what: string;
+  readonly data: string;
+  readonly next: string;
+  readonly retryable: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly correlationId: string | null;
+};
+
+export class ClientError extends Error {
+  override readonly name = "ClientError";
+  readonly code: string;
+  readonly status: number;
+  /** What was wrong, without the advice that `message` adds. */
+  readonly what: string;
+  /** What happened to the data. */
+  readonly data: string;
+  /** What to do next. */
+  readonly next: string;
+  readonly retryable: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+  /** The same is in the server's log. */
+  readonly correlationId: string | null;
+
+  constructor(facts: ErrorFacts, cause?: unknown) {
+    const { code, what, data, next } = facts;
+    super(`${what} ${data} ${next} [${code}]`, cause === undefined ? {} : { cause });
+    this.code = code;
+    this.status = facts.status;
+    this.what = what;
+    this.data = data;
+    this.next = next;
+    this.retryable = facts.retryable;
+    this.details = facts.details;
+    this.correlationId = facts.correlationId;
+  }
+}
+
+export function isClientError(error: unknown, code?: string): error is ClientError {
+  return error instanceof ClientError && (code === undefined || error.code === code);
+}
+
+const UNKNOWN = "It is not known whether anything was written.";
+const NOTHING = "Nothing was written.";
+const textOr = (value: unknown, fallback: string): string => (typeof value === "string" ? value : fallback);
+
+/** `changes`: whether the request would have changed something. */
+export function noAnswer(server: string, changes: boolean, cause: unknown): ClientError {
+  return new ClientError(
+    {
+      code: "no_answer",
+      status: 0,
+      what: `${server} did not answer.`,
+      data: changes ? UNKNOWN : NOTHING,
+      next: changes
+        ? "Look at what stands before doing it again, once the server answers."
+        : "Check the address, and that the server runs.",
+      retryable: true,
+      details: {},
+      correlationId: null,
+    },
+    cause,
+  );
+}
+
+/** Something between answered, or something that is no Holdpoint. */
+export function strangeAnswer(server: string, status: number, changes: boolean): ClientError {
+  return new ClientError({
+    code: "strange_answer",
+    status,
+    what: `${server} answered ${status}, and not as Holdpoint does.`,
+    data: changes ? UNKNOWN : NOTHING,
+    next: "Check the address, and what stands between here and the server.",
+    retryable: status >= 500,
+    details: {},
+    correlationId: null,
+  });
+}
+
+const OWN = new Set(["type", "title", "status", "detail", "code", "data", "next", "retryable", "instance"]);
+
+/** RFC 9457, as this server writes it; undefined where it is something else. */
+export function problemError(status: number, body: unknown): ClientError | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  const problem = body as Readonly<Record<string, unknown>>;
+  const { code, detail, data, next, retryable, correlation_id, ...rest } = problem;
+  if (typeof code !== "string" || typeof detail !== "string") return undefined;
+  return new ClientError({
+    code,
+    status,
+    what: detail,
+    data: textOr(data, ""),
+    next: textOr(next, ""),
+    retryable: retryable === true,
+    details: Object.fromEntries(Object.entries(rest).filter(([name]) => !OWN.has(name))),
+    correlationId: typeof correlation_id === "string" ? correlation_id : null,
+  });
+}

@@ -1,0 +1,31 @@
+/** The door of `holdpoint/client`: Holdpoint at a distance, in Node and in browsers, with nothing but `fetch`. */
+import { type ClientOptions, connect } from "./connection.ts";
+import { type EventsQuery, followEvents, type JournalEvent } from "./events.ts";
+import { type Resources, resourcesOf } from "./make-calls.ts";
+import { type Waits, waitsOf } from "./waits.ts";
+
+export type { AnswerOf, Call, CallOptions, InputOf, RouteName } from "./call-types.ts";
+export { CLIENT_CODES, ClientError, isClientError } from "./client-error.ts";
+export type { ClientOptions, Credential } from "./connection.ts";
+export type { EventsQuery, JournalEvent } from "./events.ts";
+export { type VerifyWebhook, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
+export type { WaitedAction, WaitedApproval, WaitedIntent, WaitedWorkflow, WaitOptions } from "./waits.ts";
+
+export type Client = Resources &
+  Waits & {
+    /** Where it asks. */
+    readonly address: string;
+    /** Entries of the journal as they are written, once each, over as many connections as it takes. */
+    events(query?: EventsQuery, signal?: AbortSignal): AsyncGenerator<JournalEvent, void, undefined>;
+  };
+
+export function createClient(options: ClientOptions): Client {
+  const connection = connect(options);
+  const patient = { ...connection, retries: 0 };
+  return {
+    ...resourcesOf(connection),
+    ...waitsOf(connection, resourcesOf(patient)),
+    address: connection.server,
+    events: (query, signal) => followEvents(connection, query, signal),
+  };
+}

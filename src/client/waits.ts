@@ -1,0 +1,105 @@
+/**
+ * Waiting for something to be over, by its id alone.
+ *
+ * V1. Nothing of a wait is kept at either end. Whoever has the id goes on waiting: after a restart of the server, of this
+ *     program, or of both, and whether it was over before or not.
+ * V2. No connection is held longer than the caller likes. A server that is away is asked again until it is back.
+ */
+import { backOffMs, mayRepeat } from "./back-off.ts";
+import type { AnswerOf, CallOptions } from "./call-types.ts";
+import { isClientError } from "./client-error.ts";
+import type { Connection } from "./connection.ts";
+import type { Resources } from "./make-calls.ts";
+
+export type WaitOptions = {
+  /** How long one connection may be held, from 0 to 25; 25 unless set. With 0 it is asked every two seconds. */
+  readonly holdSeconds?: number;
+  /** How long to wait in all; for ever unless set. */
+  readonly timeoutSeconds?: number;
+  readonly signal?: AbortSignal;
+};
+
+export type WaitedApproval = AnswerOf<"GET /api/approvals/{id}/wait">;
+export type WaitedAction = AnswerOf<"GET /api/actions/{id}/wait">;
+export type WaitedWorkflow = AnswerOf<"GET /api/workflows/{id}/wait">;
+export type WaitedIntent = AnswerOf<"GET /api/intents/{id}/wait">;
+
+/** Time that runs out is an answer: `is_over` is false (of an intent: `timed_out_waiting`), and it goes on. */
+export type Waits = {
+  /** Until people have decided, or their time is over. */
+  waitForApproval(id: string, options?: WaitOptions): Promise<WaitedApproval>;
+  /** Until it has an outcome, or was refused; by its own id, its effect's, or the caller's request id. */
+  waitForAction(id: string, options?: WaitOptions): Promise<WaitedAction>;
+  /** Until it has ended. */
+  waitForWorkflow(id: string, options?: WaitOptions): Promise<WaitedWorkflow>;
+  /** Until it is answered, or its time is over. */
+  waitForIntent(id: string, options?: WaitOptions): Promise<WaitedIntent>;
+};
+
+type Hold = { readonly hold_seconds: number };
+type Asks<Answer> = (id: string, hold: Hold, options: CallOptions) => Promise<Answer>;
+type Waiting<Answer> = { readonly ask: Asks<Answer>; readonly isOver: (answer: Answer) => boolean };
+
+const HOLD_SECONDS = 25;
+const POLL_MS = 2_000;
+/** Beyond the hold, for the way there and back. */
+const WAY_SECONDS = 15;
+
+function holdOf({ holdSeconds = HOLD_SECONDS }: WaitOptions, leftMs: number): number {
+  const most = Math.min(Math.max(holdSeconds, 0), HOLD_SECONDS);
+  return Math.min(most, Math.max(0, leftMs / 1_000));
+}
+
+/** Asked too fast is a server that is closing: it answers at once, and is gone a moment later. */
+function pauseMs(connection: Connection, hold: number, tookMs: number): number {
+  if (hold === 0) return POLL_MS;
+  return tookMs < Math.min(1_000, hold * 500) ? backOffMs(connection, 2) : 0;
+}
+
+async function wait<Answer>(
+  connection: Connection,
+  { ask, isOver }: Waiting<Answer>,
+  id: string,
+  options: WaitOptions,
+): Promise<Answer> {
+  const { timeoutSeconds, signal } = options;
+  const begun = Date.now();
+  const left = () =>
+    timeoutSeconds === undefined ? Number.POSITIVE_INFINITY : timeoutSeconds * 1_000 - (Date.now() - begun);
+  const pause = (ms: number) => connection.pause(Math.max(0, Math.min(ms, left())), signal);
+  let failures = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const hold = holdOf(options, left());
+    const asked = Date.now();
+    try {
+      const more = { timeoutSeconds: hold + WAY_SECONDS, ...(signal === undefined ? {} : { signal }) };
+      const answer = await ask(id, { hold_seconds: hold }, more);
+      failures = 0;
+      if (isOver(answer) || left() <= 0) return answer;
+      await pause(pauseMs(connection, hold, Date.now() - asked));
+    } catch (error) {
+      const goesOn = isClientError(error) && mayRepeat(error, true) && left() > 0;
+      if (!goesOn) throw error;
+      await pause(backOffMs(connection, failures++, error));
+    }
+  }
+}
+
+const over = ({ is_over }: { readonly is_over: boolean }): boolean => is_over;
+
+/** `resources` asks once a turn: how often and how long is decided here. */
+export function waitsOf(
+  connection: Connection,
+  { approvals, actions, workflows, intents }: Resources,
+): Waits {
+  const ended = ({ status }: WaitedIntent) => status !== "timed_out_waiting";
+  return {
+    waitForApproval: (id, options = {}) =>
+      wait(connection, { ask: approvals.wait, isOver: over }, id, options),
+    waitForAction: (id, options = {}) => wait(connection, { ask: actions.wait, isOver: over }, id, options),
+    waitForWorkflow: (id, options = {}) =>
+      wait(connection, { ask: workflows.wait, isOver: over }, id, options),
+    waitForIntent: (id, options = {}) => wait(connection, { ask: intents.wait, isOver: ended }, id, options),
+  };
+}

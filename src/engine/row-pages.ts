@@ -1,0 +1,78 @@
+/** Pages of a view's rows: for people and clients with a cursor that they hand back, and all of them for the engine. */
+import { shown } from "../core/error-text.ts";
+import { type IdPrefix, isId } from "../core/ids.ts";
+import type { StreamKind } from "../core/stream.ts";
+import type { ViewQuery, ViewRow } from "../stores/store.ts";
+import { wrong } from "./check-call.ts";
+import type { Runtime } from "./runtime.ts";
+
+type Place = Pick<Runtime, "store" | "tenant">;
+type After = NonNullable<ViewQuery["after"]>;
+
+export type Asked = {
+  readonly view: string;
+  /** Of whose rows a cursor of the list can be. */
+  readonly kind: StreamKind;
+  readonly prefix: IdPrefix;
+  /** Of every bucket where it is "any". */
+  readonly bucket?: string;
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+  readonly after: string | undefined;
+};
+
+export type RowPage = { readonly rows: readonly ViewRow[]; readonly next: string | null };
+
+const MOST = 1_000;
+const SCANNED = 500;
+
+function readCursor({ kind, prefix, after }: Asked): After | undefined {
+  if (after === undefined) return undefined;
+  const [, at, id] = /^(\d{1,16})-(.+)$/.exec(String(after)) ?? [];
+  if (!isId(prefix, id)) return wrong(`"${shown(after)}" is not a cursor of this list.`);
+  return { at: Number(at), stream: `${kind}/${id}` };
+}
+
+function queryOf(asked: Asked): Omit<ViewQuery, "limit"> {
+  const { view, bucket = "any", order, limit } = asked;
+  if (order !== "newest" && order !== "oldest") wrong("A list's order is oldest or newest.");
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
+    wrong(`A limit is a whole number from 1 to ${MOST}.`);
+  const after = readCursor(asked);
+  return { view, order, ...(bucket === "any" ? {} : { bucket }), ...(after && { after }) };
+}
+
+/** One page; a filter is for what the view's buckets don't tell apart. */
+export async function rowPage(
+  place: Place,
+  asked: Asked,
+  fits?: (row: ViewRow) => boolean,
+): Promise<RowPage> {
+  const { limit } = asked;
+  const query = { ...queryOf(asked), limit: fits === undefined ? limit + 1 : SCANNED };
+  const rows: ViewRow[] = [];
+  for await (const row of eachRow(place, query)) {
+    if (fits?.(row) ?? true) rows.push(row);
+    if (rows.length > limit) break;
+  }
+  const last = rows[limit - 1];
+  const isMore = rows.length > limit && last !== undefined;
+  return { rows: rows.slice(0, limit), next: isMore ? `${last.at}-${last.stream.id}` : null };
+}
+
+/** Every row, read a page of `limit` at a time. */
+export async function* eachRow(
+  { store, tenant }: Place,
+  { limit = SCANNED, ...query }: Omit<ViewQuery, "limit"> & { readonly limit?: number },
+): AsyncGenerator<ViewRow> {
+  let { after } = query;
+  for (;;) {
+    const rows = await store.query(tenant, { ...query, limit, ...(after && { after }) });
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < limit) return;
+    after = { at: last.at, stream: `${last.stream.kind}/${last.stream.id}` };
+  }
+}
+
+export const summaryOf = (row: ViewRow) => ({ id: row.stream.id, ...row.data });

@@ -1,0 +1,91 @@
+/**
+ * Waiting for something to be over, a moment at a time.
+ *
+ * U1. What was over before the wait began is answered at once: the watch is made before the state is read.
+ * U2. Nothing of a wait is kept: whoever asks again, of any process, goes on waiting.
+ * U3. An approval's time that is over is written down by whoever waits for it, whether anybody sweeps or not.
+ */
+import { isOverdue } from "../core/approval/deadline.ts";
+import { expireIfDue } from "../core/approval/end.ts";
+import { actionStream, approvalStream, type StreamRef, workflowStream } from "../core/stream.ts";
+import { type Action, getAction } from "./actions.ts";
+import { type Approval, getApproval } from "./approvals.ts";
+import { readStateAt } from "./read-state.ts";
+import { findAction } from "./receipts.ts";
+import { runCommand } from "./run-command.ts";
+import type { Runtime } from "./runtime.ts";
+import { getWorkflow, type WorkflowDetails } from "./workflow/operate-workflows.ts";
+
+export type Hold = {
+  readonly holdMs: number;
+  /** Ends the wait early: it is answered as it stands. */
+  readonly signal: AbortSignal;
+};
+export type Stood<State> = { readonly isOver: boolean; readonly state: State };
+/** `dueInMs`: when it has to be looked at again though nobody moved it. */
+type Look<State> = Stood<State> & { readonly dueInMs: number | null };
+
+async function hold<State>(
+  runtime: Runtime,
+  stream: StreamRef,
+  { holdMs, signal }: Hold,
+  look: () => Promise<Look<State>>,
+): Promise<Stood<State>> {
+  const { clock, waker, closing } = runtime;
+  const until = clock.now() + holdMs;
+  const watch = await waker.watch([stream]);
+  const over = AbortSignal.any([signal, closing]);
+  const stop = () => watch.close();
+  over.addEventListener("abort", stop, { once: true });
+  try {
+    for (;;) {
+      const { dueInMs, ...stood } = await look();
+      const left = until - clock.now();
+      if (stood.isOver || left <= 0 || over.aborted) return stood;
+      await watch.moved(Math.min(left, Math.max(dueInMs ?? left, 1)));
+    }
+  } finally {
+    over.removeEventListener("abort", stop);
+    watch.close();
+  }
+}
+
+/** Brought up to the store's time. Answers how long it can still wait. */
+async function timeLeft(runtime: Runtime, id: string): Promise<number | null> {
+  for (;;) {
+    const { state, now } = await readStateAt(runtime, approvalStream(id));
+    if (state.status !== "pending" || state.decideBy === null) return null;
+    if (!isOverdue(state, now)) return state.decideBy - now;
+    await runCommand(runtime, { write: [approvalStream(id)] }, (draft) => expireIfDue(draft, id));
+  }
+}
+
+/** Until people have decided, or their time is over. */
+export function waitForApproval(runtime: Runtime, id: string, how: Hold): Promise<Stood<Approval>> {
+  return hold(runtime, approvalStream(id), how, async () => {
+    const found = await getApproval(runtime, id);
+    if (found.status !== "pending") return { isOver: true, state: found, dueInMs: null };
+    const dueInMs = await timeLeft(runtime, id);
+    const state = dueInMs === null ? await getApproval(runtime, id) : found;
+    return { isOver: state.status !== "pending", state, dueInMs };
+  });
+}
+
+const UNDER_WAY = new Set<Action["phase"]>(["open", "waiting", "running"]);
+
+/** Until it has an outcome, or was refused. */
+export async function waitForAction(runtime: Runtime, id: string, how: Hold): Promise<Stood<Action>> {
+  const action = await findAction(runtime, id);
+  return hold(runtime, actionStream(action), how, async () => {
+    const state = await getAction(runtime, action);
+    return { isOver: !UNDER_WAY.has(state.phase), state, dueInMs: null };
+  });
+}
+
+/** Until it has ended. */
+export function waitForWorkflow(runtime: Runtime, id: string, how: Hold): Promise<Stood<WorkflowDetails>> {
+  return hold(runtime, workflowStream(id), how, async () => {
+    const state = await getWorkflow(runtime, id);
+    return { isOver: state.end !== null, state, dueInMs: null };
+  });
+}

@@ -1,0 +1,55 @@
+/** Which program does something: whoever the credential is. What a body says counts only where nobody is authenticated. */
+import { z } from "zod";
+import { HoldpointError } from "../core/errors.ts";
+import { isPrincipal } from "../core/principal.ts";
+import type { Who } from "./authenticate.ts";
+
+export type Kind = "person" | "agent" | "service";
+
+/** A bare name is taken as one of that kind: `user_123` as `person:user_123`. */
+export function principalNamed(kind: Kind, name: string, field: string): string {
+  const named = /^(person|agent|service):/.test(name) ? name : `${kind}:${name}`;
+  if (isPrincipal(named)) return named;
+  throw new HoldpointError("invalid_input", `"${field}" is not a name: ${kind}:<name>, or the name alone.`);
+}
+
+export const agentSchema = z
+  .string()
+  .min(1)
+  .max(210)
+  .optional()
+  .meta({ description: "the agent; taken from the credential, and refused if it is another one" });
+
+function otherThan(field: string): HoldpointError {
+  return new HoldpointError("forbidden", `"${field}" is not whose credential this is.`, {
+    next: `Leave "${field}" out, or use the credential of whom it names.`,
+  });
+}
+
+/** With a credential: its principal, under its own name or its bare one. */
+export function isSelf(principal: string, named: string): boolean {
+  return named === principal || named === principal.slice(principal.indexOf(":") + 1);
+}
+
+/** `own`: whose it is, believed where nobody is authenticated and nobody is named. */
+export function agentOf({ principal }: Who, named: string | undefined, own?: string): string {
+  if (principal !== null) {
+    if (named !== undefined && !isSelf(principal, named)) throw otherThan("agent");
+    return principal;
+  }
+  if (named !== undefined) return principalNamed("agent", named, "agent");
+  if (own !== undefined) return own;
+  throw new HoldpointError("invalid_input", 'Without authentication, "agent" has to say who it is.', {
+    next: "Write agent:<name>, or the name alone.",
+  });
+}
+
+/** The same of a field that names who one is, where that may be left out. */
+export function selfOf(
+  { principal }: Who,
+  { named, kind, field }: { readonly named: string | undefined; readonly kind: Kind; readonly field: string },
+): string | undefined {
+  if (principal === null) return named === undefined ? undefined : principalNamed(kind, named, field);
+  if (named !== undefined && !isSelf(principal, named)) throw otherThan(field);
+  return principal;
+}

@@ -1,0 +1,118 @@
+/** What a workflow is created with, as it stands on the wire. */
+import { z } from "zod";
+import { HoldpointError } from "../core/errors.ts";
+import type { OutsideCheckpoint, OutsideCreation } from "../engine/outside/create-workflow.ts";
+import { principalNamed, selfOf } from "./agent.ts";
+import type { Who } from "./authenticate.ts";
+import { microsOf } from "./seed-surface.ts";
+import { json } from "./wire.ts";
+
+const name = z.string().min(1).max(210);
+const seconds = z.number().int().min(1).max(1e10);
+const MOST_CHECKPOINTS = 1_000;
+
+const approvers = z.strictObject({
+  quorum: z.number().int().min(1).max(1_000).optional(),
+  from: z.array(name).max(1_000).nullable().optional(),
+  veto: z.boolean().optional(),
+  separate: z.boolean().optional(),
+});
+
+const checkpointSchema = z.strictObject({
+  name: z.string().min(1).max(100),
+  checkpoint_id: z.string().min(1).max(100).optional(),
+  description: z.string().max(2_000).optional(),
+  requires_approval: z.boolean().optional(),
+  can_rollback: z.boolean().optional(),
+  timeout_seconds: seconds.nullable().optional().meta({ description: "300 unless set; null never runs out" }),
+  on_timeout: z.enum(["expire", "escalate", "extend"]).optional(),
+  approvers: approvers.optional(),
+});
+
+export const creationSchema = z.strictObject({
+  name: z.string().min(1).max(200),
+  description: z.string().max(10_000).nullish(),
+  checkpoint_names: z.array(z.string().min(1).max(100)).max(MOST_CHECKPOINTS).optional(),
+  checkpoints: z
+    .array(checkpointSchema)
+    .max(MOST_CHECKPOINTS)
+    .optional()
+    .meta({ description: "instead of checkpoint_names" }),
+  escrow_amount: z.number().min(0).max(1e9).nullish().meta({ description: "recorded; nothing is locked" }),
+  escrow_currency: z
+    .string()
+    .regex(/^[A-Z]{3,8}$/)
+    .default("USD"),
+  poster_id: name
+    .nullish()
+    .meta({ description: "whoever the credential is; refused if it is somebody else" }),
+  executor_id: name
+    .nullish()
+    .meta({ description: "the agent that drives it; whoever creates it unless set" }),
+  supervisor_id: name.nullish(),
+  input: json.optional(),
+  request_id: z.string().min(1).max(200).optional(),
+  attempts: z.number().int().min(1).max(1_000).optional(),
+  rollback_enabled: z.boolean().optional(),
+  on_irreversible: z.enum(["fail", "continue"]).optional(),
+});
+type Creation = z.output<typeof creationSchema>;
+
+/** Without what is not said. */
+function said<Fields extends object>(
+  fields: Fields,
+): { [Field in keyof Fields]: Exclude<Fields[Field], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+function checkpointOf(one: z.output<typeof checkpointSchema>): OutsideCheckpoint {
+  return said({
+    name: one.name,
+    id: one.checkpoint_id,
+    description: one.description,
+    requiresApproval: one.requires_approval,
+    canRollback: one.can_rollback,
+    timeoutSeconds: one.timeout_seconds,
+    onTimeout: one.on_timeout,
+    approvers: one.approvers === undefined ? undefined : said(one.approvers),
+  }) as OutsideCheckpoint;
+}
+
+function checkpointsOf({ checkpoint_names: names, checkpoints }: Creation) {
+  if (names !== undefined && checkpoints !== undefined)
+    throw new HoldpointError("invalid_input", "checkpoint_names and checkpoints exclude each other.");
+  return names ?? checkpoints?.map(checkpointOf);
+}
+
+function partiesOf(who: Who, { poster_id, executor_id, supervisor_id }: Creation) {
+  const poster = selfOf(who, { named: poster_id ?? undefined, kind: "person", field: "poster_id" });
+  const executor = executor_id == null ? undefined : principalNamed("agent", executor_id, "executor_id");
+  const supervisor =
+    supervisor_id == null ? undefined : principalNamed("person", supervisor_id, "supervisor_id");
+  const by = who.principal ?? executor ?? poster;
+  if (by === undefined)
+    throw new HoldpointError(
+      "invalid_input",
+      'Without authentication, "executor_id" has to say who drives it.',
+    );
+  return { by, poster, executor, supervisor };
+}
+
+function escrowOf({ escrow_amount: amount, escrow_currency: currency }: Creation) {
+  return amount == null ? undefined : { currency, micros: microsOf(amount) };
+}
+
+export function creationOf(who: Who, body: Creation): OutsideCreation {
+  return said({
+    name: body.name,
+    description: body.description ?? undefined,
+    input: body.input,
+    checkpoints: checkpointsOf(body),
+    escrow: escrowOf(body),
+    ...partiesOf(who, body),
+    requestId: body.request_id,
+    attempts: body.attempts,
+    rollbackEnabled: body.rollback_enabled,
+    onIrreversible: body.on_irreversible,
+  }) as OutsideCreation;
+}

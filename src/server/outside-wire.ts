@@ -1,0 +1,213 @@
+/** What an agent from outside is answered, and what it hands over at a checkpoint, on the wire. */
+import { z } from "zod";
+import type { OutsideAnswer, Permit } from "../engine/outside/answer.ts";
+import type { OutsideStand, Stood } from "../engine/outside/checkpoint.ts";
+import type { Compensation } from "../engine/outside/roll-back.ts";
+import { agentSchema } from "./agent.ts";
+import { receiptOnWire, receiptSchema } from "./routes/receipts.ts";
+import { workflowStatus } from "./seed-surface.ts";
+import { idSchema, json, time, timeOrNull, timeSchema } from "./wire.ts";
+
+const refusal = {
+  executed: z.literal(false),
+  by: z.string(),
+  code: z.string(),
+  reason: z.string(),
+  retry: z.boolean(),
+  next: z.string(),
+};
+
+export const answerSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("permitted").meta({ description: "perform it now, once, with these arguments" }),
+    action_id: z.string(),
+    effect_id: z.string(),
+    tool: z.string(),
+    key: z.string().meta({ description: "for the receiver: the same whenever one asks again" }),
+    args: json.meta({ description: "as approved; people or the policy may have changed them" }),
+    approved_by: z.array(z.string()),
+    notes: z.array(z.string()),
+    report_by: timeSchema,
+    execute_by: timeSchema.nullable(),
+  }),
+  z.object({
+    kind: z.literal("waiting").meta({ description: "people are asked" }),
+    action_id: z.string(),
+    approval_id: z.string(),
+    decide_by: timeSchema.nullable(),
+  }),
+  z.object({
+    kind: z.literal("refused").meta({ description: "for good" }),
+    action_id: z.string(),
+    approval_id: z.string().nullable(),
+    ...refusal,
+  }),
+  z.object({
+    kind: z.literal("held").meta({ description: "for now: ask again later" }),
+    action_id: z.string(),
+    ...refusal,
+  }),
+  z.object({
+    kind: z.literal("settled").meta({ description: "it has an outcome" }),
+    action_id: z.string(),
+    receipt: receiptSchema,
+    result: json,
+  }),
+]);
+
+function permitOnWire(permit: Permit) {
+  const { kind, action, effect, tool, key, args, approvedBy, notes, reportBy, executeBy } = permit;
+  return {
+    ...{ kind, action_id: action, effect_id: effect, tool, key, args },
+    approved_by: approvedBy,
+    notes,
+    report_by: time(reportBy),
+    execute_by: timeOrNull(executeBy),
+  };
+}
+
+export function answerOnWire(answer: OutsideAnswer) {
+  switch (answer.kind) {
+    case "permitted":
+      return permitOnWire(answer);
+    case "waiting": {
+      const { kind, action, approval, decideBy } = answer;
+      return { kind, action_id: action, approval_id: approval, decide_by: timeOrNull(decideBy) };
+    }
+    case "settled": {
+      const { kind, action, receipt, result } = answer;
+      return { kind, action_id: action, receipt: receiptOnWire(receipt), result };
+    }
+    default: {
+      const { kind, action, by, code, reason, retry, next } = answer;
+      const asked = answer.kind === "refused" ? { approval_id: answer.approval } : {};
+      return { kind, action_id: action, ...asked, executed: false, by, code, reason, retry, next };
+    }
+  }
+}
+
+const text = z.string().max(10_000);
+const object = z.record(z.string(), json);
+
+export const standSchema = z.strictObject({
+  checkpoint_id: z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({ description: "its id or name; one that nobody declared asks too" }),
+  execution_state: object.optional().meta({
+    description:
+      "agent_memory, api_calls, intermediate_outputs, decision_trace, resource_consumption; anything else is kept with the memory",
+  }),
+  summary: text.optional(),
+  decision_needed: text.optional(),
+  context: object.optional(),
+  recommendation: z.enum(["approve", "modify", "reject"]).optional(),
+  confidence: z.number().min(0).max(1).optional(),
+  confidence_scores: z.record(z.string(), z.number()).optional(),
+  inputs: object.optional(),
+  outputs: object.optional().meta({ description: "what people may modify" }),
+  artifacts: z.array(json).max(1_000).optional(),
+  next_steps: z.array(text).max(1_000).optional(),
+  risk: json.optional(),
+  request_id: z.string().min(1).max(200).optional(),
+  agent: agentSchema,
+});
+type Stand = z.output<typeof standSchema>;
+
+const NAMES: { readonly [field in keyof Stand]?: string } = {
+  checkpoint_id: "checkpoint",
+  execution_state: "executionState",
+  decision_needed: "decisionNeeded",
+  confidence_scores: "confidenceScores",
+  next_steps: "nextSteps",
+  request_id: "requestId",
+};
+
+export function standOf(body: Stand, agent: string): OutsideStand {
+  const fields = Object.entries({ ...body, agent }).filter(([, value]) => value !== undefined);
+  const named = fields.map(([field, value]) => [NAMES[field as keyof Stand] ?? field, value]);
+  return Object.fromEntries(named) as OutsideStand;
+}
+
+export const stoodSchema = z.object({
+  workflow_id: z.string(),
+  checkpoint_name: z.string(),
+  result: z.enum(["waiting", "passed", "decided"]).meta({
+    description: "people are asked; one may go on; or they have not agreed, see the workflow's last_decision",
+  }),
+  approval_id: z.string().nullable(),
+  snapshot_id: z.string().nullable(),
+  artifact_uri: z.string().nullable(),
+  status: workflowStatus,
+  attempt: z.number(),
+  message: z.string(),
+});
+
+const SAYS: { readonly [kind in Stood["kind"]]: string } = {
+  waiting: "Checkpoint reached - people are asked",
+  passed: "Checkpoint passed - go on",
+  decided: "Checkpoint decided - people have not agreed",
+};
+
+export function stoodOnWire(workflow: string, stood: Stood) {
+  const { kind, checkpoint, approval, snapshot, status, attempt } = stood;
+  return {
+    workflow_id: workflow,
+    checkpoint_name: checkpoint,
+    result: kind,
+    approval_id: approval,
+    snapshot_id: snapshot?.id ?? null,
+    artifact_uri: snapshot?.uri ?? null,
+    ...{ status, attempt },
+    message: SAYS[kind],
+  };
+}
+
+export const compensationSchema = z.object({
+  workflow_id: z.string(),
+  agent: z.string(),
+  undoes: z.string().meta({ description: "the action that it takes back" }),
+  tool: z.string(),
+  args: json,
+  result: json,
+  attempt: z.number(),
+  action_id: z.string().nullable().meta({ description: "its own action, once it was begun" }),
+  reason: z.string(),
+  by: z.string(),
+});
+
+export function compensationOnWire({ workflow, action, ...rest }: Compensation) {
+  return { workflow_id: workflow, action_id: action, ...rest };
+}
+
+const budgetMicros = z.string().regex(/^\d{1,30}$/);
+
+export const reportSchema = z.strictObject({
+  status: z.enum(["applied", "not_applied", "unknown"]),
+  result: json.optional().meta({ description: "of what was applied" }),
+  reason: text.optional().meta({ description: "why not, or why nobody knows" }),
+  spent: z
+    .record(z.string(), budgetMicros)
+    .optional()
+    .meta({ description: "what it really cost: micros, as text, by budget" }),
+  agent: agentSchema,
+});
+
+export const proposalSchema = z.strictObject({
+  tool: z.string().min(1).max(128),
+  args: json.optional(),
+  request_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "the identity of the action, for ever" }),
+  says: text.optional().meta({ description: "for the approvers, as the agent's own words" }),
+  acts_for: z.array(z.string().min(1).max(210)).max(100).optional().meta({
+    description: "principals for whom it is done; none of them decides about it",
+  }),
+  agent: agentSchema,
+});
+
+export const compensationParams = z.object({ id: idSchema, action: idSchema });

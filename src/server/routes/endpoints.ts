@@ -1,0 +1,203 @@
+/** Where the outside is told what happens. The secret of a webhook is answered once, when it is made. */
+import { z } from "zod";
+import type { LiveEndpoint, Target } from "../../core/message/endpoint-state.ts";
+import type { EndpointOffer } from "../../engine/message/check-endpoint.ts";
+import type { Endpoint, EndpointSummary } from "../../engine/message/endpoints.ts";
+import { operatorOf } from "../person.ts";
+import { created, ok, route } from "../route.ts";
+import { bySchema, idParams, time, timeSchema } from "../wire.ts";
+
+const target = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("webhook"), url: z.string() }),
+  z.object({ kind: z.literal("mail"), to: z.array(z.string()) }),
+]);
+const endpointSchema = z.object({
+  endpoint_id: z.string(),
+  status: z.enum(["on", "off", "removed"]),
+  name: z.string(),
+  target,
+  events: z.array(z.string()),
+  owner: z.string(),
+  added_at: timeSchema,
+  missed: z.number().meta({ description: "messages given up since one last arrived" }),
+  off: z.object({ at: timeSchema, by: z.string(), reason: z.string() }).nullable(),
+});
+const withSecret = endpointSchema.extend({
+  secret: z
+    .string()
+    .nullable()
+    .meta({ description: "what a webhook's messages are signed with; shown this once" }),
+});
+
+type Shown = Pick<
+  LiveEndpoint,
+  "status" | "name" | "target" | "events" | "owner" | "addedAt" | "missed" | "off"
+> & { readonly id: string };
+
+export function endpointOnWire(given: Endpoint | EndpointSummary) {
+  const { id, status, name, target: to, events, owner, addedAt, missed, off } = given as unknown as Shown;
+  return {
+    endpoint_id: id,
+    ...{ status, name, events, owner, missed },
+    target: to as Target,
+    added_at: time(addedAt),
+    off: off && { ...off, at: time(off.at) },
+  };
+}
+
+const text = z.string().min(1).max(2_000);
+const terms = {
+  url: text.optional().meta({ description: "of a webhook" }),
+  to: z
+    .array(z.string().min(1).max(400))
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: "of mail: addresses, person:, role:, group: or approvers" }),
+  events: z.array(z.string().min(1).max(100)).min(1).max(50).optional(),
+  name: z.string().min(1).max(100).optional(),
+  owner: z.string().min(1).max(210).optional(),
+};
+const word = z.strictObject({ reason: z.string().max(10_000).optional(), by: bySchema });
+
+/** Without what is not said. */
+function saidOf(body: { readonly [field: string]: unknown }, by: string): EndpointOffer {
+  const fields = Object.entries({ ...body, by }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(fields) as unknown as EndpointOffer;
+}
+
+const reasonOf = (reason: string | undefined) => (reason === undefined ? {} : { reason });
+
+export const endpointRoutes = [
+  route({
+    method: "GET",
+    path: "/api/endpoints",
+    summary: "Endpoints: webhooks and mail",
+    tag: "messages",
+    scope: "endpoints:read",
+    query: z.strictObject({ status: z.enum(["on", "off", "removed", "any"]).default("any") }),
+    answers: { 200: z.object({ endpoints: z.array(endpointSchema) }) },
+    handle: async ({ office, query }) =>
+      ok({ endpoints: (await office.endpoints.list(query)).map(endpointOnWire) }),
+  }),
+  route({
+    method: "POST",
+    path: "/api/endpoints",
+    summary: "Add a webhook, or people by mail",
+    tag: "messages",
+    scope: "endpoints:write",
+    body: z.strictObject({ ...terms, secret: z.string().min(1).max(200).optional(), by: bySchema }),
+    answers: { 201: withSecret },
+    whenLost: "none",
+    async handle({ office, who, body }) {
+      const added = await office.endpoints.add(saidOf(body, operatorOf(who, body.by)));
+      return created({ ...endpointOnWire(added), secret: added.secret });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/endpoints/{id}",
+    summary: "An endpoint",
+    tag: "messages",
+    scope: "endpoints:read",
+    params: idParams,
+    answers: { 200: endpointSchema },
+    handle: async ({ office, params }) => ok(endpointOnWire(await office.endpoints.get(params.id))),
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/endpoints/{id}",
+    summary: "Another address, other events, another name or owner; what is not named stays",
+    tag: "messages",
+    scope: "endpoints:write",
+    params: idParams,
+    body: z.strictObject({ ...terms, by: bySchema }),
+    answers: { 200: endpointSchema },
+    handle: async ({ office, who, params, body }) =>
+      ok(endpointOnWire(await office.endpoints.change(params.id, saidOf(body, operatorOf(who, body.by))))),
+  }),
+  route({
+    method: "POST",
+    path: "/api/endpoints/{id}/rotate",
+    summary: "A new secret for a webhook; the old one signs too for a while",
+    tag: "messages",
+    scope: "endpoints:write",
+    params: idParams,
+    body: z.strictObject({
+      overlap_seconds: z.number().int().min(0).max(2_592_000).optional(),
+      by: bySchema,
+    }),
+    answers: { 201: withSecret },
+    whenLost: "none",
+    async handle({ office, who, params, body }) {
+      const { overlap_seconds: overlap } = body;
+      const rotated = await office.endpoints.rotate(params.id, {
+        by: operatorOf(who, body.by),
+        ...(overlap === undefined ? {} : { overlapMs: overlap * 1_000 }),
+      });
+      return created({ ...endpointOnWire(rotated), secret: rotated.secret });
+    },
+  }),
+  ...(["off", "on"] as const).map((way) =>
+    route({
+      method: "POST",
+      path: `/api/endpoints/{id}/${way}`,
+      summary:
+        way === "off"
+          ? "Nothing is sent there until it is switched on; what was made waits"
+          : "Send there again, what waited first",
+      tag: "messages",
+      scope: "endpoints:write",
+      params: idParams,
+      body: word.default({}),
+      answers: { 200: endpointSchema },
+      whenLost: "repeat",
+      async handle({ office, who, params, body }) {
+        const said = { by: operatorOf(who, body.by), ...reasonOf(body.reason) };
+        const { endpoints } = office;
+        const turned =
+          way === "off" ? endpoints.switchOff(params.id, said) : endpoints.switchOn(params.id, said);
+        return ok(endpointOnWire(await turned));
+      },
+    }),
+  ),
+  route({
+    method: "POST",
+    path: "/api/endpoints/{id}/test",
+    summary: "Send a test message there now, and say what became of it",
+    tag: "messages",
+    scope: "endpoints:write",
+    params: idParams,
+    body: z.strictObject({ by: bySchema }).default({}),
+    answers: {
+      200: z.object({
+        message_id: z.string(),
+        arrived: z.boolean(),
+        status: z.number().nullable(),
+        problem: z.string().nullable(),
+      }),
+    },
+    async handle({ office, who, params, body }) {
+      const { message, ...outcome } = await office.endpoints.test(params.id, {
+        by: operatorOf(who, body.by),
+      });
+      return ok({ message_id: message, ...outcome });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/endpoints/{id}/remove",
+    summary: "Remove it for good; what waits for it is dropped",
+    tag: "messages",
+    scope: "endpoints:write",
+    params: idParams,
+    body: word.default({}),
+    answers: { 200: endpointSchema },
+    whenLost: "repeat",
+    async handle({ office, who, params, body }) {
+      const said = { by: operatorOf(who, body.by), ...reasonOf(body.reason) };
+      await office.endpoints.remove(params.id, said);
+      return ok(endpointOnWire(await office.endpoints.get(params.id)));
+    },
+  }),
+];

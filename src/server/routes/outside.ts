@@ -1,0 +1,241 @@
+/** What agents from outside do: propose and report what they perform themselves, and drive workflows. */
+import { z } from "zod";
+import { actionStream } from "../../core/stream.ts";
+import { standAt } from "../../engine/outside/checkpoint.ts";
+import { type OutsideProposal, proposeOutside, takeUp } from "../../engine/outside/propose.ts";
+import { reportOutcome } from "../../engine/outside/report.ts";
+import { compensationsOf, proposeUndo } from "../../engine/outside/roll-back.ts";
+import {
+  completeOutsideWorkflow,
+  failOutsideWorkflow,
+  startOutsideWorkflow,
+} from "../../engine/outside/workflows.ts";
+import { readState } from "../../engine/read-state.ts";
+import type { Runtime } from "../../engine/runtime.ts";
+import { workflowState } from "../../engine/workflow/workflows.ts";
+import { agentOf, agentSchema } from "../agent.ts";
+import type { Who } from "../authenticate.ts";
+import {
+  answerOnWire,
+  answerSchema,
+  compensationOnWire,
+  compensationParams,
+  compensationSchema,
+  proposalSchema,
+  reportSchema,
+  standOf,
+  standSchema,
+  stoodOnWire,
+  stoodSchema,
+} from "../outside-wire.ts";
+import { ok, route } from "../route.ts";
+import { workflowSchema } from "../seed-surface.ts";
+import { idParams, json, reasonSchema } from "../wire.ts";
+import { receiptOnWire, receiptSchema } from "./receipts.ts";
+import { standing } from "./workflows.ts";
+
+/** Where nobody is authenticated, whoever leaves out who they are is the agent whose workflow or action it is. */
+async function driverOf(runtime: Runtime, who: Who, named: string | undefined, id: string): Promise<string> {
+  return agentOf(who, named, who.principal === null ? (await workflowState(runtime, id)).agent : undefined);
+}
+
+async function performerOf(
+  runtime: Runtime,
+  who: Who,
+  named: string | undefined,
+  id: string,
+): Promise<string> {
+  if (who.principal !== null) return agentOf(who, named);
+  const state = await readState(runtime, actionStream(id));
+  return agentOf(who, named, state.phase === "none" ? "agent:unknown" : state.agent);
+}
+
+function proposalOf(body: z.output<typeof proposalSchema>, agent: string): OutsideProposal {
+  const { tool, args, request_id, says, acts_for } = body;
+  return {
+    ...{ tool, agent, args },
+    ...(request_id === undefined ? {} : { requestId: request_id }),
+    ...(says === undefined ? {} : { says }),
+    ...(acts_for === undefined ? {} : { requester: acts_for }),
+  };
+}
+
+const driven = z.strictObject({ agent: agentSchema }).default({});
+
+const actions = [
+  route({
+    method: "POST",
+    path: "/api/actions",
+    summary:
+      "Propose what one wants to perform oneself: a permit, a question to people, a refusal, or the receipt",
+    description:
+      "The same request_id with the same action gets the same answer, for ever; once people have agreed, that is the permit. A tool that this server has a function for is performed here.",
+    tag: "actions",
+    scope: "actions:propose",
+    body: proposalSchema,
+    answers: { 200: answerSchema },
+    async handle({ runtime, who, body }) {
+      const agent = agentOf(who, body.agent);
+      return ok(answerOnWire(await proposeOutside(runtime, proposalOf(body, agent))));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/actions/{id}/start",
+    summary: "Come back to what one proposed: the permit, once people have agreed",
+    tag: "actions",
+    scope: "actions:propose",
+    params: idParams,
+    body: driven,
+    answers: { 200: answerSchema },
+    whenLost: "repeat",
+    async handle({ runtime, who, params, body }) {
+      const agent = await performerOf(runtime, who, body.agent, params.id);
+      return ok(answerOnWire(await takeUp(runtime, params.id, agent)));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/actions/{id}/outcome",
+    summary: "Say what became of what one was permitted to perform; once, by the time in the permit",
+    tag: "actions",
+    scope: "actions:propose",
+    params: idParams,
+    body: reportSchema,
+    answers: {
+      200: z.object({
+        kind: z
+          .enum(["reported", "late"])
+          .meta({ description: "late: it is in doubt, and this is testimony" }),
+        action_id: z.string(),
+        receipt: receiptSchema,
+      }),
+    },
+    whenLost: "repeat",
+    async handle({ runtime, who, params, body }) {
+      const { status, result, reason, spent } = body;
+      const agent = await performerOf(runtime, who, body.agent, params.id);
+      const micros = Object.entries(spent ?? {}).map(([budget, text]) => [budget, BigInt(text)] as const);
+      const { kind, action, receipt } = await reportOutcome(runtime, {
+        ...{ action: params.id, agent, status },
+        ...(result === undefined ? {} : { result }),
+        ...(reason === undefined ? {} : { reason }),
+        ...(spent === undefined ? {} : { spent: Object.fromEntries(micros) }),
+      });
+      return ok({ kind, action_id: action, receipt: receiptOnWire(receipt) });
+    },
+  }),
+];
+
+const workflows = [
+  route({
+    method: "POST",
+    path: "/api/workflows/{id}/start",
+    summary: "Its agent begins",
+    tag: "workflows",
+    scope: "workflows:drive",
+    params: idParams,
+    body: driven,
+    answers: { 200: workflowSchema },
+    whenLost: "repeat",
+    async handle({ runtime, who, params: { id }, body }) {
+      const agent = await driverOf(runtime, who, body.agent, id);
+      await startOutsideWorkflow(runtime, id, { agent });
+      return standing(runtime, id);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/workflows/{id}/checkpoints",
+    summary:
+      "Its agent stands at a checkpoint: what it hands over is captured, and people are asked where it says so",
+    description:
+      "Under a request_id a checkpoint is reached once: asking again answers what became of it. The decision stands in the workflow's last_decision.",
+    tag: "workflows",
+    scope: "workflows:drive",
+    params: idParams,
+    body: standSchema,
+    answers: { 200: stoodSchema },
+    async handle({ runtime, who, params: { id }, body }) {
+      const agent = await driverOf(runtime, who, body.agent, id);
+      return ok(stoodOnWire(id, await standAt(runtime, id, standOf(body, agent))));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/workflows/{id}/actions",
+    summary: "Its agent proposes what it wants to perform in it",
+    tag: "workflows",
+    scope: "actions:propose",
+    params: idParams,
+    body: proposalSchema,
+    answers: { 200: answerSchema },
+    async handle({ runtime, who, params: { id }, body }) {
+      const agent = await driverOf(runtime, who, body.agent, id);
+      return ok(answerOnWire(await proposeOutside(runtime, { ...proposalOf(body, agent), workflow: id })));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/workflows/{id}/complete",
+    summary: "Its agent is done; refused while something that it has begun is open",
+    tag: "workflows",
+    scope: "workflows:drive",
+    params: idParams,
+    body: z.strictObject({ result: json.optional(), agent: agentSchema }).default({}),
+    answers: { 200: workflowSchema },
+    whenLost: "repeat",
+    async handle({ runtime, who, params: { id }, body }) {
+      const agent = await driverOf(runtime, who, body.agent, id);
+      await completeOutsideWorkflow(runtime, id, { agent, result: body.result });
+      return standing(runtime, id);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/workflows/{id}/fail",
+    summary: "Its agent gives it up; with `rollback_enabled` what it did is undone first",
+    tag: "workflows",
+    scope: "workflows:drive",
+    params: idParams,
+    body: z.strictObject({ reason: reasonSchema, agent: agentSchema }),
+    answers: { 200: workflowSchema },
+    whenLost: "repeat",
+    async handle({ runtime, who, params: { id }, body }) {
+      const agent = await driverOf(runtime, who, body.agent, id);
+      await failOutsideWorkflow(runtime, id, { agent, reason: body.reason });
+      return standing(runtime, id);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/workflows/{id}/compensations",
+    summary: "What its agent has to take back now, while it is sent back; at most one at a time",
+    tag: "workflows",
+    scope: "workflows:read",
+    params: idParams,
+    answers: { 200: z.object({ compensations: z.array(compensationSchema) }) },
+    async handle({ runtime, params }) {
+      await workflowState(runtime, params.id);
+      const found = await compensationsOf(runtime, params.id);
+      return ok({ compensations: found.map(compensationOnWire) });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/workflows/{id}/compensations/{action}/start",
+    summary: "Its agent takes that action back: an action of its own, permitted and reported like any other",
+    tag: "workflows",
+    scope: "actions:propose",
+    params: compensationParams,
+    body: driven,
+    answers: { 200: answerSchema },
+    whenLost: "repeat",
+    async handle({ runtime, who, params: { id, action: undoes }, body }) {
+      const agent = await driverOf(runtime, who, body.agent, id);
+      return ok(answerOnWire(await proposeUndo(runtime, id, { undoes, agent })));
+    },
+  }),
+];
+
+export const outsideRoutes = [...workflows, ...actions];

@@ -1,0 +1,134 @@
+/** The routes of the first surface, whose clients work as they are: a workflow made, listed and read; its approvals; figures. */
+import { z } from "zod";
+import { WORKFLOW_STATUSES } from "../../core/workflow/state.ts";
+import { getApproval, listApprovals } from "../../engine/approvals.ts";
+import { createOutsideWorkflow } from "../../engine/outside/create-workflow.ts";
+import { getWorkflow, listWorkflows } from "../../engine/workflow/operate-workflows.ts";
+import { creationOf, creationSchema } from "../creation.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
+import { ok, route } from "../route.ts";
+import {
+  createdOnWire,
+  createdSchema,
+  listedOnWire,
+  listedSchema,
+  pendingOnWire,
+  pendingSchema,
+  statsSchema,
+  submittedOnWire,
+  submittedSchema,
+  workflowSchema,
+} from "../seed-surface.ts";
+import { statsOf } from "../stats.ts";
+import { ballotSchema, submit } from "../submit.ts";
+import { surroundingsOf } from "../surroundings.ts";
+import { idParams } from "../wire.ts";
+import { standing } from "./workflows.ts";
+
+const WORKFLOWS = "workflows";
+const PENDING = "pending approvals";
+
+export const seedRoutes = [
+  route({
+    method: "POST",
+    path: "/api/workflows",
+    summary: "Create a workflow that an agent drives from outside, with its checkpoints",
+    description:
+      "`checkpoint_names` or, in full, `checkpoints`. `escrow_amount` is recorded, in dollars unless `escrow_currency` says otherwise; nothing is locked.",
+    tag: "workflows",
+    scope: "workflows:write",
+    body: creationSchema,
+    answers: { 200: createdSchema },
+    async handle({ runtime, who, body }) {
+      const id = await createOutsideWorkflow(runtime, creationOf(who, body));
+      return ok(createdOnWire(await getWorkflow(runtime, id)));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/workflows",
+    summary: "Workflows, newest first",
+    tag: "workflows",
+    scope: "workflows:read",
+    query: z.strictObject({
+      status: z.enum([...WORKFLOW_STATUSES, "any"]).default("any"),
+      order: z.enum(["oldest", "newest"]).default("newest"),
+      ...pageQuery,
+    }),
+    answers: {
+      200: z.object({ workflows: z.array(listedSchema), total: z.number(), next_cursor: nextCursor }),
+    },
+    async handle({ runtime, query }) {
+      const { store, tenant } = runtime;
+      const wanted = query.status === "any" ? WORKFLOW_STATUSES : [query.status];
+      const page = { status: query.status, order: query.order, ...pageOf(WORKFLOWS, query) };
+      const { items, next } = await listWorkflows(runtime, page);
+      const counts = await Promise.all(wanted.map((bucket) => store.count(tenant, WORKFLOWS, bucket)));
+      const total = counts.reduce((sum, count) => sum + count, 0);
+      return ok({ workflows: items.map(listedOnWire), total, next_cursor: sealCursor(WORKFLOWS, next) });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/workflows/{id}",
+    summary: "A workflow in full: where it stands, what it waits for, the last decision",
+    tag: "workflows",
+    scope: "workflows:read",
+    params: idParams,
+    answers: { 200: workflowSchema },
+    handle: ({ runtime, params }) => standing(runtime, params.id),
+  }),
+  route({
+    method: "GET",
+    path: "/api/approvals/pending",
+    summary: "What waits for people, oldest first, with what the agent gave for them to look at",
+    tag: "approvals",
+    scope: "approvals:read",
+    query: z.strictObject(pageQuery),
+    answers: {
+      200: z.object({
+        pending_approvals: z.array(pendingSchema),
+        total: z.number(),
+        next_cursor: nextCursor,
+      }),
+    },
+    async handle({ runtime, query }) {
+      const { items, next } = await listApprovals(runtime, pageOf(PENDING, query));
+      const pending = await Promise.all(
+        items.map(async ({ id }) => {
+          const approval = await getApproval(runtime, id);
+          return pendingOnWire(approval, await surroundingsOf(runtime, approval));
+        }),
+      );
+      const total = await runtime.store.count(runtime.tenant, "approvals", "pending");
+      return ok({ pending_approvals: pending, total, next_cursor: sealCursor(PENDING, next) });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/approvals/submit",
+    summary:
+      "APPROVED, MODIFIED with the fields that change, or REJECTED, as the person whose credential it is",
+    tag: "approvals",
+    scope: "approvals:decide",
+    body: ballotSchema,
+    answers: { 200: submittedSchema },
+    whenLost: "repeat",
+    async handle({ runtime, who, body }) {
+      await submit(runtime, who, body);
+      const approval = await getApproval(runtime, body.request_id);
+      const { workflow } = await surroundingsOf(runtime, approval);
+      const concerned = workflow === null ? null : await getWorkflow(runtime, workflow);
+      return ok(submittedOnWire(body.decision, { approval, workflow: concerned }));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/stats",
+    summary: "How many workflows there are by status, and how many approvals",
+    tag: "workflows",
+    scope: "workflows:read",
+    answers: { 200: statsSchema },
+    handle: async ({ runtime }) => ok(await statsOf(runtime)),
+  }),
+];

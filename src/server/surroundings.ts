@@ -1,0 +1,40 @@
+/** What an approval is asked in and with: its workflow, and what the agent gave for people to look at. */
+import { isHoldpointError } from "../core/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { actionStream } from "../core/stream.ts";
+import type { Approval } from "../engine/approvals.ts";
+import { openSnapshot } from "../engine/capture.ts";
+import { readState } from "../engine/read-state.ts";
+import type { Runtime } from "../engine/runtime.ts";
+
+type Place = Pick<Runtime, "store" | "tenant">;
+
+async function workflowOf(place: Place, { subject, action }: Approval): Promise<string | null> {
+  if (subject !== undefined) return subject.kind === "intent" ? null : subject.workflow;
+  const state = await readState(place, actionStream(action));
+  return state.phase === "none" ? null : (state.within?.workflow ?? null);
+}
+
+const objectOf = (value: Json): JsonObject => {
+  if (isJsonObject(value)) return value;
+  return value === null ? {} : { value };
+};
+
+/** A checkpoint's `context` if the agent gave one; of anything else, and without one, what stands for approval. */
+async function contextOf(place: Place, { subject, schema, args }: Approval): Promise<JsonObject> {
+  if (subject?.kind !== "checkpoint") return objectOf(args);
+  // A snapshot that was erased, or is broken, keeps nobody from seeing that something waits.
+  const snapshot = await openSnapshot(place, schema).catch((error: unknown) => {
+    if (isHoldpointError(error)) return {} as JsonObject;
+    throw error;
+  });
+  const shown = snapshot["approval_interface"];
+  const context = isJsonObject(shown) ? shown["context"] : undefined;
+  return isJsonObject(context) ? context : objectOf(args);
+}
+
+export type Surroundings = { readonly workflow: string | null; readonly context: JsonObject };
+
+export async function surroundingsOf(place: Place, approval: Approval): Promise<Surroundings> {
+  return { workflow: await workflowOf(place, approval), context: await contextOf(place, approval) };
+}
