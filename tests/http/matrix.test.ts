@@ -26,7 +26,8 @@ const OF_PEOPLE =
   /^(approvals:decide|effects:resolve|grants:write|switch:write|budgets:write|policies:write|alerts:acknowledge|people:write|keys:write)$/;
 
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
-const isStream = ({ path }: Listed): boolean => path === "/api/events";
+const STREAMS: readonly string[] = ["/api/events", "/api/intents/stream"];
+const isStream = ({ path }: Listed): boolean => STREAMS.includes(path);
 
 type Bearer = { readonly who: string; readonly role: Role; readonly text: string };
 
