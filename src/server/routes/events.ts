@@ -72,7 +72,7 @@ export function eventRoutes(desk: Desk) {
       tag: "events",
       scope: "any",
       query,
-      answers: { 200: "a stream of events" },
+      answers: { 200: "text/event-stream" },
       async handle({ who, office, query: asked, header, stillKnown }) {
         const kinds = kindsOf(who, asked.stream);
         const after = lastSeen(header("last-event-id"), asked.after);

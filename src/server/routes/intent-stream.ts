@@ -18,7 +18,7 @@ export function intentStreamRoutes(desk: Desk) {
       tag: "intents",
       scope: "intents:answer",
       query: z.strictObject({ agent: speaker }),
-      answers: { 200: "a stream of events" },
+      answers: { 200: "text/event-stream" },
       async handle({ who, office, query, stillKnown }) {
         const agent = checkRecipient(speakerOf(who, query.agent, "agent"));
         const takeOver = desk.admit({
