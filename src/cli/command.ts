@@ -19,11 +19,11 @@ export type Context = {
   readonly words: readonly string[];
   readonly json: boolean;
   readonly full: boolean;
-  /** Where the store is, or would be: a folder, or a database's address without its password. */
+  /** Where the store is, or would be: a folder, a database's address without its password, or a server's. */
   readonly folder: string;
   readonly hasStore: boolean;
   readonly hp: Holdpoint;
-  /** Who decides: the operating system's user. */
+  /** Who decides: the operating system's user, or whoever is logged in to a server. */
   readonly person: string;
   readonly now: number;
 };
@@ -38,6 +38,10 @@ export type Command = {
   readonly flags: Flags;
   /** Runs without a store too. */
   readonly storeless?: true;
+  /** Why it is not done at a distance; everything else is. */
+  readonly onlyHere?: string;
+  /** Is for no store at all, here or elsewhere. */
+  readonly placeless?: true;
   run(context: Context): Promise<number>;
 };
 
@@ -51,6 +55,10 @@ export const COMMON_FLAGS: Flags = {
   database: {
     value: "<url>",
     summary: "a PostgreSQL database instead of a folder; else HOLDPOINT_DATABASE",
+  },
+  server: {
+    value: "<url>",
+    summary: "a server instead of a store of this machine; else HOLDPOINT_SERVER, else what `login` keeps",
   },
   json: { summary: "JSON for programs: one document, or one line each for lists" },
   help: { summary: "what the command does, and its flags" },

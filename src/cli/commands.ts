@@ -18,7 +18,9 @@ import { init } from "./init.ts";
 import { intents } from "./intents.ts";
 import { journal } from "./journal.ts";
 import { keys } from "./keys.ts";
+import { login } from "./login.ts";
 import { loginLink } from "./login-link.ts";
+import { logout } from "./logout.ts";
 import { monitor } from "./monitor.ts";
 import { notifications } from "./notifications.ts";
 import { people } from "./people.ts";
@@ -44,6 +46,7 @@ import { stop } from "./stop.ts";
 import { verify } from "./verify.ts";
 import { views } from "./views.ts";
 import { welcome } from "./welcome.ts";
+import { whoami } from "./whoami.ts";
 import { workflows } from "./workflows.ts";
 
 export const COMMANDS: readonly Command[] = [
@@ -93,4 +96,7 @@ export const COMMANDS: readonly Command[] = [
   people,
   keys,
   loginLink,
+  login,
+  logout,
+  whoami,
 ];

@@ -206,6 +206,7 @@ export const demo: Command = {
     "`demo all` plays those four, and counts what it saved.",
     "`demo refund`: a model proposes, a policy file reviews, and over 1000 USD a person decides, from a second terminal or played.",
   ],
+  onlyHere: "it plays in a store of its own",
   flags: {
     without: { summary: "nobody looks: the mistake happens" },
     with: { summary: "a person looks, and it is corrected (unless another is chosen)" },

@@ -39,6 +39,7 @@ export const exportCommand: Command = {
   words: [],
   summary: "the whole journal as NDJSON, for the offline verifier",
   details: ["Check it anywhere, without Holdpoint: node verifier/verify.mjs journal.ndjson"],
+  onlyHere: "the whole journal is read where it is",
   flags: { out: { value: "<file>", summary: "write it there; it appears when it is whole" } },
   async run(context) {
     const out = flag(context, "out");

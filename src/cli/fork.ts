@@ -11,6 +11,7 @@ export const fork: Command = {
     "What was done until there is taken as done and not done again; everything after it happens anew, effects included. The first workflow is not touched.",
     "The command only says so; a process that has the definition does it.",
   ],
+  onlyHere: "whoever runs the definition does it",
   flags: { at: { value: "<checkpoint>", summary: "a checkpoint it has passed", required: true } },
   async run(context) {
     const { hp, terminal } = context;

@@ -77,6 +77,7 @@ export const init: Command = {
   words: ["<name>"],
   summary: "make a new project: a workflow, a test, and how to run them",
   details: ["Makes a folder of that name here. What is there already is never overwritten."],
+  onlyHere: "it makes a project in this folder",
   flags: {},
   storeless: true,
   async run({ terminal, json, words }) {

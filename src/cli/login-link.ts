@@ -27,6 +27,7 @@ export const loginLink: Command = {
     "The link works once, within ten minutes unless --for says otherwise; the session lasts twelve hours.",
     "Whoever has it is that person: hand it over where nobody else reads it.",
   ],
+  onlyHere: "a link is given by whoever looks after the store",
   flags: {
     url: { value: "<address>", summary: `the server's address; ${SERVER} unless set` },
     for: { value: "<span>", summary: "how long it can be used, such as 30m; at most a day" },

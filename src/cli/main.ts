@@ -8,6 +8,9 @@ import { CommandError, fileError, tell } from "./failure.ts";
 import { printFamily, printHelp, printOverview } from "./help.ts";
 import { openStore, placeOf, type StorePlace } from "./open-store.ts";
 import { type Line, parseLine } from "./parse-line.ts";
+import { relayed } from "./remote/relay.ts";
+import { remoteHoldpoint } from "./remote/remote.ts";
+import { clientFor, serverFor } from "./remote/server-place.ts";
 import { noteRestored } from "./restored.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -17,7 +20,7 @@ type Run = Extract<Line, { kind: "run" }>;
 function noStore(place: StorePlace, cause?: unknown): CommandError {
   const what = `There is no store at ${place.shown}.`;
   const next =
-    "A program that uses holdpoint() makes one; or name it: --data <folder> or HOLDPOINT_DATA, --database <url> or HOLDPOINT_DATABASE.";
+    "A program that uses holdpoint() makes one; or name it: --data <folder> or HOLDPOINT_DATA, --database <url> or HOLDPOINT_DATABASE; or use a server: --server <url>, or holdpoint login.";
   return new CommandError("no_store", what, next, cause);
 }
 
@@ -34,18 +37,41 @@ async function runOn(store: StorePlace, { command }: Run, context: Context): Pro
   }
 }
 
+type Place = Pick<Context, "folder" | "hasStore" | "hp" | "person">;
+
+function contextOf(terminal: Terminal, line: Run, place: Place): Context {
+  const { values, words } = line;
+  const flags = { json: isOn(line, "json"), full: isOn(line, "full") };
+  return { terminal, values, words, ...flags, ...place, now: Date.now() };
+}
+
+/** The same command at a server, as whoever is logged in there. */
+async function runThere(terminal: Terminal, line: Run, server: string): Promise<number> {
+  const client = clientFor(server);
+  const { principal } = await relayed(() => client.session.get());
+  const hp = remoteHoldpoint({ client, principal });
+  const place = { folder: server, hasStore: true, hp, person: principal ?? personHere() };
+  try {
+    return await line.command.run(contextOf(terminal, line, place));
+  } finally {
+    terminal.progress(null);
+  }
+}
+
 async function run(terminal: Terminal, line: Run): Promise<number> {
+  const server = serverFor(line.command, line.values);
+  return server === undefined ? runHere(terminal, line) : runThere(terminal, line, server);
+}
+
+async function runHere(terminal: Terminal, line: Run): Promise<number> {
   const store = placeOf(line.values);
   if (line.command.storeless !== true && !store.hasStore) throw noStore(store);
   const hp = openStore(store);
-  const { values, words } = line;
-  const flags = { json: isOn(line, "json"), full: isOn(line, "full") };
   const { shown: folder, hasStore } = store;
-  const place = { folder, hasStore, hp, person: personHere(), now: Date.now() };
-  const context: Context = { terminal, values, words, ...flags, ...place };
+  const context = contextOf(terminal, line, { folder, hasStore, hp, person: personHere() });
   try {
     const code = await runOn(store, line, context);
-    if (hasStore) await noteRestored(context, line.command);
+    if (hasStore && line.command.placeless !== true) await noteRestored(context, line.command);
     return code;
   } finally {
     terminal.progress(null);

@@ -101,6 +101,7 @@ export const monitor: Command = {
     "What it raises is told here, and listed by `holdpoint alerts`. Several that run under the same name are one monitor: each alert is told by one of them.",
     "In a pipe each line is tab-separated: time, raised or cleared, severity, alert, monitor, rule, subject, what it says, the approval of the checkpoint that it raised or -.",
   ],
+  onlyHere: "it watches in this process",
   flags: {},
   run: watch,
 };

@@ -73,6 +73,7 @@ export const restored: Command = {
   details: [
     "A store that is not the one its history was last written in lets nothing start until a person has acknowledged that. Without --acknowledge nothing is changed.",
   ],
+  onlyHere: "only somebody at the store can know",
   flags: {
     acknowledge: { summary: "programs may execute again; what was open is in doubt or refused" },
     reason: { value: "<text>", summary: "why, with --acknowledge; it is recorded" },

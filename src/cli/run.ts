@@ -233,6 +233,7 @@ export const run: Command = {
     "Progress goes to standard error, the result to standard output. Ctrl-C leaves the workflow where it is; the same request id goes on.",
     "--budget counts what tools declare to cost; a tool that declares nothing is not counted.",
   ],
+  onlyHere: "it runs the workflow in this process",
   flags: {
     input: { value: "<json>", summary: "what the workflow is given; {} unless set" },
     "request-id": { value: "<id>", summary: "names this run for ever: the same id finds it again" },

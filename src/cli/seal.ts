@@ -15,6 +15,7 @@ export const seal: Command = {
   details: [
     "A seal fixes everything before it. Kept where nobody who can write the store can reach it, it shows later whether the journal was cut or written anew: holdpoint verify --seal <file>",
   ],
+  onlyHere: "the key that signs is where the store is",
   flags: { out: { value: "<file>", summary: "write it there instead of printing it" } },
   async run(context) {
     const { hp, terminal } = context;

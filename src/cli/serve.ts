@@ -95,6 +95,7 @@ export const serve: Command = {
     "--definitions names a file whose default export declares tools and workflows: export default (hp) => { … }. The server then runs them too.",
     "Log lines go to standard error, one a request.",
   ],
+  onlyHere: "it is the server",
   flags: {
     host: { value: "<address>", summary: "the address it listens on; 127.0.0.1 unless set" },
     port: { value: "<n>", summary: "8000 unless set; 0 for any that is free" },

@@ -5,6 +5,7 @@ export const views: Command = {
   words: ["rebuild"],
   summary: "fold the lists again from the journal",
   details: ["Lists are only a view; the journal is never changed by this."],
+  onlyHere: "it is an operation of the store",
   flags: {},
   async run(context) {
     const { hp, terminal } = context;

@@ -4,7 +4,13 @@ import type { ListedRoute } from "../server/routes.ts";
 
 type Facts = NonNullable<ListedRoute["types"]>;
 export type RouteName = Facts["name"];
-type FactsOf<Name extends RouteName> = Extract<Facts, { readonly name: Name }>;
+/** Routes that are made together have one type with all their names. */
+type Holds<Fact, Name> = Fact extends { readonly name: infer Known }
+  ? Name extends Known
+    ? Fact
+    : never
+  : never;
+type FactsOf<Name extends RouteName> = Holds<Facts, Name>;
 
 /** A schema that was not given is any schema. */
 type Given<Schema> = z.ZodType extends Schema ? never : Schema;

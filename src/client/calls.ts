@@ -27,8 +27,17 @@ const text = <Name extends RouteName>(facts: CallFacts<Name>): CallFacts<Name> =
 
 export const CALLS = {
   workflows: {
+    create: body("POST /api/workflows"),
     list: query("GET /api/workflows"),
     get: alone("GET /api/workflows/{id}"),
+    stats: alone("GET /api/stats"),
+    start: body("POST /api/workflows/{id}/start"),
+    reach: body("POST /api/workflows/{id}/checkpoints"),
+    propose: body("POST /api/workflows/{id}/actions"),
+    complete: body("POST /api/workflows/{id}/complete"),
+    fail: body("POST /api/workflows/{id}/fail"),
+    compensations: alone("GET /api/workflows/{id}/compensations"),
+    compensate: body("POST /api/workflows/{id}/compensations/{action}/start"),
     timeline: alone("GET /api/workflows/{id}/timeline"),
     checkpoint: alone("GET /api/workflows/{id}/checkpoints/{checkpoint}"),
     cancel: body("POST /api/workflows/{id}/cancel"),
@@ -38,13 +47,21 @@ export const CALLS = {
   actions: {
     list: query("GET /api/actions"),
     get: alone("GET /api/actions/{id}"),
+    propose: body("POST /api/actions"),
+    start: body("POST /api/actions/{id}/start"),
+    report: body("POST /api/actions/{id}/outcome"),
     resolve: body("POST /api/effects/{id}/resolve"),
     wait: query("GET /api/actions/{id}/wait"),
   },
   approvals: {
     list: query("GET /api/approvals"),
+    pending: query("GET /api/approvals/pending"),
     get: alone("GET /api/approvals/{id}"),
+    submit: body("POST /api/approvals/submit"),
     vote: body("POST /api/approvals/{id}/votes"),
+    decideAll: body("POST /api/approvals/batch"),
+    delegate: body("POST /api/approvals/{id}/delegate"),
+    takeBack: body("POST /api/approvals/{id}/take-back"),
     extend: body("POST /api/approvals/{id}/extend"),
     revoke: body("POST /api/approvals/{id}/revoke"),
     cancel: body("POST /api/approvals/{id}/cancel"),
@@ -95,10 +112,29 @@ export const CALLS = {
     get: alone("GET /api/alerts/{id}"),
     acknowledge: body("POST /api/alerts/{id}/acknowledge"),
   },
+  endpoints: {
+    list: query("GET /api/endpoints"),
+    add: unkept(body("POST /api/endpoints")),
+    get: alone("GET /api/endpoints/{id}"),
+    change: body("PATCH /api/endpoints/{id}"),
+    rotate: unkept(body("POST /api/endpoints/{id}/rotate")),
+    switchOff: body("POST /api/endpoints/{id}/off"),
+    switchOn: body("POST /api/endpoints/{id}/on"),
+    test: body("POST /api/endpoints/{id}/test"),
+    remove: body("POST /api/endpoints/{id}/remove"),
+  },
+  messages: {
+    list: query("GET /api/messages"),
+    get: alone("GET /api/messages/{id}"),
+    retry: body("POST /api/messages/{id}/retry"),
+  },
   session: {
     open: unkept(body("POST /api/session")),
     get: alone("GET /api/session"),
     end: alone("DELETE /api/session"),
+    list: alone("GET /api/sessions"),
+    endOne: alone("DELETE /api/sessions/{id}"),
+    endAll: alone("DELETE /api/sessions"),
   },
   people: {
     list: alone("GET /api/people"),
@@ -120,9 +156,15 @@ export const CALLS = {
     health: alone("GET /api/health"),
     ready: alone("GET /api/ready"),
     metrics: text(alone("GET /metrics")),
+    library: query("GET /api/library"),
     openApi: alone("GET /api/openapi.json"),
   },
 } as const satisfies { readonly [resource: string]: { readonly [call: string]: CallFacts } };
 
-/** Pages for people, and what `client.events()` follows. */
-export const NO_CALL: readonly RouteName[] = ["GET /login", "GET /docs", "GET /api/events"];
+/** Pages for people, what `client.events()` follows, and the other stream, whose intents `client.intents.inbox` answers too. */
+export const NO_CALL: readonly RouteName[] = [
+  "GET /login",
+  "GET /docs",
+  "GET /api/events",
+  "GET /api/intents/stream",
+];

@@ -11,7 +11,14 @@ import { isJsonObject, type Json } from "./json.ts";
 import { remarking, remarksOf } from "./remarks.ts";
 import { type ApprovalTerms, approvalTerms, unmeetable } from "./stages.ts";
 import type { ToolRules } from "./tool-rules.ts";
-import { type PolicyInput, RISK_LEVELS, type Risk, type ShadowVerdict, type Verdict } from "./verdict.ts";
+import {
+  type PolicyInput,
+  RISK_LEVELS,
+  type Risk,
+  type RunLimitOf,
+  type ShadowVerdict,
+  type Verdict,
+} from "./verdict.ts";
 
 const MAX_ROUNDS = 5;
 
@@ -33,7 +40,12 @@ export type Review = {
   readonly shadow: readonly ShadowVerdict[];
 } & (
   | { readonly verdict: "approve" }
-  | { readonly verdict: "block"; readonly invalidRevision: boolean }
+  | {
+      readonly verdict: "block";
+      readonly invalidRevision: boolean;
+      /** A limit of the supervised run itself has blocked it. */
+      readonly limitOf?: RunLimitOf;
+    }
   | (ApprovalTerms & { readonly verdict: "escalate" })
 );
 
@@ -88,6 +100,11 @@ function ask(rules: Reviewer, input: PolicyInput): Verdict {
   }
 }
 
+/** A policy in code may say anything there. */
+function limitIn({ limitOf }: { readonly limitOf?: RunLimitOf }): { readonly limitOf?: RunLimitOf } {
+  return limitOf === "run" || limitOf === "usual" ? { limitOf } : {};
+}
+
 function conclude(
   verdict: Exclude<Verdict, { verdict: "revise" }>,
   args: Json,
@@ -99,7 +116,7 @@ function conclude(
     case "approve":
       return { ...said, verdict: "approve" };
     case "block":
-      return { ...said, verdict: "block", invalidRevision: false };
+      return { ...said, verdict: "block", invalidRevision: false, ...limitIn(verdict) };
     case "escalate":
       return { ...said, ...(approvalTerms(verdict) as ApprovalTerms), verdict: "escalate" };
   }

@@ -56,10 +56,13 @@ export type OnTimeout = "expire" | "escalate" | "extend";
 /** One of several stages, as a policy writes it. */
 export type StageRule = Partial<ApproverRule> & { readonly decideWithinMs?: number };
 
+/** Whose limit it is that no policy has said: one that the program set for its run, or the usual one where nobody counts. */
+export type RunLimitOf = "run" | "usual";
+
 /** What a policy says of an action. */
 export type Verdict =
   | (Remarks & { readonly verdict: "approve"; readonly reason?: string })
-  | (Remarks & { readonly verdict: "block"; readonly reason: string })
+  | (Remarks & { readonly verdict: "block"; readonly reason: string; readonly limitOf?: RunLimitOf })
   | (Remarks & { readonly verdict: "revise"; readonly set: JsonObject; readonly reason: string })
   | (Remarks & {
       readonly verdict: "escalate";

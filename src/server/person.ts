@@ -9,6 +9,8 @@ function believed(named: string | undefined, field: string): string {
   if (named === undefined)
     throw new HoldpointError("invalid_input", `Without authentication, "${field}" has to say who it is.`);
   const person = asPerson(named);
+  if (/^(agent|service):/.test(named))
+    throw new HoldpointError("invalid_input", `"${field}" is a program's name; only people do this.`);
   if (!isPrincipal(person)) throw new HoldpointError("invalid_input", `"${field}" is not a person's name.`);
   return person;
 }
@@ -38,6 +40,7 @@ export function operatorOf(who: Who, named: string | undefined): string {
 
 /** Any principal: a program may take back what it asked. */
 export function principalOf(who: Who, named: string | undefined): string {
+  if (who.principal === null && isPrincipal(named)) return named;
   if (who.principal === null || isPerson(who.principal)) return personOf(who, named);
   if (named !== undefined && named !== who.principal)
     throw new HoldpointError("forbidden", `"by" is not the program whose credential this is.`);

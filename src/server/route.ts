@@ -62,6 +62,9 @@ export type Asked<
   readonly stillKnown: () => Promise<boolean>;
 };
 
+/** What an answer is that is not JSON. */
+export type Media = "text/event-stream" | "text/html" | "text/plain";
+
 type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
   readonly method: Method;
   /** With parameters in braces: `/api/workflows/{id}`. */
@@ -72,8 +75,8 @@ type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** By status; a text for what is not JSON. Problems are added to all. */
-  readonly answers: { readonly [status: number]: Schema | string };
+  /** By status. Problems are added to all. */
+  readonly answers: { readonly [status: number]: Schema | Media };
   /**
    * Of a POST, when a request under the same Idempotency-Key was begun and its process died: `repeat` what is the same when it
    * is done twice, or say that it is not known. `none`: its answer must not be kept.
@@ -106,7 +109,7 @@ export type Route = ScopedRoute | PublicRoute;
 type Known = {
   readonly method: Method;
   readonly path: `/${string}`;
-  readonly answers: { readonly [status: number]: Schema | string };
+  readonly answers: { readonly [status: number]: Schema | Media };
 };
 export type Typed<Fact extends Known, Query extends Schema, Body extends Schema> = Route & {
   readonly types?: {

@@ -10,10 +10,12 @@ import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
+import { intentStreamRoutes } from "./routes/intent-stream.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
+import { libraryRoutes } from "./routes/library.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { outsideRoutes } from "./routes/outside.ts";
@@ -54,6 +56,7 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...alertRoutes,
     ...eventRoutes(desk),
     ...waitRoutes(desk),
+    ...intentStreamRoutes(desk),
     ...endpointRoutes,
     ...messageRoutes,
     ...sessionRoutes(hands),
@@ -62,6 +65,7 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...keyRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
+    ...libraryRoutes,
   ];
 }
 

@@ -44,6 +44,7 @@ const WORDS = new Set(
     "errors",
     "intent/state",
     "json",
+    "message/message-state",
     "principal",
     "roster",
     "scopes",

@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import { holds } from "../../src/core/grant/condition.ts";
 import type { Verdict } from "../../src/core/verdict.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { runCli } from "../cli/bench.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 type Pay = { readonly amount: number };
@@ -16,14 +17,15 @@ const rule = ({ args }: { args: Pay }): Verdict => ({
 });
 
 function till(context: TestContext, policy: (call: { args: Pay }) => Verdict = rule) {
-  const hp = temporaryFolder(context).open();
+  const folder = temporaryFolder(context);
+  const hp = folder.open();
   const pay = hp.gate<Pay, unknown>({ name: "pay", policy: policy as never, run: () => null });
   const ask = async (amount: number): Promise<string> => {
     const answer = await pay({ amount }, { requestId: `pay ${amount}`, waitMs: 0 });
     return answer.executed === false ? (answer.approval ?? "") : "";
   };
   const by = (amount: number) => ({ by: amount % 2 === 0 ? "person:ann" : "person:bob" });
-  return { hp, ask, by };
+  return { hp, ask, by, folder };
 }
 
 const TIMES = [0, 1, 2, 3, 4, 5];
@@ -32,6 +34,23 @@ async function covers(hp: Holdpoint, amount: number): Promise<boolean> {
   const { suggestions } = await hp.policies.suggest({ min: 3 });
   return suggestions.some(({ when }) => holds(when, { amount }));
 }
+
+test("a grant is not offered for what several people are asked about", async (context) => {
+  const { hp, ask } = till(context);
+  for (const n of TIMES)
+    for (const by of ["person:ann", "person:bob"]) await hp.approvals.approve(await ask(600 + n), { by });
+  const staged = till(context, () => ({ verdict: "escalate", stages: [{}, {}], rule: "staged" }));
+  for (const n of TIMES)
+    for (const by of ["person:ann", "person:bob"])
+      await staged.hp.approvals.approve(await staged.ask(600 + n), { by });
+  for (const { policies } of [hp, staged.hp]) {
+    const { suggestions } = await policies.suggest({ min: 3 });
+    assert.partialDeepStrictEqual(suggestions[0]?.letThrough, { total: 6, ofSeveral: 6, weekly: 0 });
+  }
+  const { out } = await runCli(staged.folder, ["policy", "suggest", "--min", "3"]);
+  assert.match(out, /No grant answers these: they ask several people/);
+  assert.ok(!out.includes("grants give"));
+});
 
 test("an approval that was taken back is not one to build on", async (context) => {
   const { hp, ask, by } = till(context);

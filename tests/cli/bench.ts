@@ -8,7 +8,12 @@ export const BIN = join(ROOT, "bin/holdpoint.mjs");
 
 export type Ran = { readonly code: number | null; readonly out: string; readonly err: string };
 export type Place = Pick<Folder, "path" | "keyFile">;
-type Options = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly uid?: number };
+type Options = {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  readonly uid?: number;
+  readonly stdio?: ["pipe" | "ignore", "pipe", "pipe"];
+};
 
 export function environment(place: Place): NodeJS.ProcessEnv {
   const { NO_COLOR: _plain, DEBUG: _loud, NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;

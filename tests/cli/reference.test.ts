@@ -63,10 +63,13 @@ test("the page explains every exit code and every code of its own", () => {
   assert.deepEqual(Object.fromEntries(ownCodes), OWN_CODES);
 });
 
-test("only welcome, what makes a store of its own, and what reads files, run without one", () => {
+test("only welcome, what makes a store of its own, what reads files, and what is about logins, run without one", () => {
   const storeless = COMMANDS.filter((command) => command.storeless === true);
   assert.deepEqual(
     storeless.map((command) => command.name),
-    ["welcome", "init", "demo", "run", "serve", "policy check", "policy explain", "policy test"],
+    [
+      ...["welcome", "init", "demo", "run", "serve", "policy check", "policy explain", "policy test"],
+      ...["login", "logout", "whoami"],
+    ],
   );
 });

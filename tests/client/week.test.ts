@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
 import { wallClock } from "../../src/engine/clock.ts";
-import { endpointsOf } from "../../src/engine/message/endpoints.ts";
-import { messagesOf } from "../../src/engine/message/messages.ts";
+import { notificationsOf } from "../../src/engine/message/notifications.ts";
 import { everybody } from "../../src/server/authenticate.ts";
 import { createDesk } from "../../src/server/events/desk.ts";
 import { createMetrics } from "../../src/server/metrics/metrics.ts";
@@ -28,11 +27,7 @@ async function slowServer(t: TestContext) {
   const tenants = createTenants(async (tenant) => ({
     tenant,
     runtime,
-    endpoints: endpointsOf(
-      async () => runtime,
-      () => assert.fail("nothing is sent here"),
-    ),
-    messages: messagesOf(async () => runtime),
+    ...notificationsOf(async () => runtime, { environment: () => undefined, render: () => [] }),
     wake: () => undefined,
     close: () => process.close(),
   }));

@@ -11,6 +11,7 @@ import { issue, revoke } from "../../src/engine/identity/keys.ts";
 import { addPerson, getPerson, setStanding } from "../../src/engine/identity/people.ts";
 import { getBudget } from "../../src/engine/operate.ts";
 import type { Runtime } from "../../src/engine/runtime.ts";
+import { LIBRARY_VERBS, scopeOfVerb } from "../../src/server/library.ts";
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { bodyFields, bodySchemaOf, type Listed, listRoutes } from "./listed.ts";
 import { addressOf, bodyOf, hasIds, type Ids, idsOf, unknownIds } from "./requests.ts";
@@ -26,7 +27,8 @@ const OF_PEOPLE =
   /^(approvals:decide|effects:resolve|grants:write|switch:write|budgets:write|policies:write|alerts:acknowledge|people:write|keys:write)$/;
 
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
-const isStream = ({ path }: Listed): boolean => path === "/api/events";
+const isStream = ({ operation }: Listed): boolean =>
+  JSON.stringify(operation.responses).includes("text/event-stream");
 
 type Bearer = { readonly who: string; readonly role: Role; readonly text: string };
 
@@ -164,6 +166,17 @@ test("every route", async (t) => {
         assert.notEqual(answer.status, 401, label);
         assert.ok(answer.status < 500, label);
       }
+  });
+
+  await t.test("that answers for the library asks for the scope of each verb", async () => {
+    for (const role of ROLES) {
+      const { text } = await issue(site.own, { principal: "agent:reader", name: role, roles: [role], by });
+      for (const verb of LIBRARY_VERBS) {
+        const answer = await bench.ask(`/api/library?verb=${verb}`, { headers: bearer(text) });
+        const may = ROLE_SCOPES[role].includes(scopeOfVerb(verb));
+        assert.equal(isScopeRefusal(answer), !may, `${role}, ${verb}: ${answer.text}`);
+      }
+    }
   });
 
   await t.test("knows nothing of another tenant: what is there is as if it were nowhere", async () => {

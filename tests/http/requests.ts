@@ -50,6 +50,9 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
   "POST /api/intents": () => ({ intent_type: "task", to_agent: "agent://doer" }),
 };
 
+/** What has to be said in the query. */
+const QUERIES: { readonly [name: string]: string } = { "GET /api/library": "?verb=approvals.list" };
+
 export const hasIds = ({ path }: Listed): boolean => path.includes("{");
 
 export function idsOf({ path, name }: Listed, world: World): Ids {
@@ -61,10 +64,11 @@ export function idsOf({ path, name }: Listed, world: World): Ids {
 }
 
 export function addressOf({ path, name }: Listed, ids: Ids): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => {
     const value = ids[parameter] ?? assert.fail(`${name} has no case for its parameter "${parameter}"`);
     return encodeURIComponent(value);
   });
+  return `${filled}${QUERIES[name] ?? ""}`;
 }
 
 /** Nothing of the same kind has this id, anywhere. */

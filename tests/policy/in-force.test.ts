@@ -89,12 +89,54 @@ describe("a version of a policy", () => {
     await until(hp, ["house: ended 1", "house: ended 1", "house: used 1"]);
   });
 
-  test("of a run is taken once, however many runs go by it", async (context) => {
+  test("of a run is in force while the run goes on and no longer, once however many go by it", async (context) => {
     const hp = temporaryFolder(context).open();
     const policy = { policy: "runs", default: "approve" } as const;
-    for (const id of ["a", "b"])
-      await hp.supervise({ id, goal: GOAL, tools: [], policy: { ...policy }, model: scripted(FINAL) });
+    const answers: (() => void)[] = [];
+    const slow = () =>
+      new Promise<{ text: string }>((resolve) =>
+        answers.push(() => resolve({ text: JSON.stringify(FINAL) })),
+      );
+    const run = (id: string) =>
+      hp.supervise({ id, goal: GOAL, tools: [], policy: { ...policy }, model: scripted(slow) });
+    const [one, two] = [run("a"), run("b")];
+    while (answers.length < 2) await new Promise<void>((resolve) => setTimeout(resolve, 5));
     assert.deepEqual(await standings(hp), ["runs: used 1"]);
+    answers[0]?.();
+    await Promise.race([one, two]);
+    assert.deepEqual(await standings(hp), ["runs: used 1"], "the other run goes by it");
+    answers[1]?.();
+    await Promise.all([one, two]);
+    assert.deepEqual(await standings(hp), ["runs: ended 1"]);
+    const again = run("c");
+    while (answers.length < 3) await new Promise<void>((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual(await standings(hp), ["runs: used 1"]);
+    answers[2]?.();
+    await again;
+    assert.deepEqual(await standings(hp), ["runs: ended 1"]);
+  });
+
+  test("of a run's file is out of force with the last run that goes by it; the next run reads the file anew", async (context) => {
+    const folder = temporaryFolder(context);
+    const hp = folder.open();
+    const policy = fileIn(folder, named("runs"));
+    const run = () => hp.supervise({ goal: GOAL, tools: [], policy, model: scripted(FINAL) });
+    await Promise.all([run(), run()]);
+    assert.deepEqual(await standings(hp), ["runs: ended 1"]);
+    fileIn(folder, named("runs", "description: newer\n"));
+    await run();
+    assert.deepEqual(await standings(hp), ["runs: ended 1", "runs: ended 1"]);
+  });
+
+  test("of a run that could not begin is not in force", async (context) => {
+    const hp = temporaryFolder(context).open();
+    const policy = { policy: "runs", default: "approve" } as const;
+    hp.workflow("taken", async () => null);
+    const run = (name: string) =>
+      hp.supervise({ name, goal: GOAL, tools: [], policy, model: scripted(FINAL) });
+    await run("first");
+    await assert.rejects(run("taken"), { code: "tool_conflict" });
+    assert.deepEqual(await standings(hp), ["runs: ended 1"]);
   });
 
   test("opened together with the first effects is told of once, with the epoch", async () => {

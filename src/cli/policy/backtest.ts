@@ -19,6 +19,7 @@ export const policyBacktest: Command = {
     "First comes what people rejected or changed and the policy would let through without asking.",
     "The policy is asked alone. Where a tool also has one of its own in code, the stricter of both will count.",
   ],
+  onlyHere: "it goes over the whole journal",
   flags: {
     since: SINCE,
     limit: {

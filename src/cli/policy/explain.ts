@@ -56,7 +56,7 @@ export const policyExplain: Command = {
   storeless: true,
   async run(context) {
     const { input, tool, told } = await askedOf(context);
-    const chosen = await policiesFor(context, told);
+    const { chosen, gone } = await policiesFor(context, told);
     const validate = await validatorFor(tool?.schema ?? null);
     for (const [index, { policy, by, words }] of chosen.entries()) {
       const { name, digest } = policy;
@@ -68,6 +68,7 @@ export const policyExplain: Command = {
         recorded: told?.said ?? null,
         isWhole: told?.isWhole ?? true,
         hasSchema: tool?.schema != null,
+        gone,
         ...explain(document, policy, input, validate),
       };
       if (context.json) context.terminal.json(explained);

@@ -104,9 +104,10 @@ function moneyWords({ money, withoutCost, count, amount }: Transition, field: st
   return words.length === 0 ? "" : `  (${words.join("; ")})`;
 }
 
-function printMissing(terminal: Terminal, { missing }: BacktestReport): void {
+function printMissing(terminal: Terminal, { missing, limited }: BacktestReport): void {
   const { erased, gone, unreviewed, partHistory, decisions } = missing;
   const lines = [
+    [limited, "refused by limits of the supervised run itself, which hold whatever a policy says"],
     [erased, "could not be replayed: what was proposed or said of it was erased"],
     [gone, "could not be replayed: the arguments were kept apart and are gone"],
     [unreviewed, "had not come before any policy: held, a duplicate, or withdrawn first"],

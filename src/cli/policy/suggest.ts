@@ -37,6 +37,15 @@ function say(terminal: Terminal, text: string, indent = "", style: Style = []): 
   for (const line of lines) terminal.line(indent + terminal.paint(style, line.trimEnd()));
 }
 
+/** A grant is one person's word: it answers nothing that several are asked about. */
+function grantWords({ letThrough: { ofSeveral, weekly, total } }: Suggestion): string {
+  const several = "ask several people, by a quorum or in stages";
+  if (weekly === 0)
+    return `No grant answers these: they ${several}, and a grant is one person's. To grant them, a rule that asks one person has to come first.`;
+  const some = ofSeveral === 0 ? "" : `; not for ${ofSeveral} of the ${total}, which ${several}`;
+  return `As a grant, which ends by itself and can be taken back${some}:`;
+}
+
 function print(terminal: Terminal, suggestion: Suggestion, where: string): void {
   const sections = sectionsOn(terminal, true);
   terminal.line();
@@ -45,8 +54,8 @@ function print(terminal: Terminal, suggestion: Suggestion, where: string): void 
   sections.field("asked by", suggestion.askedBy.join(", "));
   if (suggestion.open.length > 0) sections.field("left open", `any ${suggestion.open.join(", ")}`);
   sections.field("back-test", backtestWords(suggestion));
-  say(terminal, "As a grant, which ends by itself and can be taken back:", "  ");
-  paste(terminal, [grantLine(suggestion, where)]);
+  say(terminal, grantWords(suggestion), "  ");
+  if (suggestion.letThrough.weekly > 0) paste(terminal, [grantLine(suggestion, where)]);
   const narrow = "As a rule. An approve rule does not outrank the rules that asked: narrow those as well.";
   say(terminal, narrow, "  ");
   paste(terminal, ruleLines(suggestion));
@@ -69,6 +78,7 @@ export const policySuggest: Command = {
   details: [
     "Grouped by tool and agent, and as narrow as what was approved: numbers between the lowest and the highest, and below everything that was not; texts among those that were; no other arguments. What is too different each time is left open, and named.",
   ],
+  onlyHere: "it goes over the whole journal",
   flags: {
     since: SINCE,
     min: { value: "<n>", summary: `how many approvals a suggestion takes; ${DEFAULT_MIN} unless set` },

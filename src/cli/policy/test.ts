@@ -40,6 +40,7 @@ export const policyTest: Command = {
   details: [
     "Of refunds.yaml they stand in refunds.test.yaml. Without a file, all that are found in this folder and below it.",
   ],
+  onlyHere: "it reads files of this machine",
   flags: {
     tools: {
       value: "<file>",

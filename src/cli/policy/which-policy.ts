@@ -16,6 +16,9 @@ export type Chosen = {
   readonly words: string;
 };
 
+/** `gone`: digests of documents that were asked at the time and are no longer kept. */
+export type Choice = { readonly chosen: readonly Chosen[]; readonly gone: readonly string[] };
+
 export function noStore(folder: string, what: string): CommandError {
   return new CommandError("no_store", `There is no store at ${folder}.`, what);
 }
@@ -42,21 +45,36 @@ async function keptUnder({ hp }: Context, digest: string): Promise<KeptPolicy | 
   }
 }
 
-async function keptFor(context: Context, { said }: Told): Promise<readonly KeptPolicy[]> {
-  const found = await Promise.all(documentsNamed(said).map((digest) => keptUnder(context, digest)));
-  return found.flatMap((one) => one ?? []);
+type Found = { readonly kept: readonly KeptPolicy[]; readonly gone: readonly string[] };
+
+async function keptFor(context: Context, { said }: Told): Promise<Found> {
+  const named = documentsNamed(said);
+  const found = await Promise.all(named.map((digest) => keptUnder(context, digest)));
+  // What an entry only may mean by a document's digest is gone only where it says that it is one.
+  const isDocument = said.documents !== undefined || said.document !== undefined;
+  const gone = isDocument ? named.filter((_, index) => found[index] === undefined) : [];
+  return { kept: found.flatMap((one) => one ?? []), gone };
 }
 
-async function byVerdict(context: Context, told: Told): Promise<readonly Chosen[]> {
-  const kept = await keptFor(context, told);
-  if (kept.length === 0)
-    throw new CommandError(
+/** Nothing can be explained: what decided is not kept, or never was a document. */
+function noneKept({ action, said }: Told, gone: readonly string[]): CommandError {
+  const digests = gone.map(shortDigest).join(", ");
+  if (gone.length > 0)
+    return new CommandError(
       "usage",
-      `No policy document was asked about ${told.action}: what decided is in code.`,
+      `The policy documents that were asked about ${action} are no longer kept: ${digests}.`,
       ANOTHER,
     );
+  const what =
+    said.limitOf === undefined ? "what decided is in code" : "a limit of the supervised run decided";
+  return new CommandError("usage", `No policy document was asked about ${action}: ${what}.`, ANOTHER);
+}
+
+async function byVerdict(context: Context, told: Told): Promise<Choice> {
+  const { kept, gone } = await keptFor(context, told);
+  if (kept.length === 0) throw noneKept(told, gone);
   const words = "the version that the verdict names";
-  return kept.map((one) => ({ policy: compiled(one), by: "verdict", words }));
+  return { chosen: kept.map((one) => ({ policy: compiled(one), by: "verdict", words })), gone };
 }
 
 const newest = (versions: readonly ListedVersion[]): ListedVersion | undefined =>
@@ -77,28 +95,27 @@ async function inForce(context: Context, versions: readonly ListedVersion[]): Pr
 }
 
 /** Of an action that documents were asked about: what their names stand for by now. */
-async function byNow(context: Context, told: Told | null): Promise<readonly Chosen[]> {
+async function byNow(context: Context, told: Told | null): Promise<Choice> {
   if (!context.hasStore) throw noStore(context.folder, "Name a policy's file: --policy <file>");
   const versions = await context.hp.policies.list();
-  const names = new Set((told === null ? [] : await keptFor(context, told)).map(({ name }) => name));
-  if (names.size === 0) return inForce(context, versions);
+  const { kept, gone } = told === null ? { kept: [], gone: [] } : await keptFor(context, told);
+  const names = new Set(kept.map(({ name }) => name));
+  if (names.size === 0) return { chosen: await inForce(context, versions), gone };
   const each = [...names].map((name) =>
     inForce(
       context,
       versions.filter((one) => one.name === name),
     ),
   );
-  return (await Promise.all(each)).flat();
+  return { chosen: (await Promise.all(each)).flat(), gone };
 }
 
 /** `told`: what the journal has of the action; null of one that is written down. */
-export function policiesFor(
-  context: Context,
-  told: Told | null,
-): Promise<readonly Chosen[]> | readonly Chosen[] {
+export async function policiesFor(context: Context, told: Told | null): Promise<Choice> {
   const file = flag(context, "policy");
   if (file !== undefined && isOn(context, "now"))
     throw new CommandError("usage", "--policy and --now are two policies.", "Leave one of them out.");
-  if (file !== undefined) return [{ policy: loadPolicy(context, file), by: "file", words: `from ${file}` }];
+  if (file !== undefined)
+    return { chosen: [{ policy: loadPolicy(context, file), by: "file", words: `from ${file}` }], gone: [] };
   return told === null || isOn(context, "now") ? byNow(context, told) : byVerdict(context, told);
 }

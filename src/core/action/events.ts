@@ -3,7 +3,7 @@ import type { Json } from "../json.ts";
 import type { MoneyJson } from "../money.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
-import type { Risk, ShadowVerdict } from "../verdict.ts";
+import type { Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
 import type { Within } from "./within.ts";
 
 /** Where the arguments that ran came from. */
@@ -43,6 +43,8 @@ export type ReviewFacts = Versions & {
   readonly verdict: "approve" | "block" | "escalate";
   readonly rule: string;
   readonly reason: string;
+  /** It was blocked by a limit of the supervised run itself, and by no policy. */
+  readonly limitOf?: RunLimitOf;
   /** Only of older entries: one of the documents, where code was asked beside it. */
   readonly document?: string;
   /** The highest, where several policies score; absent where none does. */

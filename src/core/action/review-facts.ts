@@ -18,7 +18,8 @@ export function remarksIn({ risk, risks, shadow }: Review): Pick<ReviewFacts, "r
 
 export function reviewFacts(answer: Review, rules: ToolRules): ReviewFacts {
   const { verdict, rule, reason } = answer;
-  return { verdict, rule, reason, ...versionsOf(rules), ...remarksIn(answer) };
+  const limit = answer.verdict === "block" && answer.limitOf !== undefined ? { limitOf: answer.limitOf } : {};
+  return { verdict, rule, reason, ...limit, ...versionsOf(rules), ...remarksIn(answer) };
 }
 
 /**

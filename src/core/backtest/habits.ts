@@ -11,8 +11,11 @@ const MOST_ROUNDS = 20;
 export const isYes = ({ decision }: Sample): boolean => decision === "approved";
 export const isNo = ({ decision }: Sample): boolean => decision === "rejected" || decision === "edited";
 
+/** When people said so; when they were asked is no habit of theirs. */
+export const decidedAt = ({ at, decidedAt: decided }: Sample): number => decided ?? at;
+
 export function daysOf(samples: readonly Sample[]): number {
-  return new Set(samples.map(({ at }) => Math.floor(at / DAY_MS))).size;
+  return new Set(samples.map((sample) => Math.floor(decidedAt(sample) / DAY_MS))).size;
 }
 
 export function peopleOf(samples: readonly Sample[]): readonly string[] {

@@ -36,6 +36,8 @@ export type Heard =
       readonly args: Json;
       readonly argsDigest: string;
       readonly rule: string;
+      /** More than one of them has to agree, at once or in stages. */
+      readonly ofSeveral: boolean;
     })
   /** An approval that was given was taken back before it was used. */
   | {

@@ -1,4 +1,5 @@
 /** What an approval's entries mean to a replay: what people said of an action. Checkpoints and questions are no actions. */
+import { isJsonObject, type JsonObject } from "../json.ts";
 import type { Deck, Heard, PersonDecision, Question } from "./heard.ts";
 import { bodyIn, type TapeEntry } from "./tape.ts";
 
@@ -15,6 +16,10 @@ function listed(by: unknown): readonly string[] {
   return typeof by === "string" ? [by] : [];
 }
 
+function isOfSeveral({ approvers, stages }: JsonObject): boolean {
+  return stages !== undefined || (isJsonObject(approvers) && approvers["quorum"] !== 1);
+}
+
 function ask(deck: Deck, entry: TapeEntry): Heard | undefined {
   const body = bodyIn(entry);
   if (body === null) return { kind: "lost", at: entry.at, what: "decision" };
@@ -26,7 +31,8 @@ function ask(deck: Deck, entry: TapeEntry): Heard | undefined {
   const isEdit = one.edited === argsDigest && one.asked !== argsDigest;
   one.asked = argsDigest;
   deck.questions.set(entry.id, { action, editedDigest: isEdit ? argsDigest : null });
-  return { kind: "asked", action, args: body["args"] ?? null, argsDigest, rule: String(body["rule"]) };
+  const about = { args: body["args"] ?? null, argsDigest, rule: String(body["rule"]) };
+  return { kind: "asked", action, ...about, ofSeveral: isOfSeveral(body) };
 }
 
 function decide(entry: TapeEntry, question: Question, decision: PersonDecision): Heard {

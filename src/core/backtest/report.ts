@@ -67,6 +67,8 @@ export type BacktestReport = {
   readonly actions: number;
   readonly compared: number;
   readonly changed: number;
+  /** Of those compared: refused by limits of the supervised run itself, which hold whatever the policy says. */
+  readonly limited: number;
   readonly transitions: readonly Transition[];
   readonly people: readonly PeopleRow[];
   /** People rejected or changed them, and the policy would let them through without asking: most of all worth a look. */

@@ -10,12 +10,17 @@ import { isArtifactRef } from "../stored-value.ts";
 import type { Heard, PersonDecision, RecordedAction } from "./heard.ts";
 
 export type Sample = {
+  /** When it was proposed. */
   readonly at: number;
   /** null: kept apart, or no object; what they were is not looked at. */
   readonly args: JsonObject | null;
   readonly argsDigest: string;
   /** The rule that asked. */
   readonly rule: string;
+  /** It asked for more than one person: nobody grants that alone. */
+  readonly ofSeveral: boolean;
+  /** When people decided; null while it waits. */
+  decidedAt: number | null;
   /** What became of the question; null while it waits. */
   decision: PersonDecision | null;
   by: readonly string[];
@@ -55,12 +60,12 @@ function replace({ samples }: Group, before: Sample | undefined): void {
   else samples.splice(samples.lastIndexOf(before), 1);
 }
 
-function add(samples: Samples, { action, args, argsDigest, rule }: HeardOf<"asked">): void {
+function add(samples: Samples, { action, args, argsDigest, rule, ofSeveral }: HeardOf<"asked">): void {
   const group = groupOf(samples, action);
   replace(group, samples.open.get(action));
   const looked = isJsonObject(args) && !isArtifactRef(args) ? args : null;
-  const open = { decision: null, by: [], isChanged: false };
-  const sample = { at: action.at, args: looked, argsDigest, rule, ...open };
+  const open = { decidedAt: null, decision: null, by: [], isChanged: false };
+  const sample = { at: action.at, args: looked, argsDigest, rule, ofSeveral, ...open };
   group.samples.push(sample);
   samples.open.set(action, sample);
 }
@@ -72,10 +77,11 @@ const isTakenBack = ({ decision, by }: HeardOf<"decided">): boolean =>
 function decide(samples: Samples, heard: HeardOf<"decided">): void {
   const sample = samples.open.get(heard.action);
   if (sample === undefined || isTakenBack(heard)) return;
-  const { decision, by, approval, editedDigest } = heard;
+  const { decision, by, approval, editedDigest, now } = heard;
   const isOther = editedDigest !== null && editedDigest !== sample.argsDigest;
   sample.decision = decision === "approved" && isOther ? "edited" : decision;
   sample.by = by;
+  sample.decidedAt = now;
   if (decision === "approved") samples.given.set(approval, sample);
 }
 

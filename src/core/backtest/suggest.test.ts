@@ -13,12 +13,17 @@ type Given = {
   readonly decision: Sample["decision"];
   readonly by?: string;
   readonly day?: number;
+  /** The same day unless set. */
+  readonly decidedOn?: number;
+  readonly ofSeveral?: boolean;
 };
 
 function samplesOf(given: readonly Given[], agent = "agent:support"): Samples {
   const samples = openSamples(null);
-  const list = given.map(({ args, decision, by, day }, index) => ({
+  const list = given.map(({ args, decision, by, day, decidedOn, ofSeveral = false }, index) => ({
     at: (day ?? index) * DAY,
+    decidedAt: decision === null ? null : (decidedOn ?? day ?? index) * DAY,
+    ofSeveral,
     args,
     argsDigest: "",
     rule: "large",
@@ -50,6 +55,27 @@ describe("what people's decisions support", () => {
     const [one, ...rest] = suggested(times(50, (i) => yes(5 + (i % 121))));
     assert.equal(one?.when, `args.amount_usd >= 5 && args.amount_usd <= 54 && ${ONLY}`);
     assert.deepEqual([one?.approved, one?.letThrough.total, one?.keptOut, rest.length], [50, 50, 0, 0]);
+  });
+
+  test("is no habit where all of it was decided in one afternoon, however long it had waited", () => {
+    assert.deepEqual(whens(times(50, (i) => ({ ...yes(i), day: i, decidedOn: 60 }))), []);
+    const [one] = suggested(times(50, (i) => ({ ...yes(i), day: 1, decidedOn: 60 + (i % 3) })));
+    assert.deepEqual([one?.days, one?.first, one?.last], [3, 60 * DAY, 62 * DAY]);
+  });
+
+  test("says how much of it several people are asked about, and grants as much as one person may", () => {
+    const both = (several: (i: number) => boolean) =>
+      suggested(times(50, (i) => ({ ...yes(10), day: Math.floor(i / 25), ofSeveral: several(i) })));
+    const [all] = both(() => true);
+    assert.partialDeepStrictEqual(all?.letThrough, { total: 50, ofSeveral: 50, weekly: 0 });
+    const [some] = both((i) => i % 5 === 0);
+    assert.partialDeepStrictEqual(some?.letThrough, { total: 50, ofSeveral: 10, weekly: 40 });
+    assert.deepEqual(
+      some?.letThrough.sums.map(({ weekly }) => weekly),
+      [400],
+    );
+    const [none] = both(() => false);
+    assert.partialDeepStrictEqual(none?.letThrough, { ofSeveral: 0, weekly: 50 });
   });
 
   test("stays below everything that they rejected or changed", () => {

@@ -7,7 +7,7 @@
  *     rule would judge it.
  */
 import { visible } from "../visible.ts";
-import { daysOf, type Found, foundIn, isNo, isYes, numberAt, peopleOf } from "./habits.ts";
+import { daysOf, decidedAt, type Found, foundIn, isNo, isYes, numberAt, peopleOf } from "./habits.ts";
 import type { Condition } from "./narrow.ts";
 import type { Group, Sample, Samples } from "./samples.ts";
 
@@ -31,9 +31,11 @@ export type Suggestion = {
     readonly total: number;
     /** Nobody had decided these: they wait, expired or were withdrawn. */
     readonly undecided: number;
-    /** The most that people approved within seven days: how often somebody asks is no reason to grant more. */
+    /** Asked of several people, by a quorum or in stages: what one person grants does not answer these. */
+    readonly ofSeveral: number;
+    /** Of the others, the most that people approved within seven days: how often somebody asks is no reason to grant more. */
     readonly weekly: number;
-    /** Numbers that are bounded: their sum over all, and the most that was approved within seven days. */
+    /** Numbers that are bounded: their sum over all, and the most of what one person may grant within seven days. */
     readonly sums: readonly {
       readonly field: string;
       /** As an expression spells it. */
@@ -66,19 +68,21 @@ function weekly(samples: readonly Sample[], of: (sample: Sample) => number): num
 function letThroughBy({ samples }: Group, { covers, bounded }: Found): Suggestion["letThrough"] {
   const met = samples.filter(covers);
   const agreed = met.filter(isYes);
+  const grantable = agreed.filter(({ ofSeveral }) => !ofSeveral);
   const sums = bounded.map((place) => {
     const of = (sample: Sample) => numberAt(sample, place) || 0;
     const sum = met.reduce((total, sample) => total + of(sample), 0);
-    return { field: place.field, path: place.path, sum, weekly: weekly(agreed, of) };
+    return { field: place.field, path: place.path, sum, weekly: weekly(grantable, of) };
   });
   const undecided = met.length - agreed.length;
-  return { total: met.length, undecided, weekly: weekly(agreed, () => 1), sums };
+  const ofSeveral = met.filter((sample) => sample.ofSeveral).length;
+  return { total: met.length, undecided, ofSeveral, weekly: weekly(grantable, () => 1), sums };
 }
 
 function suggestionOf(group: Group, found: Found): Suggestion {
   const { tool, agent, samples } = group;
   const { yes, when, conditions, open, covers } = found;
-  const times = yes.map(({ at }) => at);
+  const times = yes.map(decidedAt);
   return {
     ...{ tool, agent, conditions, when, open },
     approved: yes.length,

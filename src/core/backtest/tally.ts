@@ -39,7 +39,7 @@ export type TallyOptions = {
 export type Tally = {
   readonly options: TallyOptions;
   readonly sought: Sought | null;
-  readonly counts: Mutable<Pick<BacktestReport, "actions" | "compared" | "changed">> &
+  readonly counts: Mutable<Pick<BacktestReport, "actions" | "compared" | "changed" | "limited">> &
     Mutable<Omit<BacktestReport["missing"], "unreviewed">>;
   readonly sums: Map<string, Sum>;
   readonly people: Map<PersonDecision, Mutable<PeopleRow>>;
@@ -53,7 +53,8 @@ export type Tally = {
 };
 
 export function openTally(options: TallyOptions): Tally {
-  const counts = { actions: 0, compared: 0, changed: 0, erased: 0, gone: 0, partHistory: 0, decisions: 0 };
+  const none = { erased: 0, gone: 0, partHistory: 0, decisions: 0 };
+  const counts = { actions: 0, compared: 0, changed: 0, limited: 0, ...none };
   const lists = { changes: [], dangers: [], left: { changes: 0, dangers: 0 } };
   const sought = options.amount === null ? null : seek(options.amount);
   const kept = { sums: new Map(), people: new Map(), compared: new WeakMap(), given: new Map() };
@@ -95,12 +96,17 @@ const isAskedAnyway = (review: RecordedReview, candidate: Review): boolean =>
 const isLeftAlone = ({ within }: RecordedAction, candidate: Review): boolean =>
   within !== null && within.undoes !== null && isGeneral(candidate);
 
+/** What a run's own limits refused they refuse whatever the policy says; the usual ones, unless it counts the calls itself. */
+const isLimited = ({ limitOf }: RecordedReview, { countsCalls }: Answer): boolean =>
+  limitOf === "run" || (limitOf === "usual" && !countsCalls);
+
 type InPlace = { readonly to: Side; readonly digest: string };
 
 /** What would come of the answer where the action stands. */
-function inPlace({ action, review }: Reviewed, { candidate, digest }: Answer): InPlace {
+function inPlace({ action, review }: Reviewed, answer: Answer): InPlace {
+  const { candidate, digest } = answer;
   const revised = candidate.revisions.length > 0;
-  if (isLeftAlone(action, candidate))
+  if (isLeftAlone(action, candidate) || isLimited(review, answer))
     return { to: sideOf(review as Side, review.revised), digest: review.argsDigest };
   if (isAskedAnyway(review, candidate))
     return { to: { verdict: "escalate", rule: review.rule, reason: review.reason, revised }, digest };
@@ -118,6 +124,8 @@ export type Answer = {
   readonly digest: string;
   readonly isWhole: boolean;
   readonly args: Json;
+  /** The candidate has limits of its own for the tool. */
+  readonly countsCalls: boolean;
 };
 
 export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void {
@@ -133,6 +141,7 @@ export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void
   tally.compared.set(action, one);
   tally.counts.compared += 1;
   if (!isWhole) tally.counts.partHistory += 1;
+  if (isLimited(review, answer)) tally.counts.limited += 1;
   if (isSame) return;
   countChange(tally, one);
 }
@@ -253,7 +262,7 @@ function transitionOf({ from, to, count, started, money, amount }: Sum): Transit
 }
 
 export function reportOf(tally: Tally, policy: BacktestReport["policy"]): BacktestReport {
-  const { actions, compared, changed, erased, gone, partHistory, decisions } = tally.counts;
+  const { actions, compared, changed, limited, erased, gone, partHistory, decisions } = tally.counts;
   const rows = [...tally.sums.values()].map(transitionOf);
   return {
     policy,
@@ -261,6 +270,7 @@ export function reportOf(tally: Tally, policy: BacktestReport["policy"]): Backte
     actions,
     compared,
     changed,
+    limited,
     transitions: rows.sort((a, b) => b.count - a.count || (a.from + a.to < b.from + b.to ? -1 : 1)),
     people: ORDER.flatMap((decision) => tally.people.get(decision) ?? []).filter(({ total }) => total > 0),
     dangers: tally.dangers.map(changeOf),

@@ -114,6 +114,22 @@ const killSwitch = ({ body }: Bodies, id: string): Facts => ({
   reason: body["reason"],
 });
 
+const intent = ({ first, body }: Bodies, id: string): Facts => ({
+  intent: id,
+  intent_type: first["intentType"],
+  to: first["to"],
+  from: first["from"],
+  payload: first["payload"],
+  request_id: first["requestId"],
+  correlation: first["correlation"],
+  parent: first["parent"],
+  approval: first["approval"],
+  deadline: time(first["deadline"]),
+  by: body["by"],
+  data: body["data"],
+  reason: body["reason"],
+});
+
 const budget = ({ body }: Bodies, id: string): Facts => ({
   budget: id,
   effect: body["effect"],
@@ -149,6 +165,11 @@ export const ANNOUNCED: ReadonlyMap<string, Saying> = new Map([
   ["alert.cleared", say("Alert is over", alert)],
   ["workflow.completed", say("Workflow completed", workflow)],
   ["workflow.failed", say("Workflow failed", workflow)],
+  ["intent.sent", say("Asked of an agent", intent)],
+  ["intent.completed", say("Intent completed", intent)],
+  ["intent.failed", say("Intent failed", intent)],
+  ["intent.timed_out", say("Nobody answered in time", intent)],
+  ["intent.cancelled", say("Intent taken back", intent)],
   ["switch.stopped", say("Stopped by the kill switch", killSwitch)],
   ["switch.released", say("Released by the kill switch", killSwitch)],
   ["budget.refused", say("Over budget", budget)],
@@ -158,6 +179,7 @@ export const ANNOUNCED: ReadonlyMap<string, Saying> = new Map([
 /** What it is called: the tool, the workflow, the rule, the scope. */
 function nameOf({ kind, id }: StreamRef, first: JsonObject): string {
   if (kind === "alert") return `${String(first["rule"])}: ${String(first["subject"])}`;
+  if (kind === "intent") return String(first["intentType"]);
   const name = kind === "action" || kind === "approval" ? first["tool"] : first["name"];
   return typeof name === "string" ? name : id;
 }

@@ -6,9 +6,8 @@
  */
 import { canonicalJson } from "../canonical-json.ts";
 import type { Json, JsonObject } from "../json.ts";
-import type { PastCall, PolicyInput } from "../verdict.ts";
+import type { PastCall, PolicyInput, Verdict } from "../verdict.ts";
 import type { PolicyDocument } from "./document.ts";
-import type { Answer } from "./terms.ts";
 import { FINAL, matchesGlob } from "./tool-pattern.ts";
 
 export const USUAL_CALLS = 2;
@@ -49,10 +48,12 @@ export function startedCalls(input: PolicyInput, past: readonly PastCall[]): rea
   return past.filter((call) => call.generation === workflow?.generation && STARTED.has(call.status));
 }
 
-const block = (rule: string, reason: string): Answer => ({ verdict: "block", rule, reason });
+type Blocked = Extract<Verdict, { readonly verdict: "block" }>;
+
+const block = (rule: string, reason: string): Blocked => ({ verdict: "block", rule, reason });
 const times = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-export function notAllowed(input: PolicyInput): Answer {
+export function notAllowed(input: PolicyInput): Blocked {
   return block("tools:not_allowed", `${input.tool} is not among the tools that this policy allows`);
 }
 
@@ -61,7 +62,7 @@ export function overCount(
   input: PolicyInput,
   { toolCalls, calls }: NonNullable<ToolLimits["counts"]>,
   started: readonly PastCall[],
-): Answer | undefined {
+): Blocked | undefined {
   if (started.length >= toolCalls)
     return block("limit:tool_calls", `${started.length} tool calls were made, and ${toolCalls} are allowed`);
   const same = started.filter(({ tool }) => tool === input.tool).length;
@@ -84,7 +85,7 @@ export function isRepeat(
   input: PolicyInput,
   { repeats }: NonNullable<ToolLimits["counts"]>,
   started: readonly PastCall[],
-): Answer | undefined {
+): Blocked | undefined {
   const usual = input.effectClass === "read" ? USUAL_REPEATS_OF_A_READ : USUAL_REPEATS;
   const allowed = repeats ?? usual;
   const same = started.filter(({ tool }) => tool === input.tool);

@@ -8,6 +8,7 @@ import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
 import type { KnownTool } from "./known-tool.ts";
+import { checkNever } from "./lint-never.ts";
 import { checkReach } from "./lint-reach.ts";
 import { checkSet } from "./lint-set.ts";
 import { nearest } from "./nearest.ts";
@@ -254,6 +255,7 @@ export function lint(shop: Workshop): void {
   checkOutcome(shop, document.default, ["default"]);
   checkIds(shop);
   for (const [index, rule] of (document.rules ?? []).entries()) checkRule(shop, rule, index);
+  checkNever(shop);
   checkReach(shop);
   checkTools(shop);
   checkRisk(shop);

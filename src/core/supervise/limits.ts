@@ -8,7 +8,7 @@
 import { isRepeat, overCount, startedCalls, type ToolLimits, USUAL_CALLS } from "../policy/limits.ts";
 import { remarking } from "../remarks.ts";
 import { isVerdict } from "../stricter.ts";
-import type { PolicyInput, Verdict } from "../verdict.ts";
+import type { PolicyInput, RunLimitOf, Verdict } from "../verdict.ts";
 import { FINAL_TOOL } from "./turn.ts";
 
 /** Of one tool in one run: how often, and how often with the same arguments. */
@@ -30,6 +30,18 @@ export const LIMITS: Omit<RunLimits, "tools"> = { steps: 8, toolCalls: 5, second
 export type RunGuard = (input: PolicyInput, said: Verdict) => Verdict;
 
 type Counts = NonNullable<ToolLimits["counts"]>;
+
+/** Whose a limit is, by the rule that it speaks as. */
+function limitOf(
+  { tools = {} }: Pick<RunLimits, "tools">,
+  tool: string,
+  rule: string | undefined,
+): RunLimitOf {
+  const { calls, repeats } = Object.hasOwn(tools, tool) ? (tools[tool] ?? {}) : {};
+  if (rule === "limit:calls") return calls === undefined ? "usual" : "run";
+  if (rule === "limit:repeats") return repeats === undefined ? "usual" : "run";
+  return "run";
+}
 
 function countsFor(
   { toolCalls, tools = {} }: Pick<RunLimits, "toolCalls" | "tools">,
@@ -54,9 +66,10 @@ export function runGuard(
     if (input.tool === FINAL_TOOL || !isVerdict(said) || said.verdict === "block") return said;
     const counts = countsFor(limits, input.tool, isCounted(input.tool));
     const started = startedCalls(input, input.history).filter(({ tool }) => tool !== FINAL_TOOL);
-    const over = overCount(input, counts, started);
-    if (over !== undefined) return remarking(over, said);
-    const repeat = said.verdict === "revise" ? undefined : isRepeat(input, counts, started);
-    return repeat === undefined ? said : remarking(repeat, said);
+    const isFinished = said.verdict !== "revise";
+    const over =
+      overCount(input, counts, started) ?? (isFinished ? isRepeat(input, counts, started) : undefined);
+    if (over === undefined) return said;
+    return remarking({ ...over, limitOf: limitOf(limits, input.tool, over.rule) }, said);
   };
 }

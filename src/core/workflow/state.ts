@@ -54,6 +54,8 @@ export type PendingCheckpoint = {
   readonly canRollback: boolean;
   readonly snapshot: Snapshot;
   readonly irreversible: readonly Irreversible[];
+  /** The entry that says so. */
+  readonly seq: number;
   /** The monitor that has raised it; absent where the definition has reached it. */
   readonly monitor?: string;
   readonly requestId?: string;
@@ -69,7 +71,16 @@ export type LastDecision = {
   readonly at: number;
   /** As they are from then on; large ones as a reference. */
   readonly outputs: Json;
+  /** The entry in which the checkpoint was reached. */
+  readonly reachedSeq: number;
   readonly requestId?: string;
+};
+
+/** How many snapshots were captured, checkpoints asked, and decisions made. */
+export type CheckpointTally = {
+  readonly snapshots: number;
+  readonly questions: number;
+  readonly decisions: number;
 };
 
 export type Rollback = {
@@ -111,6 +122,7 @@ export type LiveWorkflow = CreatedBody & {
   readonly pending: PendingCheckpoint | null;
   readonly passed: readonly PassedCheckpoint[];
   readonly lastDecision: LastDecision | null;
+  readonly tally: CheckpointTally;
   /** The one under way. */
   readonly rollback: Rollback | null;
   /** The last one that ended, with what it left behind. */
@@ -151,6 +163,7 @@ function created(body: CreatedBody, { at, seq }: RecordedEvent): LiveWorkflow {
     pending: null,
     passed: passedBefore(body),
     lastDecision: null,
+    tally: { snapshots: 0, questions: 0, decisions: 0 },
     rollback: null,
     rolledBack: null,
     irreversible: [],
@@ -288,7 +301,7 @@ function decided(state: LiveWorkflow, event: WorkflowEventOf<"checkpoint.decided
   const { op, approval, decision, by, reason, outputs } = event.body;
   const named = pending.requestId === undefined ? {} : { requestId: pending.requestId };
   const about = { checkpoint: pending.name, op, approval };
-  const last = { ...about, decision, by, reason, at: when.at, outputs, ...named };
+  const last = { ...about, decision, by, reason, at: when.at, outputs, reachedSeq: pending.seq, ...named };
   const heard = { ...state, pending: null, lastDecision: last };
   if (decision !== "approved" && decision !== "modified") return heard;
   const { name, snapshot } = pending;
@@ -305,13 +318,14 @@ function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: Recor
   switch (event.type) {
     case "checkpoint.reached": {
       const { op, name, approval, canRollback, snapshot, irreversible } = event.body;
-      const terms = { approval, canRollback, snapshot, irreversible };
+      const terms = { approval, canRollback, snapshot, irreversible, seq: when.seq };
       const pending = { op, name, ...terms, ...namedIn(event.body) };
       return moved({ ...said(state, 1, 1), pending }, "awaiting_approval");
     }
     case "checkpoint.raised": {
       const { op, name, approval, canRollback, snapshot, irreversible, monitor } = event.body;
-      const pending = { op, name, approval, canRollback, snapshot, irreversible, monitor };
+      const terms = { approval, canRollback, snapshot, irreversible, seq: when.seq };
+      const pending = { op, name, ...terms, monitor };
       return moved({ ...state, pending }, "awaiting_approval");
     }
     case "checkpoint.passed": {
@@ -365,11 +379,27 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
   }
 }
 
+const CAPTURING: ReadonlySet<string> = new Set([
+  "checkpoint.reached",
+  "checkpoint.raised",
+  "checkpoint.passed",
+]);
+
+function counted(tally: CheckpointTally, type: string): CheckpointTally {
+  const isDecision = type === "checkpoint.decided";
+  if (!isDecision && !CAPTURING.has(type)) return tally;
+  return {
+    snapshots: tally.snapshots + (isDecision ? 0 : 1),
+    questions: tally.questions + (isDecision || type === "checkpoint.passed" ? 0 : 1),
+    decisions: tally.decisions + (isDecision ? 1 : 0),
+  };
+}
+
 /** What a policy sees of its past is another after these. */
 const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
 
 export const workflowFold: Fold<WorkflowState> = {
-  version: 5,
+  version: 6,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {
@@ -388,6 +418,7 @@ export const workflowFold: Fold<WorkflowState> = {
     if (next === undefined)
       throw new HoldpointError("broken_rule", `"${event.type}" cannot happen to a workflow twice.`);
     const settledSeq = SETTLING.has(event.type) ? recorded.seq : next.settledSeq;
-    return { ...next, seq: recorded.seq, changedAt: recorded.at, settledSeq };
+    const tally = counted(next.tally, event.type);
+    return { ...next, seq: recorded.seq, changedAt: recorded.at, settledSeq, tally };
   },
 };

@@ -13,6 +13,8 @@ export type Candidate = {
   readonly name: string;
   readonly digest: string;
   judge(input: PolicyInput): Verdict;
+  /** Does it limit how often this tool is called? */
+  countsCalls(tool: string): boolean;
 };
 
 export type Validate = (args: Json) => Validation;

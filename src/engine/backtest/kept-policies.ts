@@ -5,7 +5,7 @@ import { policyStream } from "../../core/stream.ts";
 import type { Store } from "../../stores/store.ts";
 import { loadValue } from "../read-state.ts";
 import { eachRow } from "../row-pages.ts";
-import { type PolicyProgram, programsOf, type Told, toldBy } from "./policy-programs.ts";
+import { oncePerProgram, type PolicyProgram, programsOf, type Told, toldBy } from "./policy-programs.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
 
@@ -73,7 +73,8 @@ async function listed(place: Place, name: string): Promise<readonly (ListedVersi
   const all = adoptionsIn(name, told);
   return all.map((one, index) => {
     const again = all.slice(index + 1).find(({ digest }) => digest === one.digest)?.at ?? Number.MAX_VALUE;
-    const own = (programs.get(one.digest) ?? []).filter(({ since }) => since >= one.at && since < again);
+    const taken = (programs.get(one.digest) ?? []).filter(({ since }) => since >= one.at && since < again);
+    const own = oncePerProgram(taken);
     return { ...one, ...standingOf(own, one.replacedAt), programs: own };
   });
 }

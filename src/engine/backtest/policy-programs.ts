@@ -45,18 +45,29 @@ export async function programsOf(
     return life;
   };
   const programs = new Map<string, PolicyProgram[]>();
-  for (const [index, { type, at, body }] of told.entries()) {
+  /** When it was next left, of those that were looked at. */
+  const left = new Map<string, number>();
+  for (const { type, at, body } of told.toReversed()) {
+    const [digest = "", epoch = "", by = ""] = [body["digest"], body["epoch"], body["by"]].map(String);
+    const key = `${digest} ${epoch}`;
+    if (type === "policy.left") left.set(key, at);
     if (type !== "policy.taken") continue;
-    const [digest, epoch, by] = [body["digest"], body["epoch"], body["by"]].map(String);
-    if (digest === undefined || epoch === undefined || by === undefined) continue;
-    const left = told.slice(index).find((later) => isLeaving(later, digest, epoch));
     const { process, until, runs } = await known(epoch);
-    const end = left === undefined ? { until, runs } : { until: left.at, runs: false };
-    const program = { by, process, epoch, since: at, ...end };
-    programs.set(digest, [program, ...(programs.get(digest) ?? [])]);
+    const leaves = left.get(key);
+    const end = leaves === undefined ? { until, runs } : { until: leaves, runs: false };
+    const all = programs.get(digest) ?? [];
+    all.push({ by, process, epoch, since: at, ...end });
+    programs.set(digest, all);
   }
   return programs;
 }
 
-const isLeaving = ({ type, body }: Told, digest: string, epoch: string): boolean =>
-  type === "policy.left" && body["digest"] === digest && body["epoch"] === epoch;
+/** One that took it several times, for one run after the other, is one: from its first time to its last. Newest first. */
+export function oncePerProgram(programs: readonly PolicyProgram[]): readonly PolicyProgram[] {
+  const own = new Map<string, PolicyProgram>();
+  for (const program of programs) {
+    const later = own.get(program.epoch) ?? program;
+    own.set(program.epoch, { ...later, since: program.since });
+  }
+  return [...own.values()];
+}

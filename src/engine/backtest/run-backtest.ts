@@ -73,7 +73,8 @@ function judge(
 function compare(trial: Trial, heard: Extract<Heard, { kind: "reviewed" }>, judged: Judged): void {
   const { review: candidate, isWhole, args } = judged;
   const digest = candidate.revisions.length === 0 ? heard.action.argsDigest : digestOf(candidate.args);
-  countReview(trial.tally, heard, { candidate, digest, isWhole, args });
+  const countsCalls = trial.candidate.countsCalls(heard.action.tool);
+  countReview(trial.tally, heard, { candidate, digest, isWhole, args, countsCalls });
 }
 
 async function reviewLater(

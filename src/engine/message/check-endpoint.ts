@@ -20,7 +20,7 @@ export type EndpointOffer = {
   readonly events?: readonly string[];
   /** What people call it. */
   readonly name?: string;
-  /** Whose it is; who adds it unless set. */
+  /** Whose it is; who adds it unless set. One of an agent is told of that agent's intents until it acknowledges them. */
   readonly owner?: string;
   /** Of a webhook: `whsec_…`, if the receiver brings its own. */
   readonly secret?: string;
@@ -37,6 +37,10 @@ const MOST_URL = 2_000;
 export function checkOperator(by: unknown): string {
   if (isPrincipal(by) && !by.startsWith("agent:")) return by;
   return wrong(`"${shown(by)}" is no person or service: write person:<name>.`);
+}
+
+function checkOwner(owner: unknown): string {
+  return isPrincipal(owner) ? owner : wrong(`"${shown(owner)}" owns nothing: write person:<name>.`);
 }
 
 function checkUrl(url: unknown): Target {
@@ -99,7 +103,7 @@ function checkTerms(given: EndpointChange): Partial<EndpointTerms> {
     ...(target === undefined ? {} : { target }),
     ...(given.events === undefined ? {} : { events: checkEvents(given.events) }),
     ...(given.name === undefined ? {} : { name: checkName(given.name) }),
-    ...(given.owner === undefined ? {} : { owner: checkOperator(given.owner) }),
+    ...(given.owner === undefined ? {} : { owner: checkOwner(given.owner) }),
   };
 }
 

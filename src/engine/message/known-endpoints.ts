@@ -9,6 +9,7 @@ export type KnownEndpoint = {
   readonly id: string;
   readonly target: Target;
   readonly events: readonly string[];
+  readonly owner: string;
   /** Where it was added. */
   readonly since: number;
 };
@@ -31,8 +32,8 @@ async function placeOf({ store, tenant }: Place, id: string, known: Places): Pro
 export async function endpointsOn(place: Place, known: Places): Promise<readonly KnownEndpoint[]> {
   const found: KnownEndpoint[] = [];
   for await (const { stream, data } of eachRow(place, { view: "endpoints", bucket: "on" })) {
-    const { target, events } = data as unknown as Pick<KnownEndpoint, "target" | "events">;
-    found.push({ id: stream.id, target, events, since: await placeOf(place, stream.id, known) });
+    const { target, events, owner } = data as unknown as KnownEndpoint;
+    found.push({ id: stream.id, target, events, owner, since: await placeOf(place, stream.id, known) });
   }
   return found;
 }

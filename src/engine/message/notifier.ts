@@ -15,6 +15,7 @@ import type { JournalEntry } from "../../stores/store.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
+import { isMeant } from "./hand-intent.ts";
 import { endpointsOn, type KnownEndpoint, OUTBOXES, type Places } from "./known-endpoints.ts";
 
 const PAGE = 500;
@@ -33,9 +34,10 @@ export type Notifier = {
 
 async function receiversOf(
   runtime: Runtime,
-  { target }: KnownEndpoint,
+  { target, owner }: KnownEndpoint,
   ref: StreamRef,
 ): Promise<readonly (string | null)[]> {
+  if (!(await isMeant(runtime, owner, ref))) return [];
   if (target.kind === "webhook") return [null];
   const asked =
     target.to.includes(APPROVERS) && ref.kind === "approval"

@@ -8,6 +8,7 @@ import { readState, readStateAt } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { type Content, contentOf, linkTo } from "./content.ts";
+import { handOver } from "./hand-intent.ts";
 import { isMailAddress } from "./mail-address.ts";
 import { mailText } from "./mail-text.ts";
 import { sendMail } from "./send-mail.ts";
@@ -49,7 +50,10 @@ async function attempt(office: Office, job: Job): Promise<Outcome | Dropped | un
   if (content === undefined) return { kind: "dropped", reason: "the entry that it tells of was erased" };
   const { target } = endpoint;
   if (target.kind === "mail") return mail(office, job, content);
-  return sendWebhook(runtime, settings, { message: id, endpoint, content, now, url: target.url });
+  const { url } = target;
+  return handOver(runtime, { endpoint, message: state, ref: content.ref }, () =>
+    sendWebhook(runtime, settings, { message: id, endpoint, content, now, url }),
+  );
 }
 
 /** What cannot be read or opened here may be elsewhere, or later. */

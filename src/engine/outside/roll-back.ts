@@ -26,6 +26,7 @@ import { withdrawOpen } from "../workflow/withdraw.ts";
 import { workflowState } from "../workflow/workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";
 import { checkAction, checkPrincipal, notYours } from "./check-outside.ts";
+import { askForUndo, followUndos, withdrawAsked } from "./compensation-intents.ts";
 import { undoNamed } from "./outside-tool.ts";
 import { proposeAsked, takeUp } from "./propose.ts";
 import { type Range, rangeAfter } from "./range.ts";
@@ -133,6 +134,15 @@ async function endBack(runtime: Runtime, workflow: string, { range, way }: Back)
   return true;
 }
 
+/** The agent is asked, once for each attempt. */
+async function askAgent(runtime: Runtime, workflow: string, { state, way }: Back): Promise<void> {
+  if (way.kind !== "undo" || way.call.undo !== "agent" || way.action !== null) return;
+  const { call, attempt } = way;
+  const { agent, rollback } = state;
+  const what = { undoes: call.action, tool: call.tool, attempt, requestId: undoId(call, attempt) };
+  await askForUndo(runtime, { workflow, agent, ...what, reason: rollback?.reason ?? "" });
+}
+
 /**
  * Goes as far back as it can without the agent: to the end, if nothing is left to undo. `left`: nothing is to be done until
  * something moves; `later`: something that is undone here is to be tried again.
@@ -141,11 +151,15 @@ export async function settleRollback(runtime: Runtime, workflow: string): Promis
   for (;;) {
     const back = await lookBack(runtime, workflow);
     if (back === undefined) return "left";
+    await followUndos(runtime, workflow, back.range.undos);
     if (await withdraw(runtime, workflow, back.range)) continue;
     const { way } = back;
     if (way.kind === "undo" && way.call.undo === "here") {
       if (!(await undoHere(runtime, back, workflow))) return "later";
-    } else if (way.kind !== "over" || (await endBack(runtime, workflow, back))) return "left";
+    } else if (way.kind !== "over") {
+      await askAgent(runtime, workflow, back);
+      return "left";
+    } else if (await endBack(runtime, workflow, back)) return "left";
   }
 }
 
@@ -172,7 +186,11 @@ export async function proposeUndo(
   checkAction(undoes);
   await settleRollback(runtime, workflow);
   const back = await lookBack(runtime, workflow);
-  if (back === undefined) throw notNow(workflow, undoes, `${workflow} does not go back`);
+  if (back === undefined) {
+    // Whoever ended it may have died before they could say so.
+    await withdrawAsked(runtime, workflow, { by: "rollback", reason: `${workflow} does not go back` });
+    throw notNow(workflow, undoes, `${workflow} does not go back`);
+  }
   const { way, state } = back;
   if (state.agent !== agent) throw notYours(`The workflow ${workflow}`, agent);
   if (way.kind !== "undo" || way.call.action !== undoes || way.call.undo !== "agent")
@@ -191,7 +209,7 @@ export async function proposeUndo(
     placement: placeOf(workflow, call, attempt),
   };
   const answer = await proposeAsked(runtime, asking, await didOf(runtime, call));
-  if (answer.kind === "refused") await settleRollback(runtime, workflow);
+  await settleRollback(runtime, workflow);
   return answer;
 }
 

@@ -5,12 +5,11 @@ import { HoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { completeOutside, failOutside, startOutside } from "../../core/workflow/outside.ts";
-import type { WorkflowStatus } from "../../core/workflow/state.ts";
+import type { CheckpointTally, WorkflowStatus } from "../../core/workflow/state.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
-import { entriesOf } from "../workflow/entries.ts";
 import { getWorkflow, type WorkflowDetails } from "../workflow/operate-workflows.ts";
 import { withdrawOpen } from "../workflow/withdraw.ts";
 import { workflowState } from "../workflow/workflows.ts";
@@ -65,25 +64,17 @@ export async function failOutsideWorkflow(
   return (await workflowState(runtime, workflow)).status;
 }
 
-/** What was captured there, before people decided. */
-type Tally = { snapshots: number; questions: number; decisions: number; proposed: JsonObject };
-
-async function tally(
-  runtime: Pick<Runtime, "store" | "tenant">,
+/** What was captured there, before people decided; undefined where that was erased. */
+async function proposedAt(
+  place: Pick<Runtime, "store" | "tenant">,
   workflow: string,
-  op: string | undefined,
-): Promise<Tally> {
-  const found: Tally = { snapshots: 0, questions: 0, decisions: 0, proposed: {} };
-  for await (const { type, body } of entriesOf(runtime, workflow)) {
-    const isAsking = type === "checkpoint.reached" || type === "checkpoint.raised";
-    if (isAsking || type === "checkpoint.passed") found.snapshots++;
-    if (isAsking) found.questions++;
-    if (type === "checkpoint.decided") found.decisions++;
-    if (!isAsking || body["op"] !== op) continue;
-    const outputs = await loadValue(runtime, body["outputs"] ?? null);
-    if (isJsonObject(outputs)) found.proposed = outputs;
-  }
-  return found;
+  seq: number,
+): Promise<JsonObject | undefined> {
+  const [entry] = await place.store.read(place.tenant, workflowStream(workflow), { fromSeq: seq, limit: 1 });
+  if (entry?.body == null) return undefined;
+  const { outputs = null } = JSON.parse(entry.body) as { readonly outputs?: Json };
+  const proposed = await loadValue(place, outputs);
+  return isJsonObject(proposed) ? proposed : {};
 }
 
 const isEqual = (one: Json | undefined, other: Json | undefined): boolean =>
@@ -95,23 +86,19 @@ function changes(before: JsonObject, after: Json): JsonObject {
   return Object.fromEntries(Object.entries(after).filter(([field, value]) => !isEqual(before[field], value)));
 }
 
-export type Account = {
+export type Account = CheckpointTally & {
   /** What people changed of the outputs at the last checkpoint that they modified; null otherwise. */
   readonly modifications: JsonObject | null;
-  /** How many snapshots were captured, checkpoints asked, and decisions made. */
-  readonly snapshots: number;
-  readonly questions: number;
-  readonly decisions: number;
 };
 
-/** Of any workflow, whoever runs it: what its entries say beside its state. */
+/** Of any workflow, whoever runs it. */
 export async function accountOf(
-  runtime: Pick<Runtime, "store" | "tenant">,
-  { id, lastDecision: last }: WorkflowDetails,
+  place: Pick<Runtime, "store" | "tenant">,
+  { id, lastDecision: last, tally }: WorkflowDetails,
 ): Promise<Account> {
-  const { proposed, ...counts } = await tally(runtime, id, last?.op);
-  const modifications = last?.decision === "modified" ? changes(proposed, last.outputs) : null;
-  return { modifications, ...counts };
+  if (last?.decision !== "modified") return { modifications: null, ...tally };
+  const proposed = await proposedAt(place, id, last.reachedSeq);
+  return { modifications: proposed === undefined ? null : changes(proposed, last.outputs), ...tally };
 }
 
 export type OutsideWorkflow = WorkflowDetails &

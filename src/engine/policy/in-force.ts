@@ -4,6 +4,7 @@
  *
  * I1. A version is in the journal before it is said to be used.
  * I2. A process that performs nothing judges nothing, and is not told of.
+ * I3. What is taken and left at the same time is told in the order in which it was asked for.
  */
 import { leavePolicy, takePolicy, type UsedVersion } from "../../core/policy-use.ts";
 import { policyStream } from "../../core/stream.ts";
@@ -12,8 +13,26 @@ import type { PolicyUse, Runtime } from "../runtime.ts";
 
 const keyOf = ({ name, digest }: UsedVersion): string => `${name} ${digest}`;
 
+const turns = new WeakMap<Runtime, Promise<void>>();
+
+/** One after the other; what fails is the asker's to hear of, and holds nobody up. */
+function inTurn(runtime: Runtime, tell: () => Promise<void>): Promise<void> {
+  const mine = (turns.get(runtime) ?? Promise.resolve()).then(tell);
+  turns.set(
+    runtime,
+    mine.catch(() => undefined),
+  );
+  return mine;
+}
+
 /** The version has been adopted. */
-export async function putInForce(runtime: Runtime, version: UsedVersion): Promise<void> {
+export const putInForce = (runtime: Runtime, version: UsedVersion): Promise<void> =>
+  inTurn(runtime, () => put(runtime, version));
+
+export const takeOutOfForce = (runtime: Runtime, version: UsedVersion): Promise<void> =>
+  inTurn(runtime, () => takeOut(runtime, version));
+
+async function put(runtime: Runtime, version: UsedVersion): Promise<void> {
   const { inForce, agent: by } = runtime;
   const known = inForce.get(keyOf(version));
   if (known !== undefined) {
@@ -30,7 +49,7 @@ export async function putInForce(runtime: Runtime, version: UsedVersion): Promis
   use.epoch = epoch.id;
 }
 
-export async function takeOutOfForce(runtime: Runtime, version: UsedVersion): Promise<void> {
+async function takeOut(runtime: Runtime, version: UsedVersion): Promise<void> {
   const { inForce } = runtime;
   const use = inForce.get(keyOf(version));
   if (use === undefined || --use.count > 0) return;

@@ -24,6 +24,8 @@ export type LivePolicy = {
   current(): CompiledPolicy;
   /** Writes down which version is in force, and follows the file until the instance closes. */
   open(runtime: Runtime): Promise<void>;
+  /** Nobody is judged by it any more: follows nothing, and is out of force. */
+  close(runtime: Runtime): Promise<void>;
 };
 
 const LOOK_MS = 1_000;
@@ -81,6 +83,9 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
   if (!syntax.ok) throw invalid(source, syntax.faults);
   let compiled = compiler(source, first, tools);
   let used: UsedVersion | null = null;
+  let turn = Promise.resolve();
+  let unfollow: () => void = () => undefined;
+  let isClosed = false;
 
   async function use(runtime: Runtime, { name, digest }: CompiledPolicy): Promise<void> {
     const before = used;
@@ -92,6 +97,7 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
 
   /** Adopted only once it is in the journal; a file that does not compile leaves everything as it is. */
   async function reload(runtime: Runtime): Promise<void> {
+    if (isClosed) return;
     try {
       const next = compiler(source, readerOf(given), tools);
       await record(runtime, next(), source);
@@ -105,12 +111,12 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
   }
 
   function follow(runtime: Runtime, file: string): void {
-    let turn = Promise.resolve();
     const changed = () => {
       turn = turn.then(() => reload(runtime));
     };
     watchFile(file, { interval: LOOK_MS, persistent: false }, changed);
-    runtime.closing.addEventListener("abort", () => unwatchFile(file, changed), { once: true });
+    unfollow = () => unwatchFile(file, changed);
+    runtime.closing.addEventListener("abort", unfollow, { once: true });
   }
 
   return {
@@ -123,6 +129,16 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
       follow(runtime, given);
       // It may have changed between the first reading and this moment, which nobody would tell.
       await reload(runtime);
+    },
+    async close(runtime) {
+      isClosed = true;
+      unfollow();
+      runtime.closing.removeEventListener("abort", unfollow);
+      await turn;
+      const last = used;
+      used = null;
+      // A process that ends is in force no longer, whatever it says.
+      if (last !== null && !runtime.closing.aborted) await takeOutOfForce(runtime, last);
     },
   };
 }

@@ -14,40 +14,53 @@ export function isDocument(policy: Given): policy is PolicySource {
   return typeof policy === "object" && policy !== null && !("verdict" in policy);
 }
 
-type Opened = { readonly live: LivePolicy; readonly open: Promise<void> };
+type Opened = { readonly live: LivePolicy; readonly open: Promise<void>; runs: number };
 
-/** By file or by object. What nobody has in hand any more is let go of; a file is watched once. */
-type Known = { readonly files: Map<string, Opened>; readonly objects: WeakMap<object, Opened> };
+/** By file or by object: while a run goes by it, and no longer. A file is watched once. */
+type Known = Map<PolicySource, Opened>;
 
 /** Of one instance: runs that name the same one share it. */
 const opened = new WeakMap<Gates, Known>();
 
 function knownTo(gates: Gates): Known {
-  const known = opened.get(gates) ?? { files: new Map(), objects: new WeakMap() };
+  const known: Known = opened.get(gates) ?? new Map();
   opened.set(gates, known);
   return known;
 }
+
+export type OpenDocument = {
+  readonly document: () => CompiledPolicy;
+  /** When the run is over: with the last of those that go by it, it is in force no longer. */
+  readonly giveBack: () => Promise<void>;
+};
 
 /** Answers once its version is in the journal. */
 export async function openDocument(
   gates: Gates,
   runtime: Runtime,
   source: PolicySource,
-): Promise<() => CompiledPolicy> {
-  const { files, objects } = knownTo(gates);
-  const all = (typeof source === "string" ? files : objects) as Map<PolicySource, Opened>;
+): Promise<OpenDocument> {
+  const all = knownTo(gates);
   const known = all.get(source) ?? begin(gates, runtime, source);
   all.set(source, known);
-  await known.open.catch((error: unknown) => {
-    all.delete(source);
+  known.runs++;
+  const giveBack = async () => {
+    if (--known.runs > 0) return;
+    if (all.get(source) === known) all.delete(source);
+    await known.live.close(runtime);
+  };
+  try {
+    await known.open;
+  } catch (error) {
+    await giveBack();
     throw error;
-  });
-  return () => known.live.current();
+  }
+  return { document: () => known.live.current(), giveBack };
 }
 
 function begin(gates: Gates, runtime: Runtime, source: PolicySource): Opened {
   const live = livePolicy(source, gates.tools);
-  return { live, open: live.open(runtime) };
+  return { live, open: live.open(runtime), runs: 0 };
 }
 
 export type DocumentLimits = CompiledPolicy["limits"];

@@ -22,7 +22,7 @@ import {
   type SuperviseInput,
   type SuperviseOptions,
 } from "./options.ts";
-import { type DocumentLimits, isDocument, openDocument, tightest } from "./policy.ts";
+import { type DocumentLimits, isDocument, type OpenDocument, openDocument, tightest } from "./policy.ts";
 import { type RunRecord, readInput, readRun } from "./read-run.ts";
 import { toolsOf } from "./tools.ts";
 
@@ -33,11 +33,11 @@ export type Desk = {
   readonly openModel: (given: ModelChoice) => Promise<Model>;
 };
 
-type Decided = Pick<Definition, "document"> & { readonly policy?: Policy<never> };
+type Decided = Partial<OpenDocument> & { readonly policy?: Policy<never> };
 
 async function decidedBy({ gates }: Desk, runtime: Runtime, { policy }: SuperviseOptions): Promise<Decided> {
   if (policy === undefined) return {};
-  return isDocument(policy) ? { document: await openDocument(gates, runtime, policy) } : { policy };
+  return isDocument(policy) ? openDocument(gates, runtime, policy) : { policy };
 }
 
 /** Where a document counts the calls of a tool, its numbers stand. */
@@ -145,6 +145,21 @@ async function superviseWith(
 ): Promise<SuperviseResult> {
   const { runtime } = worker;
   const decided = await decidedBy(desk, runtime, options);
+  try {
+    return await superviseUnder(desk, worker, options, decided);
+  } finally {
+    // The run has its result: that a version is out of force is told as soon as the store can.
+    await decided.giveBack?.().catch((error) => runtime.notify({ kind: "maintenance_failed", error }));
+  }
+}
+
+async function superviseUnder(
+  desk: Desk,
+  worker: Worker,
+  options: SuperviseOptions,
+  decided: Decided,
+): Promise<SuperviseResult> {
+  const { runtime } = worker;
   const documents = [decided.document?.().limits ?? {}, desk.gates.policy?.current().limits ?? {}];
   const input = await inputFor(runtime, options, documents);
   const definition = define(desk, options.name ?? "supervise", decided, { worker, input });

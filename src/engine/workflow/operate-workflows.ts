@@ -15,6 +15,7 @@ import {
 } from "../../core/workflow/state.ts";
 import { openSnapshot } from "../capture.ts";
 import { checkFields, wrong } from "../check-call.ts";
+import { withdrawAsked } from "../outside/compensation-intents.ts";
 import { loadValue } from "../read-state.ts";
 import { rowPage, summaryOf } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
@@ -124,7 +125,8 @@ export async function cancelById(runtime: Runtime, id: string, said: Said): Prom
   const { by, reason } = said;
   const answer = await cancelNow(runtime, { workflow: id, by, reason });
   const status = checkAnswer(id, "be cancelled", answer);
-  await withdrawOpen(runtime, id, { by: said.by, reason: said.reason });
+  await withdrawOpen(runtime, id, { by, reason });
+  await withdrawAsked(runtime, id, { by, reason });
   return status;
 }
 

@@ -8,6 +8,7 @@ import { cancel as cancelApproval } from "../../core/approval/end.ts";
 import { withdrawIntent } from "../../core/intent/move.ts";
 import { actionStream, approvalStream, intentStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow, closeWorkflow } from "../../core/workflow/end.ts";
+import { withdrawAsked } from "../outside/compensation-intents.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -89,6 +90,7 @@ export async function withdrawOpen(runtime: Runtime, id: string, { by, reason }:
   await withdrawQuestions(runtime, table.ops.values(), said);
   await withdrawSends(runtime, table.ops.values(), said);
   await withdrawUndos(runtime, table.undos, said);
+  if (state.isOutside === true) await withdrawAsked(runtime, id, said);
   for (const { kind, body, settled } of table.ops.values())
     if (kind === "child" && settled === null) await cancelChild(runtime, String(body["child"]), said);
   await runCommand(runtime, { write: [workflowStream(id)] }, (draft) => closeWorkflow(draft, id));

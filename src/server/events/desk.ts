@@ -1,10 +1,11 @@
 /** Everybody who listens to this process: how many each credential may be, signs of life, and the end. */
+import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { Office } from "../tenants.ts";
 import { createHub, type Hub } from "./hub.ts";
-import { type Listener, listen, type Wish } from "./listener.ts";
+import type { Listener } from "./listener.ts";
 
 export type Desk = {
   hubOf(office: Office): Hub;
@@ -21,8 +22,8 @@ export type Desk = {
 export type Admission = {
   readonly office: Office;
   readonly credential: string;
-  readonly wish: Wish;
-  readonly after: number | null;
+  /** Begins to speak on the connection. */
+  readonly listen: (response: ServerResponse, hub: Hub) => Listener;
   readonly stillKnown: () => Promise<boolean>;
 };
 
@@ -93,9 +94,9 @@ export function createDesk({ clock, most, failed, beatMs = BEAT_MS }: DeskParts)
   }
 
   function open(admission: Admission, reply: FastifyReply): void {
-    const { office, wish, after, credential } = admission;
+    const { office, listen, credential } = admission;
     openStream(reply);
-    const listener = listen({ hub: hubOf(office), place: office.runtime, wish, after, response: reply.raw });
+    const listener = listen(reply.raw, hubOf(office));
     listeners.add(listener);
     listener.gone
       .then(() => {

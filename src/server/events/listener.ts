@@ -23,7 +23,7 @@ export type Listener = {
 
 const MOST_WAITING = 1_048_576;
 const PAGE = 500;
-const RETRY_MS = 2_000;
+export const RETRY_MS = 2_000;
 const DRAIN_MS = 30_000;
 
 /** The same frames for the same wishes are one text, made once. */
@@ -54,7 +54,8 @@ export type Listening = {
   readonly after: number | null;
 };
 
-function drained(response: ServerResponse): Promise<void> {
+/** Whoever does not read for this long is cut off. */
+export function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => response.destroy(), DRAIN_MS);
     timer.unref();

@@ -1,6 +1,6 @@
 /** OpenAPI 3.1, made from the list of routes and their schemas. */
 import { z } from "zod";
-import { type Route, TAGS } from "../route.ts";
+import { type Media, type Route, TAGS } from "../route.ts";
 
 export type JsonSchema = { readonly [key: string]: unknown };
 export type Parameter = {
@@ -80,6 +80,12 @@ const takesKey = ({ method, scope, whenLost }: Route): boolean =>
   method === "POST" && scope !== "public" && whenLost !== "none";
 
 /** `post_approvals_id_votes` */
+const MEDIA: { readonly [media in Media]: string } = {
+  "text/event-stream": "A stream of events",
+  "text/html": "A page",
+  "text/plain": "Text",
+};
+
 function operationId({ method, path }: Route): string {
   const words = path.replace(/^\/api\b/, "").split(/[^A-Za-z0-9]+/);
   return [method.toLowerCase(), ...words.filter((word) => word !== "")].join("_");
@@ -87,7 +93,8 @@ function operationId({ method, path }: Route): string {
 
 function answersOf(route: Route): Operation["responses"] {
   const own = Object.entries(route.answers).map(([status, schema]) => {
-    if (typeof schema === "string") return [status, { description: schema }];
+    if (typeof schema === "string")
+      return [status, { description: MEDIA[schema], content: { [schema]: { schema: { type: "string" } } } }];
     const content = { "application/json": { schema: schemaOf(schema, "output") } };
     return [status, { description: "done", content }];
   });

@@ -244,12 +244,23 @@ export const approvalRoutes = [
     scope: "approvals:decide",
     params: idParams,
     body: ballot,
-    answers: { 200: approvalSchema },
+    answers: {
+      200: approvalSchema.extend({
+        vote: z.object({
+          kind: z.enum(["recorded", "same", "edit_open"]).meta({
+            description:
+              "same: it was cast before; edit_open: whoever has the tool has yet to review the edit",
+          }),
+          request_id: z.string().meta({ description: "the approval that it counts for" }),
+        }),
+      }),
+    },
     whenLost: "repeat",
     async handle(asked) {
       const { id } = asked.params;
-      await cast(asked, id);
-      return standing(asked, id);
+      const { kind, approval } = await cast(asked, id);
+      const stands = approvalOnWire(await getApproval(asked.runtime, id));
+      return ok({ ...stands, vote: { kind, request_id: approval } });
     },
   }),
   route({

@@ -6,7 +6,7 @@ import type { Runtime } from "../../engine/runtime.ts";
 import type { Who } from "../authenticate.ts";
 import type { Desk } from "../events/desk.ts";
 import { kindsFor, mayHear, scopeOf } from "../events/kinds.ts";
-import type { Wish } from "../events/listener.ts";
+import { listen, type Wish } from "../events/listener.ts";
 import { route } from "../route.ts";
 import { idSchema } from "../wire.ts";
 
@@ -72,7 +72,7 @@ export function eventRoutes(desk: Desk) {
       tag: "events",
       scope: "any",
       query,
-      answers: { 200: "a stream of events" },
+      answers: { 200: "text/event-stream" },
       async handle({ who, office, query: asked, header, stillKnown }) {
         const kinds = kindsOf(who, asked.stream);
         const after = lastSeen(header("last-event-id"), asked.after);
@@ -80,7 +80,10 @@ export function eventRoutes(desk: Desk) {
         await desk.hubOf(office).begun;
         const wish = wishOf(kinds, asked.workflow);
         const { credential } = who;
-        const takeOver = desk.admit({ office, credential, wish, after, stillKnown });
+        const takeOver = desk.admit({
+          ...{ office, credential, stillKnown },
+          listen: (response, hub) => listen({ hub, place: office.runtime, wish, after, response }),
+        });
         return { status: 200, takeOver };
       },
     }),

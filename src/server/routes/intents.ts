@@ -89,7 +89,7 @@ function inList(row: IntentSummary) {
   return { ...briefOnWire(row as unknown as Brief, endedAt), payload: row["payload"] };
 }
 
-function onWire(intent: Intent) {
+export function intentOnWire(intent: Intent) {
   const { payload, correlation, end } = intent;
   return {
     ...briefOnWire(intent, end?.at ?? null),
@@ -105,7 +105,7 @@ function onWire(intent: Intent) {
 }
 
 /** Whoever the credential is. What a body says counts only where nobody is authenticated. */
-function speakerOf({ principal }: Who, named: string | undefined, field: string): string {
+export function speakerOf({ principal }: Who, named: string | undefined, field: string): string {
   if (principal === null && isPrincipal(named)) return named;
   if (principal === null)
     throw new HoldpointError("invalid_input", `Without authentication, "${field}" has to say who it is.`, {
@@ -117,7 +117,7 @@ function speakerOf({ principal }: Who, named: string | undefined, field: string)
   });
 }
 
-const speaker = z
+export const speaker = z
   .string()
   .max(210)
   .optional()
@@ -196,7 +196,7 @@ const reading = [
     async handle({ runtime, query, who }) {
       const agent = checkRecipient(speakerOf(who, query.agent, "agent"));
       const intents = await nextFor(runtime, agent, query.hold_seconds * 1_000);
-      return ok({ intents: intents.map(onWire) });
+      return ok({ intents: intents.map(intentOnWire) });
     },
   }),
   route({
@@ -207,7 +207,7 @@ const reading = [
     scope: "intents:read",
     params: idParams,
     answers: { 200: intentSchema },
-    handle: async ({ runtime, params }) => ok(onWire(await getIntent(runtime, params.id))),
+    handle: async ({ runtime, params }) => ok(intentOnWire(await getIntent(runtime, params.id))),
   }),
   route({
     method: "GET",
@@ -247,7 +247,7 @@ const writing = [
     whenLost: "say",
     async handle({ runtime, body, who }) {
       const { id } = await sendNow(runtime, outgoingOf(body, who));
-      return created(onWire(await getIntent(runtime, id)));
+      return created(intentOnWire(await getIntent(runtime, id)));
     },
   }),
   route({
@@ -262,7 +262,7 @@ const writing = [
     whenLost: "repeat",
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
-      return ok(onWire(await acknowledgeIntent(runtime, params.id, { by })));
+      return ok(intentOnWire(await acknowledgeIntent(runtime, params.id, { by })));
     },
   }),
   route({
@@ -277,7 +277,7 @@ const writing = [
     whenLost: "repeat",
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
-      return ok(onWire(await intentWaits(runtime, params.id, { by, on: body.on })));
+      return ok(intentOnWire(await intentWaits(runtime, params.id, { by, on: body.on })));
     },
   }),
   route({
@@ -296,7 +296,7 @@ const writing = [
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
       const said = "failed" in body ? { failed: body.failed } : { data: body.data };
-      return ok(onWire(await answerNow(runtime, params.id, { by, ...said })));
+      return ok(intentOnWire(await answerNow(runtime, params.id, { by, ...said })));
     },
   }),
   route({
@@ -311,7 +311,7 @@ const writing = [
     whenLost: "repeat",
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
-      return ok(onWire(await cancelNow(runtime, params.id, { by, reason: body.reason })));
+      return ok(intentOnWire(await cancelNow(runtime, params.id, { by, reason: body.reason })));
     },
   }),
 ];

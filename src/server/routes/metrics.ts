@@ -11,7 +11,7 @@ export function metricsRoutes(metrics: Metrics) {
       description: "Over all tenants of this process, and without a name of anybody in it.",
       tag: "server",
       scope: "journal:read",
-      answers: { 200: "text for Prometheus" },
+      answers: { 200: "text/plain" },
       handle: async () => ({ status: 200, text: await metrics.text(), type: metrics.type }),
     }),
   ];

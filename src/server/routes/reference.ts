@@ -34,7 +34,7 @@ export function referenceRoutes(version: string, all: () => readonly Route[]) {
       summary: "This reference for people",
       tag: "server",
       scope: "public",
-      answers: { 200: "a page" },
+      answers: { 200: "text/html" },
       async handle() {
         page ??= referencePage(made());
         return { status: 200, text: page, type: "text/html; charset=utf-8", headers: PAGE_HEADERS };

@@ -61,7 +61,7 @@ export function sessionRoutes(hands: Hands) {
       summary: "The page that a login link opens",
       tag: "identities",
       scope: "public",
-      answers: { 200: "a page" },
+      answers: { 200: "text/html" },
       handle: async () => ({
         status: 200,
         text: loginPage(),

@@ -6,9 +6,9 @@
  */
 import { type Compare, type Node, partsOf } from "./syntax.ts";
 
-type Literal = null | boolean | number | string;
+export type Literal = null | boolean | number | string;
 /** Something is compared with what is written there, or is one of that. */
-type Test =
+export type Test =
   | { readonly subject: string; readonly op: Compare; readonly value: Literal }
   | { readonly subject: string; readonly op: "in"; readonly values: readonly Literal[] };
 
@@ -60,7 +60,7 @@ const isSymmetric = (node: Node): boolean =>
   node.kind === "and" || node.kind === "or" || (node.kind === "compare" && /^[=!]=$/.test(node.op));
 
 /** The same for what means the same, wherever it stands and however it is spaced. */
-function keyOf(node: Node): string {
+export function keyOf(node: Node): string {
   const flips = node.kind === "compare" && (node.op === ">" || node.op === ">=");
   const own = flips ? FLIPPED[node.op] : ownOf(node);
   const parts = partsOf(node).map(keyOf);
@@ -69,19 +69,19 @@ function keyOf(node: Node): string {
   return `${node.kind} ${JSON.stringify(own)}(${parts.join()})`;
 }
 
-function literalOf(node: Node): Literal | undefined {
+export function literalOf(node: Node): Literal | undefined {
   if (node.kind === "value") return node.value;
   const isNegative = node.kind === "minus" && node.of.kind === "value" && typeof node.of.value === "number";
   return isNegative ? -Number((node.of as { readonly value: number }).value) : undefined;
 }
 
-function listedIn(node: Node): readonly Literal[] | undefined {
+export function listedIn(node: Node): readonly Literal[] | undefined {
   if (node.kind !== "list") return undefined;
   const values = node.items.map(literalOf);
   return values.every((one) => one !== undefined) ? values : undefined;
 }
 
-function testIn(node: Node): Test | null {
+export function testIn(node: Node): Test | null {
   if (node.kind === "in") {
     const values = listedIn(node.right);
     return values === undefined ? null : { subject: keyOf(node.left), op: "in", values };

@@ -1,0 +1,44 @@
+/** Asks for something that nobody else is to see: without echo on a terminal, else a line of standard input. */
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { CommandError } from "../failure.ts";
+
+const MOST = 4_000;
+
+const nothing = (cause?: unknown): CommandError =>
+  new CommandError("usage", "Nothing was given.", "Type a key or a link, or pipe it in.", cause);
+
+/** Takes what the line editor would show of what is typed. */
+const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+
+async function typed(question: string): Promise<string> {
+  process.stderr.write(question);
+  const lines = createInterface({ input: process.stdin, output: nowhere(), terminal: true });
+  const left = new AbortController();
+  lines.once("SIGINT", () => lines.close());
+  lines.once("close", () => left.abort());
+  try {
+    return await lines.question("", { signal: left.signal });
+  } catch (error) {
+    throw left.signal.aborted ? nothing(error) : error;
+  } finally {
+    lines.close();
+    process.stderr.write("\n");
+  }
+}
+
+/** The first line, whether it ends or not. */
+async function piped(): Promise<string> {
+  let text = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) {
+    text += String(chunk);
+    if (text.includes("\n") || text.length > MOST) break;
+  }
+  return text.split("\n")[0] ?? "";
+}
+
+export async function askSecret(question: string): Promise<string> {
+  const text = (await (process.stdin.isTTY === true ? typed(question) : piped())).trim();
+  if (text === "" || text.length > MOST) throw nothing();
+  return text;
+}

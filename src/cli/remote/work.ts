@@ -1,0 +1,88 @@
+/** Actions, receipts, workflows, the journal and the kill switch at a server. */
+import { HoldpointError } from "../../core/errors.ts";
+import type { Actions, Journal, KillSwitch, Receipts } from "../../engine/instance.ts";
+import type { ReceiptBundle, Report, Said, Workflows } from "../../index.ts";
+import { type Look, relayed } from "./relay.ts";
+import { by, given, type Speaker } from "./speaker.ts";
+
+export function remoteActions(speaker: Speaker, look: Look): Actions {
+  const { actions } = speaker.client;
+  return {
+    get: (id) => look("actions.get", id),
+    list: (page) => look("actions.list", page),
+    find: (beginning) => look("actions.find", beginning),
+    abandoned: () => look("actions.abandoned"),
+    async resolve(effect, { by: who, reason, status }) {
+      await relayed(() => actions.resolve(effect, { status, reason, ...by(speaker, who) }));
+      return look("actions.get", effect);
+    },
+  };
+}
+
+export function remoteReceipts({ client }: Speaker, look: Look): Receipts {
+  return {
+    // JSON knows no undefined: none is null.
+    get: async (id) =>
+      (await look<Awaited<ReturnType<Receipts["get"]>> | null>("receipts.get", id)) ?? undefined,
+    async signed(id) {
+      if ((await look("receipts.get", id)) === null) return undefined;
+      return (await relayed(() => client.receipts.sign(id))) as unknown as ReceiptBundle;
+    },
+  };
+}
+
+type ReachableWorkflows = Omit<Workflows, "result" | "follow" | "jobs" | "fork">;
+
+export function remoteWorkflows(speaker: Speaker, look: Look): ReachableWorkflows {
+  const { workflows } = speaker.client;
+  return {
+    get: (id) => look("workflows.get", id),
+    list: (page = {}) => look("workflows.list", page),
+    at: (id, moment) => look("workflows.at", id, moment),
+    timeline: (id, moment) => look("workflows.timeline", id, moment),
+    find: (text) => look("workflows.find", text),
+    snapshot: (id, checkpoint) => look("workflows.snapshot", id, checkpoint),
+    cancel: (id, { by: who, reason }) =>
+      relayed(async () => (await workflows.cancel(id, { reason, ...by(speaker, who) })).status),
+    rollback: (id, { by: who, reason, to, after }) =>
+      relayed(async () => {
+        const request = { reason, ...given({ to, after }), ...by(speaker, who) };
+        return (await workflows.rollback(id, request)).status;
+      }),
+  };
+}
+
+const OWN_TRUST =
+  "The server verifies with its own keys: a seal or key of yours is checked where the journal is.";
+
+export function remoteJournal({ client }: Speaker, look: Look): Pick<Journal, "read" | "verify"> {
+  return {
+    read: (id) => look("journal.read", id),
+    async verify({ savedSeal, keys, requireSealed = false } = {}) {
+      if (savedSeal !== undefined || keys !== undefined)
+        throw new HoldpointError("invalid_input", OWN_TRUST, {
+          next: "Run it on the store, or verify an export: verifier/verify.mjs.",
+        });
+      const report = await relayed(() =>
+        client.journal.verify({ require_sealed: requireSealed }, { timeoutSeconds: 3_600 }),
+      );
+      const { last_seal: seal, ok, total, findings, counts } = report;
+      const lastSeal = seal === null ? undefined : { n: seal.n, at: Date.parse(seal.at) };
+      return { ok, findings, total, counts, lastSeal } as unknown as Report;
+    },
+  };
+}
+
+export function remoteSwitch(speaker: Speaker, look: Look): KillSwitch {
+  const { killSwitch } = speaker.client;
+  const word = ({ by: who, reason, agent }: Said & { readonly agent?: string }) => ({
+    reason,
+    ...given({ agent }),
+    ...by(speaker, who),
+  });
+  return {
+    stop: (said) => relayed(async () => (await killSwitch.stop(word(said))).changed),
+    go: (said) => relayed(async () => (await killSwitch.release(word(said))).changed),
+    stopped: (agent) => look("switch.stopped", agent),
+  };
+}

@@ -1,0 +1,30 @@
+import { visible } from "../core/visible.ts";
+import { type Command, EXIT } from "./command.ts";
+import { relayed } from "./remote/relay.ts";
+import { clientFor, serverAsked } from "./remote/server-place.ts";
+import { sectionsOn } from "./sections.ts";
+
+export const whoami: Command = {
+  name: "whoami",
+  words: [],
+  summary: "who you are at a server, and what you may do there",
+  flags: {},
+  storeless: true,
+  placeless: true,
+  async run({ terminal, json, values }) {
+    const server = serverAsked(values);
+    const { csrf_token: _own, ...who } = await relayed(() => clientFor(server).session.get());
+    if (json) {
+      terminal.json({ server, ...who });
+      return EXIT.ok;
+    }
+    const sections = sectionsOn(terminal, true);
+    sections.field("server", visible(server));
+    sections.field("you", visible(who.principal ?? "nobody: this server authenticates nobody"));
+    sections.field("tenant", visible(who.tenant));
+    sections.field("roles", who.roles.join(", ") || "none");
+    sections.field("scopes", who.scopes.join(", ") || "none");
+    sections.field("by", who.via.replace("_", " "));
+    return EXIT.ok;
+  },
+};

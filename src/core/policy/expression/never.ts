@@ -1,0 +1,150 @@
+/**
+ * Can a condition never be true? Told from its tree alone; `false` means that it cannot be told.
+ *
+ * N1. It is never said where it is not so: an expression is pure, so what stands in it twice is the same twice; `&&` is true
+ *     only where both sides are, and whatever errs is not true.
+ */
+import { keyOf, type Literal, listedIn, literalOf, type Test, testIn } from "./implies.ts";
+import type { Compare, Node } from "./syntax.ts";
+
+/** What else is known of something: is this value possible? */
+export type Known = { readonly subject: string; readonly may: (value: Literal) => boolean };
+
+/** An `||` among what has to hold is looked at from both sides; so many sides in all. */
+const MOST_SIDES = 64;
+
+const OPPOSITE: { readonly [op in Compare]: Compare } = {
+  "==": "!=",
+  "!=": "==",
+  "<": ">=",
+  "<=": ">",
+  ">": "<=",
+  ">=": "<",
+};
+
+/** Only what can be put in an order at all: two numbers, or two texts. */
+function isOrdered(value: Literal, op: Compare, other: Literal): boolean {
+  const isFit = typeof value === typeof other && (typeof value === "number" || typeof value === "string");
+  if (!isFit || value === null || other === null) return false;
+  if (value === other) return op === "<=" || op === ">=";
+  return op.startsWith("<") ? value < other : value > other;
+}
+
+function passes(value: Literal, test: Test): boolean {
+  if (test.op === "in") return test.values.includes(value);
+  if (test.op === "==") return value === test.value;
+  return test.op === "!=" ? value !== test.value : isOrdered(value, test.op, test.value);
+}
+
+/** What it comes to whatever the facts are; undefined where that depends on them, or where it errs. */
+function constantOf(node: Node): Literal | undefined {
+  const own = literalOf(node);
+  if (own !== undefined) return own;
+  if (node.kind === "not") {
+    const of = constantOf(node.of);
+    return typeof of === "boolean" ? !of : undefined;
+  }
+  if (node.kind === "in") {
+    const [left, list] = [constantOf(node.left), listedIn(node.right)];
+    return left === undefined || list === undefined ? undefined : list.includes(left);
+  }
+  if (node.kind !== "compare") return undefined;
+  const [left, right] = [constantOf(node.left), constantOf(node.right)];
+  if (left === undefined || right === undefined) return undefined;
+  return passes(left, { subject: "", op: node.op, value: right });
+}
+
+/** Not of a comparison: that is false, and so it was between things that can be compared. */
+function denied(node: Node): readonly Test[] {
+  const test = testIn(node);
+  if (test === null) return [];
+  if (test.op !== "in") return [{ ...test, op: OPPOSITE[test.op] }];
+  return test.values.map((value) => ({ subject: test.subject, op: "!=", value }));
+}
+
+function testsIn(node: Node): readonly Test[] {
+  if (node.kind === "not") return denied(node.of);
+  const test = testIn(node);
+  return test === null ? [] : [test];
+}
+
+type Bound = { readonly value: Literal; readonly isStrict: boolean };
+
+/** The tightest from below, or from above; undefined where bounds are not of one kind. */
+function tightest(bounds: readonly Bound[], isTighter: (one: Literal, other: Literal) => boolean): Bound {
+  return bounds.reduce((best, one) => {
+    if (best.value === one.value) return best.isStrict ? best : one;
+    return isTighter(one.value, best.value) ? one : best;
+  });
+}
+
+function boundsOf(tests: readonly Test[], direction: "<" | ">"): readonly Bound[] {
+  return tests.flatMap((test) =>
+    test.op !== "in" && test.op.startsWith(direction)
+      ? [{ value: test.value, isStrict: test.op === direction }]
+      : [],
+  );
+}
+
+/** No number, and no text, lies between. */
+function isEmptyRange(tests: readonly Test[]): boolean {
+  const [above, below] = [boundsOf(tests, ">"), boundsOf(tests, "<")];
+  const kinds = new Set([...above, ...below].map(({ value }) => (value === null ? "null" : typeof value)));
+  if (kinds.size === 0) return false;
+  if (kinds.size > 1 || kinds.has("null") || kinds.has("boolean")) return true;
+  if (above.length === 0 || below.length === 0) return false;
+  const least = tightest(above, (one, other) => isOrdered(one, ">", other));
+  const most = tightest(below, (one, other) => isOrdered(one, "<", other));
+  if (least.value !== most.value) return isOrdered(least.value, ">", most.value);
+  const isLeftOut = tests.some((test) => test.op === "!=" && test.value === least.value);
+  return least.isStrict || most.isStrict || isLeftOut;
+}
+
+/** All of them are about the same. */
+function isContradiction(tests: readonly Test[], known: Known | undefined): boolean {
+  const choices = tests.flatMap((test) => {
+    if (test.op === "in") return [test.values];
+    return test.op === "==" ? [[test.value]] : [];
+  });
+  const [some] = choices;
+  if (some === undefined) return isEmptyRange(tests);
+  return !some.some((value) => known?.may(value) !== false && tests.every((test) => passes(value, test)));
+}
+
+const isEmptyList = (node: Node): boolean => node.kind === "list" && node.items.length === 0;
+
+/** By itself, without looking at what stands beside it. */
+function isFalse(node: Node): boolean {
+  if (constantOf(node) === false) return true;
+  return node.kind === "in" && isEmptyList(node.right);
+}
+
+function flat(nodes: readonly Node[]): readonly Node[] {
+  return nodes.flatMap((node) => (node.kind === "and" ? flat([node.left, node.right]) : [node]));
+}
+
+function isDenied(node: Node, keys: ReadonlySet<string>): boolean {
+  return node.kind === "not" && keys.has(keyOf(node.of));
+}
+
+type Around = { readonly known: readonly Known[]; sides: number };
+
+/** All of these at once. */
+function neverTogether(given: readonly Node[], around: Around): boolean {
+  const nodes = flat(given);
+  if (nodes.some(isFalse)) return true;
+  const keys = new Set(nodes.map(keyOf));
+  if (nodes.some((node) => isDenied(node, keys))) return true;
+  const bySubject = Map.groupBy(nodes.flatMap(testsIn), ({ subject }) => subject);
+  const knownOf = (subject: string) => around.known.find((one) => one.subject === subject);
+  for (const [subject, tests] of bySubject) if (isContradiction(tests, knownOf(subject))) return true;
+  const either = nodes.find((node) => node.kind === "or");
+  if (either?.kind !== "or" || around.sides < 2) return false;
+  around.sides -= 2;
+  const others = nodes.filter((node) => node !== either);
+  return [either.left, either.right].every((side) => neverTogether([...others, side], around));
+}
+
+export function isNever(node: Node, known: readonly Known[] = []): boolean {
+  return neverTogether([node], { known, sides: MOST_SIDES });
+}

@@ -1,0 +1,108 @@
+/**
+ * The reading verbs of the library, as they answer a program: what the command line is made of at a distance.
+ *
+ * Y1. Each verb needs the scope that its resource's routes need, and none changes anything.
+ */
+import type { Scope } from "../core/scopes.ts";
+import { getPolicy, listPolicies, versionsKept } from "../engine/backtest/kept-policies.ts";
+import { knownTools } from "../engine/backtest/known-tools.ts";
+import { toldOf } from "../engine/backtest/told.ts";
+import { findWorkflows } from "../engine/find-ids.ts";
+import { keysOf, peopleOf } from "../engine/identity/instance.ts";
+import {
+  actionsOf,
+  approvalsOf,
+  budgetsOf,
+  grantsOf,
+  journalOf,
+  killSwitchOf,
+  type Opening,
+  receiptsOf,
+} from "../engine/instance.ts";
+import { intentsOf } from "../engine/intent/instance.ts";
+import { alertsOf } from "../engine/monitor/alerts.ts";
+import { getWorkflow, listWorkflows, snapshotOf, workflowAt } from "../engine/workflow/operate-workflows.ts";
+import { timelineOf } from "../engine/workflow/timeline.ts";
+import type { Office } from "./tenants.ts";
+
+type Verb = (...args: never[]) => Promise<unknown>;
+type Group<Names extends string> = { readonly [Name in Names]: Verb };
+
+const READS = {
+  approvals: { scope: "approvals:read", verbs: ["list", "count", "get", "find"] },
+  actions: { scope: "actions:read", verbs: ["list", "get", "find", "abandoned"] },
+  receipts: { scope: "actions:read", verbs: ["get"] },
+  workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
+  alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
+  grants: { scope: "grants:read", verbs: ["list", "get", "find", "uses"] },
+  intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
+  budgets: { scope: "budgets:read", verbs: ["get"] },
+  policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
+  journal: { scope: "journal:read", verbs: ["read"] },
+  switch: { scope: "switch:read", verbs: ["stopped"] },
+  people: { scope: "people:read", verbs: ["list", "get"] },
+  keys: { scope: "keys:read", verbs: ["list", "get", "find"] },
+  endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
+  messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
+} as const satisfies {
+  readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
+};
+
+type Reads = typeof READS;
+type Groups = { readonly [Name in keyof Reads]: Group<Reads[Name]["verbs"][number]> };
+export type LibraryVerb = {
+  [Name in keyof Reads]: `${Name}.${Reads[Name]["verbs"][number]}`;
+}[keyof Reads];
+
+export const LIBRARY_VERBS: readonly LibraryVerb[] = Object.entries(READS).flatMap(([group, { verbs }]) =>
+  verbs.map((verb) => `${group}.${verb}` as LibraryVerb),
+);
+
+const groupOf = (verb: LibraryVerb): keyof Reads => verb.split(".")[0] as keyof Reads;
+export const scopeOfVerb = (verb: LibraryVerb): Scope => READS[groupOf(verb)].scope;
+
+/** Every verb checks what it is given, as it does for a program. */
+function groupsOf({ runtime, endpoints, messages }: Office): Groups {
+  // Nothing that reads closes it.
+  const open = async () => runtime as Awaited<ReturnType<Opening>>;
+  return {
+    approvals: approvalsOf(open),
+    actions: actionsOf(open),
+    receipts: receiptsOf(open),
+    workflows: {
+      list: (page: Parameters<typeof listWorkflows>[1]) => listWorkflows(runtime, page),
+      get: (id: string) => getWorkflow(runtime, id),
+      at: (id: string, moment: Parameters<typeof workflowAt>[2]) => workflowAt(runtime, id, moment),
+      timeline: (id: string, moment?: Parameters<typeof timelineOf>[2]) => timelineOf(runtime, id, moment),
+      find: (text: string) => findWorkflows(runtime, String(text)),
+      snapshot: (id: string, checkpoint: string) => snapshotOf(runtime, id, checkpoint),
+    },
+    alerts: alertsOf(open),
+    grants: grantsOf(open),
+    intents: intentsOf(open),
+    budgets: budgetsOf(open),
+    policies: {
+      list: () => listPolicies(runtime),
+      versions: () => versionsKept(runtime),
+      get: (id: string) => getPolicy(runtime, String(id)),
+      tools: () => knownTools(runtime),
+      told: (action: string) => toldOf(runtime, String(action)),
+    },
+    journal: journalOf(open),
+    switch: killSwitchOf(open),
+    people: peopleOf(open),
+    keys: keysOf(open),
+    endpoints,
+    messages,
+  };
+}
+
+export async function askLibrary(
+  office: Office,
+  verb: LibraryVerb,
+  args: readonly unknown[],
+): Promise<unknown> {
+  const [group, name] = verb.split(".") as [keyof Reads, string];
+  const verbs = groupsOf(office)[group] as { readonly [name: string]: Verb };
+  return verbs[name]?.(...(args as never[]));
+}

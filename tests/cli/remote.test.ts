@@ -1,0 +1,168 @@
+// The command line at a server: the same words, the same answers, as whoever is logged in there.
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { issue } from "../../src/engine/identity/keys.ts";
+import { offerLogin } from "../../src/engine/identity/logins.ts";
+import { addPerson } from "../../src/engine/identity/people.ts";
+import type { Holdpoint } from "../../src/index.ts";
+import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
+import { type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
+import { errorOf, finished, type Ran, start } from "./bench.ts";
+
+const by = "person:root";
+
+type Site = {
+  readonly folder: Folder;
+  readonly bench: Bench;
+  readonly hp: Holdpoint;
+  /** Where the user's configuration is, at the other end. */
+  readonly config: string;
+  /** At the server, from a place that has no store. */
+  there(
+    args: readonly string[],
+    options?: { readonly input?: string; readonly env?: NodeJS.ProcessEnv },
+  ): Promise<Ran>;
+  here(args: readonly string[]): Promise<Ran>;
+};
+
+async function site(t: TestContext, options: BenchOptions = {}): Promise<Site> {
+  const folder = temporaryFolder(t);
+  const root = dirname(folder.path);
+  const hp = folder.open();
+  await hp.journal.seal();
+  const bench = await serverBench(t, { folder: root, ...options });
+  const home = temporaryFolder(t);
+  const config = join(dirname(home.path), "config");
+  const place = { path: "", keyFile: join(config, "key.json") };
+  const empty = { HOLDPOINT_DATABASE: "", HOLDPOINT_SERVER: "", HOLDPOINT_API_KEY: "" };
+  return {
+    folder,
+    bench,
+    hp,
+    config,
+    there(args, { input = "", env = {} } = {}) {
+      const child = start(place, args, {
+        cwd: dirname(home.path),
+        env: { ...empty, ...env },
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+      child.stdin?.end(input);
+      return finished(child);
+    },
+    here: (args) => finished(start(folder, args, { env: empty })),
+  };
+}
+
+/** Ages differ by the second in which one looks. */
+const still = (text: string): string => text.replaceAll(/\b\d+ ?(?:ms|s|min)\b( ago)?|\bnow\b/g, "…");
+
+test("what is read at a server is what is read in its store, for people and for programs", async (t) => {
+  const { hp, bench, there, here } = await site(t);
+  const pay = hp.gate({
+    name: "pay",
+    effect: "idempotent",
+    policy: { verdict: "escalate", decideWithinMs: 3_600_000 },
+    run: () => "paid",
+  });
+  const flow = hp.workflow("flow", async (ctx, _: object) => ctx.checkpoint("Look", { outputs: { n: 1 } }));
+  const { id } = await flow.start({});
+  void pay({ amount: 1 }, { requestId: "pay-1" }).catch(() => undefined);
+  const approval = await pendingApproval(hp, 1);
+  const commands = [
+    ["approvals"],
+    ["show", approval],
+    ["show", approval.slice(0, 16), "--json"],
+    ["show", id],
+    ["journal", id],
+    ["verify", "--json"],
+  ];
+  const pairs = commands.map(async (args) => {
+    const [near, far] = await Promise.all([here(args), there([...args, "--server", bench.url])]);
+    assert.equal(far.code, near.code, `${args}: ${far.err}`);
+    const shown = still(far.out).replaceAll(` --server ${bench.url}`, "");
+    assert.equal(shown, still(near.out), String(args));
+  });
+  await Promise.all(pairs);
+});
+
+test("a person logs in by a key that is typed and not shown, decides as themselves, and logs out", async (t) => {
+  const { bench, hp, there, config } = await site(t, { noAuth: false });
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: by, roles: ["admin", "supervisor"], by });
+  const { text } = await issue(runtime, { principal: by, name: "terminal", by }, null);
+  const pay = hp.gate({ name: "pay", policy: "escalate", run: () => "paid" });
+  const paid = pay({ amount: 1 }, { requestId: "pay-1" });
+  const approval = await pendingApproval(hp);
+
+  const refused = await there(["approvals", "--server", bench.url, "--json"]);
+  assert.equal(errorOf(refused)["code"], "unauthenticated");
+  const wrong = await there(["login", "--server", bench.url, "--json"], { input: `${text}x\n` });
+  assert.equal(errorOf(wrong)["code"], "unauthenticated");
+
+  const login = await there(["login", "--server", `${bench.url}/`], { input: text });
+  assert.equal(login.code, 0, login.err);
+  assert.match(login.out, /as person:root/);
+  assert.ok(!`${login.out}${login.err}`.includes(text));
+  const file = join(config, "logins.json");
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.equal(statSync(config).mode & 0o777, 0o700);
+  assert.ok(readFileSync(file, "utf8").includes(text));
+
+  // From now on the server is named by nothing but the login.
+  const seen = await there(["approvals"]);
+  assert.match(seen.out, new RegExp(approval));
+  const whoami = await there(["whoami", "--json"]);
+  assert.equal(JSON.parse(whoami.out).principal, by);
+  const done = await there(["approve", approval, "--note", "fine"]);
+  assert.equal(done.code, 0, done.err);
+  assert.equal((await paid).executed, true);
+  const { votes } = await hp.approvals.get(approval);
+  assert.deepEqual([votes[0]?.by, votes[0]?.via, votes[0]?.note], [by, "api_key", "fine"]);
+  const stop = await there(["stop", "--reason", "look"]);
+  assert.equal(stop.code, 0, stop.err);
+  assert.equal((await hp.stopped()).stopped, true);
+
+  const out = await there(["logout"]);
+  assert.equal(out.code, 0, out.err);
+  assert.equal((await there(["approvals", "--json"])).code, 3);
+});
+
+test("a link that works once makes a session, which is kept for this user alone and ended there at logout", async (t) => {
+  const { bench, there, config } = await site(t, { noAuth: false });
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: by, roles: ["admin"], by });
+  const { text } = await offerLogin(runtime, by, { by });
+  const login = await there(["login", "--json"], { input: `${bench.url}/login#${text}\n` });
+  assert.equal(login.code, 0, login.err);
+  assert.equal(JSON.parse(login.out).principal, by);
+  const { cookie } = Object.values(
+    JSON.parse(readFileSync(join(config, "logins.json"), "utf8")).logins,
+  )[0] as {
+    cookie: string;
+  };
+  // A session changes something as well: the token goes along.
+  const added = await there(["people", "add", "ann", "--role", "supervisor"]);
+  assert.equal(added.code, 0, added.err);
+  const again = await there(["login", "--json"], { input: `${bench.url}/login#${text}\n` });
+  assert.equal(errorOf(again)["code"], "unauthenticated");
+  assert.equal((await there(["logout"])).code, 0);
+  assert.equal((await bench.ask("/api/session", { headers: { cookie } })).status, 401);
+});
+
+test("what cannot be done at a distance says so and why, and a server that is away is said to be", async (t) => {
+  const { bench, there } = await site(t);
+  const far = await there(["seal", "--server", bench.url, "--json"]);
+  assert.equal(far.code, 2);
+  assert.match(String(errorOf(far)["what"]), /not done at a distance: the key that signs/);
+  const both = await there(["approvals", "--server", bench.url, "--data", ".", "--json"]);
+  assert.equal(errorOf(both)["code"], "usage");
+  const seal = await there(["verify", "--key", "none.json", "--server", bench.url, "--json"]);
+  assert.notEqual(seal.code, 0);
+  const away = await there(["approvals", "--json"], { env: { HOLDPOINT_SERVER: "http://127.0.0.1:9" } });
+  assert.equal(away.code, 4);
+  assert.equal(errorOf(away)["code"], "store_unavailable");
+  const strange = await there(["approvals", "--server", "nowhere", "--json"]);
+  assert.equal(errorOf(strange)["code"], "usage");
+});
