@@ -39,6 +39,7 @@ export const CALLS = {
     compensations: alone("GET /api/workflows/{id}/compensations"),
     compensate: body("POST /api/workflows/{id}/compensations/{action}/start"),
     timeline: alone("GET /api/workflows/{id}/timeline"),
+    jobs: alone("GET /api/workflows/{id}/jobs"),
     checkpoint: alone("GET /api/workflows/{id}/checkpoints/{checkpoint}"),
     cancel: body("POST /api/workflows/{id}/cancel"),
     rollback: body("POST /api/workflows/{id}/rollback"),
