@@ -162,7 +162,7 @@ export const CALLS = {
   },
 } as const satisfies { readonly [resource: string]: { readonly [call: string]: CallFacts } };
 
-/** Pages for people, what `client.events()` follows, and the other stream, whose intents `client.intents.inbox` answers too. */
+/** Pages for people, and the streams that `client.events()` and `client.listen()` follow. */
 export const NO_CALL: readonly RouteName[] = [
   "GET /login",
   "GET /docs",
