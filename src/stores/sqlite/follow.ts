@@ -25,14 +25,8 @@ const LOOKS_MS = [1, 5, 15, 40, 80] as const;
 export function createFollowers({ folder, db, moved }: Options): Followers {
   const version = db.prepare("PRAGMA data_version");
   const waiters = new Set<Waiter>();
-  /** Those who wait from the same place on are told the same: it is read once for all of them. */
   const wake = () => {
-    const found = new Map<number, Moved>();
-    const movedOnce = (after: number): Moved => {
-      const answer = found.get(after) ?? moved(after);
-      found.set(after, answer);
-      return answer;
-    };
+    const movedOnce = readOnce(moved);
     for (const waiter of [...waiters]) look(waiter, movedOnce);
   };
   let seen: unknown;
@@ -81,6 +75,16 @@ export function createFollowers({ folder, db, moved }: Options): Followers {
       const closed = () => new HoldpointError("closed", "The store was closed while somebody followed it.");
       for (const waiter of [...waiters]) waiter.refuse(closed());
     },
+  };
+}
+
+/** Those who wait from the same place on are told the same: it is read once for all of them. */
+function readOnce(moved: Look): Look {
+  const found = new Map<number, Moved>();
+  return (after) => {
+    const answer = found.get(after) ?? moved(after);
+    found.set(after, answer);
+    return answer;
   };
 }
 
