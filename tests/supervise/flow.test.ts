@@ -143,3 +143,78 @@ describe("a supervised run", () => {
     await desk.close();
   });
 });
+
+describe("what a run says of itself", () => {
+  test("has the tokens that came out of a cache, where the provider says so", async () => {
+    const place = office();
+    const desk = place.open();
+    const cached = async () => ({
+      text: JSON.stringify(CONTEXT),
+      tokens: { input: 100, output: 10, cached: 64 },
+    });
+    const result = await place.finish(desk.supervise(given(desk, scripted(cached, FINAL))));
+    assert.deepEqual(result.tokens, { input: 200, output: 20, cached: 64 });
+    await desk.close();
+  });
+
+  test("is undone, and not ok, of a step that was taken back", async () => {
+    const place = office();
+    const desk = place.open();
+    const done: string[] = [];
+    const pay = desk.gate({
+      name: "pay",
+      policy: "approve",
+      run: () => void done.push("paid"),
+      undo: () => void done.push("paid back"),
+    });
+    const note = desk.gate({ name: "note", policy: "approve", undo: "nothing", run: () => null });
+    let isAsked = false;
+    const thinks = () => {
+      isAsked = true;
+      return new Promise<never>(() => undefined);
+    };
+    const call = (name: string) => ({ kind: "tool", name, args: {} });
+    const model = scripted(call("pay"), call("note"), thinks);
+    const running = desk.supervise({ goal: "g", tools: [pay, note], model });
+    await place.until(async () => isAsked);
+    const { items } = await desk.workflows.list();
+    await desk.workflows.rollback(items[0]?.id ?? "", { ...ANN, reason: "no", after: "fail" });
+    const { trace, history, stop_reason } = await place.finish(running);
+    assert.equal(stop_reason, "rolled_back");
+    assert.deepEqual(done, ["paid", "paid back"]);
+    assert.deepEqual(
+      trace.map(({ tool, ok, undone }) => [tool, ok, undone]),
+      [
+        ["pay", false, true],
+        ["note", true, undefined],
+      ],
+    );
+    assert.deepEqual(
+      history.map(({ undone }) => undone),
+      [true, undefined],
+    );
+    await desk.close();
+  });
+});
+
+for (const [what, said, stop] of [
+  [
+    "an amount that is no number",
+    { amount_usd: "1200" },
+    "invalid_action:bad_arg_type:issue_refund:amount_usd",
+  ],
+  ["a kind that nobody knows", null, "invalid_action:bad_kind"],
+] as const)
+  test(`${what} ends a run before any policy is asked`, async () => {
+    const place = office();
+    const desk = place.open();
+    const proposal =
+      said === null
+        ? { kind: "refund", args: {} }
+        : { kind: "tool", name: "issue_refund", args: { user_id: 42, reason: "x", ...said } };
+    const policy = () => assert.fail("it was asked");
+    const options = { ...given(desk, scripted(proposal)), policy: policy as never };
+    const { stop_reason, phase } = await place.finish(desk.supervise(options));
+    assert.deepEqual([stop_reason, phase], [stop, "worker"]);
+    await desk.close();
+  });

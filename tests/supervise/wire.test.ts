@@ -50,7 +50,7 @@ describe("the refund case", () => {
       assert.deepEqual(done, ["refund 800 as policy says", "mail 800"]);
       assert.equal(result.trace[0]?.args_hash, "feaa769a39ae");
       assert.equal(result.trace[1]?.executed_from, "human_revised");
-      assert.deepEqual(result.tokens, { input: 480, output: 120 });
+      assert.deepEqual(result.tokens, { input: 480, output: 120, cached: 0 });
       assert.equal(wire.heard.length, 4);
     });
 });

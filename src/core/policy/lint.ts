@@ -10,9 +10,9 @@ import type { PolicyFault } from "./fault.ts";
 import type { KnownTool } from "./known-tool.ts";
 import { checkNever } from "./lint-never.ts";
 import { checkReach } from "./lint-reach.ts";
-import { checkSet } from "./lint-set.ts";
+import { checkOurs, checkSet } from "./lint-set.ts";
 import { nearest } from "./nearest.ts";
-import { approversOf } from "./terms.ts";
+import { approversOf, termsOf } from "./terms.ts";
 import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
 
 type Path = PolicyFault["path"];
@@ -119,6 +119,7 @@ function checkRule(shop: Workshop, rule: PolicyRule, index: number): void {
     report.faults.push({ path, message: `${rule.id} revises, and has no set to say what` });
   if (rule.verdict !== "revise" && rule.set !== undefined)
     report.faults.push({ path: [...path, "set"], message: `set belongs to revise, not to ${rule.verdict}` });
+  checkOurs(shop, rule, index);
   checkSet(shop, rule, index);
   if (rule.when === false || (typeof rule.when === "string" && rule.when.trim() === "false"))
     report.warnings.push({
@@ -249,9 +250,20 @@ function checkDefault({ report }: Workshop, document: PolicyDocument): void {
     });
 }
 
+/** Only a supervised run has steps and seconds: who writes those thinks of a worker, which answers in the end. */
+function checkFinal({ document, report }: Workshop): void {
+  const { limits, rules = [], default: outcome } = document;
+  if (limits?.steps === undefined && limits?.seconds === undefined) return;
+  const isNamed = rules.some(({ tool }) => patternsOf(tool).includes(FINAL));
+  if (isNamed || termsOf(outcome).verdict === "approve") return;
+  const message = `no rule names ${FINAL}: a worker's answer is let through, and default does not speak of it. Write a rule with tool: ${FINAL} to say so, or to look at it`;
+  report.warnings.push({ path: ["limits"], message });
+}
+
 export function lint(shop: Workshop): void {
   const { document } = shop;
   checkDefault(shop, document);
+  checkFinal(shop);
   checkOutcome(shop, document.default, ["default"]);
   checkIds(shop);
   for (const [index, rule] of (document.rules ?? []).entries()) checkRule(shop, rule, index);

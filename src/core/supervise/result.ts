@@ -19,6 +19,8 @@ export type TraceRow = {
   readonly standing_grant?: string;
   readonly risk_score?: number;
   readonly stop_reason?: StopReason;
+  /** It happened, and was taken back when the run was rolled back. */
+  readonly undone?: true;
   readonly ok: boolean;
 };
 
@@ -50,6 +52,8 @@ export type HistoryRow = {
   readonly executed_action: Proposal | null;
   readonly executed_from: ExecutedFrom | null;
   readonly observation: Json;
+  /** It was taken back when the run was rolled back. */
+  readonly undone?: true;
 };
 
 export type SuperviseResult = {

@@ -14,6 +14,8 @@ export type Step = {
   readonly call: CallStory | null;
   /** The call could not even be made. */
   readonly misuse: string | null;
+  /** Its effect was taken back when the run was rolled back. */
+  readonly isUndone?: boolean;
 };
 
 export function actionOf(tool: string, args: Json): Proposal {
@@ -74,12 +76,15 @@ export function stopAt({ turn, call, misuse }: Pick<Step, "turn" | "call" | "mis
 export const isUnkept = (result: Json): boolean =>
   typeof result === "string" && result.startsWith("[a result that could not be kept:");
 
+const undoneIn = ({ isUndone }: Step): { readonly undone?: true } =>
+  isUndone === true ? { undone: true } : {};
+
 export function traceRow(step: Step): TraceRow {
   const { turn, call } = step;
   const stop = stopAt(step);
   // What was proposed and never came to its end, because the run was over before, has not happened.
-  const ok = stop === undefined && call?.end.kind === "applied";
-  const end = { ...(stop === undefined ? {} : { stop_reason: stop.stop_reason }), ok };
+  const ok = stop === undefined && call?.end.kind === "applied" && step.isUndone !== true;
+  const end = { ...(stop === undefined ? {} : { stop_reason: stop.stop_reason }), ...undoneIn(step), ok };
   if (turn.kind === "invalid") return { step: step.step, tool: "invalid", ...end };
   const tool = turn.proposal.kind === "tool" ? turn.proposal.name : FINAL_TOOL;
   if (call === null) return { step: step.step, tool, ...end };
@@ -151,5 +156,6 @@ export function historyRow(step: Step): HistoryRow {
     ...(supervisor === undefined ? {} : { supervisor }),
     ...(human === undefined ? {} : { human_approval: human }),
     ...ran,
+    ...undoneIn(step),
   };
 }

@@ -76,6 +76,25 @@ async function record(runtime: Runtime, { policy, warnings }: Compiled, source: 
   runtime.notify({ kind: "policy_adopted", policy: name, digest, before, source, warnings });
 }
 
+/** Answers once nothing is read any more. */
+type Unfollow = () => Promise<void>;
+
+/** Until the instance closes, or somebody says so. */
+function followFile(runtime: Runtime, file: string, reload: () => Promise<void>): Unfollow {
+  let turn = Promise.resolve();
+  const changed = () => {
+    turn = turn.then(reload);
+  };
+  const stop = () => unwatchFile(file, changed);
+  watchFile(file, { interval: LOOK_MS, persistent: false }, changed);
+  runtime.closing.addEventListener("abort", stop, { once: true });
+  return () => {
+    stop();
+    runtime.closing.removeEventListener("abort", stop);
+    return turn;
+  };
+}
+
 export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>): LivePolicy {
   const source = sourceName(given);
   const first = readerOf(given);
@@ -83,8 +102,7 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
   if (!syntax.ok) throw invalid(source, syntax.faults);
   let compiled = compiler(source, first, tools);
   let used: UsedVersion | null = null;
-  let turn = Promise.resolve();
-  let unfollow: () => void = () => undefined;
+  let unfollow: Unfollow = async () => undefined;
   let isClosed = false;
 
   async function use(runtime: Runtime, { name, digest }: CompiledPolicy): Promise<void> {
@@ -110,15 +128,6 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
     }
   }
 
-  function follow(runtime: Runtime, file: string): void {
-    const changed = () => {
-      turn = turn.then(() => reload(runtime));
-    };
-    watchFile(file, { interval: LOOK_MS, persistent: false }, changed);
-    unfollow = () => unwatchFile(file, changed);
-    runtime.closing.addEventListener("abort", unfollow, { once: true });
-  }
-
   return {
     current: () => compiled().policy,
     async open(runtime) {
@@ -126,15 +135,13 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
       await record(runtime, compiled(), source);
       await use(runtime, compiled().policy);
       if (typeof given !== "string") return;
-      follow(runtime, given);
+      unfollow = followFile(runtime, given, () => reload(runtime));
       // It may have changed between the first reading and this moment, which nobody would tell.
       await reload(runtime);
     },
     async close(runtime) {
       isClosed = true;
-      unfollow();
-      runtime.closing.removeEventListener("abort", unfollow);
-      await turn;
+      await unfollow();
       const last = used;
       used = null;
       // A process that ends is in force no longer, whatever it says.

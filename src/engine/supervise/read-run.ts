@@ -14,7 +14,7 @@ import { loadValue } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 import { entriesOf } from "../workflow/entries.ts";
 import { loadInto } from "../workflow/open-run.ts";
-import { emptyTable, type RecordedOp } from "../workflow/recorded.ts";
+import { emptyTable, type RecordedOp, type Table } from "../workflow/recorded.ts";
 import type { SuperviseInput } from "./options.ts";
 
 export type RunRecord = {
@@ -81,12 +81,14 @@ async function turnOf(runtime: Runtime, op: RecordedOp): Promise<Turn | undefine
 const isTurn = ({ kind, key }: RecordedOp): boolean =>
   kind === "step" && (key.startsWith(`/${PROPOSE}#`) || key.startsWith(`/${FINALIZE}#`));
 
-type Called = Pick<Step, "call" | "misuse">;
+type Called = Pick<Step, "call" | "misuse" | "isUndone">;
 
-async function calledBy(runtime: Runtime, op: RecordedOp): Promise<Called> {
+async function calledBy(runtime: Runtime, op: RecordedOp, { undos }: Pick<Table, "undos">): Promise<Called> {
   if (op.settled?.kind === "refused") return { call: null, misuse: op.settled.error };
   const action = (op.body as JsonObject)["action"];
-  return { call: typeof action === "string" ? await storyOfCall(runtime, action) : null, misuse: null };
+  const isUndone = undos.some(({ undoes, status }) => undoes === action && status === "undone");
+  const call = typeof action === "string" ? await storyOfCall(runtime, action) : null;
+  return { call, misuse: null, ...(isUndone ? { isUndone } : {}) };
 }
 
 type Timed = Step & { readonly turnAt: number };
@@ -100,13 +102,14 @@ function tellTurn({ turns, steps }: Tale, turn: Turn, turnAt: number): void {
 }
 
 /** Its operations in the order in which they were asked for: a turn, then the call that it led to. */
-async function taleOf(runtime: Runtime, ops: readonly RecordedOp[], { ended }: Times): Promise<Tale> {
+async function taleOf(runtime: Runtime, table: Table, { ended }: Times): Promise<Tale> {
+  const ops = [...table.ops.values()].toSorted((a, b) => a.seq - b.seq);
   const tale: Tale = { turns: [], steps: [] };
   for (const op of ops) {
     const turn = isTurn(op) ? await turnOf(runtime, op) : undefined;
     if (turn !== undefined) tellTurn(tale, turn, ended.get(op.op) ?? op.at);
     const last = op.kind === "call" ? tale.steps.pop() : undefined;
-    if (last !== undefined) tale.steps.push({ ...last, ...(await calledBy(runtime, op)) });
+    if (last !== undefined) tale.steps.push({ ...last, ...(await calledBy(runtime, op, table)) });
   }
   return tale;
 }
@@ -118,9 +121,10 @@ function spentIn({ turns, steps }: Tale, { taken }: Times): number {
 }
 
 function tokensOf(turns: readonly Turn[]): Tokens {
-  const sum = (field: "input" | "output") =>
-    turns.reduce((total, turn) => total + ("tokens" in turn ? turn.tokens[field] : 0), 0);
-  return { input: sum("input"), output: sum("output") };
+  const all = turns.flatMap((turn) => ("tokens" in turn ? [turn.tokens] : []));
+  const sum = (field: keyof Tokens) => all.reduce((total, tokens) => total + (tokens[field] ?? 0), 0);
+  const isCached = all.some(({ cached }) => cached !== undefined);
+  return { input: sum("input"), output: sum("output"), ...(isCached ? { cached: sum("cached") } : {}) };
 }
 
 /** What was refused goes into the history only where it went back to the model. */
@@ -131,9 +135,8 @@ function isInHistory({ onRefusal }: SuperviseInput, step: Step): boolean {
 export async function readRun(runtime: Runtime, id: string): Promise<RunRecord> {
   const table = emptyTable();
   await loadInto(runtime, table, id, Number.MAX_SAFE_INTEGER);
-  const ops = [...table.ops.values()].toSorted((a, b) => a.seq - b.seq);
   const times = await timesOf(runtime, id);
-  const tale = await taleOf(runtime, ops, times);
+  const tale = await taleOf(runtime, table, times);
   const { turns, steps } = tale;
   const input = await readInput(runtime, id);
   return {

@@ -22,21 +22,11 @@ type Waiter = { look(moved: Look): void; refuse(error: unknown): void };
 const POLL_MS = 250;
 const LOOKS_MS = [1, 5, 15, 40, 80] as const;
 
-/** Those who wait from the same place on are told the same: it is read once for all of them. */
-function once(moved: Look): Look {
-  const found = new Map<number, Moved>();
-  return (after) => {
-    const answer = found.get(after) ?? moved(after);
-    found.set(after, answer);
-    return answer;
-  };
-}
-
 export function createFollowers({ folder, db, moved }: Options): Followers {
   const version = db.prepare("PRAGMA data_version");
   const waiters = new Set<Waiter>();
   const wake = () => {
-    const movedOnce = once(moved);
+    const movedOnce = readOnce(moved);
     for (const waiter of [...waiters]) look(waiter, movedOnce);
   };
   let seen: unknown;
@@ -85,6 +75,16 @@ export function createFollowers({ folder, db, moved }: Options): Followers {
       const closed = () => new HoldpointError("closed", "The store was closed while somebody followed it.");
       for (const waiter of [...waiters]) waiter.refuse(closed());
     },
+  };
+}
+
+/** Those who wait from the same place on are told the same: it is read once for all of them. */
+function readOnce(moved: Look): Look {
+  const found = new Map<number, Moved>();
+  return (after) => {
+    const answer = found.get(after) ?? moved(after);
+    found.set(after, answer);
+    return answer;
   };
 }
 
