@@ -270,11 +270,16 @@ export const approvalRoutes = [
     tag: "approvals",
     scope: "approvals:decide",
     params: idParams,
-    body: z.strictObject({
-      by_seconds: z.number().int().min(1).max(1_000_000_000).optional(),
-      until: timeSchema.optional(),
-      by: bySchema,
-    }),
+    body: z
+      .strictObject({
+        by_seconds: z.number().int().min(1).max(1_000_000_000).optional(),
+        until: timeSchema.optional(),
+        by: bySchema,
+      })
+      .refine(
+        ({ by_seconds, until }) => (by_seconds === undefined) !== (until === undefined),
+        "give either by_seconds or until",
+      ),
     answers: { 200: approvalSchema },
     async handle({ runtime, who, params, body }) {
       const { by_seconds, until } = body;
