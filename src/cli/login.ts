@@ -5,7 +5,7 @@ import { type Command, type Context, EXIT } from "./command.ts";
 import { keepLogin } from "./remote/kept-logins.ts";
 import { relayed } from "./remote/relay.ts";
 import { askSecret } from "./remote/secret-prompt.ts";
-import { addressOf, serverAsked } from "./remote/server-place.ts";
+import { addressOf, isInClear, serverAsked } from "./remote/server-place.ts";
 
 const COOKIE = /^__Host-holdpoint=[^;]+/;
 
@@ -47,6 +47,10 @@ async function byLink(server: string, link: string): Promise<LoggedIn> {
 /** A link in full says which server it is of. */
 async function logIn(context: Context): Promise<LoggedIn> {
   const asked = serverAsked(context.values);
+  if (isInClear(asked))
+    context.terminal.note(
+      `Note: ${visible(asked)} has no TLS: whoever is on the way can read what you type.`,
+    );
   const secret = await askSecret(`API key or login link for ${visible(asked)} (it is not shown): `);
   const [, place, token] = /^(https?:\/\/[^#\s]+?)\/login#(\S+)$/.exec(secret) ?? [];
   if (place !== undefined && token !== undefined)

@@ -8,9 +8,8 @@ import { CommandError, fileError, tell } from "./failure.ts";
 import { printFamily, printHelp, printOverview } from "./help.ts";
 import { openStore, placeOf, type StorePlace } from "./open-store.ts";
 import { type Line, parseLine } from "./parse-line.ts";
-import { relayed } from "./remote/relay.ts";
 import { remoteHoldpoint } from "./remote/remote.ts";
-import { clientFor, serverFor } from "./remote/server-place.ts";
+import { clientFor, knownAt, serverFor } from "./remote/server-place.ts";
 import { noteRestored } from "./restored.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -48,7 +47,7 @@ function contextOf(terminal: Terminal, line: Run, place: Place): Context {
 /** The same command at a server, as whoever is logged in there. */
 async function runThere(terminal: Terminal, line: Run, server: string): Promise<number> {
   const client = clientFor(server);
-  const { principal } = await relayed(() => client.session.get());
+  const { principal } = await knownAt(client);
   const hp = remoteHoldpoint({ client, principal });
   const place = { folder: server, hasStore: true, hp, person: principal ?? personHere() };
   try {

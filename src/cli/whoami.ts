@@ -1,7 +1,6 @@
 import { visible } from "../core/visible.ts";
 import { type Command, EXIT } from "./command.ts";
-import { relayed } from "./remote/relay.ts";
-import { clientFor, serverAsked } from "./remote/server-place.ts";
+import { clientFor, knownAt, serverAsked } from "./remote/server-place.ts";
 import { sectionsOn } from "./sections.ts";
 
 export const whoami: Command = {
@@ -13,7 +12,7 @@ export const whoami: Command = {
   placeless: true,
   async run({ terminal, json, values }) {
     const server = serverAsked(values);
-    const { csrf_token: _own, ...who } = await relayed(() => clientFor(server).session.get());
+    const { csrf_token: _own, ...who } = await knownAt(clientFor(server));
     if (json) {
       terminal.json({ server, ...who });
       return EXIT.ok;

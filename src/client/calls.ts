@@ -39,6 +39,7 @@ export const CALLS = {
     compensations: alone("GET /api/workflows/{id}/compensations"),
     compensate: body("POST /api/workflows/{id}/compensations/{action}/start"),
     timeline: alone("GET /api/workflows/{id}/timeline"),
+    jobs: alone("GET /api/workflows/{id}/jobs"),
     checkpoint: alone("GET /api/workflows/{id}/checkpoints/{checkpoint}"),
     cancel: body("POST /api/workflows/{id}/cancel"),
     rollback: body("POST /api/workflows/{id}/rollback"),
@@ -161,7 +162,7 @@ export const CALLS = {
   },
 } as const satisfies { readonly [resource: string]: { readonly [call: string]: CallFacts } };
 
-/** Pages for people, what `client.events()` follows, and the other stream, whose intents `client.intents.inbox` answers too. */
+/** Pages for people, and the streams that `client.events()` and `client.listen()` follow. */
 export const NO_CALL: readonly RouteName[] = [
   "GET /login",
   "GET /docs",

@@ -1,6 +1,7 @@
 /** The door of `holdpoint/client`: Holdpoint at a distance, in Node and in browsers, with nothing but `fetch`. */
 import { type ClientOptions, connect } from "./connection.ts";
 import { type EventsQuery, followEvents, type JournalEvent } from "./events.ts";
+import { type HandedIntent, type ListenQuery, listenForIntents } from "./listen.ts";
 import { type Resources, resourcesOf } from "./make-calls.ts";
 import { type Waits, waitsOf } from "./waits.ts";
 
@@ -8,6 +9,7 @@ export type { AnswerOf, Call, CallOptions, InputOf, RouteName } from "./call-typ
 export { CLIENT_CODES, ClientError, isClientError } from "./client-error.ts";
 export type { ClientOptions, Credential } from "./connection.ts";
 export type { EventsQuery, JournalEvent } from "./events.ts";
+export type { HandedIntent, ListenQuery } from "./listen.ts";
 export { type VerifyWebhook, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
 export type { WaitedAction, WaitedApproval, WaitedIntent, WaitedWorkflow, WaitOptions } from "./waits.ts";
 
@@ -17,6 +19,8 @@ export type Client = Resources &
     readonly address: string;
     /** Entries of the journal as they are written, once each, over as many connections as it takes. */
     events(query?: EventsQuery, signal?: AbortSignal): AsyncGenerator<JournalEvent, void, undefined>;
+    /** What is sent to an agent: what nobody has acknowledged first, then as it comes, and again until it is acknowledged. */
+    listen(query?: ListenQuery, signal?: AbortSignal): AsyncGenerator<HandedIntent, void, undefined>;
   };
 
 export function createClient(options: ClientOptions): Client {
@@ -27,5 +31,6 @@ export function createClient(options: ClientOptions): Client {
     ...waitsOf(connection, resourcesOf(patient)),
     address: connection.server,
     events: (query, signal) => followEvents(connection, query, signal),
+    listen: (query, signal) => listenForIntents(connection, query, signal),
   };
 }

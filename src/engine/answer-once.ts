@@ -26,11 +26,9 @@ const PATIENCE_MS = 30_000;
 
 const nameOf = ({ by, key }: Once): string => sha256(Buffer.from(`${by}\n${key}`));
 
-function conflict(key: string): HoldpointError {
-  return new HoldpointError(
-    "idempotency_conflict",
-    `The Idempotency-Key "${key}" was used for another request.`,
-  );
+/** A key is not said again: some make theirs from what nobody else should see. */
+function conflict(): HoldpointError {
+  return new HoldpointError("idempotency_conflict", "This Idempotency-Key was used for another request.");
 }
 
 type Under = Extract<BeginAnswer, { kind: "under_way" }>;
@@ -39,7 +37,7 @@ type Under = Extract<BeginAnswer, { kind: "under_way" }>;
 async function lostAttempt(runtime: Runtime, { epoch, attempt }: Under, once: Once): Promise<string | null> {
   if (await runtime.store.epochHeld(epoch)) return null;
   if (once.whenLost === "repeat") return attempt;
-  throw new HoldpointError("answer_unknown", `The request under the Idempotency-Key "${once.key}" was lost.`);
+  throw new HoldpointError("answer_unknown", "The request under this Idempotency-Key was lost.");
 }
 
 function tooLong(): HoldpointError {
@@ -66,7 +64,7 @@ async function begin(runtime: Runtime, command: BeginCommand, once: Once): Promi
       if (answer.kind === "begun") return "begun";
       if (answer.kind === "given")
         return { status: answer.status, body: await loadValue(runtime, answer.body) };
-      if (answer.kind === "conflict") throw conflict(once.key);
+      if (answer.kind === "conflict") throw conflict();
       again = await lostAttempt(runtime, answer, once);
       if (again === null) await watch.moved(LOOK_MS);
     }

@@ -98,6 +98,7 @@ test("a person logs in by a key that is typed and not shown, decides as themselv
 
   const refused = await there(["approvals", "--server", bench.url, "--json"]);
   assert.equal(errorOf(refused)["code"], "unauthenticated");
+  assert.equal(errorOf(refused)["next"], `Log in: holdpoint login --server ${bench.url}`);
   const wrong = await there(["login", "--server", bench.url, "--json"], { input: `${text}x\n` });
   assert.equal(errorOf(wrong)["code"], "unauthenticated");
 

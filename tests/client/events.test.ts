@@ -128,3 +128,31 @@ test("whoever is ahead of the journal is told, and a signal ends the listening",
   const heard = take(client.events({ onOpen: () => over.abort() }, over.signal), 1_000_000);
   await heard;
 });
+
+test("an agent is handed its intents over broken connections, again until it acknowledges them", async (t) => {
+  const { url } = await serverBench(t);
+  const sender = createClient({ server: url });
+  const intent = { intent_type: "look", to_agent: "agent:b", from: "agent:a" };
+  const { intent_id } = await sender.intents.send(intent);
+  let cuts = 0;
+  const once: typeof fetch = async (input, init) => {
+    if (String(input).includes("/stream") && cuts++ < 2) throw new TypeError("cut");
+    return fetch(input, init);
+  };
+  const client = createClient({ server: url, fetch: once, pause: async () => undefined });
+  for (const _listening of [1, 2])
+    for await (const handed of client.listen({ agent: "agent:b" })) {
+      assert.equal(handed.intent_id, intent_id);
+      break;
+    }
+  assert.equal(cuts, 4);
+  await client.intents.acknowledge(intent_id, { by: "agent:b" });
+  const over = new AbortController();
+  const listening = (async () => {
+    for await (const { intent_id: id } of client.listen({ agent: "agent:b" }, over.signal)) return id;
+    return undefined;
+  })();
+  const { intent_id: next } = await sender.intents.send(intent);
+  assert.equal(await listening, next);
+  over.abort();
+});

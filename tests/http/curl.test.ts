@@ -188,6 +188,16 @@ async function approvedAndModified(story: Story): Promise<void> {
   assert.deepEqual(last["modifications"], { threshold: 150 });
   assert.deepEqual(last["outputs"], { records_found: 100, threshold: 150 });
   assert.equal(last["reason"], changed.rationale);
+  const { jobs } = ok(await agent("GET", `/api/workflows/${id}/jobs`));
+  const [main, ...approvals] = jobs as { job_id: string; kind: string; status: string }[];
+  assert.deepEqual([main?.job_id, main?.kind, main?.status], [`job_${id.slice(3)}`, "main", "open"]);
+  assert.deepEqual(
+    approvals.map(({ kind, status }) => [kind, status]),
+    [
+      ["approval", "completed"],
+      ["approval", "completed"],
+    ],
+  );
   const done = ok(await agent("POST", `/api/workflows/${id}/complete`, { result: { records: 100 } }));
   has(done, { ...WORKFLOW, completed_at: "time" });
   assert.equal(done["status"], "completed");

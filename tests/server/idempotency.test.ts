@@ -3,11 +3,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { FastifyRequest } from "fastify";
 import { beginAnswer } from "../../src/core/answer/answer-once.ts";
 import { digestOf, sha256 } from "../../src/core/digest.ts";
+import { HoldpointError } from "../../src/core/errors.ts";
 import { answerStream } from "../../src/core/stream.ts";
 import { runCommand } from "../../src/engine/run-command.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { everybody } from "../../src/server/authenticate.ts";
+import { handleOnce } from "../../src/server/idempotency.ts";
+import type { Answer, Route } from "../../src/server/route.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const MINUTE = 60_000;
@@ -127,4 +132,20 @@ test("a vote under a key whose process died is cast again", async (t) => {
   const answer = await bench.ask(path, post(body, "lost"));
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.body["status"], "approved");
+});
+
+test("that a server was closing is not the answer for ever: the next one works on the request", async (t) => {
+  const bench = await serverBench(t);
+  const office = await bench.server.office();
+  const who = await everybody({ address: "::1", method: "POST" } as Parameters<typeof everybody>[0]);
+  const request = { method: "POST", url: "/api/x", body: {}, id: "r" } as unknown as FastifyRequest;
+  const work = (attempt: string, handle: () => Promise<Answer>) =>
+    handleOnce("k", { request, route: {} as Route, who: who ?? assert.fail(), office, attempt }, handle);
+  for (const code of ["closed", "epoch_ended", "store_restored"] as const)
+    await assert.rejects(
+      work(code, () => Promise.reject(new HoldpointError(code, "Not now."))),
+      { code },
+    );
+  const answer = await work("later", async () => ({ status: 200, body: { done: true } }));
+  assert.equal(answer.status, 200);
 });

@@ -2,11 +2,19 @@
  * Which server a command is for, if it is for one. What is typed wins over the environment, and that over what is here; a kept
  * login counts where nothing else says where the store is and there is none here.
  */
-import { type Client, type Credential, createClient } from "../../client/client.ts";
+import {
+  type AnswerOf,
+  type Client,
+  type Credential,
+  createClient,
+  isClientError,
+} from "../../client/client.ts";
+import { HoldpointError } from "../../core/errors.ts";
 import type { Command, Values } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { folderOf, hasStore } from "../open-store.ts";
 import { type KeptLogin, readLogins } from "./kept-logins.ts";
+import { asHoldpointError } from "./relay.ts";
 import { onlyHere } from "./remote.ts";
 
 const USUAL = "http://127.0.0.1:8000";
@@ -64,4 +72,27 @@ export function clientFor(server: string): Client {
   const key = environment("HOLDPOINT_API_KEY");
   const credential = key === undefined ? credentialOf(readLogins().logins[server]) : { key };
   return createClient({ server, retries: 2, ...(credential === undefined ? {} : { credential }) });
+}
+
+function nobody(server: string, cause: unknown): HoldpointError {
+  return new HoldpointError("unauthenticated", `${server} does not know who you are, or no longer.`, {
+    next: `Log in: holdpoint login --server ${server}`,
+    cause,
+  });
+}
+
+/** Who one is there. Whoever is nobody is told how to become somebody. */
+export async function knownAt(client: Client): Promise<AnswerOf<"GET /api/session">> {
+  try {
+    return await client.session.get();
+  } catch (error) {
+    const isNobody = isClientError(error, "unauthenticated");
+    throw isNobody ? nobody(client.address, error) : asHoldpointError(error);
+  }
+}
+
+/** Whether what is sent there can be read on the way. */
+export function isInClear(server: string): boolean {
+  const { protocol, hostname } = new URL(server);
+  return protocol === "http:" && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

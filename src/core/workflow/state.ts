@@ -12,6 +12,7 @@
 import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import { type CheckpointTally, counted, NOTHING_YET } from "./checkpoint-tally.ts";
 import {
   type CheckpointDecision,
   type CreatedBody,
@@ -74,13 +75,6 @@ export type LastDecision = {
   /** The entry in which the checkpoint was reached. */
   readonly reachedSeq: number;
   readonly requestId?: string;
-};
-
-/** How many snapshots were captured, checkpoints asked, and decisions made. */
-export type CheckpointTally = {
-  readonly snapshots: number;
-  readonly questions: number;
-  readonly decisions: number;
 };
 
 export type Rollback = {
@@ -163,7 +157,7 @@ function created(body: CreatedBody, { at, seq }: RecordedEvent): LiveWorkflow {
     pending: null,
     passed: passedBefore(body),
     lastDecision: null,
-    tally: { snapshots: 0, questions: 0, decisions: 0 },
+    tally: NOTHING_YET,
     rollback: null,
     rolledBack: null,
     irreversible: [],
@@ -299,15 +293,14 @@ function decided(state: LiveWorkflow, event: WorkflowEventOf<"checkpoint.decided
   if (pending === null || pending.op !== event.body.op)
     throw new HoldpointError("broken_rule", "A checkpoint was decided that is not waiting.");
   const { op, approval, decision, by, reason, outputs } = event.body;
-  const named = pending.requestId === undefined ? {} : { requestId: pending.requestId };
-  const about = { checkpoint: pending.name, op, approval };
-  const last = { ...about, decision, by, reason, at: when.at, outputs, reachedSeq: pending.seq, ...named };
-  const heard = { ...state, pending: null, lastDecision: last };
+  const about = { checkpoint: pending.name, op, approval, ...namedIn(pending) };
+  const said = { decision, by, reason, at: when.at, outputs, reachedSeq: pending.seq };
+  const heard = { ...state, pending: null, lastDecision: { ...about, ...said } };
   if (decision !== "approved" && decision !== "modified") return heard;
   const { name, snapshot } = pending;
   // The definition does not know of it: nothing leads back there.
   if (pending.monitor !== undefined) return woken(moved(heard, "executing"));
-  const place = { op, name, snapshot, approval, seq: when.seq, at: when.at, ...named };
+  const place = { op, name, snapshot, approval, seq: when.seq, at: when.at, ...namedIn(pending) };
   return woken(moved({ ...heard, passed: [...state.passed, place] }, "executing"));
 }
 
@@ -324,8 +317,7 @@ function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: Recor
     }
     case "checkpoint.raised": {
       const { op, name, approval, canRollback, snapshot, irreversible, monitor } = event.body;
-      const terms = { approval, canRollback, snapshot, irreversible, seq: when.seq };
-      const pending = { op, name, ...terms, monitor };
+      const pending = { op, name, approval, canRollback, snapshot, irreversible, seq: when.seq, monitor };
       return moved({ ...state, pending }, "awaiting_approval");
     }
     case "checkpoint.passed": {
@@ -377,22 +369,6 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
     default:
       return undefined;
   }
-}
-
-const CAPTURING: ReadonlySet<string> = new Set([
-  "checkpoint.reached",
-  "checkpoint.raised",
-  "checkpoint.passed",
-]);
-
-function counted(tally: CheckpointTally, type: string): CheckpointTally {
-  const isDecision = type === "checkpoint.decided";
-  if (!isDecision && !CAPTURING.has(type)) return tally;
-  return {
-    snapshots: tally.snapshots + (isDecision ? 0 : 1),
-    questions: tally.questions + (isDecision || type === "checkpoint.passed" ? 0 : 1),
-    decisions: tally.decisions + (isDecision ? 1 : 0),
-  };
 }
 
 /** What a policy sees of its past is another after these. */

@@ -109,6 +109,11 @@ async function see(desk: Desk, entry: JournalEntry): Promise<boolean> {
   return true;
 }
 
+/** Where nobody is told anything, only that changes anything; most entries need not be looked at closer. */
+function isPassedOver({ endpoints }: Desk, { header }: JournalEntry): boolean {
+  return endpoints.length === 0 && !/"(?:endpoint|message)\//.test(header);
+}
+
 async function keep(desk: Desk): Promise<void> {
   if (desk.unkept === 0) return;
   await runCommand(desk.runtime, { write: [NOTIFIER] }, (draft) => {
@@ -122,7 +127,7 @@ async function readPage(desk: Desk, page: readonly JournalEntry[], signal: Abort
   let isNews = false;
   for (const entry of page) {
     if (signal.aborted) return isNews;
-    if (await see(desk, entry)) isNews = true;
+    if (!isPassedOver(desk, entry) && (await see(desk, entry))) isNews = true;
     desk.position = entry.position;
   }
   if (desk.unkept >= KEEP_AFTER) await keep(desk);

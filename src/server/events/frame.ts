@@ -57,13 +57,28 @@ function textOfEntry(
   return `id: ${data.position}\nevent: ${data.type}\ndata: ${fields},"body":${body ?? "null"}}\n\n`;
 }
 
-export type Framer = (entry: JournalEntry) => Promise<Frame>;
+/** At once, where it is known which workflow it is about. */
+export type Framer = (entry: JournalEntry) => Frame | Promise<Frame>;
+
+/** Nothing in such a body names a workflow, or leads to one. */
+const isAboutNone = (body: string | null): boolean =>
+  body === null || !/"(?:within|subject|workflow|action)":/.test(body);
+
+function frameOf(entry: JournalEntry, header: Header, kind: StreamKind, workflow: string | null): Frame {
+  const { stream, seq, type, at } = header;
+  const { position, hash } = entry;
+  const text = () => {
+    const data = { position, stream, seq, type, at: time(at), hash, workflow_id: workflow };
+    return textOfEntry(data, entry.body);
+  };
+  const size = entry.header.length + (entry.body?.length ?? 0);
+  return { position, kind, workflow, type, record: once(() => recordOf(entry)), text: once(text), size };
+}
 
 export function createFramer(place: Place): Framer {
   const known = new Map<string, string | null>();
 
   function keep(name: string, workflow: string | null): string | null {
-    known.delete(name);
     known.set(name, workflow);
     const [oldest] = known.size > MOST_KNOWN ? known.keys() : [];
     if (oldest !== undefined) known.delete(oldest);
@@ -78,25 +93,39 @@ export function createFramer(place: Place): Framer {
   }
 
   async function workflowOf(ref: StreamRef): Promise<string | null> {
-    if (ref.kind === "workflow") return ref.id;
     const name = streamName(ref);
-    const found = known.get(name);
-    if (found !== undefined) return keep(name, found);
+    const found = ref.kind === "workflow" ? ref.id : known.get(name);
+    if (found !== undefined) return found;
     const [first] = await place.store.read(place.tenant, ref, { limit: 1 });
     const body = first?.body == null ? null : (JSON.parse(first.body) as Json);
     return keep(name, await follow(body, ref));
   }
 
-  return async (entry) => {
-    const { position } = entry;
-    const { stream, seq, type, at } = JSON.parse(entry.header) as Header;
-    const ref = streamRef(stream);
-    const record = once(() => recordOf(entry));
-    const isFirst = seq === 1 && ref.kind !== "workflow";
-    const workflow = isFirst ? keep(stream, await follow(record().body, ref)) : await workflowOf(ref);
-    const data = { position, stream, seq, type, at: time(at), hash: entry.hash, workflow_id: workflow };
-    const text = once(() => textOfEntry(data, entry.body));
-    const size = entry.header.length + (entry.body?.length ?? 0);
-    return { position, kind: ref.kind, workflow, type, record, text, size };
+  /** undefined: it has to be read first. */
+  function workflowNow(
+    { stream, seq }: Header,
+    ref: StreamRef,
+    body: string | null,
+  ): string | null | undefined {
+    if (ref.kind === "workflow") return ref.id;
+    if (seq === 1 && isAboutNone(body)) return keep(stream, null);
+    return known.get(stream);
+  }
+
+  return (entry) => {
+    const header = JSON.parse(entry.header) as Header;
+    const ref = streamRef(header.stream);
+    const workflow = workflowNow(header, ref, entry.body);
+    if (workflow !== undefined) return frameOf(entry, header, ref.kind, workflow);
+    return workflowOf(ref).then((found) => frameOf(entry, header, ref.kind, found));
   };
+}
+
+export async function framesOf(frame: Framer, page: readonly JournalEntry[]): Promise<readonly Frame[]> {
+  const frames: Frame[] = [];
+  for (const entry of page) {
+    const made = frame(entry);
+    frames.push(made instanceof Promise ? await made : made);
+  }
+  return frames;
 }

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../engine/clock.ts";
 import type { Runtime } from "../../engine/runtime.ts";
-import { createFramer, type Frame, type Framer } from "./frame.ts";
+import { createFramer, type Frame, type Framer, framesOf } from "./frame.ts";
 
 /** Gets all frames of one read together. */
 export type Ear = (frames: readonly Frame[]) => void;
@@ -92,8 +92,7 @@ function createReader(reading: Reading, start: number) {
   async function readOn(): Promise<void> {
     for (;;) {
       const page = await store.log(tenant, position, PAGE);
-      const frames: Frame[] = [];
-      for (const entry of page) frames.push(await frame(entry));
+      const frames = await framesOf(frame, page);
       const last = page.at(-1);
       if (last === undefined || signal.aborted) return;
       position = last.position;

@@ -6,7 +6,7 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Runtime } from "../../engine/runtime.ts";
-import type { Frame } from "./frame.ts";
+import { type Frame, framesOf } from "./frame.ts";
 import type { Hub } from "./hub.ts";
 
 export type Wants = (frame: Frame) => boolean;
@@ -106,9 +106,7 @@ export function listen({ hub, place, wish, response, after }: Listening): Listen
       }
       const handedOut = hub.position();
       const page = await place.store.log(place.tenant, last, PAGE);
-      const frames: Frame[] = [];
-      for (const entry of page) frames.push(await hub.frame(entry));
-      hear(frames);
+      hear(await framesOf(hub.frame, page));
       // Nothing of this tenant lies between: the hub has read that far.
       if (page.length === 0) last = Math.max(last, handedOut);
       if (response.writableNeedDrain) await drained(response);

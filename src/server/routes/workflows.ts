@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { accountOf } from "../../engine/outside/workflows.ts";
 import type { Runtime } from "../../engine/runtime.ts";
+import { type Job, jobsOf } from "../../engine/workflow/jobs.ts";
 import {
   cancelById,
   getWorkflow,
@@ -33,6 +34,30 @@ const row = z.object({
   until: timeSchema.nullable(),
 });
 
+const job = z.object({
+  job_id: z.string().meta({ description: "the first is that of x402_setup" }),
+  kind: z.enum(["main", "approval", "settlement"]),
+  name: z.string(),
+  status: z.enum(["open", "completed", "failed", "rejected"]),
+  opened_at: timeSchema,
+  closed_at: timeSchema.nullable(),
+  artifact_uri: z.string().nullable(),
+  approval_id: z.string().nullable(),
+  by: z.array(z.string()),
+  reason: z.string(),
+});
+
+function jobOnWire({ id, openedAt, closedAt, artifact, approval, ...same }: Job) {
+  return {
+    job_id: id,
+    ...same,
+    opened_at: time(openedAt),
+    closed_at: timeOrNull(closedAt),
+    artifact_uri: artifact,
+    approval_id: approval,
+  };
+}
+
 /** As it stands after whatever was just done to it. */
 export async function standing(runtime: Runtime, id: string): Promise<Answer> {
   const workflow = await getWorkflow(runtime, id);
@@ -63,6 +88,16 @@ export const workflowRoutes = [
     answers: { 200: z.object({ rows: z.array(row) }) },
     handle: async ({ runtime, params }) =>
       ok({ rows: (await timelineOf(runtime, params.id)).map(rowOnWire) }),
+  }),
+  route({
+    method: "GET",
+    path: "/api/workflows/{id}/jobs",
+    summary: "The same as jobs: one for the whole, one for each checkpoint, a settlement at the end",
+    tag: "workflows",
+    scope: "workflows:read",
+    params: idParams,
+    answers: { 200: z.object({ jobs: z.array(job) }) },
+    handle: async ({ runtime, params }) => ok({ jobs: (await jobsOf(runtime, params.id)).map(jobOnWire) }),
   }),
   route({
     method: "GET",

@@ -16,7 +16,8 @@ export type Followers = {
 };
 
 type Options = { readonly folder: string; readonly db: DatabaseSync; moved(after: number): Moved };
-type Waiter = { look(): void; refuse(error: unknown): void };
+type Look = (after: number) => Moved;
+type Waiter = { look(moved: Look): void; refuse(error: unknown): void };
 
 const POLL_MS = 250;
 const LOOKS_MS = [1, 5, 15, 40, 80] as const;
@@ -25,7 +26,8 @@ export function createFollowers({ folder, db, moved }: Options): Followers {
   const version = db.prepare("PRAGMA data_version");
   const waiters = new Set<Waiter>();
   const wake = () => {
-    for (const waiter of [...waiters]) look(waiter);
+    const movedOnce = readOnce(moved);
+    for (const waiter of [...waiters]) look(waiter, movedOnce);
   };
   let seen: unknown;
   const lookForOthers = () => {
@@ -53,8 +55,8 @@ export function createFollowers({ folder, db, moved }: Options): Followers {
         };
         const abort = () => settle({ position, streams: [] });
         const waiter: Waiter = {
-          look() {
-            const found = moved(position);
+          look(movedSince) {
+            const found = movedSince(position);
             if (found.streams.length > 0) settle(found);
           },
           refuse(error) {
@@ -66,7 +68,7 @@ export function createFollowers({ folder, db, moved }: Options): Followers {
         waiters.add(waiter);
         signal.addEventListener("abort", abort, { once: true });
         watch.start();
-        look(waiter);
+        look(waiter, moved);
       }),
     close() {
       watch.stop();
@@ -76,9 +78,19 @@ export function createFollowers({ folder, db, moved }: Options): Followers {
   };
 }
 
-function look(waiter: Waiter): void {
+/** Those who wait from the same place on are told the same: it is read once for all of them. */
+function readOnce(moved: Look): Look {
+  const found = new Map<number, Moved>();
+  return (after) => {
+    const answer = found.get(after) ?? moved(after);
+    found.set(after, answer);
+    return answer;
+  };
+}
+
+function look(waiter: Waiter, moved: Look): void {
   try {
-    waiter.look();
+    waiter.look(moved);
   } catch (error) {
     if (!isBusy(error)) waiter.refuse(translated(error));
   }
