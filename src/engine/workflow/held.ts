@@ -48,7 +48,8 @@ export type HeldLook = {
   waitedMs: number;
 };
 
-export const firstLook = (): HeldLook => ({ tried: new Map(), isDue: false, waitedMs: 0 });
+/** At once: what was freed while nobody was there, nobody tells of. */
+export const firstLook = (): HeldLook => ({ tried: new Map(), isDue: true, waitedMs: 0 });
 
 /** Answers whether to look now; the slow look comes by itself. */
 export function isTimeToLook(look: HeldLook, passedMs: number): boolean {
