@@ -43,15 +43,23 @@ function holderIn(roster: RosterState, { principal, roles, scopes }: Omit<LiveKe
   return { principal, roles: now, scopes: scopesOf({ principal, roles: now }, scopes) };
 }
 
-export function holderOfKey(
-  { key, roster }: { readonly key: KeyState; readonly roster: RosterState },
-  hash: string,
-  now: number,
-): Holder | Refused {
-  const fault = checkKey(key, hash, now);
-  if (fault !== undefined || key.status === "none") return { refused: fault ?? "unknown" };
-  const standing = isPerson(key.principal) ? standingFault(roster, key.principal, key.issuedAt) : undefined;
-  return standing === undefined ? holderIn(roster, key) : { refused: standing };
+export type KeySeen = { readonly key: KeyState; readonly roster: RosterState };
+
+export function holderOfKey(seen: KeySeen, hash: string, now: number): Holder | Refused {
+  return holdersOfKey(seen)(hash, now);
+}
+
+/** The same for one that is shown again and again: whether it counts is looked at every time, what it brings once. */
+export function holdersOfKey({ key, roster }: KeySeen): (hash: string, now: number) => Holder | Refused {
+  let holder: Holder | undefined;
+  return (hash, now) => {
+    const fault = checkKey(key, hash, now);
+    if (fault !== undefined || key.status === "none") return { refused: fault ?? "unknown" };
+    const standing = isPerson(key.principal) ? standingFault(roster, key.principal, key.issuedAt) : undefined;
+    if (standing !== undefined) return { refused: standing };
+    holder ??= holderIn(roster, key);
+    return holder;
+  };
 }
 
 export type SessionSeen = {

@@ -8,7 +8,7 @@ import type { Route } from "./route.ts";
 /** Failed attempts to authenticate, of one address. */
 const GUESSES: Rate = { perSecond: 10, burst: 100 };
 
-export function credentialOf({ headers, method, ip }: FastifyRequest): Credential {
+export function credentialOf({ headers, method, ip, raw }: FastifyRequest): Credential {
   const csrf = headers["x-csrf-token"];
   return {
     authorization: headers.authorization,
@@ -16,6 +16,7 @@ export function credentialOf({ headers, method, ip }: FastifyRequest): Credentia
     csrf: typeof csrf === "string" ? csrf : undefined,
     method,
     address: ip,
+    connection: raw.socket,
   };
 }
 

@@ -17,7 +17,7 @@ export const agentSchema = z
   .string()
   .min(1)
   .max(210)
-  .optional()
+  .nullish()
   .meta({ description: "the agent; taken from the credential, and refused if it is another one" });
 
 function otherThan(field: string): HoldpointError {
@@ -32,12 +32,12 @@ export function isSelf(principal: string, named: string): boolean {
 }
 
 /** `own`: whose it is, believed where nobody is authenticated and nobody is named. */
-export function agentOf({ principal }: Who, named: string | undefined, own?: string): string {
+export function agentOf({ principal }: Who, named: string | null | undefined, own?: string): string {
   if (principal !== null) {
-    if (named !== undefined && !isSelf(principal, named)) throw otherThan("agent");
+    if (named != null && !isSelf(principal, named)) throw otherThan("agent");
     return principal;
   }
-  if (named !== undefined) return principalNamed("agent", named, "agent");
+  if (named != null) return principalNamed("agent", named, "agent");
   if (own !== undefined) return own;
   throw new HoldpointError("invalid_input", 'Without authentication, "agent" has to say who it is.', {
     next: "Write agent:<name>, or the name alone.",

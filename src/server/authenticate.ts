@@ -3,7 +3,14 @@ import { HoldpointError } from "../core/errors.ts";
 import { ROLES, type Role } from "../core/roster.ts";
 import { SCOPES, type Scope } from "../core/scopes.ts";
 import type { Clock } from "../engine/clock.ts";
-import { authenticate, type Identity, isOwnPage } from "../engine/identity/authenticate.ts";
+import {
+  type Identity,
+  identify,
+  isOwnPage,
+  type NotIdentified,
+  type Read,
+  readCredential,
+} from "../engine/identity/authenticate.ts";
 import type { Store } from "../stores/store.ts";
 
 export type Who = {
@@ -29,6 +36,8 @@ export type Credential = {
   readonly csrf: string | undefined;
   readonly method: string;
   readonly address: string;
+  /** What it was shown on: whoever shows the same again on it is not read anew. */
+  readonly connection?: object;
 };
 
 export type Authenticate = (credential: Credential) => Promise<Who | undefined>;
@@ -61,17 +70,32 @@ function shownIn({ authorization, cookie }: Credential): string | undefined {
 }
 
 function whoOf({ tenant, principal, roles, scopes, id, credential, csrf }: Identity): Who {
-  const held = new Set(scopes);
   const via = credential === "key" ? "api_key" : "session";
-  const can = (scope: Scope) => held.has(scope);
+  const can = (scope: Scope) => scopes.includes(scope);
   return { tenant, principal, roles, scopes, can, credential: id, via, csrf };
+}
+
+/** As long as its connection is there, one that is shown again is the one that was read; nothing of it is kept longer. */
+function createReader(): (credential: Credential) => Read | NotIdentified | undefined {
+  const last = new WeakMap<object, { readonly text: string; readonly read: Read | NotIdentified }>();
+  return (credential) => {
+    const text = shownIn(credential);
+    if (text === undefined) return undefined;
+    const { connection } = credential;
+    const known = connection === undefined ? undefined : last.get(connection);
+    if (known?.text === text) return known.read;
+    const read = readCredential(text);
+    if (connection !== undefined) last.set(connection, { text, read });
+    return read;
+  };
 }
 
 /** By an API key, or by the cookie of a session. */
 export function byCredential(place: { readonly store: Store; readonly clock: Clock }): Authenticate {
+  const read = createReader();
   return async (credential) => {
-    const text = shownIn(credential);
-    const found = text === undefined ? undefined : await authenticate(place, text);
+    const shown = read(credential);
+    const found = shown === undefined || "refused" in shown ? undefined : await identify(place, shown);
     if (found === undefined || "refused" in found) return undefined;
     const changes = credential.method !== "GET";
     if (changes && !isOwnPage(found, credential.csrf))

@@ -32,11 +32,11 @@ const checkpointSchema = z.strictObject({
 export const creationSchema = z.strictObject({
   name: z.string().min(1).max(200),
   description: z.string().max(10_000).nullish(),
-  checkpoint_names: z.array(z.string().min(1).max(100)).max(MOST_CHECKPOINTS).optional(),
+  checkpoint_names: z.array(z.string().min(1).max(100)).max(MOST_CHECKPOINTS).nullish(),
   checkpoints: z
     .array(checkpointSchema)
     .max(MOST_CHECKPOINTS)
-    .optional()
+    .nullish()
     .meta({ description: "instead of checkpoint_names" }),
   escrow_amount: z.number().min(0).max(1e9).nullish().meta({ description: "recorded; nothing is locked" }),
   escrow_currency: z
@@ -51,7 +51,7 @@ export const creationSchema = z.strictObject({
     .meta({ description: "the agent that drives it; whoever creates it unless set" }),
   supervisor_id: name.nullish(),
   input: json.optional(),
-  request_id: z.string().min(1).max(200).optional(),
+  request_id: z.string().min(1).max(200).nullish(),
   attempts: z.number().int().min(1).max(1_000).optional(),
   rollback_enabled: z.boolean().optional(),
   on_irreversible: z.enum(["fail", "continue"]).optional(),
@@ -79,9 +79,9 @@ function checkpointOf(one: z.output<typeof checkpointSchema>): OutsideCheckpoint
 }
 
 function checkpointsOf({ checkpoint_names: names, checkpoints }: Creation) {
-  if (names !== undefined && checkpoints !== undefined)
+  if (names != null && checkpoints != null)
     throw new HoldpointError("invalid_input", "checkpoint_names and checkpoints exclude each other.");
-  return names ?? checkpoints?.map(checkpointOf);
+  return names ?? checkpoints?.map(checkpointOf) ?? undefined;
 }
 
 function partiesOf(who: Who, { poster_id, executor_id, supervisor_id }: Creation) {
@@ -110,7 +110,7 @@ export function creationOf(who: Who, body: Creation): OutsideCreation {
     checkpoints: checkpointsOf(body),
     escrow: escrowOf(body),
     ...partiesOf(who, body),
-    requestId: body.request_id,
+    requestId: body.request_id ?? undefined,
     attempts: body.attempts,
     rollbackEnabled: body.rollback_enabled,
     onIrreversible: body.on_irreversible,

@@ -95,22 +95,22 @@ export const standSchema = z.strictObject({
     .min(1)
     .max(100)
     .meta({ description: "its id or name; one that nobody declared asks too" }),
-  execution_state: object.optional().meta({
+  execution_state: object.nullish().meta({
     description:
       "agent_memory, api_calls, intermediate_outputs, decision_trace, resource_consumption; anything else is kept with the memory",
   }),
-  summary: text.optional(),
-  decision_needed: text.optional(),
-  context: object.optional(),
-  recommendation: z.enum(["approve", "modify", "reject"]).optional(),
-  confidence: z.number().min(0).max(1).optional(),
-  confidence_scores: z.record(z.string(), z.number()).optional(),
-  inputs: object.optional(),
-  outputs: object.optional().meta({ description: "what people may modify" }),
-  artifacts: z.array(json).max(1_000).optional(),
-  next_steps: z.array(text).max(1_000).optional(),
-  risk: json.optional(),
-  request_id: z.string().min(1).max(200).optional(),
+  summary: text.nullish(),
+  decision_needed: text.nullish(),
+  context: object.nullish(),
+  recommendation: z.enum(["approve", "modify", "reject"]).nullish(),
+  confidence: z.number().min(0).max(1).nullish(),
+  confidence_scores: z.record(z.string(), z.number()).nullish(),
+  inputs: object.nullish(),
+  outputs: object.nullish().meta({ description: "what people may modify" }),
+  artifacts: z.array(json).max(1_000).nullish(),
+  next_steps: z.array(text).max(1_000).nullish(),
+  risk: json.nullish(),
+  request_id: z.string().min(1).max(200).nullish(),
   agent: agentSchema,
 });
 type Stand = z.output<typeof standSchema>;
@@ -125,7 +125,7 @@ const NAMES: { readonly [field in keyof Stand]?: string } = {
 };
 
 export function standOf(body: Stand, agent: string): OutsideStand {
-  const fields = Object.entries({ ...body, agent }).filter(([, value]) => value !== undefined);
+  const fields = Object.entries({ ...body, agent }).filter(([, value]) => value != null);
   const named = fields.map(([field, value]) => [NAMES[field as keyof Stand] ?? field, value]);
   return Object.fromEntries(named) as OutsideStand;
 }
@@ -186,10 +186,10 @@ const budgetMicros = z.string().regex(/^\d{1,30}$/);
 export const reportSchema = z.strictObject({
   status: z.enum(["applied", "not_applied", "unknown"]),
   result: json.optional().meta({ description: "of what was applied" }),
-  reason: text.optional().meta({ description: "why not, or why nobody knows" }),
+  reason: text.nullish().meta({ description: "why not, or why nobody knows" }),
   spent: z
     .record(z.string(), budgetMicros)
-    .optional()
+    .nullish()
     .meta({ description: "what it really cost: micros, as text, by budget" }),
   agent: agentSchema,
 });
@@ -201,10 +201,10 @@ export const proposalSchema = z.strictObject({
     .string()
     .min(1)
     .max(200)
-    .optional()
+    .nullish()
     .meta({ description: "the identity of the action, for ever" }),
-  says: text.optional().meta({ description: "for the approvers, as the agent's own words" }),
-  acts_for: z.array(z.string().min(1).max(210)).max(100).optional().meta({
+  says: text.nullish().meta({ description: "for the approvers, as the agent's own words" }),
+  acts_for: z.array(z.string().min(1).max(210)).max(100).nullish().meta({
     description: "principals for whom it is done; none of them decides about it",
   }),
   agent: agentSchema,

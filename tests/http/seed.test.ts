@@ -219,6 +219,53 @@ test("the inbox of approvals is the stream of events, filtered", async (t) => {
   ear.stop();
 });
 
+test("what an agent leaves empty is null or absent, and its own notes on calls and resources come back with its memory", async (t) => {
+  const bench = await serverBench(t);
+  const nothing = { checkpoint_names: ["Look"], description: null, escrow_amount: null, request_id: null };
+  const id = await create(bench, { ...nothing, checkpoints: null, supervisor_id: null });
+  ok(await bench.ask(`/api/workflows/${id}/start`, { method: "POST" }));
+  const state = {
+    checkpoint_id: "Look",
+    agent_memory: { facts: [1] },
+    api_calls: [
+      { endpoint: "/a", status: 200, response_summary: "3 found", region: "eu" },
+      { endpoint: "/b", status: 500 },
+    ],
+    resource_consumption: { tokens_used: 5, gpu_hours: 0.5 },
+    decision_trace: null,
+  };
+  const empty = {
+    summary: null,
+    context: null,
+    recommendation: null,
+    confidence: null,
+    agent: null,
+    risk: null,
+  };
+  ok(
+    await bench.ask(
+      `/api/workflows/${id}/checkpoints`,
+      post({ checkpoint_id: "Look", execution_state: state, ...empty }),
+    ),
+  );
+  const { execution_state: kept } = ok(await bench.ask(`/api/workflows/${id}/checkpoints/Look`));
+  assert.deepEqual(kept, {
+    agent_memory: {
+      checkpoint_id: "Look",
+      facts: [1],
+      api_calls: [{ region: "eu" }, {}],
+      resource_consumption: { gpu_hours: 0.5 },
+    },
+    api_calls: [
+      { endpoint: "/a", status: 200, response_summary: "3 found" },
+      { endpoint: "/b", status: 500 },
+    ],
+    resource_consumption: { tokens_used: 5 },
+  });
+  const wrong = { checkpoint_id: "Look", execution_state: { resource_consumption: { tokens_used: "many" } } };
+  assert.equal((await bench.ask(`/api/workflows/${id}/checkpoints`, post(wrong))).status, 400);
+});
+
 test("who drives a workflow is its agent alone, whatever order it is called in", async (t) => {
   const bench = await serverBench(t);
   const id = await create(bench, { checkpoint_names: ["Look"] });

@@ -79,8 +79,18 @@ function callTo(url: string, key: string | undefined): Call {
   };
 }
 
-export async function serving(t: Pick<TestContext, "after">, ...flags: readonly string[]): Promise<Serving> {
+export function serving(t: Pick<TestContext, "after">, ...flags: readonly string[]): Promise<Serving> {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-curl-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return servingIn(t, folder, ...flags);
+}
+
+/** On a folder that may hold what another one left. */
+export async function servingIn(
+  t: Pick<TestContext, "after">,
+  folder: string,
+  ...flags: readonly string[]
+): Promise<Serving> {
   const env = environment(folder);
   const data = ["--data", join(folder, "data")];
   const child = spawn(process.execPath, [BIN, "serve", "--port", "0", ...data, ...flags], {
@@ -88,11 +98,9 @@ export async function serving(t: Pick<TestContext, "after">, ...flags: readonly 
     cwd: folder,
   });
   t.after(async () => {
-    if (child.exitCode === null) {
-      child.kill("SIGTERM");
-      await once(child, "exit");
-    }
-    rmSync(folder, { recursive: true, force: true });
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGTERM");
+    await once(child, "exit");
   });
   const url = await urlOf(child);
   return {

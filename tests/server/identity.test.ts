@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { Agent, get } from "node:http";
 import { test } from "node:test";
-import { issue, revoke } from "../../src/engine/identity/keys.ts";
+import { issue, listKeys, revoke } from "../../src/engine/identity/keys.ts";
 import { offerLogin } from "../../src/engine/identity/logins.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Runtime } from "../../src/engine/runtime.ts";
@@ -129,4 +130,38 @@ test("guessing credentials is slowed down, and so is asking too often", async (t
     guesses.push((await bench.ask("/api/approvals", { headers: bearer("x") })).status);
   assert.ok(guesses.includes(401));
   assert.equal(guesses.at(-1), 429);
+});
+
+test("on one connection each request is whoever it shows itself to be, and nobody once its key is revoked", async (t) => {
+  const bench = await serverBench(t, { noAuth: false });
+  const { runtime, ann, agent } = await staffed(bench);
+  const connection = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => connection.destroy());
+  const sockets = new Set<unknown>();
+  const who = (key: string) =>
+    new Promise<string>((resolve, reject) => {
+      const sent = get(`${bench.url}/api/session`, { agent: connection, headers: bearer(key) }, (answer) => {
+        sockets.add(answer.socket);
+        let text = "";
+        answer.setEncoding("utf8").on("data", (part: string) => {
+          text += part;
+        });
+        answer.on("end", () => {
+          const { principal, code } = JSON.parse(text) as { principal?: string; code?: string };
+          resolve(principal ?? code ?? "");
+        });
+      });
+      sent.on("error", reject);
+    });
+  const wrong = `${agent.slice(0, -7)}${agent.at(-7) === "A" ? "B" : "A"}${agent.slice(-6)}`;
+  const shown = [ann, ann, agent, wrong, agent, ann];
+  const heard: string[] = [];
+  for (const key of shown) heard.push(await who(key));
+  const nobody = "unauthenticated";
+  assert.deepEqual(heard, [by, by, "agent:mailer", nobody, "agent:mailer", by]);
+  const id = (await listKeys(runtime, { principal: "agent:mailer" })).items[0]?.id ?? "";
+  assert.equal(await who(agent), "agent:mailer");
+  await revoke(runtime, id, { by, reason: "lost" });
+  assert.equal(await who(agent), nobody);
+  assert.equal(sockets.size, 1);
 });

@@ -123,6 +123,47 @@ test("an edit of an undo is reviewed under the workflow's policy too, and the ro
   await desk.close();
 });
 
+test("an undo that the workflow's policy asks about is still asked about after its process died, and once", async () => {
+  const place = office();
+  const first = place.open();
+  const done: string[] = [];
+  const { id } = await define(first, done, "call", ofUndo("escalate")).start({});
+  await atRest(place, first, id);
+  await first.workflows.rollback(id, { ...ANN, reason: "no", after: "fail" });
+  const approval = await question(place, first);
+  const desk = await reopen(place, first, (other) => define(other, done, "call", ofUndo("escalate")));
+  await desk.approvals.approve(approval, ANN);
+  const end = await place.until(async () => (await desk.workflows.get(id)).end ?? undefined);
+  assert.ok(end.status === "failed");
+  assert.deepEqual(end.report?.notUndone, []);
+  assert.deepEqual(done, ["paid", "paid back"]);
+  assert.equal(await desk.approvals.count("any"), 1);
+  await desk.close();
+});
+
+test("a policy that was not written for an undo and throws at it blocks it: the report says so, nothing hangs", async () => {
+  const place = office();
+  const desk = place.open();
+  const done: string[] = [];
+  const policy = (({ args }: { args: { to?: { city: string } } }) =>
+    args.to?.city === "Oslo" || (args as { to: { city: string } }).to.city === "Bergen"
+      ? "approve"
+      : "escalate") as unknown as Policy<never>;
+  const pay = desk.gate({ ...payTool(done), run: (_: { to: { city: string } }) => void done.push("paid") });
+  const flow = desk.workflow("flow", { policy }, async (ctx, _: object) => {
+    await ctx.call(pay, { to: { city: "Oslo" } });
+    await ctx.checkpoint("Look");
+  });
+  const { result } = await flow.start({});
+  await desk.approvals.reject(await question(place, desk), { ...ANN, reason: "no" });
+  const ended = await place.finish(result());
+  assert.ok(ended.status === "failed");
+  assert.equal(ended.code, "rollback_failed");
+  assert.match(ended.report?.notUndone[0]?.reason ?? "", /^the policy failed: /);
+  assert.deepEqual(done, ["paid"]);
+  await desk.close();
+});
+
 describe("what a child did", () => {
   const setUp = (done: string[], parent: Policy<never>, below: Policy<never>) => (desk: Desk) => {
     const pay = desk.gate(payTool(done));

@@ -6,7 +6,7 @@
  *     process changes counts at once. Whether its time is over is looked at every time.
  * I3. A credential that is refused tells nothing of why to whoever shows it: callers answer all alike.
  */
-import { type Fault, type Holder, holderOfKey, holderOfSession } from "../../core/credential.ts";
+import { type Fault, type Holder, holderOfSession, holdersOfKey } from "../../core/credential.ts";
 import { readText } from "../../core/key/key-text.ts";
 import { isSameHash } from "../../core/same-hash.ts";
 import { readSession } from "../../core/session/session-text.ts";
@@ -61,7 +61,7 @@ function lookOf({ id }: Asked): { needs: Parameters<Store["transact"]>[1]; see: 
       needs: { read: [ref, ROSTER] },
       see(sight) {
         const states = { key: sight.state(ref), roster: sight.state(ROSTER) };
-        return { now: sight.now, holder: (hash, now) => holderOfKey(states, hash, now) };
+        return { now: sight.now, holder: holdersOfKey(states) };
       },
     };
   }
@@ -103,9 +103,10 @@ async function holderOf(place: Place, asked: Asked): Promise<Holder | { readonly
   return holder(asked.hash, now + age());
 }
 
-type Read = Asked & Pick<Identity, "credential" | "csrf">;
+export type Read = Asked & Pick<Identity, "credential" | "csrf">;
 
-function readCredential(text: string): Read | NotIdentified {
+/** What a credential says of itself, before anything is looked up. */
+export function readCredential(text: string): Read | NotIdentified {
   if (text.startsWith("hpk_")) {
     const read = readText("hpk", text);
     return typeof read === "string" ? { refused: read } : { ...read, credential: "key", csrf: null };
@@ -117,7 +118,10 @@ function readCredential(text: string): Read | NotIdentified {
 /** A key (`hpk_…`), or the value of the session's cookie. */
 export async function authenticate(place: Place, text: string): Promise<Identity | NotIdentified> {
   const read = readCredential(text);
-  if ("refused" in read) return read;
+  return "refused" in read ? read : identify(place, read);
+}
+
+export async function identify(place: Place, read: Read): Promise<Identity | NotIdentified> {
   const holder = await holderOf(place, read);
   if ("refused" in holder) return holder;
   const { tenant, id, credential, csrf } = read;

@@ -35,14 +35,19 @@ import { receiptOnWire, receiptSchema } from "./receipts.ts";
 import { standing } from "./workflows.ts";
 
 /** Where nobody is authenticated, whoever leaves out who they are is the agent whose workflow or action it is. */
-async function driverOf(runtime: Runtime, who: Who, named: string | undefined, id: string): Promise<string> {
+async function driverOf(
+  runtime: Runtime,
+  who: Who,
+  named: string | null | undefined,
+  id: string,
+): Promise<string> {
   return agentOf(who, named, who.principal === null ? (await workflowState(runtime, id)).agent : undefined);
 }
 
 async function performerOf(
   runtime: Runtime,
   who: Who,
-  named: string | undefined,
+  named: string | null | undefined,
   id: string,
 ): Promise<string> {
   if (who.principal !== null) return agentOf(who, named);
@@ -54,9 +59,9 @@ function proposalOf(body: z.output<typeof proposalSchema>, agent: string): Outsi
   const { tool, args, request_id, says, acts_for } = body;
   return {
     ...{ tool, agent, args },
-    ...(request_id === undefined ? {} : { requestId: request_id }),
-    ...(says === undefined ? {} : { says }),
-    ...(acts_for === undefined ? {} : { requester: acts_for }),
+    ...(request_id == null ? {} : { requestId: request_id }),
+    ...(says == null ? {} : { says }),
+    ...(acts_for == null ? {} : { requester: acts_for }),
   };
 }
 
@@ -119,8 +124,8 @@ const actions = [
       const { kind, action, receipt } = await reportOutcome(runtime, {
         ...{ action: params.id, agent, status },
         ...(result === undefined ? {} : { result }),
-        ...(reason === undefined ? {} : { reason }),
-        ...(spent === undefined ? {} : { spent: Object.fromEntries(micros) }),
+        ...(reason == null ? {} : { reason }),
+        ...(spent == null ? {} : { spent: Object.fromEntries(micros) }),
       });
       return ok({ kind, action_id: action, receipt: receiptOnWire(receipt) });
     },
