@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { createClient } from "../../src/client/client.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { setBudget } from "../../src/engine/operate.ts";
 import { listenTo } from "../fixtures/listen.ts";
@@ -72,4 +73,25 @@ test("what one server commits the other's listeners hear, in order and once, and
     [404, 404, 404, 404],
   );
   assert.equal(new Set(answers.map(({ body }) => body["correlation_id"])).size, 1);
+});
+
+test("whoever waits at one server hears what is decided at the other", async (t) => {
+  const place = { database: database.url, data: undefined, folder, noAuth: true };
+  const one = await serverBench(t, place);
+  const two = await serverBench(t, place);
+  const waiting = createClient({ server: one.url });
+  const deciding = createClient({ server: two.url });
+  const proposal = { tool: "wire", args: { amount: 9 }, request_id: "rent", agent: "agent:rent" };
+  const asked = await deciding.actions.propose(proposal);
+  assert.ok(asked.kind === "waiting");
+  const heard = Promise.withResolvers<void>();
+  const over = new AbortController();
+  const events = waiting.events({ streams: ["approval"], onOpen: () => heard.resolve() }, over.signal);
+  const first = events.next();
+  await heard.promise;
+  const decided = waiting.waitForApproval(asked.approval_id);
+  await deciding.approvals.vote(asked.approval_id, { decision: "approve", approved_by: "ann" });
+  assert.equal((await decided).approval.status, "approved");
+  assert.equal((await first).value?.stream, `approval/${asked.approval_id}`);
+  over.abort();
 });
