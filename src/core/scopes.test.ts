@@ -46,7 +46,7 @@ describe("scopes", () => {
     assert.equal(having("effects:resolve"), "admin verifier");
     assert.equal(having("actions:propose"), "admin executor");
     assert.equal(having("workflows:drive"), "admin executor");
-    assert.equal(having("workflows:write"), "admin poster");
+    assert.equal(having("workflows:write"), "admin poster supervisor");
     assert.equal(having("keys:write"), "admin");
     assert.equal(having("people:write"), "admin");
   });
