@@ -42,12 +42,16 @@ describe("a revision that forges a handle is blocked, and opens nothing", () => 
     ["put together from what the model says", { expr: '{"$secret": "env:" + args.name}' }],
     ["of a kept value", { $artifact: "0".repeat(64) }],
   ] as const)
-    test(`by a document, ${how}`, async (context) => {
-      const { pay, seen } = till(context, document(memo));
-      const answer = await pay({ name: NAME }, { requestId: "1" });
-      assert.partialDeepStrictEqual(answer, { executed: false, code: "blocked" });
-      assert.deepEqual(seen, []);
+    test(`by a document, ${how}: it is not even loaded`, (context) => {
+      assert.throws(() => till(context, document(memo)), { code: "policy_invalid" });
     });
+
+  test("by a document, under a key that is put together", async (context) => {
+    const { pay, seen } = till(context, document({ expr: '{"$sec" + "ret": "env:" + args.name}' }));
+    const answer = await pay({ name: NAME }, { requestId: "1" });
+    assert.partialDeepStrictEqual(answer, { executed: false, code: "blocked" });
+    assert.deepEqual(seen, []);
+  });
 
   test("by the policy of a workflow", async (context) => {
     const { hp, pay, seen } = till(context);

@@ -1,5 +1,5 @@
 /** `npm run sim`: many seeds, one seed, the planted bugs, or the seeds that once failed. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FACTS, FAULTS, leastFor, RACES, tooRare } from "./counters.ts";
 import { PLANTED } from "./planted.ts";
@@ -58,6 +58,15 @@ function huntLine({ name, seeds, found }: Hunt): string {
   return `  ${String(seeds).padStart(5)}  ${name.padEnd(52)}  ${by}`;
 }
 
+/** Where each was found: the test looks there first. */
+function writeTrails(hunts: readonly Hunt[]): void {
+  const trails = hunts.flatMap(({ name, found }) =>
+    found === undefined ? [] : [[name, String(found.seed)]],
+  );
+  const text = JSON.stringify(Object.fromEntries(trails), null, 2);
+  writeFileSync(new URL("./trails.json", import.meta.url), `${text}\n`);
+}
+
 async function planted(name: string | undefined): Promise<number> {
   const names = PLANTED.map((bug) => bug.name).filter((known) => name === undefined || known === name);
   if (names.length === 0) {
@@ -69,6 +78,7 @@ async function planted(name: string | undefined): Promise<number> {
   const isFound = ({ found: by }: Hunt) => by !== undefined && by.invariant !== "simulator";
   const found = hunts.filter(isFound).length;
   say(`${found} of ${names.length} found`);
+  if (name === undefined) writeTrails(hunts.filter(isFound));
   return found === names.length ? 0 : 1;
 }
 
@@ -84,7 +94,8 @@ async function regressions(): Promise<number> {
 
 const HELP = `npm run sim -- [--seeds <n>] [--from <seed>]   many seeds (200), with counts of what they met
 npm run sim -- --seed <seed> [--trace]          one 64-bit seed, decimal or 0x…; --trace prints every step
-npm run sim -- --planted [<name>]               plants bugs and looks for them, up to ${MOST_FOR_PLANTED} seeds each
+npm run sim -- --planted [<name>]               plants bugs and looks for them, up to ${MOST_FOR_PLANTED} seeds each;
+                                                without a name, writes where each was found for the test
 npm run sim -- --regressions                    the seeds that once failed
 Exits with 1 when an invariant is violated, a planted bug is not found, or something is met too rarely.`;
 

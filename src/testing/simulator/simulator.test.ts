@@ -15,7 +15,7 @@ const regressions: readonly { readonly seed: string; readonly why: string }[] = 
   readFileSync(new URL("./regressions.json", import.meta.url), "utf8"),
 );
 
-/** The seed at which each planted bug was last found; to be written anew when hunts become long. */
+/** The seed at which each planted bug was last found; `npm run sim -- --planted` writes it anew when hunts have become long. */
 const trails: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(new URL("./trails.json", import.meta.url), "utf8"),
 );
