@@ -348,8 +348,10 @@ function rolledBack(state: LiveWorkflow, body: WorkflowEventOf<"rollback.ended">
 
 function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEvent) {
   switch (event.type) {
-    case "rollback.began":
-      return woken({ ...moved(state, "rolling_back"), rollback: event.body, pending: null });
+    case "rollback.began": {
+      const { via: _, ...rollback } = event.body;
+      return woken({ ...moved(state, "rolling_back"), rollback, pending: null });
+    }
     case "rollback.ended":
       return said(rolledBack(state, event.body), 1, 0);
     case "workflow.settling":
@@ -359,7 +361,8 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
       return { ...moved(state, "completed"), runner: null, isReady: false, wakeAt: null, waits: [], end };
     }
     case "workflow.failed": {
-      const end = { status: "failed", at, ...event.body } as const;
+      const { via: _, ...failure } = event.body;
+      const end = { status: "failed", at, ...failure } as const;
       // Of a rollback that was broken off nobody knows how far it came: nothing begins again in its range.
       const passed = state.passed.filter(({ seq }) => seq <= (state.rollback?.toSeq ?? seq));
       const failed = { ...moved(state, "failed"), runner: null, pending: null, rollback: null, passed, end };

@@ -123,7 +123,7 @@ export const workflowRoutes = [
     answers: { 200: workflowSchema },
     async handle({ runtime, who, params, body }) {
       const by = enderOf(who, body.by, await workflowState(runtime, params.id));
-      await cancelById(runtime, params.id, { by, reason: body.reason });
+      await cancelById(runtime, params.id, { by, reason: body.reason, via: who.via });
       return standing(runtime, params.id);
     },
   }),
@@ -147,6 +147,7 @@ export const workflowRoutes = [
       await rollBackById(runtime, params.id, {
         by: senderBackOf(who, body.by, await workflowState(runtime, params.id)),
         reason,
+        via: who.via,
         ...(to === undefined ? {} : { to }),
         ...(after === undefined ? {} : { after }),
       });
