@@ -9,7 +9,7 @@ import { environment, insides, openStore, random } from "./open.ts";
 import { byCredential, everybody } from "./server/authenticate.ts";
 import { createDesk, type Desk } from "./server/events/desk.ts";
 import type { Log } from "./server/log.ts";
-import { createMetrics, type Metrics } from "./server/metrics/metrics.ts";
+import { createMetrics, type Metrics, type Whose } from "./server/metrics/metrics.ts";
 import { watchJournal } from "./server/metrics/watch-journal.ts";
 import { noticeLine } from "./server/notice-line.ts";
 import { allRoutes } from "./server/routes.ts";
@@ -101,16 +101,17 @@ async function keepTelling(hp: Holdpoint, runtime: Runtime, log: Log): Promise<v
   }
 }
 
-/** Sums over the tenants that are open. */
+/** Sums over the tenants that are open, where they are not asked for one. */
 function metricsOf(tenants: Tenants, desk: Desk): Metrics {
-  const total = async (view: string, bucket: string): Promise<number> => {
-    const offices = await tenants.open();
+  const total = async (whose: Whose, view: string, bucket: string): Promise<number> => {
+    const open = await tenants.open();
+    const offices = open.filter(({ tenant }) => whose === "all" || whose.tenant === tenant);
     const counts = offices.map(({ runtime, tenant }) => runtime.store.count(tenant, view, bucket));
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   };
   return createMetrics({
-    inDoubt: () => total("actions", "in_doubt"),
-    pending: () => total("approvals", "pending"),
+    inDoubt: (whose) => total(whose, "actions", "in_doubt"),
+    pending: (whose) => total(whose, "approvals", "pending"),
     listeners: desk.size,
   });
 }
@@ -119,7 +120,9 @@ async function listen(options: ServeOptions, store: Store, tenants: Tenants, des
   const { settings, version, log } = options;
   const metrics = metricsOf(tenants, desk);
   const failed = (error: unknown) => log({ level: "error", message: "metrics", error: errorText(error) });
-  tenants.opened((office) => watchJournal(office.runtime, desk.hubOf(office), { metrics, log, failed }));
+  tenants.opened((office) =>
+    watchJournal(office.runtime, desk.hubOf(office), { tally: metrics.of(office.tenant), log, failed }),
+  );
   // Whatever is wrong with policy and definitions is said before anybody is listened to.
   for (const tenant of new Set([OWN, ...(await store.tenants())])) await tenants.of(tenant);
   const condition = { version, ready: async () => void (await store.position()) };

@@ -7,6 +7,7 @@
 import { bodyOf, type Fold, type NewEvent } from "./event.ts";
 import type { JsonObject } from "./json.ts";
 import { type Money, moneyText, moneyToJson } from "./money.ts";
+import { type Via, viaField } from "./via.ts";
 
 export type BudgetState = {
   /** null: the budget was never opened. */
@@ -67,8 +68,8 @@ export const budgetFold: Fold<BudgetState> = {
   },
 };
 
-export function limitBudget(limit: Money, by: string): NewEvent[] {
-  return [{ type: "budget.limited", tv: 1, body: { ...moneyToJson(limit), by } }];
+export function limitBudget(limit: Money, by: string, how: Via = {}): NewEvent[] {
+  return [{ type: "budget.limited", tv: 1, body: { ...moneyToJson(limit), by, ...viaField(how) } }];
 }
 
 export type Reservation =

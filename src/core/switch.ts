@@ -1,5 +1,6 @@
 /** The kill switch: one stream per scope (`tenant`, `agent:<name>`, `workflow:<id>`); every effect start reads those that apply. */
 import { bodyOf, type Fold, type NewEvent } from "./event.ts";
+import { type Via, viaField } from "./via.ts";
 
 export type SwitchState =
   | { readonly stopped: false }
@@ -22,9 +23,9 @@ export const switchFold: Fold<SwitchState> = {
 /** Stopping what is stopped, or releasing what is not, changes nothing and appends nothing. */
 export function decideSwitch(
   state: SwitchState,
-  command: { stop: boolean; by: string; reason: string },
+  command: Via & { stop: boolean; by: string; reason: string },
 ): NewEvent[] {
   if (state.stopped === command.stop) return [];
   const type = command.stop ? "switch.stopped" : "switch.released";
-  return [{ type, tv: 1, body: { by: command.by, reason: command.reason } }];
+  return [{ type, tv: 1, body: { by: command.by, reason: command.reason, ...viaField(command) } }];
 }

@@ -10,6 +10,7 @@ import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
 import { didYouMean } from "../core/policy/nearest.ts";
 import { actionStream, grantStream } from "../core/stream.ts";
+import { type Via, viaField } from "../core/via.ts";
 import type { ViewRow } from "../stores/store.ts";
 import {
   checkExpressions,
@@ -142,7 +143,11 @@ function notAllowed(reason: string): HoldpointError {
   });
 }
 
-export async function giveStanding(runtime: Runtime, given: GrantOffer): Promise<StandingGrant> {
+export async function giveStanding(
+  runtime: Runtime,
+  given: GrantOffer,
+  how: Via = {},
+): Promise<StandingGrant> {
   const { tool, by, reason, uses, forMs, when = null, agent = null, ...rest } = checkOffer(given);
   const schema = await schemaOf(runtime, tool);
   checkExpressions(given, await argumentsOf(runtime, schema));
@@ -151,7 +156,7 @@ export async function giveStanding(runtime: Runtime, given: GrantOffer): Promise
   const limit = limitOfOffer(rest);
   const terms = { tool, schema, agent: who, when, uses, limit, by, reason, grant, lastsMs: forMs };
   const answer = await runCommand(runtime, { write: [grantStream(grant)] }, (draft) =>
-    giveGrant(draft, terms),
+    giveGrant(draft, { ...terms, ...viaField(how) }),
   );
   if (answer.kind === "not_allowed") throw notAllowed(answer.reason);
   return getGrant(runtime, grant);
@@ -160,12 +165,12 @@ export async function giveStanding(runtime: Runtime, given: GrantOffer): Promise
 export async function revokeStanding(
   runtime: Pick<Runtime, "store" | "tenant" | "clock">,
   grant: string,
-  said: Said,
+  said: Said & Via,
 ): Promise<StandingGrant> {
   checkSaid(said);
   const { by, reason } = said;
   const answer = await runCommand(runtime, { write: [grantStream(grant)] }, (draft) =>
-    revokeGrant(draft, { grant, by, reason }),
+    revokeGrant(draft, { grant, by, reason, ...viaField(said) }),
   );
   if (answer.kind === "unknown") throw unknownGrant(grant);
   if (answer.kind === "not_allowed") throw notAllowed(answer.reason);

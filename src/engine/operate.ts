@@ -11,6 +11,7 @@ import type { Money } from "../core/money.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { actionStream, budgetStream, switchStream } from "../core/stream.ts";
 import { agentScope, decideSwitch, type SwitchState, TENANT_SCOPE } from "../core/switch.ts";
+import { type Via, viaField } from "../core/via.ts";
 import { checkAgent } from "./check-call.ts";
 import { isMoney } from "./define-tool.ts";
 import { forgetFree } from "./free-switches.ts";
@@ -34,7 +35,7 @@ export function checkSaid({ by, reason }: Said): void {
 export async function setSwitch(
   place: Place,
   stop: boolean,
-  command: Said & { readonly agent?: string },
+  command: Said & Via & { readonly agent?: string },
 ): Promise<boolean> {
   checkSaid(command);
   checkAgent(command.agent);
@@ -42,7 +43,7 @@ export async function setSwitch(
   const { by, reason } = command;
   try {
     return await runCommand(place, { write: [ref] }, (draft) => {
-      const events = decideSwitch(draft.state(ref), { stop, by, reason });
+      const events = decideSwitch(draft.state(ref), { stop, by, reason, ...viaField(command) });
       draft.append(ref, events);
       return events.length > 0;
     });
@@ -61,7 +62,7 @@ export async function getSwitch(place: Place, agent?: string): Promise<SwitchSta
 export async function resolveDoubt(
   place: Place & Pick<Runtime, "secrets">,
   effect: string,
-  command: Said & { readonly status: "applied" | "not_applied" },
+  command: Said & Via & { readonly status: "applied" | "not_applied" },
 ): Promise<LiveAction> {
   checkSaid(command);
   if (command.status !== "applied" && command.status !== "not_applied")
@@ -80,7 +81,7 @@ export async function resolveDoubt(
   const known = await resolveAll(place.secrets, args).catch(() => new Map<string, string>());
   const reason = redactText(command.reason, known);
   const answer = await runCommand(place, { write: [actionStream(action)] }, (draft) =>
-    resolveByPerson(draft, { action, status, by, reason }),
+    resolveByPerson(draft, { action, status, by, reason, ...viaField(command) }),
   );
   if (answer.kind === "not_allowed")
     throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`, {
@@ -103,7 +104,13 @@ function checkBudget(id: unknown): void {
 }
 
 /** Opens a budget, or gives it another limit. */
-export async function setBudget(place: Place, id: string, limit: Money, by: string): Promise<void> {
+export async function setBudget(
+  place: Place,
+  id: string,
+  limit: Money,
+  said: string | (Via & Pick<Said, "by">),
+): Promise<void> {
+  const { by, ...how } = typeof said === "string" ? { by: said } : said;
   checkBudget(id);
   if (!isMoney(limit) || limit.micros < 0n)
     throw new HoldpointError(
@@ -115,7 +122,7 @@ export async function setBudget(place: Place, id: string, limit: Money, by: stri
     const before = draft.state(ref).limit;
     if (before !== null && before.currency !== limit.currency)
       throw new HoldpointError("invalid_input", `The budget "${id}" is in ${before.currency}.`);
-    if (before?.micros !== limit.micros) draft.append(ref, limitBudget(limit, by));
+    if (before?.micros !== limit.micros) draft.append(ref, limitBudget(limit, by, how));
   });
 }
 

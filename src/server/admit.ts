@@ -27,13 +27,11 @@ export function createAdmit(authenticate: Authenticate, rate: Rate, elapsed: () 
   const asking = createBuckets(rate, elapsed);
   const guessing = createBuckets(GUESSES, elapsed);
 
-  /** A wrong credential is answered like none, and an address gets only so many of them. */
+  /** A wrong credential is answered like none, and an address gets only so many of them; a right one is never in their way. */
   async function identify(request: FastifyRequest): Promise<Who> {
-    const { ip } = request;
-    if (!guessing.has(ip)) guessing.take(ip);
     const who = await authenticate(credentialOf(request));
     if (who !== undefined) return who;
-    guessing.take(ip);
+    guessing.take(request.ip);
     throw new HoldpointError("unauthenticated", "There is no credential that is valid here.");
   }
 

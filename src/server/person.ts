@@ -46,3 +46,39 @@ export function principalOf(who: Who, named: string | undefined): string {
     throw new HoldpointError("forbidden", `"by" is not the program whose credential this is.`);
   return who.principal;
 }
+
+type Posted = { readonly parties: { readonly poster: string | null; readonly executor: string | null } };
+
+/** A party to it; of people, also whoever looks after all workflows. */
+function isTheirs({ principal, roles }: Who, { parties }: Posted): boolean {
+  if (principal === null || principal === parties.poster || principal === parties.executor) return true;
+  return isPerson(principal) && (roles.includes("admin") || roles.includes("supervisor"));
+}
+
+/** Who ends a workflow. */
+export function enderOf(who: Who, named: string | undefined, workflow: Posted): string {
+  const by = principalOf(who, named);
+  if (isTheirs(who, workflow)) return by;
+  throw new HoldpointError(
+    "forbidden",
+    "This workflow is another's: it was not posted by whom this credential is, nor do they execute it.",
+    {
+      data: "The workflow did not change.",
+      next: "Have its poster or its executor do it, or a person who is an admin or a supervisor.",
+    },
+  );
+}
+
+/** Who sends a workflow back: that takes a question away from people, so no program does. One that drives it may fail it. */
+export function senderBackOf(who: Who, named: string | undefined, workflow: Posted): string {
+  const by = enderOf(who, named, workflow);
+  if (who.principal === null || isPerson(who.principal)) return by;
+  throw new HoldpointError(
+    "forbidden",
+    "Only people send a workflow back; this is a credential of a program.",
+    {
+      data: "The workflow did not change.",
+      next: "Have a person do it; the agent that drives it gives it up with POST /api/workflows/{id}/fail.",
+    },
+  );
+}

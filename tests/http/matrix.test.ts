@@ -11,6 +11,7 @@ import { issue, revoke } from "../../src/engine/identity/keys.ts";
 import { addPerson, getPerson, setStanding } from "../../src/engine/identity/people.ts";
 import { getBudget } from "../../src/engine/operate.ts";
 import type { Runtime } from "../../src/engine/runtime.ts";
+import { getWorkflow } from "../../src/engine/workflow/operate-workflows.ts";
 import { LIBRARY_VERBS, scopeOfVerb } from "../../src/server/library.ts";
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { bodyFields, bodySchemaOf, type Listed, listRoutes } from "./listed.ts";
@@ -166,6 +167,28 @@ test("every route", async (t) => {
         assert.notEqual(answer.status, 401, label);
         assert.ok(answer.status < 500, label);
       }
+  });
+
+  await t.test("about a workflow is closed to every program that has no part in it", async () => {
+    const done = routes.filter(({ name }) => name.startsWith("POST /api/workflows/{id}/"));
+    assert.ok(done.length >= 8, String(done.length));
+    const before = await Promise.all([world.driven, world.workflow].map((id) => getWorkflow(site.own, id)));
+    for (const role of ROLES)
+      for (const principal of ["agent:stranger", "service:stranger"]) {
+        const { text } = await issue(site.own, { principal, name: role, roles: [role], by });
+        for (const route of done) {
+          const ids = { id: world.driven, action: world.permitted };
+          const answer = await asked(route, ids, bearer(text));
+          const label = `${principal} as ${role}, ${route.name}: ${answer.text}`;
+          assert.equal(answer.status, 403, label);
+          if (!/cancel|rollback/.test(route.path)) continue;
+          assert.equal(answer.body["code"], "forbidden", label);
+          const waiting = await asked(route, { id: world.workflow }, bearer(text));
+          assert.deepEqual([waiting.status, waiting.body["code"]], [403, "forbidden"], label);
+        }
+      }
+    const after = await Promise.all([world.driven, world.workflow].map((id) => getWorkflow(site.own, id)));
+    assert.deepEqual(after, before);
   });
 
   await t.test("that answers for the library asks for the scope of each verb", async () => {

@@ -126,10 +126,25 @@ test("guessing credentials is slowed down, and so is asking too often", async (t
     statuses.push((await bench.ask("/api/session", { headers: bearer(ann) })).status);
   assert.equal(statuses.filter((status) => status === 429).length >= 2, true, statuses.join());
   const guesses: number[] = [];
-  for (let n = 0; n < 140; n++)
+  for (let n = 0; n < 1_000 && guesses.at(-1) !== 429; n++)
     guesses.push((await bench.ask("/api/approvals", { headers: bearer("x") })).status);
   assert.ok(guesses.includes(401));
   assert.equal(guesses.at(-1), 429);
+});
+
+test("whoever guesses does not lock out those with a valid credential behind the same address", async (t) => {
+  const bench = await serverBench(t, { noAuth: false });
+  const { ann } = await staffed(bench);
+  const from = "203.0.113.7";
+  const wrong = `${ann.slice(0, -20)}${"A".repeat(20)}`;
+  const guess = (key: string) => bench.ask("/api/session", { headers: bearer(key), from });
+  for (const key of [wrong, "x"]) {
+    let status = 401;
+    for (let n = 0; n < 1_000 && status === 401; n++) ({ status } = await guess(key));
+    assert.equal(status, 429);
+    assert.equal((await guess(ann)).status, 200);
+  }
+  assert.equal((await bench.ask("/api/session", { from })).status, 429);
 });
 
 test("on one connection each request is whoever it shows itself to be, and nobody once its key is revoked", async (t) => {

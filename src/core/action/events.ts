@@ -4,6 +4,7 @@ import type { MoneyJson } from "../money.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
 import type { Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
+import type { Via } from "../via.ts";
 import type { Within } from "./within.ts";
 
 /** Where the arguments that ran came from. */
@@ -134,7 +135,7 @@ export type ActionEvent =
         readonly result: Json;
         readonly resultDigest: string | null;
         readonly evidence: Json;
-      }
+      } & Via
     >
   | Fact<
       "effect.reported_late",

@@ -10,6 +10,7 @@ import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { isPerson } from "../principal.ts";
 import { actionStream, ROSTER } from "../stream.ts";
+import { type Via, viaField } from "../via.ts";
 import { settleCall, wakeParents } from "../workflow/call.ts";
 import { lockEffect, settleCosts } from "./outcome.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
@@ -24,7 +25,7 @@ export type ResolveAnswer =
   | { readonly kind: "resolved" | "unresolved" | "not_in_doubt"; readonly state: LiveAction }
   | { readonly kind: "not_allowed"; readonly reason: string };
 
-type Ending = {
+type Ending = Via & {
   readonly status: "applied" | "not_applied";
   readonly by: string;
   readonly reason: string;
@@ -93,7 +94,7 @@ export function recordProbe(
 
 export function resolveByPerson(
   draft: Draft,
-  command: {
+  command: Via & {
     readonly action: string;
     readonly status: "applied" | "not_applied";
     readonly by: string;
@@ -109,5 +110,6 @@ export function resolveByPerson(
     return { kind: "not_allowed", reason: `${command.by} may not resolve this` };
   if (state.phase !== "in_doubt") return { kind: "not_in_doubt", state };
   const { status, by, reason } = command;
-  return end(draft, command.action, state, { status, by, reason, result: null, evidence: null });
+  const said = { status, by, reason, ...viaField(command) };
+  return end(draft, command.action, state, { ...said, result: null, evidence: null });
 }

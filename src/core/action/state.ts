@@ -203,7 +203,7 @@ function resolved(
   event: ActionEventOf<"effect.resolved">,
   when: RecordedEvent,
 ): ActionState {
-  const { status, ...said } = event.body;
+  const { status, via: _, ...said } = event.body;
   return { ...state, phase: status, outcome: { ...said, at: when.at, seq: when.seq } };
 }
 

@@ -3,6 +3,7 @@ import { type Refused, refuse, type Why } from "../action/refuse.ts";
 import { type Draft, isNeed, type Need } from "../draft.ts";
 import { refusal } from "../refusal.ts";
 import { actionStream, approvalStream, ROSTER } from "../stream.ts";
+import { type Via, viaField } from "../via.ts";
 import { tellWorkflow } from "../workflow/tell.ts";
 import { aboutOf } from "./about.ts";
 import { isOverdue, passTime } from "./deadline.ts";
@@ -74,7 +75,7 @@ export function expireIfDue(
   return tellWorkflow(draft, id) ?? { kind: "ended", status: "expired" };
 }
 
-export type Withdrawal = { readonly approval: string; readonly by: string; readonly reason: string };
+export type Withdrawal = Via & { readonly approval: string; readonly by: string; readonly reason: string };
 
 /** Takes a pending question back. Saying it twice answers the same twice. */
 export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
@@ -90,7 +91,7 @@ export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
     return tellWorkflow(draft, command.approval) ?? { kind: "not_possible", status: "expired" };
   }
   draft.append(approvalStream(command.approval), [
-    { type: "approval.cancelled", tv: 1, body: { by, reason } },
+    { type: "approval.cancelled", tv: 1, body: { by, reason, ...viaField(command) } },
   ]);
   refuseSubject(draft, state, { code: "cancelled", by, reason });
   return tellWorkflow(draft, command.approval) ?? { kind: "ended", status: "cancelled" };
@@ -104,7 +105,8 @@ export function revoke(draft: Draft, command: Withdrawal): Need | EndAnswer {
   if (state.status === "revoked" && state.ended?.by.includes(by)) return { kind: "ended", status: "revoked" };
   if (state.status !== "approved" && state.status !== "modified")
     return { kind: "not_possible", status: state.status };
-  draft.append(approvalStream(command.approval), [{ type: "approval.revoked", tv: 1, body: { by, reason } }]);
+  const body = { by, reason, ...viaField(command) };
+  draft.append(approvalStream(command.approval), [{ type: "approval.revoked", tv: 1, body }]);
   refuseSubject(draft, state, { code: "revoked", by, reason });
   return tellWorkflow(draft, command.approval) ?? { kind: "ended", status: "revoked" };
 }

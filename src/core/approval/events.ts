@@ -5,6 +5,7 @@ import type { Json } from "../json.ts";
 import type { Preview } from "../preview.ts";
 import type { ApprovalTerms } from "../stages.ts";
 import type { ApproverRule } from "../verdict.ts";
+import type { Via } from "../via.ts";
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks; or an intent. */
 export type Subject =
@@ -161,7 +162,7 @@ export type ApprovalEvent =
   | Fact<"approval.approved" | "approval.modified", { readonly by: readonly string[] }>
   | Fact<
       "approval.rejected" | "approval.cancelled" | "approval.revoked",
-      { readonly by: string; readonly reason: string }
+      { readonly by: string; readonly reason: string } & Via
     >
   | Fact<"approval.expired", { readonly decideBy: number }>
   | Fact<"approval.consumed", { readonly effect: string }>

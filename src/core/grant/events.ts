@@ -1,5 +1,6 @@
 /** Every fact that the stream of a standing grant can hold. */
 import type { MoneyJson } from "../money.ts";
+import type { Via } from "../via.ts";
 
 /** The most that all uses may come to together, and the expression that says what one use comes to, in units. */
 export type GrantLimit = MoneyJson & { readonly amount: string };
@@ -31,7 +32,7 @@ export type GrantUse = {
 };
 
 export type GrantEvent =
-  | Fact<"grant.given", GrantTerms>
+  | Fact<"grant.given", GrantTerms & Via>
   | Fact<"grant.used", GrantUse>
   | Fact<"grant.returned", GrantUse>
-  | Fact<"grant.revoked", { readonly by: string; readonly reason: string }>;
+  | Fact<"grant.revoked", { readonly by: string; readonly reason: string } & Via>;

@@ -8,6 +8,7 @@
 import type { Draft, Need } from "../draft.ts";
 import { isPerson } from "../principal.ts";
 import { grantStream, ROSTER } from "../stream.ts";
+import { type Via, viaField } from "../via.ts";
 import type { GrantTerms } from "./events.ts";
 
 export type GiveAnswer =
@@ -23,7 +24,8 @@ function whyNot(draft: Draft, by: string): string | undefined {
   return draft.state(ROSTER).suspended.includes(by) ? `${by} is not in good standing` : undefined;
 }
 
-export type Giving = Omit<GrantTerms, "expiresAt"> & { readonly grant: string; readonly lastsMs: number };
+export type Giving = Via &
+  Omit<GrantTerms, "expiresAt"> & { readonly grant: string; readonly lastsMs: number };
 
 /** Asked again after an answer that got lost, it is known. */
 export function giveGrant(draft: Draft, { grant, lastsMs, ...terms }: Giving): Need | GiveAnswer {
@@ -40,8 +42,9 @@ export function giveGrant(draft: Draft, { grant, lastsMs, ...terms }: Giving): N
 
 export function revokeGrant(
   draft: Draft,
-  { grant, by, reason }: { readonly grant: string; readonly by: string; readonly reason: string },
+  command: Via & { readonly grant: string; readonly by: string; readonly reason: string },
 ): Need | RevokeAnswer {
+  const { grant, by, reason } = command;
   const ref = grantStream(grant);
   const more = draft.need({ write: [ref], read: [ROSTER] });
   if (more !== undefined) return more;
@@ -50,7 +53,7 @@ export function revokeGrant(
   if (state.status === "revoked") return { kind: "revoked" };
   const fault = whyNot(draft, by);
   if (fault !== undefined) return { kind: "not_allowed", reason: fault };
-  draft.append(ref, [{ type: "grant.revoked", tv: 1, body: { by, reason } }]);
+  draft.append(ref, [{ type: "grant.revoked", tv: 1, body: { by, reason, ...viaField(command) } }]);
   return { kind: "revoked" };
 }
 

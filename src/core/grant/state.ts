@@ -53,7 +53,8 @@ export const grantFold: Fold<GrantState> = {
     const event = { type: recorded.type, tv: 1, body } as unknown as GrantEvent;
     if (event.type === "grant.given") {
       if (state.status !== "none") throw broken(event.type, state.status);
-      return { ...event.body, status: "given", givenAt: recorded.at, used: 0, spent: 0n, revoked: null };
+      const { via: _, ...terms } = event.body;
+      return { ...terms, status: "given", givenAt: recorded.at, used: 0, spent: 0n, revoked: null };
     }
     if (state.status === "none") throw broken(event.type, "not given");
     switch (event.type) {
@@ -61,9 +62,11 @@ export const grantFold: Fold<GrantState> = {
         return used(state, event.body);
       case "grant.returned":
         return returned(state, event.body);
-      case "grant.revoked":
+      case "grant.revoked": {
         if (state.status === "revoked") throw broken(event.type, "revoked");
-        return { ...state, status: "revoked", revoked: { ...event.body, at: recorded.at } };
+        const { by, reason } = event.body;
+        return { ...state, status: "revoked", revoked: { by, reason, at: recorded.at } };
+      }
     }
   },
 };

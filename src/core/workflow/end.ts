@@ -3,6 +3,7 @@ import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { workflowStream } from "../stream.ts";
+import { type Via, viaField } from "../via.ts";
 import type { Turned } from "./call.ts";
 import type { RollbackReport } from "./events.ts";
 import { type Failure, failWorkflow, lockParent, tellParent } from "./fail.ts";
@@ -45,7 +46,7 @@ export function failRun(
   return failWorkflow(draft, runner.workflow, failure) ?? { kind: "ended" };
 }
 
-export type Command = { readonly workflow: string; readonly by: string; readonly reason: string };
+export type Command = Via & { readonly workflow: string; readonly by: string; readonly reason: string };
 export type Asked =
   | { readonly kind: "done"; readonly status: WorkflowStatus }
   | { readonly kind: "refused"; readonly status: WorkflowStatus; readonly reason: string }
@@ -80,7 +81,10 @@ export function cancelWorkflow(
   const { by, reason, workflow, back } = command;
   if (back !== undefined && back.seq !== state.seq) return { kind: "moved" };
   const report = back?.report ?? null;
-  const more = failWorkflow(draft, workflow, { code: "cancelled", reason, by, report });
+  const more = failWorkflow(draft, workflow, {
+    ...{ code: "cancelled", reason, by, report },
+    ...viaField(command),
+  });
   return more ?? { kind: "done", status: "failed" };
 }
 

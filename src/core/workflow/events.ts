@@ -2,6 +2,7 @@
 import type { Json } from "../json.ts";
 import type { MoneyJson } from "../money.ts";
 import type { ApproverRule, OnTimeout, StageRule } from "../verdict.ts";
+import type { Via } from "../via.ts";
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 
@@ -265,7 +266,7 @@ export type WorkflowEvent =
         /** Only what was declared to be undone on failure, or all of it. */
         readonly scope: "all" | "declared";
         readonly rejected: string | null;
-      }
+      } & Via
     >
   | Fact<
       "compensation.made",
@@ -297,7 +298,7 @@ export type WorkflowEvent =
         readonly reason: string;
         readonly by: string;
         readonly report: RollbackReport | null;
-      }
+      } & Via
     >
   /** Nothing that it had begun waits for anybody any more. */
   | Fact<"workflow.closed", Record<string, never>>

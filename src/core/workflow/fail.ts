@@ -8,10 +8,11 @@ import { withdrawApproval } from "../approval/withdraw.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { approvalStream, workflowStream } from "../stream.ts";
+import type { Via } from "../via.ts";
 import type { FailureCode, Irreversible, RollbackReport } from "./events.ts";
 import type { LiveWorkflow } from "./state.ts";
 
-export type Failure = {
+export type Failure = Via & {
   readonly code: FailureCode;
   readonly reason: string;
   readonly by: string;

@@ -8,6 +8,7 @@
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import { actionStream, workflowStream } from "../stream.ts";
+import { type Via, viaField } from "../via.ts";
 import { settleCall, type Turned } from "./call.ts";
 import { type Asked, type Command, type Ended, refuseMove } from "./end.ts";
 import type { FailureCode, RollbackReport } from "./events.ts";
@@ -16,7 +17,7 @@ import { borrowerOf } from "./fork.ts";
 import { heldBy, lockWorkflow, type Runner, wasRecorded } from "./run.ts";
 import { type LiveWorkflow, mayMove, type PassedCheckpoint } from "./state.ts";
 
-export type RollbackPlan = {
+export type RollbackPlan = Via & {
   /** A checkpoint's name or operation, `start`, or null for the last approved one. */
   readonly to: string | null;
   readonly by: string;
@@ -50,7 +51,7 @@ export function beginRollback(
   const { by, reason, after, scope, rejected } = plan;
   const more = withdrawQuestion(draft, draft.state(ref) as LiveWorkflow, by, reason);
   if (more !== undefined) return more;
-  const body = { to: target.op, toSeq: target.seq, by, reason, after, scope, rejected };
+  const body = { to: target.op, toSeq: target.seq, by, reason, after, scope, rejected, ...viaField(plan) };
   draft.append(ref, [{ type: "rollback.began", tv: 1, body }]);
   return undefined;
 }
@@ -78,7 +79,7 @@ export function rollBack(
   if (borrower !== undefined)
     return refused(`the fork ${borrower.fork} goes on from what would be undone: cancel it first`);
   const { by, reason, to, after } = command;
-  const plan = { to, by, reason, after, scope: "all", rejected: null } as const;
+  const plan = { to, by, reason, after, scope: "all", rejected: null, ...viaField(command) } as const;
   return beginRollback(draft, command.workflow, plan, target) ?? { kind: "done", status: "rolling_back" };
 }
 

@@ -12,6 +12,7 @@
 import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import { withoutVia } from "../via.ts";
 import { type CheckpointTally, counted, NOTHING_YET } from "./checkpoint-tally.ts";
 import {
   type CheckpointDecision,
@@ -349,7 +350,7 @@ function rolledBack(state: LiveWorkflow, body: WorkflowEventOf<"rollback.ended">
 function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEvent) {
   switch (event.type) {
     case "rollback.began":
-      return woken({ ...moved(state, "rolling_back"), rollback: event.body, pending: null });
+      return woken({ ...moved(state, "rolling_back"), rollback: withoutVia(event.body), pending: null });
     case "rollback.ended":
       return said(rolledBack(state, event.body), 1, 0);
     case "workflow.settling":
@@ -359,12 +360,11 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
       return { ...moved(state, "completed"), runner: null, isReady: false, wakeAt: null, waits: [], end };
     }
     case "workflow.failed": {
-      const end = { status: "failed", at, ...event.body } as const;
+      const end = { status: "failed", at, ...withoutVia(event.body) } as const;
       // Of a rollback that was broken off nobody knows how far it came: nothing begins again in its range.
       const passed = state.passed.filter(({ seq }) => seq <= (state.rollback?.toSeq ?? seq));
       const failed = { ...moved(state, "failed"), runner: null, pending: null, rollback: null, passed, end };
-      const closing = state.open.length > 0;
-      return { ...failed, isReady: false, wakeAt: null, waits: [], closing };
+      return { ...failed, isReady: false, wakeAt: null, waits: [], closing: state.open.length > 0 };
     }
     default:
       return undefined;

@@ -184,6 +184,9 @@ export async function proposeUndo(
 ): Promise<OutsideAnswer> {
   checkPrincipal("The agent", agent);
   checkAction(undoes);
+  const { agent: own } = await workflowState(runtime, workflow);
+  // Before anything moves: whoever it is not does not make it go back.
+  if (own !== agent) throw notYours(`The workflow ${workflow}`, agent);
   await settleRollback(runtime, workflow);
   const back = await lookBack(runtime, workflow);
   if (back === undefined) {
@@ -192,7 +195,6 @@ export async function proposeUndo(
     throw notNow(workflow, undoes, `${workflow} does not go back`);
   }
   const { way, state } = back;
-  if (state.agent !== agent) throw notYours(`The workflow ${workflow}`, agent);
   if (way.kind !== "undo" || way.call.action !== undoes || way.call.undo !== "agent")
     throw notNow(workflow, undoes, whyNot(way));
   const { call, attempt, action } = way;

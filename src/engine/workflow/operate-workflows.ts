@@ -4,6 +4,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import { workflowStream } from "../../core/stream.ts";
+import { type Via, viaField } from "../../core/via.ts";
 import { type Asked, type Command, cancelWorkflow } from "../../core/workflow/end.ts";
 import type { ReachedBody, Snapshot } from "../../core/workflow/events.ts";
 import { rollBack } from "../../core/workflow/rollback.ts";
@@ -26,7 +27,7 @@ import { withdrawOpen } from "./withdraw.ts";
 import { LISTED, workflowState } from "./workflows.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
-type Said = { readonly by: string; readonly reason: string };
+type Said = Via & { readonly by: string; readonly reason: string };
 
 /** A workflow in full, with its input and result as they were given. Its generation is its `attempt`, as `ctx` has it. */
 export type WorkflowDetails = Omit<LiveWorkflow, "generation"> & {
@@ -123,14 +124,14 @@ async function cancelNow(runtime: Runtime, command: Command): Promise<Asked> {
 export async function cancelById(runtime: Runtime, id: string, said: Said): Promise<WorkflowStatus> {
   checkSaid(said);
   const { by, reason } = said;
-  const answer = await cancelNow(runtime, { workflow: id, by, reason });
+  const answer = await cancelNow(runtime, { workflow: id, by, reason, ...viaField(said) });
   const status = checkAnswer(id, "be cancelled", answer);
   await withdrawOpen(runtime, id, { by, reason });
   await withdrawAsked(runtime, id, { by, reason });
   return status;
 }
 
-export type RollbackRequest = Said & {
+export type RollbackRequest = Omit<Said, "via"> & {
   /** A checkpoint's name, or `start`; the last approved one unless set. */
   readonly to?: string;
   /** What comes after: another attempt, or the end. `again` unless set. */
@@ -140,13 +141,13 @@ export type RollbackRequest = Said & {
 export async function rollBackById(
   runtime: Runtime,
   id: string,
-  request: RollbackRequest,
+  request: RollbackRequest & Via,
 ): Promise<WorkflowStatus> {
   checkSaid(request);
   await workflowState(runtime, id);
   const { by, reason, to = null, after = "again" } = request;
   if (after !== "again" && after !== "fail") wrong("After a rollback comes again or fail.");
-  const command = { workflow: id, by, reason, to, after };
+  const command = { workflow: id, by, reason, to, after, ...viaField(request) };
   const answer = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
     rollBack(draft, command),
   );

@@ -5,8 +5,6 @@ export type Rate = { readonly perSecond: number; readonly burst: number };
 export type Buckets = {
   /** Takes one, or throws with the seconds after which there is one again. */
   take(name: string): void;
-  /** Whether there is one, without taking it. */
-  has(name: string): boolean;
 };
 
 type Bucket = { left: number; at: number };
@@ -46,7 +44,6 @@ export function createBuckets({ perSecond, burst }: Rate, elapsed: () => number)
   }
 
   return {
-    has: (name) => !buckets.has(name) || fill(name).left >= 1,
     take(name) {
       const bucket = fill(name);
       if (bucket.left < 1) throw refused((1 - bucket.left) / perSecond);

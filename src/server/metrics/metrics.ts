@@ -8,77 +8,132 @@ const HOUR = 3_600;
 /** People take from seconds to weeks. */
 const WAITS = [1, 5, 15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR, 72 * HOUR, 168 * HOUR];
 
+/** Whose figures: those of one tenant, or of all that are open together. */
+export type Whose = { readonly tenant: string } | "all";
+
 /** Asked at every scrape. */
 export type Standing = {
-  /** Over all tenants that are open. */
-  readonly inDoubt: () => Promise<number>;
-  readonly pending: () => Promise<number>;
+  readonly inDoubt: (whose: Whose) => Promise<number>;
+  readonly pending: (whose: Whose) => Promise<number>;
   readonly listeners: () => number;
+};
+
+/** What the journal of a tenant says. */
+export type Tally = {
+  checkpoint(outcome: string): void;
+  decided(outcome: string, seconds: number): void;
+  action(outcome: string): void;
 };
 
 export type Metrics = {
   answered(facts: Answered): void;
-  checkpoint(outcome: string): void;
-  decided(outcome: string, seconds: number): void;
-  action(outcome: string): void;
-  text(): Promise<string>;
+  /** Counts for that tenant, and for all together. */
+  of(tenant: string): Tally;
+  /** With the figures of the process. */
+  text(whose: Whose): Promise<string>;
   readonly type: string;
 };
 
-function gauges(registry: Registry, { inDoubt, pending, listeners }: Standing): void {
-  const asked = (name: string, help: string, value: () => number | Promise<number>) =>
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        registers: [],
-        async collect() {
-          this.set(await value());
-        },
-      }),
-    );
-  asked("holdpoint_effects_in_doubt", "Effects of which nobody knows whether they happened", inDoubt);
-  asked("holdpoint_approvals_pending", "Approvals that wait for people", pending);
-  asked("holdpoint_event_listeners", "Open streams of events", listeners);
+type Asked = {
+  readonly name: string;
+  readonly help: string;
+  readonly value: () => number | Promise<number>;
+};
+
+function gauge(registry: Registry, { name, help, value }: Asked): void {
+  const asked = new Gauge({
+    ...{ name, help, registers: [] },
+    async collect() {
+      this.set(await value());
+    },
+  });
+  registry.registerMetric(asked);
 }
 
-export function createMetrics(standing: Standing): Metrics {
+type Book = { readonly registry: Registry; readonly tally: Tally };
+
+function openBook({ inDoubt, pending }: Standing, whose: Whose): Book {
   const registry = new Registry();
   const registers = [registry];
+  const labelNames = ["outcome"] as const;
+  const checkpoints = new Counter({
+    name: "holdpoint_checkpoints_total",
+    help: "Checkpoints of workflows, by what came of them",
+    ...{ labelNames, registers },
+  });
+  const latency = new Histogram({
+    name: "holdpoint_approval_latency_seconds",
+    help: "From the question to its end, by how it ended",
+    buckets: WAITS,
+    ...{ labelNames, registers },
+  });
+  const actions = new Counter({
+    name: "holdpoint_actions_total",
+    help: "Actions that ended, by how",
+    ...{ labelNames, registers },
+  });
+  const doubt = "Effects of which nobody knows whether they happened";
+  gauge(registry, { name: "holdpoint_effects_in_doubt", help: doubt, value: () => inDoubt(whose) });
+  const waits = "Approvals that wait for people";
+  gauge(registry, { name: "holdpoint_approvals_pending", help: waits, value: () => pending(whose) });
+  const tally: Tally = {
+    checkpoint: (outcome) => checkpoints.inc({ outcome }),
+    decided: (outcome, seconds) => latency.observe({ outcome }, seconds),
+    action: (outcome) => actions.inc({ outcome }),
+  };
+  return { registry, tally };
+}
+
+function both(one: Tally, other: Tally): Tally {
+  return {
+    checkpoint(outcome) {
+      one.checkpoint(outcome);
+      other.checkpoint(outcome);
+    },
+    decided(outcome, seconds) {
+      one.decided(outcome, seconds);
+      other.decided(outcome, seconds);
+    },
+    action(outcome) {
+      one.action(outcome);
+      other.action(outcome);
+    },
+  };
+}
+
+/** Of the process: how it answers, whoever asks. */
+function ofProcess({ listeners }: Standing) {
+  const registry = new Registry();
   const requests = new Histogram({
     name: "holdpoint_http_request_duration_seconds",
     help: "How long requests took, by route and status",
     labelNames: ["method", "route", "status"],
     buckets: SECONDS,
-    registers,
+    registers: [registry],
   });
-  const checkpoints = new Counter({
-    name: "holdpoint_checkpoints_total",
-    help: "Checkpoints of workflows, by what came of them",
-    labelNames: ["outcome"],
-    registers,
+  gauge(registry, {
+    ...{ name: "holdpoint_event_listeners", help: "Open streams of events", value: listeners },
   });
-  const latency = new Histogram({
-    name: "holdpoint_approval_latency_seconds",
-    help: "From the question to its end, by how it ended",
-    labelNames: ["outcome"],
-    buckets: WAITS,
-    registers,
-  });
-  const actions = new Counter({
-    name: "holdpoint_actions_total",
-    help: "Actions that ended, by how",
-    labelNames: ["outcome"],
-    registers,
-  });
-  gauges(registry, standing);
+  return { registry, requests };
+}
+
+export function createMetrics(standing: Standing): Metrics {
+  const { registry, requests } = ofProcess(standing);
+  const all = openBook(standing, "all");
+  const books = new Map<string, Book>();
+  const bookOf = (tenant: string): Book => {
+    const book = books.get(tenant) ?? openBook(standing, { tenant });
+    books.set(tenant, book);
+    return book;
+  };
   return {
     answered: ({ method, route, status, ms }) =>
       requests.observe({ method, route, status: String(status) }, ms / 1_000),
-    checkpoint: (outcome) => checkpoints.inc({ outcome }),
-    decided: (outcome, seconds) => latency.observe({ outcome }, seconds),
-    action: (outcome) => actions.inc({ outcome }),
-    text: () => registry.metrics(),
+    of: (tenant) => both(bookOf(tenant).tally, all.tally),
+    async text(whose) {
+      const book = whose === "all" ? all : bookOf(whose.tenant);
+      return `${await registry.metrics()}\n${await book.registry.metrics()}`;
+    },
     type: registry.contentType,
   };
 }

@@ -6,7 +6,7 @@ import type { Runtime } from "../../engine/runtime.ts";
 import type { Frame } from "../events/frame.ts";
 import type { Hub } from "../events/hub.ts";
 import type { Log } from "../log.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Tally } from "./metrics.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 
@@ -33,19 +33,19 @@ function endOf({ type }: Frame): string | undefined {
   return ENDED.find((status) => type === `approval.${status}`);
 }
 
-export type JournalWatch = { readonly metrics: Metrics; readonly log: Log };
+export type JournalWatch = { readonly tally: Tally; readonly log: Log };
 
 async function seeEnd(
   place: Place,
   frame: Frame,
   outcome: string,
-  { metrics, log }: JournalWatch,
+  { tally, log }: JournalWatch,
 ): Promise<void> {
   const record = frame.record();
   const approval = await readState(place, approvalStream(streamRef(record.stream).id));
   if (approval.status === "none") return;
   const seconds = Math.max(0, record.at - approval.requestedAt) / 1_000;
-  metrics.decided(outcome, seconds);
+  tally.decided(outcome, seconds);
   log({
     level: "info",
     message: "approval",
@@ -60,12 +60,12 @@ async function seeEnd(
 
 async function see(place: Place, frame: Frame, watch: JournalWatch): Promise<void> {
   const { type, workflow } = frame;
-  const { metrics, log } = watch;
+  const { tally, log } = watch;
   const action = ACTIONS[type];
-  if (action !== undefined) metrics.action(action);
+  if (action !== undefined) tally.action(action);
   const checkpoint = CHECKPOINTS[type];
   if (checkpoint !== undefined) {
-    metrics.checkpoint(checkpoint);
+    tally.checkpoint(checkpoint);
     const checkpoint_name = field(frame.record().body, "name");
     log({
       ...{ level: "info", message: "checkpoint", tenant: place.tenant },

@@ -183,7 +183,7 @@ export const actionRoutes = [
     answers: { 200: actionSchema },
     async handle({ runtime, who, params, body }) {
       const { status, reason } = body;
-      await resolveDoubt(runtime, params.id, { status, reason, by: personOf(who, body.by) });
+      await resolveDoubt(runtime, params.id, { status, reason, by: personOf(who, body.by), via: who.via });
       return ok(await actionOnWire(runtime, await getAction(runtime, params.id)));
     },
   }),

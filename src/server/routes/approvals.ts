@@ -303,7 +303,7 @@ export const approvalRoutes = [
     answers: { 200: approvalSchema },
     async handle({ runtime, who, params, body }) {
       const by = personOf(who, body.by);
-      await revokeApproval(runtime, { approval: params.id, by, reason: body.reason });
+      await revokeApproval(runtime, { approval: params.id, by, reason: body.reason, via: who.via });
       return standing({ runtime }, params.id);
     },
   }),
@@ -318,7 +318,7 @@ export const approvalRoutes = [
     answers: { 200: approvalSchema },
     async handle({ runtime, who, params, body }) {
       const by = personOf(who, body.by);
-      await cancelApproval(runtime, { approval: params.id, by, reason: body.reason });
+      await cancelApproval(runtime, { approval: params.id, by, reason: body.reason, via: who.via });
       return standing({ runtime }, params.id);
     },
   }),

@@ -52,7 +52,8 @@ export const budgetRoutes = [
     answers: { 200: budgetSchema },
     async handle({ runtime, who, params: { name }, body }) {
       const { currency, micros: amount } = body.limit;
-      await setBudget(runtime, name, { currency, micros: BigInt(amount) }, personOf(who, body.by));
+      const said = { by: personOf(who, body.by), via: who.via };
+      await setBudget(runtime, name, { currency, micros: BigInt(amount) }, said);
       return ok(budgetOnWire(name, await getBudget(runtime, name)));
     },
   }),

@@ -114,7 +114,7 @@ export const grantRoutes = [
         ...given("amount", body.amount),
         ...given("total", total === undefined ? undefined : moneyOf(total)),
       };
-      return created(grantOnWire(await giveStanding(runtime, { ...terms, ...more })));
+      return created(grantOnWire(await giveStanding(runtime, { ...terms, ...more }, { via: who.via })));
     },
   }),
   route({
@@ -149,7 +149,7 @@ export const grantRoutes = [
     answers: { 200: grantSchema },
     whenLost: "repeat",
     async handle({ runtime, who, params, body }) {
-      const said = { by: personOf(who, body.by), reason: body.reason };
+      const said = { by: personOf(who, body.by), reason: body.reason, via: who.via };
       return ok(grantOnWire(await revokeStanding(runtime, params.id, said)));
     },
   }),

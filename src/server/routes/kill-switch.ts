@@ -36,8 +36,7 @@ function turning<const Path extends `/${string}`>(path: Path, stop: boolean, sum
       const { agent, reason } = body;
       const by = personOf(who, body.by);
       const changed = await setSwitch(runtime, stop, {
-        by,
-        reason,
+        ...{ by, reason, via: who.via },
         ...(agent === undefined ? {} : { agent }),
       });
       return ok({ ...onWire(await getSwitch(runtime, agent), agent), changed });

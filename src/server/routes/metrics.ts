@@ -8,11 +8,15 @@ export function metricsRoutes(metrics: Metrics) {
       method: "GET",
       path: "/metrics",
       summary: "What the server counts, for Prometheus",
-      description: "Over all tenants of this process, and without a name of anybody in it.",
+      description:
+        "Of the tenant whose credential it is, and of the process; without authentication, over all tenants. Without a name of anybody in it.",
       tag: "server",
       scope: "journal:read",
       answers: { 200: "text/plain" },
-      handle: async () => ({ status: 200, text: await metrics.text(), type: metrics.type }),
+      async handle({ who }) {
+        const whose = who.principal === null ? "all" : { tenant: who.tenant };
+        return { status: 200, text: await metrics.text(whose), type: metrics.type };
+      },
     }),
   ];
 }

@@ -11,7 +11,8 @@ import {
 } from "../../engine/workflow/operate-workflows.ts";
 import { timelineOf } from "../../engine/workflow/timeline.ts";
 import type { TimelineRow } from "../../engine/workflow/timeline-row.ts";
-import { principalOf } from "../person.ts";
+import { workflowState } from "../../engine/workflow/workflows.ts";
+import { enderOf, senderBackOf } from "../person.ts";
 import { type Answer, ok, route } from "../route.ts";
 import { workflowOnWire, workflowSchema } from "../seed-surface.ts";
 import { bySchema, idParams, idSchema, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
@@ -113,13 +114,16 @@ export const workflowRoutes = [
     method: "POST",
     path: "/api/workflows/{id}/cancel",
     summary: "End it; what was done stays done",
+    description:
+      "Of programs, those that posted or execute it. Of people, these too, and every admin and supervisor.",
     tag: "workflows",
     scope: "workflows:write",
     params: idParams,
     body: z.strictObject({ reason: reasonSchema, by: bySchema }),
     answers: { 200: workflowSchema },
     async handle({ runtime, who, params, body }) {
-      await cancelById(runtime, params.id, { by: principalOf(who, body.by), reason: body.reason });
+      const by = enderOf(who, body.by, await workflowState(runtime, params.id));
+      await cancelById(runtime, params.id, { by, reason: body.reason, via: who.via });
       return standing(runtime, params.id);
     },
   }),
@@ -127,6 +131,7 @@ export const workflowRoutes = [
     method: "POST",
     path: "/api/workflows/{id}/rollback",
     summary: "Undo what was done since a checkpoint, newest first; then try again, or fail",
+    description: "People only: those who posted or execute it, admins and supervisors.",
     tag: "workflows",
     scope: "workflows:write",
     params: idParams,
@@ -140,8 +145,9 @@ export const workflowRoutes = [
     async handle({ runtime, who, params, body, office }) {
       const { reason, to, after } = body;
       await rollBackById(runtime, params.id, {
-        by: principalOf(who, body.by),
+        by: senderBackOf(who, body.by, await workflowState(runtime, params.id)),
         reason,
+        via: who.via,
         ...(to === undefined ? {} : { to }),
         ...(after === undefined ? {} : { after }),
       });

@@ -1,0 +1,69 @@
+// What a tenant counts is no other tenant's to see.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { issue } from "../../src/engine/identity/keys.ts";
+import { addPerson } from "../../src/engine/identity/people.ts";
+import { createMetrics, type Whose } from "../../src/server/metrics/metrics.ts";
+import { type Bench, serverBench } from "../fixtures/server.ts";
+
+const by = "person:root";
+
+async function rootOf(bench: Bench, tenant: string) {
+  const { runtime } = await bench.server.office(tenant);
+  await addPerson(runtime, { person: by, roles: ["admin"], by });
+  const { text } = await issue(runtime, { principal: by, name: "root", by });
+  return { authorization: `Bearer ${text}` };
+}
+
+async function seen(bench: Bench, headers: Record<string, string>, figure: RegExp): Promise<string> {
+  for (let look = 0; look < 400; look++) {
+    const { text, status } = await bench.ask("/metrics", { headers });
+    assert.equal(status, 200, text);
+    if (figure.test(text)) return text;
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+  }
+  return assert.fail(`${figure} does not come`);
+}
+
+/** One question to people, at a checkpoint. */
+async function askPeople(bench: Bench, headers: Record<string, string>): Promise<void> {
+  const post = async (path: string, body: object) => {
+    const answer = await bench.ask(path, { method: "POST", headers, body });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  };
+  const checkpoints = [{ name: "look", checkpoint_id: "look" }];
+  const { workflow_id: id } = await post("/api/workflows", { name: "flow", checkpoints });
+  await post(`/api/workflows/${String(id)}/start`, {});
+  await post(`/api/workflows/${String(id)}/checkpoints`, { checkpoint_id: "look" });
+}
+
+test("a credential of one tenant gets that tenant's figures and the process's, none of another's", async (t) => {
+  const bench = await serverBench(t, { noAuth: false, rate: 10_000, burst: 10_000 });
+  const own = await rootOf(bench, "acme");
+  const other = await rootOf(bench, "globex");
+  await askPeople(bench, other);
+  const theirs = await seen(bench, other, /holdpoint_checkpoints_total\{outcome="reached"\} 1/);
+  assert.match(theirs, /^holdpoint_approvals_pending 1$/m);
+  const { text } = await bench.ask("/metrics", { headers: own });
+  assert.match(text, /^holdpoint_approvals_pending 0$/m);
+  assert.doesNotMatch(text, /holdpoint_checkpoints_total\{/);
+  for (const figures of [text, theirs]) {
+    assert.match(figures, /^holdpoint_http_request_duration_seconds_count\{/m);
+    assert.match(figures, /^holdpoint_event_listeners 0$/m);
+  }
+});
+
+test("all tenants together are the sum of each", async () => {
+  const figure = async (whose: Whose) => (whose === "all" ? 5 : 2);
+  const metrics = createMetrics({ inDoubt: figure, pending: figure, listeners: () => 0 });
+  metrics.of("acme").action("applied");
+  metrics.of("globex").action("applied");
+  const all = await metrics.text("all");
+  assert.match(all, /^holdpoint_actions_total\{outcome="applied"\} 2$/m);
+  assert.match(all, /^holdpoint_effects_in_doubt 5$/m);
+  const one = await metrics.text({ tenant: "acme" });
+  assert.match(one, /^holdpoint_actions_total\{outcome="applied"\} 1$/m);
+  assert.match(one, /^holdpoint_effects_in_doubt 2$/m);
+  assert.equal(one.match(/^# HELP holdpoint_actions_total /gm)?.length, 1);
+});
