@@ -145,6 +145,7 @@ export const CALLS = {
     remove: body("POST /api/people/{person}/remove"),
     suspend: body("POST /api/people/{person}/suspend"),
     reinstate: body("POST /api/people/{person}/reinstate"),
+    loginLink: unkept(body("POST /api/people/{person}/login-link")),
   },
   keys: {
     list: query("GET /api/keys"),
