@@ -117,26 +117,6 @@ export const peopleRoutes = [
   }),
   route({
     method: "POST",
-    path: "/api/people/{person}/remove",
-    summary: "Take somebody off the list: their keys and sessions are worth nothing",
-    tag: "identities",
-    scope: "people:write",
-    params,
-    body: word,
-    answers: { 200: z.object({ removed: z.literal(true) }) },
-    async handle({ runtime, who, params: { person }, body }) {
-      await removePerson(runtime, person, { by: personOf(who, body.by), reason: body.reason });
-      return ok({ removed: true });
-    },
-  }),
-  standingRoute(
-    "/api/people/{person}/suspend",
-    true,
-    "From now on their votes, keys and sessions do not count",
-  ),
-  standingRoute("/api/people/{person}/reinstate", false, "Their word counts again"),
-  route({
-    method: "POST",
     path: "/api/people/{person}/login-link",
     summary: "A link by which somebody of the list logs in, once; it is answered this once",
     description: "Only an admin makes one, with a session or key of their own that was not narrowed.",
@@ -160,4 +140,24 @@ export const peopleRoutes = [
       return created({ login_id: id, person, link: text, expires_at: time(expiresAt) });
     },
   }),
+  route({
+    method: "POST",
+    path: "/api/people/{person}/remove",
+    summary: "Take somebody off the list: their keys and sessions are worth nothing",
+    tag: "identities",
+    scope: "people:write",
+    params,
+    body: word,
+    answers: { 200: z.object({ removed: z.literal(true) }) },
+    async handle({ runtime, who, params: { person }, body }) {
+      await removePerson(runtime, person, { by: personOf(who, body.by), reason: body.reason });
+      return ok({ removed: true });
+    },
+  }),
+  standingRoute(
+    "/api/people/{person}/suspend",
+    true,
+    "From now on their votes, keys and sessions do not count",
+  ),
+  standingRoute("/api/people/{person}/reinstate", false, "Their word counts again"),
 ];
