@@ -8,8 +8,9 @@ import { moment } from "./times.ts";
 
 const SERVER = "http://127.0.0.1:8000";
 
-function serverOf(given: string | undefined): string {
-  const text = given ?? SERVER;
+/** At a distance it is the server that is asked. */
+function serverOf(given: string | undefined, place: string): string {
+  const text = given ?? (/^https?:\/\//.test(place) ? place : SERVER);
   const isAddress = URL.canParse(text) && /^https?:\/\//.test(text) && !/[?#\s]/.test(text);
   if (isAddress) return text;
   throw new CommandError(
@@ -26,16 +27,19 @@ export const loginLink: Command = {
   details: [
     "The link works once, within ten minutes unless --for says otherwise; the session lasts twelve hours.",
     "Whoever has it is that person: hand it over where nobody else reads it.",
+    "At a server only an admin makes one.",
   ],
-  onlyHere: "a link is given by whoever looks after the store",
   flags: {
-    url: { value: "<address>", summary: `the server's address; ${SERVER} unless set` },
+    url: {
+      value: "<address>",
+      summary: `the server's address; that of --server, else ${SERVER}, unless set`,
+    },
     for: { value: "<span>", summary: "how long it can be used, such as 30m; at most a day" },
   },
   async run(context) {
     const { hp, terminal, json, person: by } = context;
     const person = personOf(word(context));
-    const server = serverOf(flag(context, "url"));
+    const server = serverOf(flag(context, "url"), context.folder);
     const given = flag(context, "for");
     const time = given === undefined ? {} : { forMs: spanOf("for", given) };
     const { id, text, expiresAt } = await hp.people.loginLink(person, { by, ...time });

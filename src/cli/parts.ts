@@ -1,6 +1,6 @@
 /** Commands of several parts, such as `keys issue`: which part is meant, and which flags go with it. */
 import { visible } from "../core/visible.ts";
-import { type Context, flag, isOn, word } from "./command.ts";
+import { COMMON_FLAGS, type Context, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
 export type Part = {
@@ -12,10 +12,9 @@ export type Part = {
   run(context: Context): Promise<number>;
 };
 
-const ALWAYS = new Set(["data", "database", "json", "help"]);
-
 function checkFlags(context: Context, name: string, { flags, needs = [] }: Part): void {
-  const extra = [...context.values.keys()].find((one) => !ALWAYS.has(one) && !flags.includes(one));
+  const goes = (one: string) => Object.hasOwn(COMMON_FLAGS, one) || flags.includes(one);
+  const extra = [...context.values.keys()].find((one) => !goes(one));
   if (extra !== undefined)
     throw new CommandError("usage", `--${extra} does not go with "${name}".`, "Leave it out.");
   const missing = needs.find((one) => !isOn(context, one) || (flag(context, one) ?? "x").trim() === "");

@@ -1,4 +1,5 @@
 /** `holdpoint serve`: the server, until Ctrl-C or SIGTERM. */
+import { existsSync } from "node:fs";
 import { loginAddress } from "../engine/identity/logins.ts";
 import { dataFolder, personHere, shownDatabase } from "../engine/settings.ts";
 import type { ServeOptions, Started } from "../serve.ts";
@@ -70,7 +71,7 @@ async function loginFor({ url, office }: Started, { noAuth }: Settings): Promise
 }
 
 async function serveUntilTold(context: Context): Promise<number> {
-  const settings = placed(readSettings({ flags: context.values, environment }));
+  const settings = placed(readSettings({ flags: context.values, environment, isFile: existsSync }));
   const until = told();
   // Only this command needs the web framework, and the others start without it.
   const { startServer } = await import("../serve.ts");

@@ -142,6 +142,7 @@ export const CALLS = {
     add: body("POST /api/people"),
     get: alone("GET /api/people/{person}"),
     change: body("PATCH /api/people/{person}"),
+    loginLink: unkept(body("POST /api/people/{person}/login-link")),
     remove: body("POST /api/people/{person}/remove"),
     suspend: body("POST /api/people/{person}/suspend"),
     reinstate: body("POST /api/people/{person}/reinstate"),

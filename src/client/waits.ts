@@ -7,7 +7,7 @@
  */
 import { backOffMs, mayRepeat } from "./back-off.ts";
 import type { AnswerOf, CallOptions } from "./call-types.ts";
-import { isClientError } from "./client-error.ts";
+import { type ClientError, isClientError } from "./client-error.ts";
 import type { Connection } from "./connection.ts";
 import type { Resources } from "./make-calls.ts";
 
@@ -38,7 +38,12 @@ export type Waits = {
 
 type Hold = { readonly hold_seconds: number };
 type Asks<Answer> = (id: string, hold: Hold, options: CallOptions) => Promise<Answer>;
-type Waiting<Answer> = { readonly ask: Asks<Answer>; readonly isOver: (answer: Answer) => boolean };
+type Waiting<Answer> = {
+  readonly ask: Asks<Answer>;
+  readonly isOver: (answer: Answer) => boolean;
+  /** What time that runs out is answered with while the server is away. */
+  readonly whenAway?: (id: string) => Answer;
+};
 
 const HOLD_SECONDS = 25;
 const POLL_MS = 2_000;
@@ -56,9 +61,16 @@ function pauseMs(connection: Connection, hold: number, tookMs: number): number {
   return tookMs < Math.min(1_000, hold * 500) ? backOffMs(connection, 2) : 0;
 }
 
+/** A failure that does not pass is thrown, and so is one after which there is no time left and nothing to answer. */
+function passing<Answer>(error: unknown, leftMs: number, answer: Answer | undefined): ClientError {
+  const passes = isClientError(error) && mayRepeat(error, true);
+  if (passes && (leftMs > 0 || answer !== undefined)) return error;
+  throw error;
+}
+
 async function wait<Answer>(
   connection: Connection,
-  { ask, isOver }: Waiting<Answer>,
+  { ask, isOver, whenAway }: Waiting<Answer>,
   id: string,
   options: WaitOptions,
 ): Promise<Answer> {
@@ -68,6 +80,7 @@ async function wait<Answer>(
     timeoutSeconds === undefined ? Number.POSITIVE_INFINITY : timeoutSeconds * 1_000 - (Date.now() - begun);
   const pause = (ms: number) => connection.pause(Math.max(0, Math.min(ms, left())), signal);
   let failures = 0;
+  let last: Answer | undefined;
   for (;;) {
     signal?.throwIfAborted();
     const hold = holdOf(options, left());
@@ -76,15 +89,25 @@ async function wait<Answer>(
       const more = { timeoutSeconds: hold + WAY_SECONDS, ...(signal === undefined ? {} : { signal }) };
       const answer = await ask(id, { hold_seconds: hold }, more);
       failures = 0;
+      last = answer;
       if (isOver(answer) || left() <= 0) return answer;
       await pause(pauseMs(connection, hold, Date.now() - asked));
     } catch (error) {
-      const goesOn = isClientError(error) && mayRepeat(error, true) && left() > 0;
-      if (!goesOn) throw error;
-      await pause(backOffMs(connection, failures++, error));
+      const most = last ?? whenAway?.(id);
+      const leftMs = left();
+      const failure = passing(error, leftMs, most);
+      if (leftMs <= 0 && most !== undefined) return most;
+      await pause(backOffMs(connection, failures++, failure));
     }
   }
 }
+
+const goesOn = (id: string): WaitedIntent => ({
+  intent_id: id,
+  status: "timed_out_waiting",
+  data: null,
+  reason: null,
+});
 
 const over = ({ is_over }: { readonly is_over: boolean }): boolean => is_over;
 
@@ -100,6 +123,7 @@ export function waitsOf(
     waitForAction: (id, options = {}) => wait(connection, { ask: actions.wait, isOver: over }, id, options),
     waitForWorkflow: (id, options = {}) =>
       wait(connection, { ask: workflows.wait, isOver: over }, id, options),
-    waitForIntent: (id, options = {}) => wait(connection, { ask: intents.wait, isOver: ended }, id, options),
+    waitForIntent: (id, options = {}) =>
+      wait(connection, { ask: intents.wait, isOver: ended, whenAway: goesOn }, id, options),
   };
 }

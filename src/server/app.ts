@@ -1,6 +1,6 @@
 /** The server made from the list of routes: parse, authenticate, hand over, answer. It decides nothing. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { z } from "zod";
+import { z } from "zod";
 import { HoldpointError } from "../core/errors.ts";
 import type { Clock } from "../engine/clock.ts";
 import { createAdmit, credentialOf } from "./admit.ts";
@@ -14,7 +14,7 @@ import { handleOnce, keyOf } from "./idempotency.ts";
 import { correlationId, type Log } from "./log.ts";
 import { misfit } from "./problem.ts";
 import { checkAnswer, send, sendProblem } from "./reply.ts";
-import { type Answer, type Asked, type Route, routerPath } from "./route.ts";
+import { type Answer, type Asked, isStream, type Route, routerPath } from "./route.ts";
 import type { Tenants } from "./tenants.ts";
 
 export type AppParts = {
@@ -58,6 +58,7 @@ const TIMES = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheck
 const KEEP_ALIVE_MS = 10_000;
 const LONGEST_PARAMETER = 2_000;
 const NO_ROUTE = "(none)";
+const NO_QUERY = z.strictObject({});
 
 function parsed(part: string, schema: z.ZodType | undefined, value: unknown): unknown {
   if (schema === undefined) return undefined;
@@ -69,7 +70,7 @@ function parsed(part: string, schema: z.ZodType | undefined, value: unknown): un
 function givenOf(request: FastifyRequest, route: Route) {
   return {
     params: parsed("path", route.params, request.params),
-    query: parsed("query", route.query, request.query),
+    query: parsed("query", route.query ?? NO_QUERY, request.query),
     body: parsed("body", route.body, request.body),
     requestId: request.id,
     header: (name: string) => {
@@ -173,6 +174,11 @@ function watchRequests(app: FastifyInstance, parts: AppParts): (request: Fastify
   return courseOf;
 }
 
+/** What is read can be asked for without what it says; a stream has no end to leave out. */
+function methodsOf(route: Route): string[] {
+  return route.method === "GET" && !isStream(route) ? ["GET", "HEAD"] : [route.method];
+}
+
 export function buildApp(parts: AppParts): FastifyInstance {
   const app = newServer(parts);
   const courseOf = watchRequests(app, parts);
@@ -183,7 +189,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   };
   for (const route of parts.routes)
     app.route({
-      method: route.method,
+      method: methodsOf(route),
       url: routerPath(route.path),
       config: { holdpoint: route },
       handler: (request, reply) => answer(request, reply, route),

@@ -97,7 +97,7 @@ export function byCredential(place: { readonly store: Store; readonly clock: Clo
     const shown = read(credential);
     const found = shown === undefined || "refused" in shown ? undefined : await identify(place, shown);
     if (found === undefined || "refused" in found) return undefined;
-    const changes = credential.method !== "GET";
+    const changes = credential.method !== "GET" && credential.method !== "HEAD";
     if (changes && !isOwnPage(found, credential.csrf))
       throw new HoldpointError("forbidden", "A session changes something only from a page of this server.", {
         next: "Send the token of GET /api/session as X-CSRF-Token.",

@@ -105,6 +105,9 @@ export type PublicRoute<
 
 export type Route = ScopedRoute | PublicRoute;
 
+export const isStream = ({ answers }: Pick<Route, "answers">): boolean =>
+  Object.values(answers).includes("text/event-stream");
+
 /** What of a route is known to the compiler alone; the client is typed by it. */
 type Known = {
   readonly method: Method;

@@ -1,6 +1,7 @@
 /** Every setting of the server in one table: a flag wins over the environment, and that over the default. */
 import { z } from "zod";
 import { HoldpointError } from "../core/errors.ts";
+import { deliveryFaults } from "../engine/message/settings.ts";
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1).max(1_000_000);
@@ -77,6 +78,8 @@ export type Settings = {
 export type Given = {
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly environment: (name: string) => string | undefined;
+  /** Whether there is such a file; not looked at without it. */
+  readonly isFile?: (path: string) => boolean;
 };
 
 type Said = { readonly where: string; readonly value: unknown };
@@ -111,28 +114,45 @@ function readOne(setting: Setting, given: Given): { readonly value: unknown } | 
   return { fault: `${said.where}: ${result.error.issues.map(({ message }) => message).join(", ")}` };
 }
 
-/** What two settings together rule out. A folder that is typed wins over a database of the environment. */
-function faultsTogether({ noAuth, host }: Settings, { flags }: Given): readonly string[] {
-  const exposed = noAuth && !isLoopback(host);
+/**
+ * What two settings together rule out. A folder that is typed wins over a database of the environment. What is wrong by itself
+ * is undefined here.
+ */
+function faultsTogether({ noAuth, host }: Partial<Settings>, { flags }: Given): readonly string[] {
+  const exposed = noAuth === true && host !== undefined && !isLoopback(host);
   return [
     ...(exposed ? [`--no-auth: only with a loopback address, and --host is ${host}`] : []),
     ...(flags.has("data") && flags.has("database") ? ["--data and --database exclude each other"] : []),
   ];
 }
 
-/** Everything that is wrong is said at once. */
+function filesMissing(settings: Partial<Settings>, { isFile = () => true }: Given): readonly string[] {
+  return (["policy", "definitions"] as const).flatMap((name) => {
+    const path = settings[name];
+    return path === undefined || isFile(path) ? [] : [`--${name}: there is no file ${path}`];
+  });
+}
+
+function refused(faults: readonly string[]): HoldpointError {
+  return new HoldpointError("invalid_input", `The settings cannot be used: ${faults.join("; ")}.`, {
+    details: { faults },
+    data: "Nothing was started.",
+    next: "Correct what is named; `holdpoint serve --help` and the reference of settings have all of them.",
+  });
+}
+
+/** Everything that is wrong is said at once, of the messages to the outside too. */
 export function readSettings(given: Given): Settings {
   const read = Object.entries(SETTINGS).map(([name, setting]) => [name, readOne(setting, given)] as const);
   const settings = Object.fromEntries(
     read.map(([name, one]) => [name, "value" in one ? one.value : undefined]),
   ) as Settings;
-  const wrong = read.flatMap(([, one]) => ("fault" in one ? one.fault : []));
-  const faults = wrong.length > 0 ? wrong : faultsTogether(settings, given);
-  if (faults.length > 0)
-    throw new HoldpointError("invalid_input", `The settings cannot be used: ${faults.join("; ")}.`, {
-      details: { faults },
-      data: "Nothing was started.",
-      next: "Correct what is named; `holdpoint serve --help` and the reference of settings have all of them.",
-    });
+  const faults = [
+    ...read.flatMap(([, one]) => ("fault" in one ? one.fault : [])),
+    ...faultsTogether(settings, given),
+    ...filesMissing(settings, given),
+    ...deliveryFaults(given.environment).map(({ where, what }) => `${where}: ${what.replace(/\.$/, "")}`),
+  ];
+  if (faults.length > 0) throw refused(faults);
   return given.flags.has("data") ? { ...settings, database: undefined } : settings;
 }

@@ -9,10 +9,18 @@ import type { Runtime } from "../engine/runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 
-async function workflowOf(place: Place, { subject, action }: Approval): Promise<string | null> {
-  if (subject !== undefined) return subject.kind === "intent" ? null : subject.workflow;
-  const state = await readState(place, actionStream(action));
+/** What is asked about. For a checkpoint or a question `id` is the workflow's, and for an intent the intent's. */
+export type Subject = { readonly about: string; readonly id: string };
+
+/** The workflow in which it is asked; an action's own state says whether it is in one. */
+export async function workflowAsking(place: Place, { about, id }: Subject): Promise<string | null> {
+  if (about !== "action") return about === "intent" ? null : id;
+  const state = await readState(place, actionStream(id));
   return state.phase === "none" ? null : (state.within?.workflow ?? null);
+}
+
+function workflowOf(place: Place, { subject, action }: Approval): Promise<string | null> {
+  return workflowAsking(place, { about: subject?.kind ?? "action", id: action });
 }
 
 const objectOf = (value: Json): JsonObject => {

@@ -152,6 +152,27 @@ test("a link that works once makes a session, which is kept for this user alone 
   assert.equal((await bench.ask("/api/session", { headers: { cookie } })).status, 401);
 });
 
+test("an admin adds somebody at a distance and gives them a link, by which they log in there, once", async (t) => {
+  const { bench, there } = await site(t, { noAuth: false });
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: by, roles: ["admin"], by });
+  const { text } = await issue(runtime, { principal: by, name: "terminal", by }, null);
+  const asAdmin = (...line: readonly string[]) =>
+    there([...line, "--server", bench.url], { env: { HOLDPOINT_API_KEY: text } });
+  const added = await asAdmin("people", "add", "ann", "--role", "supervisor");
+  assert.equal(added.code, 0, added.err);
+  assert.equal((await asAdmin("keys", "list")).code, 0);
+  const link = await asAdmin("login-link", "ann", "--for", "30m");
+  assert.equal(link.code, 0, link.err);
+  assert.ok(link.out.startsWith(`${bench.url}/login#hpl_`), link.out);
+  const login = await there(["login", "--json"], { input: link.out });
+  assert.equal(JSON.parse(login.out).principal, "person:ann", login.err);
+  const again = await there(["login", "--json"], { input: link.out });
+  assert.equal(errorOf(again)["code"], "unauthenticated");
+  const refused = await there(["login-link", "ann", "--json"]);
+  assert.equal(errorOf(refused)["code"], "forbidden");
+});
+
 test("what cannot be done at a distance says so and why, and a server that is away is said to be", async (t) => {
   const { bench, there } = await site(t);
   const far = await there(["seal", "--server", bench.url, "--json"]);

@@ -118,3 +118,20 @@ test("a wait that runs out of time is answered as it stands, a signal ends it, a
   await assert.rejects(client.waitForWorkflow("wf_none"), { code: "unknown_id" });
   await assert.rejects(client.waitForIntent("int_none"), { code: "unknown_id" });
 });
+
+test("time that runs out while the server is away is an answer to whoever waits for an intent, and the last one to others", async () => {
+  const away = async () => {
+    throw new TypeError("fetch failed");
+  };
+  const server = "http://127.0.0.1:9";
+  const time = { timeoutSeconds: 0.05 };
+  const waited = await createClient({ server, fetch: away }).waitForIntent("int_1", time);
+  assert.deepEqual(waited, { intent_id: "int_1", status: "timed_out_waiting", data: null, reason: null });
+  const never = createClient({ server, fetch: away }).waitForApproval("apr_1", time);
+  await assert.rejects(never, { code: "no_answer" });
+
+  const known = { is_over: false, approval: { request_id: "apr_1" } };
+  let asked = 0;
+  const once = async () => (asked++ === 0 ? Response.json(known) : away());
+  assert.deepEqual(await createClient({ server, fetch: once }).waitForApproval("apr_1", time), known);
+});

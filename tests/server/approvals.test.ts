@@ -32,6 +32,25 @@ async function phaseOf(bench: Bench, requestId: string, wanted: string): Promise
   throw new Error(`${requestId} does not become ${wanted}`);
 }
 
+test("an action inside a workflow is listed and read with its workflow, as among what is pending", async (t) => {
+  const begun = Promise.withResolvers<string>();
+  const bench = await serverBench(t, {
+    define(hp) {
+      const pay = hp.gate({ name: "pay", policy: "escalate", run: () => "paid" });
+      const flow = hp.workflow("flow", async (ctx, _: object) => ctx.call(pay, { amount: 1 }));
+      flow.start({}).then(({ id }) => begun.resolve(id), begun.reject);
+    },
+  });
+  const [id = ""] = await waiting(bench, 1);
+  const workflow = await begun.promise;
+  const listed = (await bench.ask("/api/approvals")).body["approvals"] as object[];
+  const pending = (await bench.ask("/api/approvals/pending")).body["pending_approvals"] as object[];
+  const inFull = (await bench.ask(`/api/approvals/${id}`)).body;
+  const waited = (await bench.ask(`/api/approvals/${id}/wait?hold_seconds=0`)).body["approval"] as object;
+  for (const one of [listed[0], pending[0], inFull, waited])
+    assert.partialDeepStrictEqual(one, { request_id: id, workflow_id: workflow });
+});
+
 test("an approval is listed in pages, read, approved with an edit, rejected, extended and cancelled over HTTP", async (t) => {
   const bench = await serverBench(t, { define });
   const [first = "", second = "", third = ""] = await waiting(bench, 3);

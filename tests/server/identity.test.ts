@@ -85,6 +85,36 @@ test("a login link makes one session, in a cookie for this host alone, that chan
   assert.equal((await bench.ask("/api/session", { headers: cookie })).status, 401);
 });
 
+test("somebody new gets in over the network by a link that an admin makes, once; nobody else makes one", async (t) => {
+  const bench = await serverBench(t, { noAuth: false });
+  const { runtime, ann, agent } = await staffed(bench);
+  const make = (headers: Record<string, string>, body: object = {}, person = "person:eve") =>
+    bench.ask(`/api/people/${encodeURIComponent(person)}/login-link`, { method: "POST", headers, body });
+  assert.equal((await make(bearer(ann))).status, 404);
+  await addPerson(runtime, { person: "person:eve", roles: ["auditor"], by });
+
+  const bob = await issue(runtime, { principal: "person:bob", name: "b", by: "person:bob" });
+  const narrow = await issue(runtime, { principal: by, name: "n", scopes: ["people:write"], by });
+  for (const text of [agent, bob.text, narrow.text]) assert.equal((await make(bearer(text))).status, 403);
+  assert.equal((await make(bearer(ann), { for_seconds: 86_401 })).status, 400);
+  assert.equal((await make(bearer(ann), { by: "person:bob" })).status, 403);
+
+  const keyed = { ...bearer(ann), "idempotency-key": "link-1" };
+  const made = await make(keyed, { by });
+  assert.equal(made.status, 201, made.text);
+  const life = Date.parse(String(made.body["expires_at"])) - runtime.clock.now();
+  assert.ok(life > 0 && life <= 10 * 60_000, String(life));
+  const link = String(made.body["link"]);
+  // The answer is not kept: asked again there is another link.
+  assert.notEqual((await make(keyed, { by })).body["link"], link);
+  const open = () => bench.ask("/api/session", { method: "POST", body: { link } });
+  const opened = await open();
+  assert.equal(opened.body["person"], "person:eve", opened.text);
+  assert.equal((await open()).status, 401);
+  const journal = await bench.ask("/api/journal?limit=1000", { headers: bearer(ann) });
+  for (const text of [JSON.stringify(bench.lines), journal.text]) assert.ok(!text.includes(link));
+});
+
 test("a key that was revoked is refused, its stream of events ends, and no key is in the log or the journal's answers", async (t) => {
   const bench = await serverBench(t, { noAuth: false, define, options: { desk: { beatMs: 20 } } });
   const { runtime, ann } = await staffed(bench);

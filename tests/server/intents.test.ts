@@ -39,6 +39,21 @@ test("an intent is sent, handed over, acknowledged, answered and waited for over
   assert.equal((await say(bench, id, "cancel", { by: PLANNER, reason: "late" })).status, 409);
 });
 
+test("where nobody is authenticated a bare name is an agent's, in every field of an intent that says who", async (t) => {
+  const bench = await serverBench(t);
+  const sent = await send(bench, { ...TASK, from: "planner" });
+  assert.partialDeepStrictEqual(sent, { to: DOER, from: PLANNER });
+  const id = sent["intent_id"];
+  const inbox = await bench.ask("/api/intents/inbox?agent=doer");
+  assert.equal((inbox.body["intents"] as unknown[]).length, 1, inbox.text);
+  assert.equal((await say(bench, id, "acknowledge", { by: "doer" })).body["acknowledged_by"], DOER);
+  assert.equal((await say(bench, id, "waiting", { by: "doer", on: "int_x" })).status, 200);
+  assert.equal((await say(bench, id, "answer", { by: "doer", data: 1 })).body["ended_by"], DOER);
+  const other = await send(bench, TASK);
+  const taken = await say(bench, other["intent_id"], "cancel", { by: "planner", reason: "late" });
+  assert.equal(taken.body["ended_by"], PLANNER, taken.text);
+});
+
 test("an intent to people is an approval over HTTP too, and its decision is the answer", async (t) => {
   const bench = await serverBench(t);
   const body = { intent_type: "human_approval", to_agent: "agent://approver", from: PLANNER };

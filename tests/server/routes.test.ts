@@ -67,3 +67,45 @@ test("every route says that nothing of it is to be kept, framed, sniffed or sent
     assert.equal(headers["access-control-allow-origin"], undefined);
   }
 });
+
+test("no route takes a parameter that it does not have, those without any included", async (t) => {
+  const bench = await serverBench(t);
+  for (const { method, path } of await routesOf(bench)) {
+    const { status, body, text } = await bench.ask(
+      `${path.replace("journal/none", "journal/action")}?nonesuch=1`,
+      { method },
+    );
+    const label = `${method} ${path}: ${text}`;
+    assert.equal(status, 400, label);
+    assert.match(JSON.stringify(body), /nonesuch/, label);
+  }
+});
+
+test("HEAD answers as GET does and without what it says, except for streams", async (t) => {
+  const bench = await serverBench(t);
+  for (const path of ["/api/health", "/docs", "/api/approvals", "/api/approvals/none", "/login"]) {
+    const read = await bench.ask(path);
+    const head = await fetch(`${bench.url}${path}`, { method: "HEAD" });
+    assert.equal(head.status, read.status, path);
+    assert.equal(head.headers.get("content-type"), read.headers["content-type"], path);
+    assert.equal(await head.text(), "", path);
+  }
+  for (const path of ["/api/events", "/api/intents/stream"])
+    assert.equal((await bench.ask(path, { method: "HEAD" })).status, 404, path);
+});
+
+test("the document names the headers that count: the token of sessions where something changes, the last event", async (t) => {
+  const { body } = await (await serverBench(t)).ask("/api/openapi.json");
+  const paths = body["paths"] as Record<
+    string,
+    Record<string, { parameters: { name: string }[]; "x-scope": unknown }>
+  >;
+  const takes = (path: string, method: string, header: string) =>
+    paths[path]?.[method]?.parameters.some(({ name }) => name === header) === true;
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      const isChange = method !== "get" && operation["x-scope"] !== null;
+      assert.equal(takes(path, method, "X-CSRF-Token"), isChange, `${method} ${path}`);
+      assert.equal(takes(path, method, "Last-Event-ID"), path === "/api/events", `${method} ${path}`);
+    }
+});

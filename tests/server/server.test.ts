@@ -27,6 +27,30 @@ test("a flag wins over the environment, and that over the default; everything wr
   );
 });
 
+test("settings that are wrong together, files that are not there and where messages go are named with the rest", () => {
+  const flags = { port: ["x"], "no-auth": [""], host: ["0.0.0.0"], policy: ["none.yaml"] };
+  const variables = {
+    HOLDPOINT_DEFINITIONS: "none.ts",
+    HOLDPOINT_SMTP_URL: "http://user:secret@mail.example",
+    HOLDPOINT_PUBLIC_URL: "nowhere",
+    HOLDPOINT_ALLOW_PRIVATE: "maybe",
+  };
+  const environment = (name: string) => (variables as Record<string, string>)[name];
+  const all = { flags: new Map(Object.entries(flags)), environment, isFile: () => false };
+  const said = ["--port:", "--no-auth: only", "--policy: there is no file none.yaml", "--definitions:"];
+  const outside = ["SMTP_URL", "MAIL_FROM", "PUBLIC_URL", "ALLOW_PRIVATE"].map(
+    (name) => `HOLDPOINT_${name}:`,
+  );
+  assert.throws(
+    () => readSettings(all),
+    ({ message }: Error) => {
+      for (const part of [...said, ...outside]) assert.ok(message.includes(part), `${part} in ${message}`);
+      return !message.includes("secret");
+    },
+  );
+  for (const allowed of ["1", "true", "0", "FALSE", ""]) read({}, { HOLDPOINT_ALLOW_PRIVATE: allowed });
+});
+
 test("--no-auth refuses every address but loopback", () => {
   for (const host of ["0.0.0.0", "::", "192.168.1.2", "example.org", "127.0.0.1.example.org"])
     assert.throws(() => read({ "no-auth": [""], host: [host] }), /loopback/, host);

@@ -72,7 +72,7 @@ export function remoteIntents(speaker: Speaker, look: Look): ReachableIntents {
   };
 }
 
-export function remotePeople(speaker: Speaker, look: Look): Omit<People, "loginLink"> {
+export function remotePeople(speaker: Speaker, look: Look): People {
   const { people } = speaker.client;
   const member = ({ name, mail, roles, groups }: Partial<Parameters<People["add"]>[0]>) => ({
     ...given({ name, roles: roles && [...roles], groups: groups && [...groups] }),
@@ -95,6 +95,12 @@ export function remotePeople(speaker: Speaker, look: Look): Omit<People, "loginL
       relayed(async () => void (await people.suspend(person, { reason, ...by(speaker, who) }))),
     reinstate: (person, { by: who, reason }) =>
       relayed(async () => void (await people.reinstate(person, { reason, ...by(speaker, who) }))),
+    loginLink: (person, { by: who, forMs }) =>
+      relayed(async () => {
+        const time = forMs === undefined ? {} : { for_seconds: inSeconds(forMs) };
+        const made = await people.loginLink(person, { ...time, ...by(speaker, who) });
+        return { id: made.login_id, text: made.link, expiresAt: Date.parse(made.expires_at) };
+      }),
   };
 }
 

@@ -26,51 +26,84 @@ export type DeliverySettings = {
   readonly resolve?: Resolve;
 };
 
+/** `where`: the variable of the environment, or the option that has none. */
+type Fault = { readonly where: string; readonly what: string };
+
 const FIELDS = ["smtpUrl", "mailFrom", "publicUrl", "allowPrivate", "timeoutMs"];
 const TIMEOUT_MS = 15_000;
 const LEAST_TIMEOUT_MS = 100;
 const MOST_TIMEOUT_MS = 60_000;
 
 /** The address may hold a password: what is wrong with it is said without it. */
-function checkSmtp(text: string): string {
+function smtpFault(text: string): string | undefined {
   const protocol = URL.canParse(text) ? new URL(text).protocol : "";
-  if (protocol === "smtp:" || protocol === "smtps:") return text;
-  return wrong("The SMTP address is not smtp://host:port or smtps://host:port.");
+  if (protocol === "smtp:" || protocol === "smtps:") return undefined;
+  return "The SMTP address is not smtp://host:port or smtps://host:port.";
 }
 
-function checkPublic(text: string): string {
+function publicFault(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
-  if (url === undefined || !isWeb || url.username !== "" || url.search !== "" || url.hash !== "")
-    return wrong(`The public URL "${shown(text)}" is not an address such as https://holdpoint.example.`);
-  return url.href.replace(/\/+$/, "");
+  if (url !== undefined && isWeb && url.username === "" && url.search === "" && url.hash === "")
+    return undefined;
+  return `The public URL "${shown(text)}" is not an address such as https://holdpoint.example.`;
 }
 
-function checkTimeout(timeoutMs: number): number {
+function timeoutFault(timeoutMs: number): string | undefined {
   if (Number.isInteger(timeoutMs) && timeoutMs >= LEAST_TIMEOUT_MS && timeoutMs <= MOST_TIMEOUT_MS)
-    return timeoutMs;
-  return wrong(`timeoutMs is a whole number from ${LEAST_TIMEOUT_MS} to ${MOST_TIMEOUT_MS}.`);
+    return undefined;
+  return `timeoutMs is a whole number from ${LEAST_TIMEOUT_MS} to ${MOST_TIMEOUT_MS}.`;
 }
 
-function mailSettings(smtpUrl: string | undefined, from: string | undefined): DeliverySettings["mail"] {
-  if (from !== undefined && !isMailAddress(from)) wrong(`"${shown(from)}" is not a mail address.`);
-  if (smtpUrl === undefined) return null;
-  if (from === undefined) return wrong("Mail needs a sender: set mailFrom, or HOLDPOINT_MAIL_FROM.");
-  return { smtpUrl: checkSmtp(smtpUrl), from };
+function mailFault(smtpUrl: string | undefined, from: string | undefined): string | undefined {
+  if (from !== undefined) return isMailAddress(from) ? undefined : `"${shown(from)}" is not a mail address.`;
+  return smtpUrl === undefined ? undefined : "Mail needs a sender: set mailFrom, or HOLDPOINT_MAIL_FROM.";
 }
+
+const SWITCHES: { readonly [text: string]: boolean } = { true: true, "1": true, false: false, "0": false };
+
+type Said = {
+  readonly [Field in "smtpUrl" | "from" | "publicUrl"]: string | undefined;
+} & { readonly allowPrivate: unknown; readonly timeoutMs: number };
+
+function saidBy(options: DeliveryOptions, environment: Environment): Said {
+  const allowed = environment("HOLDPOINT_ALLOW_PRIVATE") || "false";
+  return {
+    smtpUrl: options.smtpUrl ?? (environment("HOLDPOINT_SMTP_URL") || undefined),
+    from: options.mailFrom ?? (environment("HOLDPOINT_MAIL_FROM") || undefined),
+    publicUrl: options.publicUrl ?? (environment("HOLDPOINT_PUBLIC_URL") || undefined),
+    allowPrivate: options.allowPrivate ?? SWITCHES[allowed.toLowerCase()] ?? allowed,
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+  };
+}
+
+function faultsOf({ smtpUrl, from, publicUrl, allowPrivate, timeoutMs }: Said): readonly Fault[] {
+  const found: readonly (readonly [string, string | undefined])[] = [
+    ["HOLDPOINT_SMTP_URL", smtpUrl === undefined ? undefined : smtpFault(smtpUrl)],
+    ["HOLDPOINT_MAIL_FROM", mailFault(smtpUrl, from)],
+    ["HOLDPOINT_PUBLIC_URL", publicUrl === undefined ? undefined : publicFault(publicUrl)],
+    [
+      "HOLDPOINT_ALLOW_PRIVATE",
+      typeof allowPrivate === "boolean" ? undefined : "allowPrivate is true or false.",
+    ],
+    ["timeoutMs", timeoutFault(timeoutMs)],
+  ];
+  return found.flatMap(([where, what]) => (what === undefined ? [] : [{ where, what }]));
+}
+
+/** What is wrong with the environment, all of it. */
+export const deliveryFaults = (environment: Environment): readonly Fault[] =>
+  faultsOf(saidBy({}, environment));
 
 export function deliverySettings(given: DeliveryOptions, environment: Environment): DeliverySettings {
-  const options = checkFields("What hp.deliver takes", given, FIELDS);
-  const smtpUrl = options.smtpUrl ?? (environment("HOLDPOINT_SMTP_URL") || undefined);
-  const from = options.mailFrom ?? (environment("HOLDPOINT_MAIL_FROM") || undefined);
-  const publicUrl = options.publicUrl ?? (environment("HOLDPOINT_PUBLIC_URL") || undefined);
-  const allowed = environment("HOLDPOINT_ALLOW_PRIVATE");
-  const { timeoutMs = TIMEOUT_MS, allowPrivate = allowed === "1" || allowed === "true" } = options;
-  if (typeof allowPrivate !== "boolean") wrong("allowPrivate is true or false.");
+  const said = saidBy(checkFields("What hp.deliver takes", given, FIELDS), environment);
+  const faults = faultsOf(said);
+  if (faults.length > 0) wrong(faults.map(({ what }) => what).join(" "));
+  const { smtpUrl, from, publicUrl, allowPrivate, timeoutMs } = said;
   return {
-    mail: mailSettings(smtpUrl, from),
-    publicUrl: publicUrl === undefined ? null : checkPublic(publicUrl),
-    allowPrivate,
-    timeoutMs: checkTimeout(timeoutMs),
+    mail: smtpUrl === undefined || from === undefined ? null : { smtpUrl, from },
+    publicUrl: publicUrl === undefined ? null : new URL(publicUrl).href.replace(/\/+$/, ""),
+    allowPrivate: allowPrivate === true,
+    timeoutMs,
   };
 }

@@ -1,6 +1,6 @@
 /** OpenAPI 3.1, made from the list of routes and their schemas. */
 import { z } from "zod";
-import { type Media, type Route, TAGS } from "../route.ts";
+import { isStream, type Media, type Route, TAGS } from "../route.ts";
 
 export type JsonSchema = { readonly [key: string]: unknown };
 export type Parameter = {
@@ -76,6 +76,26 @@ const IDEMPOTENCY: Parameter = {
   schema: { type: "string", minLength: 1, maxLength: 200 },
 };
 
+const CSRF: Parameter = {
+  name: "X-CSRF-Token",
+  in: "header",
+  required: false,
+  description: "needed with a session, not with a key: the token of `GET /api/session`",
+  schema: { type: "string", maxLength: 200 },
+};
+
+const LAST_EVENT: Parameter = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description: "the id of the last event that was heard; it goes on after it",
+  schema: { type: "string", maxLength: 200 },
+};
+
+const changes = ({ method, scope }: Route): boolean => method !== "GET" && scope !== "public";
+/** Intents are handed over until they are acknowledged: there is no place in that stream to go on from. */
+const isResumable = (route: Route): boolean => isStream(route) && route.path === "/api/events";
+
 const takesKey = ({ method, scope, whenLost }: Route): boolean =>
   method === "POST" && scope !== "public" && whenLost !== "none";
 
@@ -113,6 +133,8 @@ function operationOf(route: Route): Operation {
       ...parametersIn("path", params),
       ...parametersIn("query", query),
       ...(takesKey(route) ? [IDEMPOTENCY] : []),
+      ...(changes(route) ? [CSRF] : []),
+      ...(isResumable(route) ? [LAST_EVENT] : []),
     ],
     ...(body === undefined
       ? {}

@@ -16,6 +16,7 @@ import { extendApproval } from "../../engine/extend.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
 import { type Asked, ok, route } from "../route.ts";
+import { type Subject, workflowAsking } from "../surroundings.ts";
 import { bySchema, idParams, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
 const status = z.enum(APPROVAL_STATUSES);
@@ -87,13 +88,16 @@ export const approvalSchema = z.object({
 
 const LIST = "approvals";
 
-type Subject = { readonly about: string; readonly id: string };
-/** For a checkpoint or a question `action` is the workflow's id, and for an intent the intent's. */
-const idsOf = ({ about: kind, id }: Subject) => ({
-  action_id: kind === "action" ? id : null,
-  workflow_id: kind === "action" || kind === "intent" ? null : id,
-  intent_id: kind === "intent" ? id : null,
-});
+type Place = Pick<Asked, "runtime">;
+
+async function idsOf({ runtime }: Place, subject: Subject) {
+  const { about: kind, id } = subject;
+  return {
+    action_id: kind === "action" ? id : null,
+    workflow_id: await workflowAsking(runtime, subject),
+    intent_id: kind === "intent" ? id : null,
+  };
+}
 
 type Row = {
   readonly [Field in
@@ -110,14 +114,14 @@ type Row = {
   readonly decidedBy: readonly string[];
 };
 
-function summaryOnWire({ id, ...fields }: ApprovalSummary) {
+async function summaryOnWire(place: Place, { id, ...fields }: ApprovalSummary) {
   const row = fields as unknown as Row;
   const { votes, quorum, stage, stages, agent, args, reason } = row;
   return {
     request_id: id,
     status: row.status,
     about: row.about,
-    ...idsOf({ about: row.about, id: row.action }),
+    ...(await idsOf(place, { about: row.about, id: row.action })),
     name: row.tool,
     agent,
     args,
@@ -132,14 +136,14 @@ function summaryOnWire({ id, ...fields }: ApprovalSummary) {
 
 const endingOnWire = (end: Approval["ended"]) => end && { ...end, at: time(end.at) };
 
-export function approvalOnWire(approval: Approval) {
+export async function approvalOnWire(place: Place, approval: Approval) {
   const kind = approval.subject?.kind ?? "action";
   const { id, stage, edited, rule, policy, binding, agent, requester, says, reason } = approval;
   return {
     request_id: id,
     status: approval.status,
     about: kind,
-    ...idsOf({ about: kind, id: approval.action }),
+    ...(await idsOf(place, { about: kind, id: approval.action })),
     name: approval.tool,
     effect_class: approval.effectClass,
     args: approval.args,
@@ -166,8 +170,8 @@ export function approvalOnWire(approval: Approval) {
 }
 
 /** As it stands after whatever was just done to it. */
-const standing = async ({ runtime }: Pick<Asked, "runtime">, id: string) =>
-  ok(approvalOnWire(await getApproval(runtime, id)));
+const standing = async ({ runtime }: Place, id: string) =>
+  ok(await approvalOnWire({ runtime }, await getApproval(runtime, id)));
 
 const binding = z.string().max(200).optional().meta({
   description: "of what the person saw; a decision on anything else is refused",
@@ -223,7 +227,8 @@ export const approvalRoutes = [
     async handle({ runtime, query }) {
       const { status: wanted, order } = query;
       const { items, next } = await listApprovals(runtime, { status: wanted, order, ...pageOf(LIST, query) });
-      return ok({ approvals: items.map(summaryOnWire), next_cursor: sealCursor(LIST, next) });
+      const approvals = await Promise.all(items.map((item) => summaryOnWire({ runtime }, item)));
+      return ok({ approvals, next_cursor: sealCursor(LIST, next) });
     },
   }),
   route({
@@ -259,7 +264,7 @@ export const approvalRoutes = [
     async handle(asked) {
       const { id } = asked.params;
       const { kind, approval } = await cast(asked, id);
-      const stands = approvalOnWire(await getApproval(asked.runtime, id));
+      const stands = await approvalOnWire(asked, await getApproval(asked.runtime, id));
       return ok({ ...stands, vote: { kind, request_id: approval } });
     },
   }),

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { HoldpointError } from "../../core/errors.ts";
 import { INTENT_STATUSES } from "../../core/intent/state.ts";
-import { isPrincipal } from "../../core/principal.ts";
 import { checkOutgoing } from "../../engine/intent/check-intent.ts";
 import { checkRecipient } from "../../engine/intent/instance.ts";
 import {
@@ -18,6 +17,7 @@ import {
 import { nextFor } from "../../engine/intent/listen.ts";
 import { sendNow } from "../../engine/intent/send.ts";
 import { waitForIntent } from "../../engine/intent/wait.ts";
+import { selfOf } from "../agent.ts";
 import type { Who } from "../authenticate.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { created, ok, route } from "../route.ts";
@@ -104,16 +104,12 @@ export function intentOnWire(intent: Intent) {
   };
 }
 
-/** Whoever the credential is. What a body says counts only where nobody is authenticated. */
-export function speakerOf({ principal }: Who, named: string | undefined, field: string): string {
-  if (principal === null && isPrincipal(named)) return named;
-  if (principal === null)
-    throw new HoldpointError("invalid_input", `Without authentication, "${field}" has to say who it is.`, {
-      next: "Write agent:<name>, service:<name> or person:<name>.",
-    });
-  if (named === undefined || named === principal) return principal;
-  throw new HoldpointError("forbidden", `"${field}" is not whose credential this is.`, {
-    next: `Leave "${field}" out.`,
+/** Whoever the credential is. What a body says counts only where nobody is authenticated; a bare name is an agent's. */
+export function speakerOf(who: Who, named: string | undefined, field: string): string {
+  const by = selfOf(who, { named, kind: "agent", field });
+  if (by !== undefined) return by;
+  throw new HoldpointError("invalid_input", `Without authentication, "${field}" has to say who it is.`, {
+    next: "Write agent:<name> or the name alone, service:<name> or person:<name>.",
   });
 }
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ROLES } from "../../core/roster.ts";
 import { checkChange, checkNewPerson } from "../../engine/identity/check-identity.ts";
+import { offerLogin } from "../../engine/identity/logins.ts";
 import {
   addPerson,
   changePerson,
@@ -11,7 +12,7 @@ import {
   removePerson,
   setStanding,
 } from "../../engine/identity/people.ts";
-import { personOf } from "../person.ts";
+import { adminOf, personOf } from "../person.ts";
 import { created, ok, route } from "../route.ts";
 import { bySchema, reasonSchema, time, timeSchema } from "../wire.ts";
 
@@ -112,6 +113,31 @@ export const peopleRoutes = [
     async handle({ runtime, who, params: { person }, body }) {
       const given = sent({ ...body, by: personOf(who, body.by) });
       return ok(personOnWire(await changePerson(runtime, person, checkChange(given))));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{person}/login-link",
+    summary: "A link by which somebody of the list logs in, once; it is answered this once",
+    description: "Only an admin makes one, with a session or key of their own that was not narrowed.",
+    tag: "identities",
+    scope: "people:write",
+    params,
+    body: z.strictObject({ for_seconds: z.number().int().min(1).max(86_400).optional(), by: bySchema }),
+    answers: {
+      201: z.object({
+        login_id: z.string(),
+        person: z.string(),
+        link: z.string().meta({ description: "for `POST /api/session`, or behind `/login#` in a browser" }),
+        expires_at: timeSchema,
+      }),
+    },
+    whenLost: "none",
+    async handle({ runtime, who, params: { person }, body: { by, for_seconds } }) {
+      const offer = { by: adminOf(who, by), ...(for_seconds && { forMs: for_seconds * 1_000 }) };
+      await getPerson(runtime, person);
+      const { id, text, expiresAt } = await offerLogin(runtime, person, offer);
+      return created({ login_id: id, person, link: text, expires_at: time(expiresAt) });
     },
   }),
   route({

@@ -55,7 +55,7 @@ export const togetherRoutes = [
       const to = principalNamed("person", body.to, "to");
       const by = personOf(who, body.by);
       await delegateApproval(runtime, id, { by, to, reason: body.reason, via: who.via });
-      return ok(approvalOnWire(await getApproval(runtime, id)));
+      return ok(await approvalOnWire({ runtime }, await getApproval(runtime, id)));
     },
   }),
   route({
@@ -74,7 +74,7 @@ export const togetherRoutes = [
         reason: body.reason,
         via: who.via,
       });
-      return ok(approvalOnWire(await getApproval(runtime, id)));
+      return ok(await approvalOnWire({ runtime }, await getApproval(runtime, id)));
     },
   }),
   route({

@@ -29,7 +29,7 @@ export function waitRoutes({ over }: Pick<Desk, "over">) {
       answers: { 200: z.object({ is_over, approval: approvalSchema }) },
       async handle({ runtime, params, query: asked }) {
         const { isOver, state } = await waitForApproval(runtime, params.id, hold(asked));
-        return ok({ is_over: isOver, approval: approvalOnWire(state) });
+        return ok({ is_over: isOver, approval: await approvalOnWire({ runtime }, state) });
       },
     }),
     route({

@@ -69,13 +69,13 @@ test("what it names is there: references, path parameters, schemes, tags; no ope
   }
 });
 
-/** How many the router knows: it prints each with its methods, `└── /x (GET, POST)`, below what it begins with. */
+/** How many the router knows: it prints each with its methods, `└── /x (GET, POST)`, below what it begins with. HEAD is that of a GET. */
 function countRouted({ server }: Bench): number {
   const printed = server.app.printRoutes({ commonPrefix: false });
   const methods = [...printed.matchAll(/ \(([A-Z]+(?:, [A-Z]+)*)\)/g)].flatMap(([, names = ""]) =>
     names.split(", "),
   );
-  return methods.length;
+  return methods.filter((method) => method !== "HEAD").length;
 }
 
 test("every route is in the document, and everything in the document is a route", async (t) => {
