@@ -11,7 +11,16 @@ import { parseArgs } from "node:util";
 import { holdpoint } from "../../src/index.ts";
 import { checkAll, type DecisionTold, type Findings, readLines, type Told } from "./check.ts";
 
-type Running = { readonly child: ChildProcess; readonly kind: "worker" | "decider"; readonly name: string };
+type Running = {
+  readonly child: ChildProcess;
+  readonly kind: "worker" | "decider";
+  readonly name: string;
+  /** Whether it has done something since it was started. */
+  hasWorked: boolean;
+};
+
+/** How many die while they start: on a busy machine that takes longer than the time between two kills. */
+const DIE_EARLY = 0.2;
 
 const program = (name: string) => join(import.meta.dirname, name);
 
@@ -27,7 +36,11 @@ function start(kind: Running["kind"], name: string, folder: string): Running {
     },
   );
   child.stdout?.pipe(createWriteStream(join(folder, `${kind}.log`), { flags: "a" }));
-  return { child, kind, name };
+  const running = { child, kind, name, hasWorked: false };
+  child.stdout?.once("data", () => {
+    running.hasWorked = true;
+  });
+  return running;
 }
 
 async function kill(running: Running, killed: Set<number>): Promise<void> {
@@ -65,7 +78,7 @@ export async function runProcesses(
     await sleep(300 + random() * 900);
     const index = Math.floor(random() * running.length);
     const victim = running[index];
-    if (victim === undefined) continue;
+    if (victim === undefined || !(victim.hasWorked || random() < DIE_EARLY)) continue;
     if (round % 6 === 0) await freeze(victim);
     else {
       await kill(victim, killed);
