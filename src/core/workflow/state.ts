@@ -12,6 +12,7 @@
 import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import { type Asked, withAsked } from "./asked.ts";
 import { type CheckpointTally, counted, NOTHING_YET } from "./checkpoint-tally.ts";
 import {
   type CheckpointDecision,
@@ -116,6 +117,8 @@ export type LiveWorkflow = CreatedBody & {
   readonly pending: PendingCheckpoint | null;
   readonly passed: readonly PassedCheckpoint[];
   readonly lastDecision: LastDecision | null;
+  /** Every checkpoint that was reached under a request id, whatever became of it; absent where none was. */
+  readonly asked?: readonly Asked[];
   readonly tally: CheckpointTally;
   /** The one under way. */
   readonly rollback: Rollback | null;
@@ -313,7 +316,7 @@ function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: Recor
       const { op, name, approval, canRollback, snapshot, irreversible } = event.body;
       const terms = { approval, canRollback, snapshot, irreversible, seq: when.seq };
       const pending = { op, name, ...terms, ...namedIn(event.body) };
-      return moved({ ...said(state, 1, 1), pending }, "awaiting_approval");
+      return moved({ ...said(withAsked(state, event.body, approval), 1, 1), pending }, "awaiting_approval");
     }
     case "checkpoint.raised": {
       const { op, name, approval, canRollback, snapshot, irreversible, monitor } = event.body;
@@ -324,7 +327,7 @@ function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: Recor
       const { op, name, snapshot } = event.body;
       const place = { op, name, snapshot, approval: null, seq: when.seq, at: when.at };
       const passed = [...state.passed, { ...place, ...namedIn(event.body) }];
-      return said({ ...state, passed }, 1, 1);
+      return said({ ...withAsked(state, event.body, null), passed }, 1, 1);
     }
     case "checkpoint.decided":
       return decided(state, event, when);
@@ -375,7 +378,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
 const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
 
 export const workflowFold: Fold<WorkflowState> = {
-  version: 6,
+  version: 7,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {

@@ -29,7 +29,7 @@ type Place = Pick<Runtime, "store" | "tenant">;
 type Said = { readonly by: string; readonly reason: string };
 
 /** A workflow in full, with its input and result as they were given. Its generation is its `attempt`, as `ctx` has it. */
-export type WorkflowDetails = Omit<LiveWorkflow, "generation"> & {
+export type WorkflowDetails = Omit<LiveWorkflow, "generation" | "asked"> & {
   readonly id: string;
   readonly attempt: number;
 };
@@ -39,7 +39,7 @@ export async function getWorkflow(place: Place, id: string): Promise<WorkflowDet
 }
 
 async function detailed(place: Place, id: string, state: LiveWorkflow): Promise<WorkflowDetails> {
-  const { generation: attempt, ...standing } = state;
+  const { generation: attempt, asked: _kept, ...standing } = state;
   const { end } = state;
   const done =
     end?.status === "completed" ? { end: { ...end, result: await loadValue(place, end.result) } } : {};

@@ -155,7 +155,7 @@ const workflows = [
     summary:
       "Its agent stands at a checkpoint: what it hands over is captured, and people are asked where it says so",
     description:
-      "Under a request_id a checkpoint is reached once: asking again answers what became of it. The decision stands in the workflow's last_decision.",
+      "Under a request_id a checkpoint is reached once: asking again answers what became of it, and another checkpoint or other content is 409. The decision stands in the workflow's last_decision.",
     tag: "workflows",
     scope: "workflows:drive",
     params: idParams,
