@@ -52,7 +52,7 @@ async function detailed(place: Place, id: string, state: LiveWorkflow): Promise<
 /** As it stood after an entry, or at a time. */
 export type Moment = { readonly seq: number } | { readonly time: number };
 
-function checkMoment(given: Moment): Moment {
+export function checkMoment(given: Moment): Moment {
   const moment = checkFields("A moment", given, ["seq", "time"]);
   const values = Object.values(moment);
   if (values.length !== 1 || !Number.isFinite(values[0]))
