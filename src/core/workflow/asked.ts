@@ -11,9 +11,15 @@ export type Asked = {
   readonly content: { readonly of: "handed" | "outputs"; readonly digest: string };
 };
 
-type Keeps = { readonly asked?: readonly Asked[] };
+export type KeepsAsked = {
+  /** Every checkpoint that was reached under a request id; absent where none was. */
+  readonly asked?: readonly Asked[];
+};
 
-export function withAsked<State extends Keeps>(
+export const namedIn = ({ requestId }: { readonly requestId?: string }) =>
+  requestId === undefined ? {} : { requestId };
+
+export function withAsked<State extends KeepsAsked>(
   state: State,
   { requestId, op, name, handed, outputs }: ReachedBody,
   approval: string | null,
