@@ -91,11 +91,15 @@ async function handOver(
   if (who === undefined) throw new HoldpointError("unauthenticated", "Nobody is asking.");
   const office = await tenants.of(who.tenant);
   const credential = credentialOf(request);
-  const stillKnown = async () => (await authenticate(credential)) !== undefined;
-  const asked: Asked = { ...given, who, tenant: who.tenant, office, runtime: office.runtime, stillKnown };
+  const whoNow = () => authenticate(credential);
+  const asked: Asked = { ...given, who, tenant: who.tenant, office, runtime: office.runtime, whoNow };
   const key = keyOf(request, route);
   if (key === undefined) return route.handle(asked);
-  return handleOnce(key, { request, route, who, office, attempt: makeId() }, () => route.handle(asked));
+  const parts = { request, route, who, office, attempt: makeId() };
+  return handleOnce(key, parts, {
+    handle: () => route.handle(asked),
+    again: (kept) => route.again?.(asked, kept),
+  });
 }
 
 function newServer({ makeId }: AppParts): FastifyInstance {

@@ -57,10 +57,16 @@ async function worked(handle: () => Promise<Answer>, parts: OnceParts, whenLost:
   }
 }
 
+export type Handling = {
+  readonly handle: () => Promise<Answer>;
+  /** Of an answer that was kept: what it is by now, where that may be another. */
+  readonly again?: (kept: Json) => Promise<Answer> | undefined;
+};
+
 export async function handleOnce(
   key: string,
   parts: OnceParts,
-  handle: () => Promise<Answer>,
+  { handle, again: lookAgain }: Handling,
 ): Promise<Answer> {
   const { request, route, who, office } = parts;
   const whenLost = route.whenLost === "repeat" ? "repeat" : "say";
@@ -78,6 +84,8 @@ export async function handleOnce(
     return done;
   });
   if (thrown !== undefined) throw thrown;
+  const now = again && status < 400 ? await lookAgain?.(body) : undefined;
+  if (now !== undefined) return now;
   const replayed = again ? { "idempotency-replayed": "true" } : {};
   const type = status >= 400 ? { "content-type": PROBLEM_TYPE } : {};
   return { status, body, headers: { ...replayed, ...type } };

@@ -1,7 +1,7 @@
 /**
  * The reading verbs of the library, as they answer a program: what the command line is made of at a distance.
  *
- * Y1. Each verb needs the scope that its resource's routes need, and none changes anything.
+ * Y1. Each verb needs the scope that its resource's routes need, or of what it tells of; none changes anything.
  */
 import type { Scope } from "../core/scopes.ts";
 import { getPolicy, listPolicies, versionsKept } from "../engine/backtest/kept-policies.ts";
@@ -59,7 +59,9 @@ export const LIBRARY_VERBS: readonly LibraryVerb[] = Object.entries(READS).flatM
 );
 
 const groupOf = (verb: LibraryVerb): keyof Reads => verb.split(".")[0] as keyof Reads;
-export const scopeOfVerb = (verb: LibraryVerb): Scope => READS[groupOf(verb)].scope;
+/** Where a verb tells more than its group: of an action, with its arguments. */
+const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told": "actions:read" };
+export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
 
 /** Every verb checks what it is given, as it does for a program. */
 function groupsOf({ runtime, endpoints, messages }: Office): Groups {

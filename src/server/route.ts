@@ -4,6 +4,7 @@
  */
 import type { FastifyReply } from "fastify";
 import type { z } from "zod";
+import type { Json } from "../core/json.ts";
 import type { Scope } from "../core/scopes.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import type { Who } from "./authenticate.ts";
@@ -58,8 +59,8 @@ export type Asked<
   readonly tenant: string;
   readonly runtime: Runtime;
   readonly office: Office;
-  /** Asks again whether the credential still holds; for answers that take long. */
-  readonly stillKnown: () => Promise<boolean>;
+  /** Who the credential is by now, with today's rights; undefined once it does not hold. For answers that take long. */
+  readonly whoNow: () => Promise<Who | undefined>;
 };
 
 /** What an answer is that is not JSON. */
@@ -84,6 +85,12 @@ type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
   readonly whenLost?: "repeat" | "say" | "none";
 };
 
+/** Looks again where the kept answer may not hold by now; undefined where it is given as it was. */
+type Again<Params extends Schema, Query extends Schema, Body extends Schema> = (
+  asked: Asked<Params, Query, Body>,
+  kept: Json,
+) => Promise<Answer> | undefined;
+
 export type ScopedRoute<
   Params extends Schema = Schema,
   Query extends Schema = Schema,
@@ -92,6 +99,7 @@ export type ScopedRoute<
   /** `any`: every known credential. */
   readonly scope: Scope | "any";
   handle(asked: Asked<Params, Query, Body>): Promise<Answer>;
+  again?(...given: Parameters<Again<Params, Query, Body>>): ReturnType<Again<Params, Query, Body>>;
 };
 
 export type PublicRoute<

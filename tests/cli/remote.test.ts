@@ -55,6 +55,21 @@ async function site(t: TestContext, options: BenchOptions = {}): Promise<Site> {
   };
 }
 
+test("a question whose arguments look like a number of ours is shown and rejected at a distance", async (t) => {
+  const { hp, bench, there, here } = await site(t);
+  const pay = hp.gate({ name: "pay", policy: "escalate", run: (_: object) => "paid" });
+  const args = { amount: { $micros: "x" }, fee: { $micros: "5" } };
+  void pay(args, { requestId: "pay-1" }).catch(() => undefined);
+  const approval = await pendingApproval(hp);
+  const server = ["--server", bench.url];
+  const shown = await there(["show", approval, "--json", ...server]);
+  assert.equal(shown.code, 0, shown.err);
+  assert.equal(still(shown.out), still((await here(["show", approval, "--json"])).out));
+  assert.ok(shown.out.includes("$micros") && !shown.out.includes("$$micros"));
+  const rejected = await there(["reject", approval, "--reason", "no", ...server]);
+  assert.equal(rejected.code, 0, rejected.err);
+});
+
 /** Ages differ by the second in which one looks. */
 const still = (text: string): string => text.replaceAll(/\b\d+ ?(?:ms|s|min)\b( ago)?|\bnow\b/g, "…");
 

@@ -92,6 +92,23 @@ describe("on SQLite", () => {
     assert.equal(most, 1);
   });
 
+  test("what was approved with changes is told with the changed arguments, what was asked with its own", async (context) => {
+    const folder = temporaryFolder(context);
+    const hp = folder.open();
+    const receiver = await startReceiver(context);
+    await hp.endpoints.add({ url: receiver.url, events: ["approval.*"], ...ANN });
+    await asker(hp)(900);
+    const [asked] = (await hp.approvals.list()).items;
+    await hp.approvals.approve(asked?.id ?? "", { ...ANN, edit: { n: 9 } });
+    startProgram(context, folder);
+    await until(async () => receiver.got.length >= 2);
+    const told = receiver.got.map(({ payload: { type, data } }) => [type, data["arguments"]]);
+    assert.deepEqual(new Map(told as [string, unknown][]).get("approval.requested"), { n: 900 });
+    assert.deepEqual(new Map(told as [string, unknown][]).get("approval.modified"), { n: 9 });
+    const digests = receiver.got.map(({ payload }) => payload.data["arguments_digest"]);
+    assert.equal(new Set(digests).size, 2);
+  });
+
   test("a copy of a store tells nobody anything", async (context) => {
     const folder = temporaryFolder(context);
     const hp = folder.open();

@@ -205,6 +205,45 @@ describe("a workflow from outside", () => {
     assert.partialDeepStrictEqual(await hp.outside.workflows.get(id), { end: { code: "expired" } });
   });
 
+  test("an approval of one checkpoint is never the answer to another under the same request id", async (context) => {
+    const hp = temporaryFolder(context).open();
+    const { workflows } = hp.outside;
+    const id = await begun(hp, { checkpoints: ["Plan", "Deploy"] });
+    const plan = { checkpoint: "Plan", requestId: "r1", outputs: { budget: 10 }, ...FAR };
+    await workflows.checkpoint(id, plan);
+    await hp.approvals.approve(await pendingApproval(hp), ANN);
+    const large = { budget: 1_000_000 };
+    for (const other of [
+      { checkpoint: "Deploy", outputs: large },
+      { checkpoint: "Deploy" },
+      { outputs: large },
+    ])
+      await assert.rejects(workflows.checkpoint(id, { ...plan, ...other }), code("request_conflict"));
+    await assert.rejects(
+      workflows.checkpoint(id, { ...plan, summary: "all is well" }),
+      code("request_conflict"),
+    );
+    const passed = { kind: "passed", checkpoint: "Plan" };
+    assert.partialDeepStrictEqual(await workflows.checkpoint(id, { ...plan, checkpoint: "cp_plan" }), passed);
+    assert.equal((await hp.approvals.list()).items.length, 0);
+  });
+
+  test("a request id that was rejected stays so after the next one was rejected too", async (context) => {
+    const hp = temporaryFolder(context).open();
+    const { workflows } = hp.outside;
+    const id = await begun(hp, { attempts: 5 });
+    const asks = (requestId: string) => workflows.checkpoint(id, { checkpoint: "Plan", requestId, ...FAR });
+    const approvals: (string | null)[] = [];
+    for (const requestId of ["r1", "r2"]) {
+      approvals.push((await asks(requestId)).approval);
+      await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "no" });
+      await untilStatus(hp, id, "executing");
+    }
+    const again = await asks("r1");
+    assert.partialDeepStrictEqual(again, { kind: "decided", checkpoint: "Plan", approval: approvals[0] });
+    assert.equal((await hp.approvals.list()).items.length, 0);
+  });
+
   test("conditions of a checkpoint are judged on what the agent captured", async (context) => {
     const hp = temporaryFolder(context).open();
     tools(hp);

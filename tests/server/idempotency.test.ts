@@ -140,7 +140,7 @@ test("that a server was closing is not the answer for ever: the next one works o
   const who = await everybody({ address: "::1", method: "POST" } as Parameters<typeof everybody>[0]);
   const request = { method: "POST", url: "/api/x", body: {}, id: "r" } as unknown as FastifyRequest;
   const work = (attempt: string, handle: () => Promise<Answer>) =>
-    handleOnce("k", { request, route: {} as Route, who: who ?? assert.fail(), office, attempt }, handle);
+    handleOnce("k", { request, route: {} as Route, who: who ?? assert.fail(), office, attempt }, { handle });
   for (const code of ["closed", "epoch_ended", "store_restored"] as const)
     await assert.rejects(
       work(code, () => Promise.reject(new HoldpointError(code, "Not now."))),
@@ -148,4 +148,39 @@ test("that a server was closing is not the answer for ever: the next one works o
     );
   const answer = await work("later", async () => ({ status: 200, body: { done: true } }));
   assert.equal(answer.status, 200);
+});
+
+test("a permit is not handed out again under its key while the kill switch is on, nor once it was reported", async (t) => {
+  const bench = await serverBench(t, {
+    define: (hp: Holdpoint) => hp.declare({ name: "wire", policy: "approve" }),
+  });
+  const agent = "agent:far";
+  const made = await bench.ask(
+    "/api/workflows",
+    post({ name: "Trip", checkpoint_names: ["Plan"], executor_id: "far" }, "w"),
+  );
+  const id = String(made.body["workflow_id"]);
+  assert.equal((await bench.ask(`/api/workflows/${id}/start`, post({}, "s"))).status, 200, made.text);
+  const proposal = { tool: "wire", args: { amount: 1 }, agent };
+  const first = await bench.ask("/api/actions", post(proposal, "p1"));
+  const action = String(first.body["action_id"]);
+  const asks = () => [
+    bench.ask("/api/actions", post(proposal, "p1")),
+    bench.ask(`/api/workflows/${id}/actions`, post(proposal, "p2")),
+    bench.ask(`/api/actions/${action}/start`, post({ agent }, "p3")),
+  ];
+  const kinds = async () => {
+    const answers = await Promise.all(asks());
+    return answers.map(({ body, text }) => body["kind"] ?? text);
+  };
+  assert.deepEqual(await kinds(), ["permitted", "permitted", "permitted"]);
+  const said = { reason: "a leak", by: "ann" };
+  assert.equal((await bench.ask("/api/kill-switch/stop", post(said, "stop"))).status, 200);
+  assert.deepEqual(await kinds(), ["held", "held", "held"]);
+  assert.equal((await bench.ask("/api/kill-switch/release", post(said, "go"))).status, 200);
+  const [again] = await Promise.all(asks());
+  assert.deepEqual(again?.body, first.body);
+  const outcome = await bench.ask(`/api/actions/${action}/outcome`, post({ status: "applied", agent }, "o"));
+  assert.equal(outcome.status, 200, outcome.text);
+  assert.deepEqual(await kinds(), ["settled", "permitted", "settled"]);
 });

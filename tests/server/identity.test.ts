@@ -3,7 +3,7 @@ import { Agent, get } from "node:http";
 import { test } from "node:test";
 import { issue, listKeys, revoke } from "../../src/engine/identity/keys.ts";
 import { offerLogin } from "../../src/engine/identity/logins.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { addPerson, changePerson } from "../../src/engine/identity/people.ts";
 import type { Runtime } from "../../src/engine/runtime.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { firstLogin } from "../../src/server/first-login.ts";
@@ -136,6 +136,27 @@ test("a key that was revoked is refused, its stream of events ends, and no key i
   const secret = key.slice(-49, -6);
   for (const text of [JSON.stringify(bench.lines), journal.text, ear.text()])
     for (const part of [key, ann, secret]) assert.ok(!text.includes(part));
+});
+
+test("a stream ends when whoever listens may no longer read a kind that it was opened with", async (t) => {
+  const bench = await serverBench(t, { noAuth: false, define, options: { desk: { beatMs: 20 } } });
+  const { runtime } = await staffed(bench);
+  const person = "person:cy";
+  await addPerson(runtime, { person, roles: ["admin", "supervisor"], by });
+  const { text } = await issue(runtime, { principal: person, name: "cli", by });
+  const headers = bearer(text);
+  const open = (query: string) => listenTo(`${bench.url}/api/events${query}`, { headers });
+  const ears = await Promise.all([open(""), open("?stream=key"), open("?stream=approval")]);
+  assert.deepEqual(
+    ears.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  await changePerson(runtime, person, { roles: ["poster"], by });
+  const [all, keys, approvals] = ears;
+  await Promise.all([all?.ended, keys?.ended]);
+  assert.equal((await open("?stream=key")).status, 403);
+  const isOver = await Promise.race([approvals?.ended.then(() => true), Promise.resolve(false)]);
+  assert.equal(isOver, false, "what one may still read goes on");
 });
 
 test("the first who starts a server is its admin, and is given a link; afterwards only those in the list are", async (t) => {

@@ -38,6 +38,27 @@ test("whatever a verb is given over HTTP, it is answered or refused, and nothing
   assert.equal((await bench.ask(asked("approvals.constructor"))).status, 400);
 });
 
+test("a moment that is none is refused, also of a workflow that exists", async (t) => {
+  let id = "";
+  const create = async (hp: Holdpoint) => {
+    id = await hp.outside.workflows.create({ name: "Trip", checkpoints: ["Plan"], by: "agent:a" });
+  };
+  const bench = await serverBench(t, { define: create });
+  for (const verb of ["workflows.timeline", "workflows.at"])
+    for (const moment of ["x", 5, [], {}, { seq: "x" }, { seq: 1, time: 1 }])
+      assert.equal(
+        (await bench.ask(asked(verb, [id, moment]))).status,
+        400,
+        `${verb} ${JSON.stringify(moment)}`,
+      );
+  assert.equal((await bench.ask(asked("workflows.timeline", [id, { seq: 1 }]))).status, 200);
+});
+
+test("what is told of an action, with its arguments, needs the scope of actions", () => {
+  assert.equal(scopeOfVerb("policies.told"), "actions:read");
+  assert.equal(scopeOfVerb("policies.get"), "policies:read");
+});
+
 test("a verb needs the scope of what it reads", async (t) => {
   const bench = await serverBench(t, { noAuth: false });
   const { runtime } = await bench.server.office();

@@ -2,6 +2,7 @@
 import { type Client, type ClientError, isClientError } from "../../client/client.ts";
 import { ERROR_CODES, type ErrorCode, HoldpointError } from "../../core/errors.ts";
 import type { LibraryVerb } from "../../server/library.ts";
+import { microsRead } from "../../server/micros-json.ts";
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERROR_CODES, code);
 
@@ -26,11 +27,6 @@ export async function relayed<Answer>(call: () => Promise<Answer>): Promise<Answ
   }
 }
 
-const revived = (_key: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && "$micros" in value && typeof value.$micros === "string"
-    ? BigInt(value.$micros)
-    : value;
-
 export type Look = <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) => Promise<Answer>;
 
 /** What a reading verb answers at the server. */
@@ -38,6 +34,6 @@ export function lookOf(client: Client): Look {
   return <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) =>
     relayed(async () => {
       const { answer } = await client.server.library({ verb, args: JSON.stringify(args) });
-      return JSON.parse(JSON.stringify(answer ?? null), revived) as Answer;
+      return JSON.parse(JSON.stringify(answer ?? null), microsRead) as Answer;
     });
 }

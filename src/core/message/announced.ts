@@ -1,14 +1,20 @@
 /**
  * The one table of which entries are told to the outside, and what is said of each.
  *
- * T1. What is said is made of two entries that never change: the stream's first, which says what it is about, and the one
- *     that is told of. So every attempt says the same.
+ * T1. What is said is made of entries that never change: the stream's first, which says what it is about, the one that is
+ *     told of, and the last revision up to that one. So every attempt says the same.
+ * T2. Arguments are those that held when it happened: after an edit never the ones of before.
  */
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import type { StreamRef } from "../stream.ts";
 import { cutTitle } from "./title.ts";
 
-export type Bodies = { readonly first: JsonObject; readonly body: JsonObject };
+export type Bodies = {
+  readonly first: JsonObject;
+  readonly body: JsonObject;
+  /** The last `approval.revised` or `action.revised` up to there; absent where there is none. */
+  readonly revised?: JsonObject;
+};
 type Facts = { readonly [field: string]: Json | undefined };
 type Saying = {
   /** For people, in the subject of a mail. */
@@ -19,7 +25,13 @@ type Saying = {
 const time = (at: Json | undefined): string | null =>
   typeof at === "number" ? new Date(at).toISOString() : null;
 
-function questionOf({ first }: Bodies, id: string): Facts {
+const argumentsOf = ({ first, revised = first }: Bodies): Facts => ({
+  arguments: revised["args"],
+  arguments_digest: revised["argsDigest"],
+});
+
+function questionOf(bodies: Bodies, id: string): Facts {
+  const { first } = bodies;
   const { subject } = first;
   return {
     approval: id,
@@ -27,8 +39,7 @@ function questionOf({ first }: Bodies, id: string): Facts {
     action: first["action"],
     tool: first["tool"],
     effect_class: first["effectClass"],
-    arguments: first["args"],
-    arguments_digest: first["argsDigest"],
+    ...argumentsOf(bodies),
     agent: first["agent"],
     requester: first["requester"],
     agent_says: first["says"],
@@ -71,13 +82,12 @@ const decided = (bodies: Bodies, id: string): Facts => ({
   decision_reason: bodies.body["reason"],
 });
 
-const effect = ({ first, body }: Bodies, id: string): Facts => ({
+const effect = ({ first, body, ...more }: Bodies, id: string): Facts => ({
   action: id,
   request_id: first["requestId"],
   tool: first["tool"],
   effect_class: first["effectClass"],
-  arguments: first["args"],
-  arguments_digest: first["argsDigest"],
+  ...argumentsOf({ first, body, ...more }),
   agent: first["agent"],
   requester: first["requester"],
   status: body["status"],

@@ -153,6 +153,20 @@ describe("what is told", () => {
     assert.equal(JSON.stringify(said).includes("undefined"), false);
   });
 
+  test("of what was revised has the arguments of the revision, not those that nobody approved", () => {
+    const first = { tool: "payments.refund", args: { amount: 900 }, argsDigest: "d1" };
+    const bodies = { first, body: {}, revised: { args: { amount: 9 }, argsDigest: "d2", nonce: "n" } };
+    for (const [type, kind] of [
+      ["approval.modified", "approval"],
+      ["approval.revoked", "approval"],
+      ["effect.in_doubt", "action"],
+    ] as const) {
+      const data = sayingOf(type, { kind, id: "x" }, bodies)?.data;
+      assert.partialDeepStrictEqual(data, { arguments: { amount: 9 }, arguments_digest: "d2" }, type);
+      assert.equal(JSON.stringify(data).includes("900"), false);
+    }
+  });
+
   test("of anything that is not in the table is nothing", () => {
     assert.equal(
       sayingOf("approval.voted", { kind: "approval", id: "apr_1" }, { first: {}, body: {} }),

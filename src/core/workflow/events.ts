@@ -121,6 +121,8 @@ export type ReachedBody = {
   readonly why: string;
   /** As the agent that drives the workflow from outside names it. */
   readonly requestId?: string;
+  /** With a request id: the digest of all that was handed over under it. */
+  readonly handed?: string;
 };
 
 export type CheckpointDecision = "approved" | "modified" | "rejected" | "expired" | "cancelled";

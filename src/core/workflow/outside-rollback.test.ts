@@ -93,7 +93,7 @@ describe("its end", () => {
       reachOutside(
         draft,
         { workflow: WORKFLOW, agent: AGENT },
-        { seq: 2, requestId: null, body, artifact, ask },
+        { seq: 2, requestId: null, handed: "d1", body, artifact, ask },
       ),
     ).world,
   ).when(rejects(ANN, "again, please"));

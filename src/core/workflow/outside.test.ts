@@ -28,6 +28,7 @@ import {
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
 import { reportOutcome } from "../action/report.ts";
 import type { Draft } from "../draft.ts";
+import type { JsonObject } from "../json.ts";
 import { createWorkflow } from "./create.ts";
 import {
   completeOutside,
@@ -52,7 +53,7 @@ const fails = (draft: Draft) => failOutside(draft, driver, "the API is gone");
 function arrival(more: Partial<OutsideReach> = {}): OutsideReach {
   const { body, artifact, ask } = reach();
   const { op: _made, ...facts } = body;
-  return { seq: 2, requestId: null, body: facts, artifact, ask, ...more };
+  return { seq: 2, requestId: null, handed: "d1", body: facts, artifact, ask, ...more };
 }
 const reaches =
   (more: Partial<OutsideReach> = {}) =>
@@ -194,6 +195,40 @@ describe("a checkpoint that an agent stands at", () => {
       .answers({ kind: "decided", state: { status: "rolling_back" } });
     const passed = given(begun()).when(reaches({ requestId: "c-1", ask: null })).world;
     given(passed).when(again).then([]).answers({ kind: "passed", approval: null });
+  });
+
+  test("is not another one under its request id: its approval is not that of another name or content", () => {
+    const body = { ...arrival().body, snapshot: { ...snapshot, id: "snap_2" } };
+    const others = [
+      { body: { ...body, name: "Deploy" } },
+      { body: { ...body, outputs: { n: 1_000_000 } }, handed: "d2" },
+    ];
+    const passed = given(begun()).when(reaches({ requestId: "c-1", ask: null })).world;
+    const worlds = [passed, waitingWorld(), given(waitingWorld()).when(votes(ANN)).world];
+    for (const world of [...worlds, given(waitingWorld()).when(rejects(ANN)).world])
+      for (const other of others)
+        given(world)
+          .when(reaches({ requestId: "c-1", seq: 99, ...other }))
+          .then([fact(flow, "workflow.refused", { asked: "checkpoint", by: AGENT })])
+          .answers({ kind: "conflict", name: "Look" });
+  });
+
+  test("of a journal that has no digest of what was handed over is known by its name and outputs", () => {
+    const facts = waitingWorld().facts.map((one) => {
+      const { handed: _since, ...body } = one.body as JsonObject;
+      return { ...one, body };
+    });
+    const approved = given({ ...waitingWorld(), facts }).when(votes(ANN)).world;
+    const body = { ...arrival().body, snapshot: { ...snapshot, id: "snap_2" } };
+    const again = { requestId: "c-1", seq: 99, body, handed: "d2" };
+    given(approved).when(reaches(again)).then([]).answers({ kind: "passed", name: "Look" });
+    for (const other of [
+      { ...body, name: "Deploy" },
+      { ...body, outputs: { n: 2 } },
+    ])
+      given(approved)
+        .when(reaches({ ...again, body: other }))
+        .answers({ kind: "conflict" });
   });
 
   test("whose commit was not heard of is found by its snapshot", () => {

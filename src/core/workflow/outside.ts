@@ -3,7 +3,8 @@
  * at a checkpoint, is done or has failed.
  *
  * D1. Only the agent that it was created for drives it. What the states do not allow is refused and recorded.
- * D2. A checkpoint under a request id is reached once: asking again answers what became of it.
+ * D2. A checkpoint under a request id is reached once, for ever: asking again answers what became of it, and another
+ *     checkpoint or other content under that id is refused and recorded.
  * D3. It is not completed while something that it has begun is open: running, in doubt, or waiting for people.
  */
 import { digestOf } from "../digest.ts";
@@ -13,6 +14,7 @@ import type { Json } from "../json.ts";
 import { actionStream, approvalStream, workflowStream } from "../stream.ts";
 import type { Artifact } from "../transaction.ts";
 import { askAbout, type Question } from "./ask.ts";
+import { isSameAsked } from "./asked.ts";
 import { settleCall } from "./call.ts";
 import { type Created, type Creation, createWorkflow } from "./create.ts";
 import { refuseMove } from "./end.ts";
@@ -92,7 +94,9 @@ export type OutsideReach = {
   /** The last entry that whoever captured it has seen: what it could not undo is told as of there. */
   readonly seq: number;
   readonly requestId: string | null;
-  readonly body: Omit<ReachedBody, "op" | "requestId">;
+  readonly body: Omit<ReachedBody, "op" | "requestId" | "handed">;
+  /** The digest of all that the agent hands over. */
+  readonly handed: string;
   readonly artifact: Artifact;
   /** null: nobody has to be asked. */
   readonly ask:
@@ -104,41 +108,62 @@ export type OutsideReach = {
 };
 
 export type Reached = {
-  /** `passed`: nobody is asked, or people have agreed; `decided`: they have not, and it goes or has gone back. */
+  /** `passed`: nobody is asked, or people have agreed; `decided`: they have not, or it was undone; it goes or has gone back. */
   readonly kind: "waiting" | "passed" | "decided";
+  /** Of the checkpoint that was reached. */
+  readonly name: string;
   readonly state: LiveWorkflow;
   readonly approval: string | null;
   /** Of what was captured; null where people have not agreed to it, and the workflow has left it behind. */
   readonly snapshot: Snapshot | null;
 };
 
+type ReachConflict = { readonly kind: "conflict"; readonly name: string };
+
 /** undefined: it was not reached before. A commit whose fate was unknown is known by its snapshot. */
-function reachedBefore(state: LiveWorkflow, { requestId, body }: OutsideReach): Reached | undefined {
+function reachedBefore(
+  draft: Draft,
+  state: LiveWorkflow,
+  { requestId, body, handed }: OutsideReach,
+): Reached | ReachConflict | undefined {
+  const { pending, passed, asked = [] } = state;
+  const known = requestId === null ? undefined : asked.find((one) => one.requestId === requestId);
+  const outputs = digestOf(draft.keep(body.outputs));
+  if (known !== undefined && !isSameAsked(known, { name: body.name, handed, outputs }))
+    return { kind: "conflict", name: known.name };
   const own = `#${body.snapshot.id}`;
-  const isIt = (one: { readonly op: string; readonly requestId?: string }) =>
-    one.op.endsWith(own) || (requestId !== null && one.requestId === requestId);
-  const { pending, passed, lastDecision } = state;
-  if (pending !== null && isIt(pending)) {
-    const { approval, snapshot } = pending;
-    return { kind: "waiting", state, approval, snapshot };
-  }
+  const isIt = ({ op }: { readonly op: string }) => op.endsWith(own) || op === known?.op;
+  if (pending !== null && isIt(pending)) return reachedAt("waiting", pending, state);
   const there = passed.find(isIt);
-  if (there !== undefined) {
-    const { approval, snapshot } = there;
-    return { kind: "passed", state, approval, snapshot };
-  }
-  if (lastDecision === null || !isIt(lastDecision)) return undefined;
-  return { kind: "decided", state, approval: lastDecision.approval, snapshot: null };
+  if (there !== undefined) return reachedAt("passed", there, state);
+  const left = known ?? decidedAt(state.lastDecision, own);
+  if (left === undefined) return undefined;
+  return { kind: "decided", name: left.name, state, approval: left.approval, snapshot: null };
+}
+
+function reachedAt(
+  kind: Reached["kind"],
+  { name, approval, snapshot }: Pick<Reached, "name" | "approval" | "snapshot">,
+  state: LiveWorkflow,
+): Reached {
+  return { kind, name, state, approval, snapshot };
+}
+
+function decidedAt(last: LiveWorkflow["lastDecision"], own: string) {
+  if (last === null || !last.op.endsWith(own)) return undefined;
+  return { name: last.checkpoint, approval: last.approval };
 }
 
 export function reachOutside(
   draft: Draft,
   driver: Driver,
   reach: OutsideReach,
-): Need | NotDriven | Reached | { readonly kind: "moved" } {
+): Need | NotDriven | Reached | ReachConflict | { readonly kind: "moved" } {
   const state = driven(draft, driver);
   if (!isDriven(state)) return state;
-  const before = reachedBefore(state, reach);
+  const before = reachedBefore(draft, state, reach);
+  if (before?.kind === "conflict")
+    refuse(draft, driver, state, ["checkpoint", "the request id is that of another checkpoint or content"]);
   if (before !== undefined) return before;
   if (state.status !== "executing")
     return refuse(draft, driver, state, ["checkpoint", `it is ${state.status}`]);
@@ -151,12 +176,16 @@ export function reachOutside(
   draft.append(workflowStream(driver.workflow), [reachedEvent(draft, reach, op)]);
   if (ask !== null) askAbout(draft, driver.workflow, state, { ...ask, op });
   const kind = ask === null ? "passed" : "waiting";
-  const { snapshot } = reach.body;
-  return { kind, state: live(draft, driver.workflow), approval: ask?.approval ?? null, snapshot };
+  const { name, snapshot } = reach.body;
+  return reachedAt(kind, { name, approval: ask?.approval ?? null, snapshot }, live(draft, driver.workflow));
 }
 
-function reachedEvent(draft: Draft, { body: given, ask, requestId }: OutsideReach, op: string): NewEvent {
-  const named = requestId === null ? {} : { requestId };
+function reachedEvent(
+  draft: Draft,
+  { body: given, ask, requestId, handed }: OutsideReach,
+  op: string,
+): NewEvent {
+  const named = requestId === null ? {} : { requestId, handed };
   const body = { ...given, op, outputs: draft.keep(given.outputs), ...named };
   if (ask === null) return { type: "checkpoint.passed", tv: 1, body };
   const { approval, canRollback, irreversible } = ask;

@@ -13,6 +13,7 @@ import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { withoutVia } from "../via.ts";
+import { type KeepsAsked, namedIn, withAsked } from "./asked.ts";
 import { type CheckpointTally, counted, NOTHING_YET } from "./checkpoint-tally.ts";
 import {
   type CheckpointDecision,
@@ -99,41 +100,42 @@ export type WorkflowEnd =
       readonly report: RollbackReport | null;
     };
 
-export type LiveWorkflow = CreatedBody & {
-  readonly status: WorkflowStatus;
-  readonly createdAt: number;
-  readonly changedAt: number;
-  readonly seq: number;
-  readonly generation: number;
-  /** The epoch that runs it, or the agent that drives it from outside; null while nobody does. */
-  readonly runner: string | null;
-  /** Facts that this runner has recorded: what it says again after an unknown commit is not recorded twice. */
-  readonly written: number;
-  /** Nobody runs it and there is something to do. */
-  readonly isReady: boolean;
-  readonly wakeAt: number | null;
-  readonly waits: readonly Wait[];
-  readonly operations: number;
-  readonly pending: PendingCheckpoint | null;
-  readonly passed: readonly PassedCheckpoint[];
-  readonly lastDecision: LastDecision | null;
-  readonly tally: CheckpointTally;
-  /** The one under way. */
-  readonly rollback: Rollback | null;
-  /** The last one that ended, with what it left behind. */
-  readonly rolledBack: (Rollback & RollbackReport) | null;
-  /** What its rollbacks could not undo, all of them together. */
-  readonly irreversible: readonly Irreversible[];
-  /** Actions, questions, intents and children that it has begun and that have not ended. */
-  readonly open: readonly string[];
-  /** The entry after which nothing that it called has settled or was undone. */
-  readonly settledSeq: number;
-  /** It has failed, and what it had begun is still to be withdrawn. */
-  readonly closing: boolean;
-  /** Workflows that begin with what this one had done up to an entry. */
-  readonly forks: readonly { readonly workflow: string; readonly seq: number }[];
-  readonly end: WorkflowEnd | null;
-};
+export type LiveWorkflow = CreatedBody &
+  KeepsAsked & {
+    readonly status: WorkflowStatus;
+    readonly createdAt: number;
+    readonly changedAt: number;
+    readonly seq: number;
+    readonly generation: number;
+    /** The epoch that runs it, or the agent that drives it from outside; null while nobody does. */
+    readonly runner: string | null;
+    /** Facts that this runner has recorded: what it says again after an unknown commit is not recorded twice. */
+    readonly written: number;
+    /** Nobody runs it and there is something to do. */
+    readonly isReady: boolean;
+    readonly wakeAt: number | null;
+    readonly waits: readonly Wait[];
+    readonly operations: number;
+    readonly pending: PendingCheckpoint | null;
+    readonly passed: readonly PassedCheckpoint[];
+    readonly lastDecision: LastDecision | null;
+    readonly tally: CheckpointTally;
+    /** The one under way. */
+    readonly rollback: Rollback | null;
+    /** The last one that ended, with what it left behind. */
+    readonly rolledBack: (Rollback & RollbackReport) | null;
+    /** What its rollbacks could not undo, all of them together. */
+    readonly irreversible: readonly Irreversible[];
+    /** Actions, questions, intents and children that it has begun and that have not ended. */
+    readonly open: readonly string[];
+    /** The entry after which nothing that it called has settled or was undone. */
+    readonly settledSeq: number;
+    /** It has failed, and what it had begun is still to be withdrawn. */
+    readonly closing: boolean;
+    /** Workflows that begin with what this one had done up to an entry. */
+    readonly forks: readonly { readonly workflow: string; readonly seq: number }[];
+    readonly end: WorkflowEnd | null;
+  };
 export type WorkflowState = { readonly status: "none" } | LiveWorkflow;
 
 /** A fork stands at the checkpoint that it was forked at: that lies before its first entry. */
@@ -305,16 +307,13 @@ function decided(state: LiveWorkflow, event: WorkflowEventOf<"checkpoint.decided
   return woken(moved({ ...heard, passed: [...state.passed, place] }, "executing"));
 }
 
-const namedIn = ({ requestId }: { readonly requestId?: string }) =>
-  requestId === undefined ? {} : { requestId };
-
 function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: RecordedEvent) {
   switch (event.type) {
     case "checkpoint.reached": {
       const { op, name, approval, canRollback, snapshot, irreversible } = event.body;
       const terms = { approval, canRollback, snapshot, irreversible, seq: when.seq };
       const pending = { op, name, ...terms, ...namedIn(event.body) };
-      return moved({ ...said(state, 1, 1), pending }, "awaiting_approval");
+      return moved({ ...said(withAsked(state, event.body, approval), 1, 1), pending }, "awaiting_approval");
     }
     case "checkpoint.raised": {
       const { op, name, approval, canRollback, snapshot, irreversible, monitor } = event.body;
@@ -325,7 +324,7 @@ function evolveCheckpoint(state: LiveWorkflow, event: WorkflowEvent, when: Recor
       const { op, name, snapshot } = event.body;
       const place = { op, name, snapshot, approval: null, seq: when.seq, at: when.at };
       const passed = [...state.passed, { ...place, ...namedIn(event.body) }];
-      return said({ ...state, passed }, 1, 1);
+      return said({ ...withAsked(state, event.body, null), passed }, 1, 1);
     }
     case "checkpoint.decided":
       return decided(state, event, when);
@@ -375,7 +374,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
 const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
 
 export const workflowFold: Fold<WorkflowState> = {
-  version: 6,
+  version: 7,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { type Said, sayingOf } from "../../core/message/announced.ts";
 import type { LiveMessage } from "../../core/message/message-state.ts";
 import { type StreamRef, streamRef } from "../../core/stream.ts";
+import type { JournalEntry } from "../../stores/store.ts";
 import type { Runtime } from "../runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
@@ -17,12 +18,35 @@ export type Content = Said & {
 
 type Entry = { readonly at: number; readonly body: JsonObject };
 
+function opened({ body: text, header }: JournalEntry): Entry | undefined {
+  if (text === null) return undefined;
+  const body: unknown = JSON.parse(text);
+  const { at } = JSON.parse(header) as { readonly at: number };
+  return isJsonObject(body) ? { at, body } : undefined;
+}
+
 async function entryOf({ store, tenant }: Place, ref: StreamRef, seq: number): Promise<Entry | undefined> {
   const [found] = await store.read(tenant, ref, { fromSeq: seq, limit: 1 });
-  if (found?.body == null) return undefined;
-  const body: unknown = JSON.parse(found.body);
-  const { at } = JSON.parse(found.header) as { readonly at: number };
-  return isJsonObject(body) ? { at, body } : undefined;
+  return found === undefined ? undefined : opened(found);
+}
+
+const PAGE = 100;
+const typeOf = ({ header }: JournalEntry) => (JSON.parse(header) as { readonly type: string }).type;
+
+/** The last entry up to one in which the arguments became others; undefined where they never did. */
+async function revisionUpTo(
+  { store, tenant }: Place,
+  ref: StreamRef,
+  upTo: number,
+): Promise<JournalEntry | undefined> {
+  if (ref.kind !== "action" && ref.kind !== "approval") return undefined;
+  let last: JournalEntry | undefined;
+  for (let fromSeq = 2; fromSeq <= upTo; fromSeq += PAGE) {
+    const limit = Math.min(PAGE, upTo - fromSeq + 1);
+    const page = await store.read(tenant, ref, { fromSeq, limit });
+    last = page.findLast((entry) => typeOf(entry) === `${ref.kind}.revised`) ?? last;
+  }
+  return last;
 }
 
 /** Undefined when an entry that it is about was erased. */
@@ -34,7 +58,10 @@ export async function contentOf(
   const first = await entryOf(place, ref, 1);
   const told = source.seq === 1 ? first : await entryOf(place, ref, source.seq);
   if (first === undefined || told === undefined) return undefined;
-  const said = sayingOf(type, ref, { first: first.body, body: told.body });
+  const revision = await revisionUpTo(place, ref, source.seq);
+  const revised = revision === undefined ? first : opened(revision);
+  if (revised === undefined) return undefined;
+  const said = sayingOf(type, ref, { first: first.body, body: told.body, revised: revised.body });
   const at = type === "endpoint.tested" ? madeAt : told.at;
   return said === undefined ? undefined : { ...said, type, at, ref };
 }

@@ -1,5 +1,6 @@
 /** An agent stands at a checkpoint: its state is captured, and people are asked where the checkpoint says so. */
 import { keptApart } from "../../core/approval/separation.ts";
+import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { approvalTerms, unmeetable } from "../../core/stages.ts";
@@ -34,7 +35,7 @@ export type OutsideStand = OutsideCapture & {
 };
 
 export type Stood = {
-  /** `decided`: people have not agreed, and the workflow goes back, has gone back or has failed. */
+  /** `decided`: people have not agreed, or what they agreed to was undone, and the workflow goes back, has gone back or has failed. */
   readonly kind: Reached["kind"];
   readonly checkpoint: string;
   readonly approval: string | null;
@@ -89,10 +90,15 @@ function partOf(snapshot: JsonObject, layer: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-type Taken = Pick<OutsideReach, "artifact"> & {
+type Taken = Pick<OutsideReach, "artifact" | "handed"> & {
   readonly body: Omit<OutsideReach["body"], "why">;
   readonly says: string | null;
 };
+
+/** Without what is another each time it is asked. */
+function handedIn({ snapshot_id: _id, timestamp: _at, ...given }: JsonObject): string {
+  return digestOf(given);
+}
 
 /** What is recorded and shown is taken from the snapshot as it is stored, which holds no secret. */
 async function take(runtime: Runtime, workflow: string, standing: Standing): Promise<Taken> {
@@ -105,7 +111,8 @@ async function take(runtime: Runtime, workflow: string, standing: Standing): Pro
   const outputs = partOf(snapshot, "task_state")["outputs"] ?? {};
   const says = textOf(shown["summary"]) ?? textOf(shown["decision_needed"]);
   const agent = captured.agent ?? null;
-  return { artifact, says, body: { name, checkpoint, snapshot: { id, ...ref }, outputs, agent } };
+  const handed = handedIn(snapshot);
+  return { artifact, says, handed, body: { name, checkpoint, snapshot: { id, ...ref }, outputs, agent } };
 }
 
 type Ids = { readonly approval: string; readonly nonce: string };
@@ -125,8 +132,8 @@ async function reachOf(
   const facts = { name, confidence, cost: costOf(captured), tools, captured, attempt: state.generation };
   const { asks, why } = whetherToAsk(definitionOf(declared), facts);
   const body = { ...taken.body, why };
-  const { artifact } = taken;
-  if (!asks) return { seq, body, artifact, ask: null };
+  const { artifact, handed } = taken;
+  if (!asks) return { seq, body, artifact, handed, ask: null };
   const ask = {
     ...ids,
     kind: "checkpoint",
@@ -140,7 +147,16 @@ async function reachOf(
     irreversible: [...state.irreversible, ...irreversibleOf(calls)],
   } as const;
   await checkPeople({ runtime, state }, name, ask);
-  return { seq, body, artifact, ask };
+  return { seq, body, artifact, handed, ask };
+}
+
+function otherContent(workflow: string, requestId: string | null, name: string): HoldpointError {
+  const what = `The request id "${requestId}" is that of the checkpoint "${name}" in ${workflow}, reached with other content or by another name.`;
+  return new HoldpointError("request_conflict", what, {
+    data: "The refused request was recorded; the workflow did not change, and nobody was asked.",
+    next: "Use a new request id for another checkpoint or other content.",
+    details: { workflow, checkpoint: name },
+  });
 }
 
 /** Looks again until nothing was written between its look and its commit. */
@@ -161,6 +177,7 @@ async function reach(runtime: Runtime, workflow: string, given: OutsideStand): P
     await runtime.reach("after_checkpoint");
     if (answer.kind === "moved") continue;
     const reached = drivenOr(workflow, agent, "stand at a checkpoint", answer);
+    if (reached.kind === "conflict") throw otherContent(workflow, requestId, reached.name);
     if (reached.approval === ids.approval && found.ask !== null) {
       const { decideWithinMs } = found.ask;
       const decideBy = decideWithinMs === null ? null : reached.state.changedAt + decideWithinMs;
@@ -180,7 +197,6 @@ export async function standAt(runtime: Runtime, workflow: string, given: Outside
   checkPrincipal("The agent", given.agent);
   checkOptions(given.requestId === undefined ? {} : { requestId: given.requestId });
   await runtime.epoch();
-  const { kind, approval, snapshot, state } = await reach(runtime, workflow, given);
-  const { name } = nameAt(state, given.checkpoint);
+  const { kind, name, approval, snapshot, state } = await reach(runtime, workflow, given);
   return { kind, checkpoint: name, approval, snapshot, status: state.status, attempt: state.generation };
 }

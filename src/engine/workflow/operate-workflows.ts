@@ -30,7 +30,7 @@ type Place = Pick<Runtime, "store" | "tenant">;
 type Said = Via & { readonly by: string; readonly reason: string };
 
 /** A workflow in full, with its input and result as they were given. Its generation is its `attempt`, as `ctx` has it. */
-export type WorkflowDetails = Omit<LiveWorkflow, "generation"> & {
+export type WorkflowDetails = Omit<LiveWorkflow, "generation" | "asked"> & {
   readonly id: string;
   readonly attempt: number;
 };
@@ -40,7 +40,7 @@ export async function getWorkflow(place: Place, id: string): Promise<WorkflowDet
 }
 
 async function detailed(place: Place, id: string, state: LiveWorkflow): Promise<WorkflowDetails> {
-  const { generation: attempt, ...standing } = state;
+  const { generation: attempt, asked: _kept, ...standing } = state;
   const { end } = state;
   const done =
     end?.status === "completed" ? { end: { ...end, result: await loadValue(place, end.result) } } : {};
@@ -53,7 +53,7 @@ async function detailed(place: Place, id: string, state: LiveWorkflow): Promise<
 /** As it stood after an entry, or at a time. */
 export type Moment = { readonly seq: number } | { readonly time: number };
 
-function checkMoment(given: Moment): Moment {
+export function checkMoment(given: Moment): Moment {
   const moment = checkFields("A moment", given, ["seq", "time"]);
   const values = Object.values(moment);
   if (values.length !== 1 || !Number.isFinite(values[0]))

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { RollbackReport } from "../../core/workflow/events.ts";
 import type { Runtime } from "../runtime.ts";
 import { entriesOf } from "./entries.ts";
-import type { Moment } from "./operate-workflows.ts";
+import { checkMoment, type Moment } from "./operate-workflows.ts";
 import type { Entry } from "./recorded.ts";
 import {
   add,
@@ -219,8 +219,9 @@ function tellLife(tale: Tale, entry: Entry): void {
 export async function timelineOf(
   place: Pick<Runtime, "store" | "tenant">,
   id: string,
-  moment?: Moment,
+  given?: Moment,
 ): Promise<readonly TimelineRow[]> {
+  const moment = given === undefined ? undefined : checkMoment(given);
   await workflowState(place, id);
   const tale = emptyTale();
   for await (const entry of entriesOf(place, id)) {

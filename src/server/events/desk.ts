@@ -24,6 +24,7 @@ export type Admission = {
   readonly credential: string;
   /** Begins to speak on the connection. */
   readonly listen: (response: ServerResponse, hub: Hub) => Listener;
+  /** Whether the credential holds, with the rights that the stream was opened with. */
   readonly stillKnown: () => Promise<boolean>;
 };
 

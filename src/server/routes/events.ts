@@ -73,13 +73,17 @@ export function eventRoutes(desk: Desk) {
       scope: "any",
       query,
       answers: { 200: "text/event-stream" },
-      async handle({ who, office, query: asked, header, stillKnown }) {
+      async handle({ who, office, query: asked, header, whoNow }) {
         const kinds = kindsOf(who, asked.stream);
         const after = lastSeen(header("last-event-id"), asked.after);
         await checkPosition(office.runtime, after);
         await desk.hubOf(office).begun;
         const wish = wishOf(kinds, asked.workflow);
         const { credential } = who;
+        const stillKnown = async () => {
+          const now = await whoNow();
+          return now !== undefined && kinds.every((kind) => mayHear(now, kind));
+        };
         const takeOver = desk.admit({
           ...{ office, credential, stillKnown },
           listen: (response, hub) => listen({ hub, place: office.runtime, wish, after, response }),

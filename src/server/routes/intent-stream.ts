@@ -19,12 +19,12 @@ export function intentStreamRoutes(desk: Desk) {
       scope: "intents:answer",
       query: z.strictObject({ agent: speaker }),
       answers: { 200: "text/event-stream" },
-      async handle({ who, office, query, stillKnown }) {
+      async handle({ who, office, query, whoNow }) {
         const agent = checkRecipient(speakerOf(who, query.agent, "agent"));
         const takeOver = desk.admit({
           office,
           credential: who.credential,
-          stillKnown,
+          stillKnown: async () => (await whoNow())?.can("intents:answer") === true,
           listen: (response) =>
             listenForIntents({
               response,

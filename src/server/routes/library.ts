@@ -3,6 +3,7 @@ import { z } from "zod";
 import { HoldpointError } from "../../core/errors.ts";
 import { parseJson } from "../../core/strict-json.ts";
 import { askLibrary, LIBRARY_VERBS, scopeOfVerb } from "../library.ts";
+import { microsWritten } from "../micros-json.ts";
 import { ok, route } from "../route.ts";
 import { json } from "../wire.ts";
 
@@ -15,10 +16,6 @@ function argsOf(text: string): readonly unknown[] {
   // JSON knows no undefined: what was left out is null.
   return args.map((value) => value ?? undefined);
 }
-
-/** JSON knows no whole numbers of any size: `{ "$micros": "5" }`. */
-const plain = (_key: string, value: unknown): unknown =>
-  typeof value === "bigint" ? { $micros: String(value) } : value;
 
 export const libraryRoutes = [
   route({
@@ -38,7 +35,7 @@ export const libraryRoutes = [
       const scope = scopeOfVerb(verb);
       if (!who.can(scope)) throw new HoldpointError("forbidden", `This needs the scope ${scope}.`);
       const answer = await askLibrary(office, verb, argsOf(args));
-      const text = JSON.stringify({ answer }, plain);
+      const text = JSON.stringify({ answer }, microsWritten);
       return ok(JSON.parse(text));
     },
   }),

@@ -1,5 +1,6 @@
 /** What agents from outside do: propose and report what they perform themselves, and drive workflows. */
 import { z } from "zod";
+import { isJsonObject, type Json } from "../../core/json.ts";
 import { actionStream } from "../../core/stream.ts";
 import { standAt } from "../../engine/outside/checkpoint.ts";
 import { type OutsideProposal, proposeOutside, takeUp } from "../../engine/outside/propose.ts";
@@ -65,6 +66,14 @@ function proposalOf(body: z.output<typeof proposalSchema>, agent: string): Outsi
   };
 }
 
+async function takenUp(runtime: Runtime, action: string, agent: string) {
+  return ok(answerOnWire(await takeUp(runtime, action, agent)));
+}
+
+/** A permit is not handed out again from what was kept: the kill switch, people or time may have ended it. */
+const permitIn = (kept: Json): string | undefined =>
+  isJsonObject(kept) && kept["kind"] === "permitted" ? String(kept["action_id"]) : undefined;
+
 const driven = z.strictObject({ agent: agentSchema }).default({});
 
 const actions = [
@@ -83,6 +92,10 @@ const actions = [
       const agent = agentOf(who, body.agent);
       return ok(answerOnWire(await proposeOutside(runtime, proposalOf(body, agent))));
     },
+    again({ runtime, who, body }, kept) {
+      const action = permitIn(kept);
+      return action === undefined ? undefined : takenUp(runtime, action, agentOf(who, body.agent));
+    },
   }),
   route({
     method: "POST",
@@ -93,10 +106,11 @@ const actions = [
     params: idParams,
     body: driven,
     answers: { 200: answerSchema },
-    whenLost: "repeat",
+    // The same when it is asked again, except where a permit has ended since.
+    whenLost: "none",
     async handle({ runtime, who, params, body }) {
       const agent = await performerOf(runtime, who, body.agent, params.id);
-      return ok(answerOnWire(await takeUp(runtime, params.id, agent)));
+      return takenUp(runtime, params.id, agent);
     },
   }),
   route({
@@ -155,7 +169,7 @@ const workflows = [
     summary:
       "Its agent stands at a checkpoint: what it hands over is captured, and people are asked where it says so",
     description:
-      "Under a request_id a checkpoint is reached once: asking again answers what became of it. The decision stands in the workflow's last_decision.",
+      "Under a request_id a checkpoint is reached once: asking again answers what became of it, and another checkpoint or other content is 409. The decision stands in the workflow's last_decision.",
     tag: "workflows",
     scope: "workflows:drive",
     params: idParams,
@@ -178,6 +192,11 @@ const workflows = [
     async handle({ runtime, who, params: { id }, body }) {
       const agent = await driverOf(runtime, who, body.agent, id);
       return ok(answerOnWire(await proposeOutside(runtime, { ...proposalOf(body, agent), workflow: id })));
+    },
+    again({ runtime, who, params: { id }, body }, kept) {
+      const action = permitIn(kept);
+      if (action === undefined) return undefined;
+      return driverOf(runtime, who, body.agent, id).then((agent) => takenUp(runtime, action, agent));
     },
   }),
   route({
@@ -235,7 +254,7 @@ const workflows = [
     params: compensationParams,
     body: driven,
     answers: { 200: answerSchema },
-    whenLost: "repeat",
+    whenLost: "none",
     async handle({ runtime, who, params: { id, action: undoes }, body }) {
       const agent = await driverOf(runtime, who, body.agent, id);
       return ok(answerOnWire(await proposeUndo(runtime, id, { undoes, agent })));
