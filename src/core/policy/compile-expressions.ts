@@ -51,7 +51,8 @@ function surroundings(
   names: ReadonlyMap<string, Type>,
   wants: Wanted,
 ): Surroundings {
-  const all = shop.tools === null ? [] : [...shop.tools.filter(({ name }) => name !== FINAL), ANSWER];
+  const here = shop.tools?.filter(({ name, isElsewhere }) => name !== FINAL && isElsewhere !== true);
+  const all = here === undefined ? [] : [...here, ANSWER];
   const known = all.filter(({ name }) => matchesTool(tool, name));
   const tools = known.map(({ name, schema }) => ({ name, args: argsType(schema) }));
   return { names, wants, tools };

@@ -35,9 +35,10 @@ export type Desk = {
 
 type Decided = Partial<OpenDocument> & { readonly policy?: Policy<never> };
 
-async function decidedBy({ gates }: Desk, runtime: Runtime, { policy }: SuperviseOptions): Promise<Decided> {
+async function decidedBy({ gates }: Desk, worker: Worker, { policy }: SuperviseOptions): Promise<Decided> {
   if (policy === undefined) return {};
-  return isDocument(policy) ? openDocument(gates, runtime, policy) : { policy };
+  const { runtime, tools } = worker;
+  return isDocument(policy) ? openDocument(gates, runtime, policy, tools.own.values()) : { policy };
 }
 
 /** Where a document counts the calls of a tool, its numbers stand. */
@@ -144,7 +145,7 @@ async function superviseWith(
   options: SuperviseOptions,
 ): Promise<SuperviseResult> {
   const { runtime } = worker;
-  const decided = await decidedBy(desk, runtime, options);
+  const decided = await decidedBy(desk, worker, options);
   try {
     return await superviseUnder(desk, worker, options, decided);
   } finally {
