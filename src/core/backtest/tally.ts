@@ -7,6 +7,7 @@
  */
 import type { Json } from "../json.ts";
 import { type MoneyJson, moneyToJson } from "../money.ts";
+import { UNDO_NOT_NAMED } from "../policy/tool-pattern.ts";
 import type { Review } from "../review.ts";
 import { amountIn, type Sought, seek } from "./amount.ts";
 import type { Heard, PersonDecision, RecordedAction, RecordedReview } from "./heard.ts";
@@ -84,17 +85,16 @@ const sideOf = ({ verdict, rule, reason }: Side, revised: boolean): Side => ({
   revised,
 });
 
-/** What a policy says of everything that it has no rule for. */
-const isGeneral = ({ rule }: Pick<Side, "rule">): boolean =>
-  rule === "default" || rule.startsWith("limit:") || rule.startsWith("tools:");
-
 /** A call that the workflow wants people to see is asked about even where a policy would let it through. */
 const isAskedAnyway = (review: RecordedReview, candidate: Review): boolean =>
   candidate.verdict === "approve" && review.rule === "approvalRequired";
 
-/** A compensation is spoken of only by rules of its own: else it is as it was. */
-const isLeftAlone = ({ within }: RecordedAction, candidate: Review): boolean =>
-  within !== null && within.undoes !== null && isGeneral(candidate);
+/** Said by the program and not by a document. */
+const OF_CODE: readonly string[] = ["policy", "approvalRequired"];
+
+/** A compensation of which the candidate says nothing is as the program has it; what another document asked for is not. */
+const isLeftAlone = ({ rule }: RecordedReview, candidate: Review): boolean =>
+  candidate.rule === UNDO_NOT_NAMED && candidate.revisions.length === 0 && OF_CODE.includes(rule);
 
 /** What a run's own limits refused they refuse whatever the policy says; the usual ones, unless it counts the calls itself. */
 const isLimited = ({ limitOf }: RecordedReview, { countsCalls }: Answer): boolean =>
@@ -103,10 +103,10 @@ const isLimited = ({ limitOf }: RecordedReview, { countsCalls }: Answer): boolea
 type InPlace = { readonly to: Side; readonly digest: string };
 
 /** What would come of the answer where the action stands. */
-function inPlace({ action, review }: Reviewed, answer: Answer): InPlace {
+function inPlace({ review }: Reviewed, answer: Answer): InPlace {
   const { candidate, digest } = answer;
   const revised = candidate.revisions.length > 0;
-  if (isLeftAlone(action, candidate) || isLimited(review, answer))
+  if (isLeftAlone(review, candidate) || isLimited(review, answer))
     return { to: sideOf(review as Side, review.revised), digest: review.argsDigest };
   if (isAskedAnyway(review, candidate))
     return { to: { verdict: "escalate", rule: review.rule, reason: review.reason, revised }, digest };
