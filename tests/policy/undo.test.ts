@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
-import type { PolicyText } from "../../src/core/policy/document.ts";
+import { explain } from "../../src/core/backtest/explain.ts";
+import { runCase } from "../../src/core/policy/cases.ts";
+import { compilePolicy } from "../../src/core/policy/compile.ts";
+import type { PolicyDocument, PolicyText } from "../../src/core/policy/document.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
@@ -130,4 +133,28 @@ describe("a back-test", () => {
     assert.partialDeepStrictEqual(people, [{ decision: "edited", total: 1, approve: 1, editBlocked: 0 }]);
     assert.deepEqual((await hp.policies.backtest(ASKS)).changes, []);
   });
+});
+
+test("a case and an explanation say of a compensation what would come of it", () => {
+  const text = document({
+    default: "block",
+    rules: [BIG, { ...BIG, id: "u", tool: "pay.undo", when: "false" }],
+  });
+  const made = compilePolicy(text, null);
+  assert.ok(made.ok);
+  const when = { tool: "pay.undo", args: { args: { amount: 500 }, result: null } };
+  const then = { verdict: "approve", rule: "undo:not_named" } as const;
+  assert.deepEqual(runCase(made.policy, { name: "undo", when, then }, null).differences, []);
+  const facts = { effectClass: "once", agent: "agent:a", requester: [], requestId: null, workflow: null };
+  const input = { ...when, ...facts, history: [], now: 0 };
+  const told = { input, asked: "undo" } as const;
+  const { review, rounds } = explain(text as PolicyDocument, made.policy, told, (value) => ({
+    ok: true,
+    value,
+  }));
+  assert.equal(review.verdict, "approve");
+  assert.deepEqual(
+    rounds[0]?.rules.map(({ outcome }) => outcome),
+    ["speaks of other tools", "does not match"],
+  );
 });

@@ -71,6 +71,8 @@ export type OpenAction = {
   /** Digests of the arguments that people were asked about last, and that one of them last wanted instead. */
   asked: string | null;
   edited: string | null;
+  /** What people were asked about last is what one of them had made of it. */
+  isEdit: boolean;
 };
 export type Question = { readonly action: RecordedAction; editedDigest: string | null };
 

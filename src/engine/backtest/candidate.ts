@@ -16,6 +16,7 @@ export type Candidate = {
   judge(input: PolicyInput, asked?: Asked): Verdict;
   /** Does it limit how often this tool is called? */
   countsCalls(tool: string): boolean;
+  readonly limits?: { readonly toolCalls?: number };
 };
 
 export type Validate = (args: Json) => Validation;

@@ -75,7 +75,8 @@ function compare(trial: Trial, heard: Extract<Heard, { kind: "reviewed" }>, judg
   const { review: candidate, isWhole, args } = judged;
   const digest = candidate.revisions.length === 0 ? heard.action.argsDigest : digestOf(candidate.args);
   const countsCalls = trial.candidate.countsCalls(heard.action.tool);
-  countReview(trial.tally, heard, { candidate, digest, isWhole, args, countsCalls });
+  const limitsRun = trial.candidate.limits?.toolCalls !== undefined;
+  countReview(trial.tally, heard, { candidate, digest, isWhole, args, countsCalls, limitsRun });
 }
 
 async function reviewLater(

@@ -33,7 +33,11 @@ export type Desk = {
   readonly openModel: (given: ModelChoice) => Promise<Model>;
 };
 
-type Decided = Partial<OpenDocument> & { readonly policy?: Policy<never> };
+type Decided = Partial<OpenDocument> & {
+  readonly policy?: Policy<never>;
+  /** The program says how many calls the run makes in all. */
+  readonly setsCalls?: boolean;
+};
 
 async function decidedBy({ gates }: Desk, worker: Worker, { policy }: SuperviseOptions): Promise<Decided> {
   if (policy === undefined) return {};
@@ -42,12 +46,14 @@ async function decidedBy({ gates }: Desk, worker: Worker, { policy }: SuperviseO
 }
 
 /** Where a document counts the calls of a tool, its numbers stand. */
-function limitsOf({ gates }: Desk, { document }: Decided, { toolCalls, tools = {} }: RunLimits): Limits {
+function limitsOf({ gates }: Desk, { document, setsCalls }: Decided, limits: RunLimits): Limits {
+  const { toolCalls, tools = {} } = limits;
   return {
     digest: digestOf({ toolCalls, tools: { ...tools } }),
     guard() {
       const documents = [document?.(), gates.policy?.current()];
-      return runGuard({ toolCalls, tools }, (tool) =>
+      const isUsual = setsCalls !== true && documents.every((one) => one?.limits.toolCalls === undefined);
+      return runGuard({ toolCalls, tools, isUsual }, (tool) =>
         documents.some((one) => one?.countsCalls(tool) === true),
       );
     },
@@ -145,7 +151,8 @@ async function superviseWith(
   options: SuperviseOptions,
 ): Promise<SuperviseResult> {
   const { runtime } = worker;
-  const decided = await decidedBy(desk, worker, options);
+  const setsCalls = options.limits?.toolCalls !== undefined;
+  const decided = { ...(await decidedBy(desk, worker, options)), setsCalls };
   try {
     return await superviseUnder(desk, worker, options, decided);
   } finally {
