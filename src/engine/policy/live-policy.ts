@@ -96,6 +96,18 @@ function compiler(source: string, read: Reader, reach: Reach) {
   };
 }
 
+function admit(source: string, compiled: ReturnType<typeof compiler>, more: readonly Tool[]): void {
+  if (more.length === 0) return;
+  // What is wrong without them is not theirs.
+  compiled();
+  try {
+    compiled(more);
+  } catch (error) {
+    if (!(error instanceof HoldpointError) || error.code !== "policy_invalid") throw error;
+    throw misfit(source, error.details?.["faults"]);
+  }
+}
+
 async function record(runtime: Runtime, { policy, warnings }: Compiled, source: string): Promise<void> {
   const { name, digest, document } = policy;
   const command = { name, digest, document, by: runtime.agent, source };
@@ -163,17 +175,7 @@ export function livePolicy(given: PolicySource, reach: Reach): LivePolicy {
 
   return {
     current: () => compiled().policy,
-    admit(more) {
-      if (more.length === 0) return;
-      // What is wrong without them is not theirs.
-      compiled();
-      try {
-        compiled(more);
-      } catch (error) {
-        if (!(error instanceof HoldpointError) || error.code !== "policy_invalid") throw error;
-        throw misfit(source, error.details?.["faults"]);
-      }
-    },
+    admit: (more) => admit(source, compiled, more),
     async open(runtime) {
       used = null;
       await record(runtime, compiled(), source);
