@@ -327,7 +327,7 @@ function definitionsOf(opening: () => Promise<OpenRuntime>): Definitions {
 export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   checkOptions(options);
   const tools = new Map<string, Tool>();
-  const policy = options.policy === undefined ? undefined : livePolicy(options.policy, tools);
+  const policy = options.policy === undefined ? undefined : livePolicy(options.policy, { tools });
   const { open: opening, close } = opener(options, { tools, policy });
   const definitions = definitionsOf(opening);
   const gates: Gates = {

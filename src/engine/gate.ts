@@ -147,7 +147,10 @@ export function checkFree({ tools }: Pick<Gates, "tools">, tool: Tool, before?: 
   const { name } = tool.rules;
   const undo = undoOf(tool)?.rules.name;
   const ours = before === undefined ? [] : [before, undoOf(before)];
-  const isTaken = (one: string) => tools.has(one) && !ours.includes(tools.get(one));
+  const isTaken = (one: string) => {
+    const there = tools.get(one);
+    return there !== undefined && there.isLeftOver !== true && !ours.includes(there);
+  };
   if (isTaken(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
   if (undo !== undefined && isTaken(undo))
     throw new HoldpointError(
@@ -156,8 +159,8 @@ export function checkFree({ tools }: Pick<Gates, "tools">, tool: Tool, before?: 
     );
 }
 
-export function register(gates: Pick<Gates, "tools">, tool: Tool): void {
-  checkFree(gates, tool);
+export function register(gates: Pick<Gates, "tools">, tool: Tool, before?: Tool): void {
+  checkFree(gates, tool, before);
   const undo = undoOf(tool);
   gates.tools.set(tool.rules.name, tool);
   if (undo !== undefined) gates.tools.set(undo.rules.name, undo);
@@ -188,7 +191,8 @@ export type Execution<Payload, Result> = CallOptions & {
 const FIELDS = new Set([...OPTIONS, "action", "payload", "run", "policy"]);
 
 function toolFor<Payload, Result>(gates: Gates, given: Execution<Payload, Result>): Tool {
-  const known = gates.tools.get(given.action);
+  const found = gates.tools.get(given.action);
+  const known = found?.isLeftOver === true ? undefined : found;
   if (given.run === undefined) {
     if (known === undefined)
       throw new HoldpointError(

@@ -41,6 +41,8 @@ export type Tool = {
   readonly outside?: { readonly reportWithinMs: number };
   /** Holdpoint's own, such as what a worker's answer goes through: policies know of it without being told. */
   readonly isOwn?: true;
+  /** Of a supervised run that is over: found for what that left behind. Its name is free, and no policy is checked against it. */
+  readonly isLeftOver?: true;
   /** Nobody has said who decides about it: people are asked, unless a policy above it says something. */
   readonly isUndecided: boolean;
   /** Attempts in one life of the process, for classes that may be sent again. */

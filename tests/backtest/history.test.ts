@@ -1,6 +1,8 @@
 /** A policy that is asked again is told the same as it was told then. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { compilePolicy } from "../../src/core/policy/compile.ts";
+import type { PolicyRule } from "../../src/core/policy/document.ts";
 import type { PolicyInput, Verdict } from "../../src/core/verdict.ts";
 import { runBacktest } from "../../src/engine/backtest/run-backtest.ts";
 import { toldOf } from "../../src/engine/backtest/told.ts";
@@ -141,7 +143,7 @@ describe("a policy that is asked again is told the same as then", () => {
 });
 
 describe("a compensation that is played again", () => {
-  async function undone(rule: string) {
+  async function undone(...rules: readonly PolicyRule[]) {
     const place = office();
     const desk = place.open();
     const pay = paying(desk, [], approve);
@@ -152,19 +154,15 @@ describe("a compensation that is played again", () => {
     const { id } = await flow.start({});
     await desk.approvals.reject(await question(place, desk), { ...ANN, reason: "no", final: true });
     await finished(place, desk, id);
-    const judge = (): Verdict => ({ verdict: "block", rule, reason: "no" });
-    const report = await runBacktest(desk.runtime, {
-      name: "strict",
-      digest: "d",
-      judge,
-      countsCalls: () => false,
-    });
+    const made = compilePolicy({ policy: "strict", default: "block", rules }, null);
+    assert.ok(made.ok);
+    const report = await runBacktest(desk.runtime, made.policy);
     await desk.close();
     return report;
   }
 
   test("is left as it was by a policy that has no rule for it", async () => {
-    const { compared, changes } = await undone("default");
+    const { compared, changes } = await undone();
     assert.equal(compared, 2);
     assert.deepEqual(
       changes.map(({ tool }) => tool),
@@ -173,7 +171,7 @@ describe("a compensation that is played again", () => {
   });
 
   test("is changed by a rule that speaks of it", async () => {
-    const { changes } = await undone("no_undo");
+    const { changes } = await undone({ id: "no_undo", tool: "pay.undo", verdict: "block" });
     assert.deepEqual(
       changes.map(({ tool }) => tool),
       ["pay", "pay.undo"],

@@ -90,10 +90,10 @@ describe("docs/reference/policy-file.md", () => {
   });
 
   test("every rule that a verdict may name by itself is there", () => {
-    const sources = ["judge", "limits", "compile"]
+    const sources = ["judge", "limits", "compile", "tool-pattern"]
       .map((name) => readRoot(`src/core/policy/${name}.ts`))
       .join("\n");
-    const used = [...sources.matchAll(/"((?:limit|tools|final):[a-z_]+|default)"[,)]/g)].map(
+    const used = [...sources.matchAll(/"((?:limit|tools|final|undo):[a-z_]+|default)"[,);]/g)].map(
       ([, rule]) => rule ?? "",
     );
     const written = codeCells(under("Rules that verdicts name")).filter((rule) => !rule.startsWith("risk:"));

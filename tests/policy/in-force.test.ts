@@ -143,9 +143,9 @@ describe("a version of a policy", () => {
     const place = machine();
     const one = place.process();
     await Promise.all([
-      livePolicy({ policy: "late", default: "approve" }, new Map()).open(one.runtime),
+      livePolicy({ policy: "late", default: "approve" }, { tools: new Map() }).open(one.runtime),
       one.runtime.epoch(),
-      livePolicy({ policy: "late", default: "approve" }, new Map()).open(one.runtime),
+      livePolicy({ policy: "late", default: "approve" }, { tools: new Map() }).open(one.runtime),
     ]);
     const [late] = await listPolicies(one.runtime);
     assert.equal(late?.programs.length, 1);
@@ -156,7 +156,7 @@ describe("a version of a policy", () => {
     const place = machine();
     const open = async (): Promise<Process> => {
       const one = place.process();
-      await livePolicy({ policy: "p", default: "approve" }, new Map()).open(one.runtime);
+      await livePolicy({ policy: "p", default: "approve" }, { tools: new Map() }).open(one.runtime);
       await one.runtime.epoch();
       return one;
     };

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { explain } from "../../core/backtest/explain.ts";
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { askedBy } from "../../core/policy/tool-pattern.ts";
 import type { PolicyInput } from "../../core/verdict.ts";
 import { validatorFor } from "../../engine/backtest/candidate.ts";
 import type { Told } from "../../engine/backtest/told.ts";
@@ -58,6 +59,7 @@ export const policyExplain: Command = {
     const { input, tool, told } = await askedOf(context);
     const { chosen, gone } = await policiesFor(context, told);
     const validate = await validatorFor(tool?.schema ?? null);
+    const asked = told?.asked ?? askedBy(input.tool);
     for (const [index, { policy, by, words }] of chosen.entries()) {
       const { name, digest } = policy;
       const document = policy.document as unknown as PolicyDocument;
@@ -69,7 +71,7 @@ export const policyExplain: Command = {
         isWhole: told?.isWhole ?? true,
         hasSchema: tool?.schema != null,
         gone,
-        ...explain(document, policy, input, validate),
+        ...explain(document, policy, { input, asked }, validate),
       };
       if (context.json) context.terminal.json(explained);
       else printExplanation(context, explained, { words, number: index + 1, count: chosen.length });

@@ -11,7 +11,7 @@ import type { PolicyDocument, PolicyRule } from "../policy/document.ts";
 import { noReport } from "../policy/fault.ts";
 import { limitsFor, startedCalls } from "../policy/limits.ts";
 import { type PolicyScene, sceneOf, totalIn } from "../policy/scene.ts";
-import { matchesTool } from "../policy/tool-pattern.ts";
+import { type Asked, matchesTool, meansUndo } from "../policy/tool-pattern.ts";
 import { type Review, reviewAction } from "../review.ts";
 import type { Validation } from "../tool-rules.ts";
 import type { PolicyInput, Risk, Verdict } from "../verdict.ts";
@@ -47,7 +47,12 @@ export type ExplainedRound = {
 
 export type Explanation = { readonly rounds: readonly ExplainedRound[]; readonly review: Review };
 
-type Lens = { readonly shop: Workshop; readonly input: PolicyInput; readonly risk: Risk | null };
+type Lens = {
+  readonly shop: Workshop;
+  readonly input: PolicyInput;
+  readonly asked: Asked;
+  readonly risk: Risk | null;
+};
 
 /** Each looks for itself: the steps that one takes are not missing to the next. */
 function scene({ shop, input, risk }: Lens): PolicyScene {
@@ -63,14 +68,18 @@ const textOf = (when: PolicyRule["when"]): string | null => {
 
 type Spoken = Pick<PolicyRule, "id" | "tool" | "when">;
 
+const OF_OTHERS = { outcome: "speaks of other tools", error: null } as const;
+
 function outcomeOf(lens: Lens, { tool, when = true }: Spoken): { outcome: Outcome; error: string | null } {
-  if (!matchesTool(tool, lens.input.tool)) return { outcome: "speaks of other tools", error: null };
+  if (!matchesTool(tool, lens.input.tool)) return OF_OTHERS;
+  const isLenient = lens.asked === "undo" && !meansUndo(tool, lens.input.tool);
   try {
-    const { part } = compileCondition(lens.shop, when, { path: [], tool }, true);
+    const { part, readsCall } = compileCondition(lens.shop, when, { path: [], tool }, true);
+    if (isLenient && readsCall) return OF_OTHERS;
     const holds = part === null || part(scene(lens));
     return { outcome: holds ? "matches" : "does not match", error: null };
   } catch (error) {
-    return { outcome: "cannot be answered", error: errorText(error) };
+    return isLenient ? OF_OTHERS : { outcome: "cannot be answered", error: errorText(error) };
   }
 }
 
@@ -95,7 +104,8 @@ function totalsOf(lens: Lens): readonly SeenValue[] {
   });
 }
 
-function limitsOf({ shop, input }: Lens): ExplainedRound["limits"] {
+function limitsOf({ shop, input, asked }: Lens): ExplainedRound["limits"] {
+  if (asked === "undo") return null;
   const { allowed, counts } = limitsFor(shop.document, input.tool);
   if (counts === null) return allowed ? null : { allowed, ...NO_COUNTS };
   const started = input.workflow === null ? [] : startedCalls(input, input.history);
@@ -106,12 +116,16 @@ function limitsOf({ shop, input }: Lens): ExplainedRound["limits"] {
 
 const NO_COUNTS = { toolCalls: { made: 0, most: null }, calls: { made: 0, most: 0 } };
 
-function explainRound(document: PolicyDocument, policy: CompiledPolicy, input: PolicyInput): ExplainedRound {
+function explainRound(
+  document: PolicyDocument,
+  policy: CompiledPolicy,
+  { input, asked }: Pick<Lens, "input" | "asked">,
+): ExplainedRound {
   const none = { totals: new Map(), used: new Set<string>(), cost: 0, report: noReport() };
   const shop: Workshop = { document, tools: null, ...none };
   compileTotals(shop);
-  const verdict = policy.judge(input);
-  const lens = { shop, input, risk: verdict.risk ?? null };
+  const verdict = policy.judge(input, asked);
+  const lens = { shop, input, asked, risk: verdict.risk ?? null };
   return {
     args: input.args,
     verdict,
@@ -129,14 +143,14 @@ function explainRound(document: PolicyDocument, policy: CompiledPolicy, input: P
 export function explain(
   document: PolicyDocument,
   policy: CompiledPolicy,
-  input: PolicyInput,
+  { input, asked }: Pick<Lens, "input" | "asked">,
   validate: (args: Json) => Validation,
 ): Explanation {
   const rounds: ExplainedRound[] = [];
   const review = reviewAction(
     {
-      policy: (asked) => {
-        const round = explainRound(document, policy, asked);
+      policy: (one) => {
+        const round = explainRound(document, policy, { input: one, asked });
         rounds.push(round);
         return round.verdict;
       },

@@ -2,6 +2,7 @@
 import type { ReservedCost, ReviewFacts } from "../action/events.ts";
 import type { Within } from "../action/within.ts";
 import type { Json } from "../json.ts";
+import type { Asked } from "../policy/tool-pattern.ts";
 import type { Fork } from "../workflow/events.ts";
 import type { Flows } from "./past.ts";
 
@@ -19,6 +20,10 @@ export type RecordedAction = {
   readonly argsDigest: string;
   readonly at: number;
 };
+
+/** What a policy is asked about it as. */
+export const askedAs = ({ within }: RecordedAction): Asked =>
+  within === null || within.undoes === null ? "call" : "undo";
 
 export type RecordedReview = ReviewFacts & { readonly revised: boolean; readonly argsDigest: string };
 export type PersonDecision = "approved" | "edited" | "rejected" | "expired" | "cancelled";
@@ -66,6 +71,8 @@ export type OpenAction = {
   /** Digests of the arguments that people were asked about last, and that one of them last wanted instead. */
   asked: string | null;
   edited: string | null;
+  /** What people were asked about last is what one of them had made of it. */
+  isEdit: boolean;
 };
 export type Question = { readonly action: RecordedAction; editedDigest: string | null };
 

@@ -23,7 +23,8 @@ function propose(deck: Deck, entry: TapeEntry): Heard {
   const body = bodyIn(entry);
   if (body === null) return { kind: "lost", at: entry.at, what: "proposal" };
   const action = recorded(entry, body);
-  deck.open.set(entry.id, { action, revised: null, reviewed: false, asked: null, edited: null });
+  const none = { revised: null, reviewed: false, asked: null, edited: null, isEdit: false };
+  deck.open.set(entry.id, { action, ...none });
   if (action.within?.undoes === null) {
     deck.calls.set(entry.id, action.within.workflow);
     addCall(deck.flows, action.within.workflow, callOf(action));

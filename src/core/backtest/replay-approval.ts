@@ -28,8 +28,9 @@ function ask(deck: Deck, entry: TapeEntry): Heard | undefined {
   const { action } = one;
   const argsDigest = String(body["argsDigest"]);
   // Asked anew about what a person made of it: another rule wants to see that.
-  const isEdit = one.edited === argsDigest && one.asked !== argsDigest;
+  const isEdit = one.edited === argsDigest && (one.asked !== argsDigest || one.isEdit);
   one.asked = argsDigest;
+  one.isEdit = isEdit;
   deck.questions.set(entry.id, { action, editedDigest: isEdit ? argsDigest : null });
   const about = { args: body["args"] ?? null, argsDigest, rule: String(body["rule"]) };
   return { kind: "asked", action, ...about, ofSeveral: isOfSeveral(body) };

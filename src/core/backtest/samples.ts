@@ -1,8 +1,9 @@
 /**
  * What people decided, collected by tool and agent: what suggestions are made of.
  *
- * P1. Each question counts for the arguments that it was about. One that a rule took back counts for nothing; one that a
- *     person changed first counts as changed, though another question took its place.
+ * P1. Each question counts for the arguments that it was about. One that a rule took back counts for nothing, and so does one
+ *     that was put again about the same arguments; one that a person changed first counts as changed, though another
+ *     question took its place.
  * P2. An approval that was taken back is a no.
  */
 import { isJsonObject, type JsonObject } from "../json.ts";
@@ -53,16 +54,18 @@ function groupOf({ groups }: Samples, { tool, agent }: RecordedAction): Group {
   return group;
 }
 
-/** Nobody had decided the question that this one takes the place of; a person may have changed what it was about. */
-function replace({ samples }: Group, before: Sample | undefined): void {
-  if (before === undefined || before.decision !== null) return;
-  if (before.isChanged) before.decision = "edited";
+/** Another question takes its place: its own decision counts, unless a person changed what it was about. */
+function replace({ samples }: Group, before: Sample | undefined, argsDigest: string): void {
+  if (before === undefined) return;
+  const isSame = before.argsDigest === argsDigest && before.decision !== "edited";
+  if (before.decision !== null && !isSame) return;
+  if (before.isChanged && before.decision === null) before.decision = "edited";
   else samples.splice(samples.lastIndexOf(before), 1);
 }
 
 function add(samples: Samples, { action, args, argsDigest, rule, ofSeveral }: HeardOf<"asked">): void {
   const group = groupOf(samples, action);
-  replace(group, samples.open.get(action));
+  replace(group, samples.open.get(action), argsDigest);
   const looked = isJsonObject(args) && !isArtifactRef(args) ? args : null;
   const open = { decidedAt: null, decision: null, by: [], isChanged: false };
   const sample = { at: action.at, args: looked, argsDigest, rule, ofSeveral, ...open };

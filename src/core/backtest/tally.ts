@@ -3,10 +3,12 @@
  *
  * T1. Every action is counted once: compared, erased, gone, or never reviewed.
  * T2. What is listed is bounded; what is counted is not.
- * T3. Whoever rejected or changed something comes first: what would be let through of that is listed apart.
+ * T3. Of an action that people were asked about again, as when its preview has moved, the last decision counts.
+ * T4. Whoever rejected or changed something comes first: what would be let through of that is listed apart.
  */
 import type { Json } from "../json.ts";
 import { type MoneyJson, moneyToJson } from "../money.ts";
+import { UNDO_NOT_NAMED } from "../policy/tool-pattern.ts";
 import type { Review } from "../review.ts";
 import { amountIn, type Sought, seek } from "./amount.ts";
 import type { Heard, PersonDecision, RecordedAction, RecordedReview } from "./heard.ts";
@@ -16,11 +18,21 @@ type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
 type Reviewed = Extract<Heard, { kind: "reviewed" }>;
 
+/** What people decided of it, as it stands in the rows. */
+type Counted = {
+  readonly decision: PersonDecision;
+  readonly approval: string;
+  readonly isAlike: boolean;
+  readonly isEditBlocked: boolean;
+  readonly isDanger: boolean;
+};
+
 /** One compared action, as long as something may still become of it. */
 type Compared = Mutable<Omit<Change, "amount">> & {
   readonly amount: bigint | null;
   readonly toDigest: string;
   row: Sum | null;
+  counted: Counted | null;
 };
 
 type Sum = { from: string; to: string; count: number; started: number } & {
@@ -84,29 +96,30 @@ const sideOf = ({ verdict, rule, reason }: Side, revised: boolean): Side => ({
   revised,
 });
 
-/** What a policy says of everything that it has no rule for. */
-const isGeneral = ({ rule }: Pick<Side, "rule">): boolean =>
-  rule === "default" || rule.startsWith("limit:") || rule.startsWith("tools:");
-
 /** A call that the workflow wants people to see is asked about even where a policy would let it through. */
 const isAskedAnyway = (review: RecordedReview, candidate: Review): boolean =>
   candidate.verdict === "approve" && review.rule === "approvalRequired";
 
-/** A compensation is spoken of only by rules of its own: else it is as it was. */
-const isLeftAlone = ({ within }: RecordedAction, candidate: Review): boolean =>
-  within !== null && within.undoes !== null && isGeneral(candidate);
+/** Said by the program and not by a document. */
+const OF_CODE: readonly string[] = ["policy", "approvalRequired"];
 
-/** What a run's own limits refused they refuse whatever the policy says; the usual ones, unless it counts the calls itself. */
-const isLimited = ({ limitOf }: RecordedReview, { countsCalls }: Answer): boolean =>
-  limitOf === "run" || (limitOf === "usual" && !countsCalls);
+/** A compensation of which the candidate says nothing is as the program has it; what another document asked for is not. */
+const isLeftAlone = ({ rule }: RecordedReview, candidate: Review): boolean =>
+  candidate.rule === UNDO_NOT_NAMED && candidate.revisions.length === 0 && OF_CODE.includes(rule);
+
+/** What a run's own limits refused they refuse whatever the policy says; the usual ones, unless it has its own in their place. */
+function isLimited({ limitOf, rule }: RecordedReview, { countsCalls, limitsRun }: Answer): boolean {
+  const isReplaced = rule === "limit:tool_calls" ? limitsRun : countsCalls;
+  return limitOf === "run" || (limitOf === "usual" && !isReplaced);
+}
 
 type InPlace = { readonly to: Side; readonly digest: string };
 
 /** What would come of the answer where the action stands. */
-function inPlace({ action, review }: Reviewed, answer: Answer): InPlace {
+function inPlace({ review }: Reviewed, answer: Answer): InPlace {
   const { candidate, digest } = answer;
   const revised = candidate.revisions.length > 0;
-  if (isLeftAlone(action, candidate) || isLimited(review, answer))
+  if (isLeftAlone(review, candidate) || isLimited(review, answer))
     return { to: sideOf(review as Side, review.revised), digest: review.argsDigest };
   if (isAskedAnyway(review, candidate))
     return { to: { verdict: "escalate", rule: review.rule, reason: review.reason, revised }, digest };
@@ -126,6 +139,8 @@ export type Answer = {
   readonly args: Json;
   /** The candidate has limits of its own for the tool. */
   readonly countsCalls: boolean;
+  /** The candidate says how many calls a run makes in all. */
+  readonly limitsRun: boolean;
 };
 
 export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void {
@@ -137,7 +152,7 @@ export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void
   const { id, tool, agent, at, within } = action;
   const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
   const open = { person: null, edit: null, costs: null, amount: amountIn(tally.sought, args) };
-  const one: Compared = { ...facts, ...open, toDigest: digest, row: null };
+  const one: Compared = { ...facts, ...open, toDigest: digest, row: null, counted: null };
   tally.compared.set(action, one);
   tally.counts.compared += 1;
   if (!isWhole) tally.counts.partHistory += 1;
@@ -170,6 +185,34 @@ function personRow(tally: Tally, decision: PersonDecision): Mutable<PeopleRow> {
   return row;
 }
 
+function addTo(tally: Tally, { to }: Compared, counted: Counted, change: 1 | -1): void {
+  const row = personRow(tally, counted.decision);
+  row.total += change;
+  row[to.verdict] += change;
+  if (counted.isEditBlocked) row.editBlocked += change;
+  if (counted.isAlike) row.alike += change;
+}
+
+function endDanger(tally: Tally, one: Compared): void {
+  const at = tally.dangers.indexOf(one);
+  if (at >= 0) tally.dangers.splice(at, 1);
+  else tally.left.dangers -= 1;
+}
+
+/** In the place of what was counted of the action before. */
+function countPerson(tally: Tally, one: Compared, now: Counted): void {
+  const before = one.counted;
+  if (before !== null) {
+    addTo(tally, one, before, -1);
+    tally.given.delete(before.approval);
+  }
+  one.counted = now;
+  addTo(tally, one, now, 1);
+  if (now.decision === "approved") tally.given.set(now.approval, one);
+  if (before?.isDanger === true && !now.isDanger) endDanger(tally, one);
+  if (before?.isDanger !== true && now.isDanger) list(tally, "dangers", one);
+}
+
 function countDecision(tally: Tally, heard: Extract<Heard, { kind: "decided" }>): void {
   const one = tally.compared.get(heard.action);
   // Withdrawn by a rule: another question takes its place.
@@ -177,33 +220,23 @@ function countDecision(tally: Tally, heard: Extract<Heard, { kind: "decided" }>)
   const { by, reason, editedDigest, approval } = heard;
   // Of what a person had put in the place of the proposal.
   const decision = heard.decision === "approved" && editedDigest !== null ? "edited" : heard.decision;
-  if (decision === "approved") tally.given.set(approval, one);
   one.person = { decision, by, reason };
   if (decision !== "edited") one.edit = null;
-  const row = personRow(tally, decision);
-  row.total += 1;
-  row[one.to.verdict] += 1;
-  if (one.edit?.verdict === "block") row.editBlocked += 1;
-  const isAlike = decision === "edited" && one.to.verdict === "approve" && one.toDigest === editedDigest;
-  if (isAlike) row.alike += 1;
-  const isDanger = decision === "rejected" || (decision === "edited" && !isAlike);
-  if (isDanger && one.to.verdict === "approve") list(tally, "dangers", one);
+  const isLetThrough = one.to.verdict === "approve";
+  const isAlike = decision === "edited" && isLetThrough && one.toDigest === editedDigest;
+  const isDanger = isLetThrough && (decision === "rejected" || (decision === "edited" && !isAlike));
+  const isEditBlocked = one.edit?.verdict === "block";
+  countPerson(tally, one, { decision, approval, isAlike, isEditBlocked, isDanger });
 }
 
 /** An approval that was taken back is a no. */
 function countRevoked(tally: Tally, { approval, by, reason }: Extract<Heard, { kind: "revoked" }>): void {
   const one = tally.given.get(approval);
-  if (one === undefined || !tally.given.delete(approval)) return;
+  if (one === undefined) return;
   one.person = { decision: "rejected", by, reason };
-  for (const [decision, change] of [
-    ["approved", -1],
-    ["rejected", 1],
-  ] as const) {
-    const row = personRow(tally, decision);
-    row.total += change;
-    row[one.to.verdict] += change;
-  }
-  if (one.to.verdict === "approve") list(tally, "dangers", one);
+  const isDanger = one.to.verdict === "approve";
+  const plain = { isAlike: false, isEditBlocked: false };
+  countPerson(tally, one, { decision: "rejected", approval, ...plain, isDanger });
 }
 
 /** What a tool declares for several budgets is the same money. */
@@ -252,7 +285,7 @@ export function countHeard(tally: Tally, heard: Heard): void {
 
 const ORDER: readonly PersonDecision[] = ["rejected", "edited", "approved", "expired", "cancelled"];
 
-function changeOf({ toDigest: _digest, row: _row, amount, ...change }: Compared): Change {
+function changeOf({ toDigest: _digest, row: _row, counted: _counted, amount, ...change }: Compared): Change {
   return { ...change, amount: amount?.toString() ?? null };
 }
 

@@ -10,7 +10,7 @@ import { EFFECT_CLASSES, type EffectClass, type ToolRules, type Validation } fro
 import { PAST_STATUSES, type PastCall, type PolicyInput, RISK_LEVELS } from "../verdict.ts";
 import type { CompiledPolicy } from "./compile.ts";
 import type { KnownTool } from "./known-tool.ts";
-import { FINAL } from "./tool-pattern.ts";
+import { askedBy, FINAL } from "./tool-pattern.ts";
 
 const json = z.custom<Json>((value) => value !== undefined, "is missing");
 const time = z.iso.datetime({ offset: true });
@@ -165,7 +165,7 @@ function toolFor(policy: CompiledPolicy, one: PolicyCase, tools: readonly KnownT
     keyRetentionMs: 0,
     finalityMs: 0,
     validate: validator(known),
-    policy: (input) => policy.judge(input),
+    policy: (input) => policy.judge(input, askedBy(input.tool)),
     costs: () => [],
     dedupe: () => undefined,
   };

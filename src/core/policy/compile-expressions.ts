@@ -51,7 +51,8 @@ function surroundings(
   names: ReadonlyMap<string, Type>,
   wants: Wanted,
 ): Surroundings {
-  const all = shop.tools === null ? [] : [...shop.tools.filter(({ name }) => name !== FINAL), ANSWER];
+  const here = shop.tools?.filter(({ name, isElsewhere }) => name !== FINAL && isElsewhere !== true);
+  const all = here === undefined ? [] : [...here, ANSWER];
   const known = all.filter(({ name }) => matchesTool(tool, name));
   const tools = known.map(({ name, schema }) => ({ name, args: argsType(schema) }));
   return { names, wants, tools };
@@ -74,7 +75,29 @@ const hasField = (names: ReadonlySet<string>): boolean =>
 /** Does it look at what the workflow did before? */
 export const looksBack = (names: ReadonlySet<string>): boolean => names.has("history") || names.has("totals");
 
-export type Compiled<Part> = { readonly part: Part; readonly looksBack: boolean };
+/** What a compensation is given as its arguments. */
+const OF_UNDO: readonly string[] = ["args", "result"];
+
+/** Fields that only the call has, and not what takes it back. */
+export const isOfCall = (field: string): boolean => !OF_UNDO.includes(field);
+
+const readsCall = (names: ReadonlySet<string>): boolean =>
+  [...names].some((name) => name.startsWith("args.") && isOfCall(name.slice("args.".length)));
+
+/** `readsCall`: it asks for arguments that a compensation does not have. */
+export type Compiled<Part> = {
+  readonly part: Part;
+  readonly looksBack: boolean;
+  readonly readsCall: boolean;
+};
+
+const plain = <Part>(part: Part): Compiled<Part> => ({ part, looksBack: false, readsCall: false });
+
+const made = <Part>(part: Part, names: ReadonlySet<string>): Compiled<Part> => ({
+  part,
+  looksBack: looksBack(names),
+  readsCall: readsCall(names),
+});
 
 const NEVER: Condition = () => false;
 
@@ -92,30 +115,30 @@ export function compileCondition(
   { path, tool }: Place,
   withRisk: boolean,
 ): Compiled<Condition | null> {
-  if (typeof when === "boolean") return { part: when ? null : NEVER, looksBack: false };
+  if (typeof when === "boolean") return plain(when ? null : NEVER);
   if (typeof when === "function") {
     for (const name of shop.totals.keys()) shop.used.add(name);
-    return { part: ofPredicate(when), looksBack: true };
+    return { ...plain(ofPredicate(when)), looksBack: true };
   }
   const around = surroundings(shop, tool, namesFor(shop.totals.keys(), withRisk), "bool");
   const checked = checkExpression(when, around);
   note(shop, path, checked);
-  if (checked.node === null || checked.flaws.length > 0) return { part: NEVER, looksBack: false };
+  if (checked.node === null || checked.flaws.length > 0) return plain(NEVER);
   const run = runnable(checked.node, readersFor(shop.totals));
-  return { part: (scene) => isTrue(run(scene)), looksBack: looksBack(checked.names) };
+  return made((scene) => isTrue(run(scene)), checked.names);
 }
 
 const isExpression = (value: Json): value is { readonly expr: string } =>
   isJsonObject(value) && Object.keys(value).length === 1 && typeof value["expr"] === "string";
 
 export function compileValue(shop: Workshop, value: Json, { path, tool }: Place): Compiled<SetValue> {
-  if (!isExpression(value)) return { part: value, looksBack: false };
+  if (!isExpression(value)) return plain(value);
   const around = surroundings(shop, tool, namesFor(shop.totals.keys(), true), "json");
   const checked = checkExpression(value.expr, around);
   note(shop, [...path, "expr"], checked);
-  if (checked.node === null || checked.flaws.length > 0) return { part: null, looksBack: false };
+  if (checked.node === null || checked.flaws.length > 0) return plain(null);
   const run = runnable<PolicyScene>(checked.node, readersFor(shop.totals));
-  return { part: (scene) => jsonOf(run(scene)), looksBack: looksBack(checked.names) };
+  return made((scene) => jsonOf(run(scene)), checked.names);
 }
 
 /** A reason that depends on the call. What strangers wrote into it stands there with its hidden characters written out. */
@@ -127,9 +150,9 @@ export function compileReason(
   const around = surroundings(shop, tool, namesFor(shop.totals.keys(), true), "string");
   const checked = checkExpression(text, around);
   note(shop, [...path, "expr"], checked);
-  if (checked.node === null || checked.flaws.length > 0) return { part: () => "", looksBack: false };
+  if (checked.node === null || checked.flaws.length > 0) return plain(() => "");
   const run = runnable<PolicyScene>(checked.node, readersFor(shop.totals));
-  return { part: (scene) => reasonOf(run(scene)), looksBack: looksBack(checked.names) };
+  return made((scene) => reasonOf(run(scene)), checked.names);
 }
 
 function reasonOf(said: Value): string {

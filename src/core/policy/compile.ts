@@ -9,6 +9,7 @@ import {
   compileReason,
   compileTotals,
   compileValue,
+  isOfCall,
   type Workshop,
 } from "./compile-expressions.ts";
 import type { PolicyDocument, PolicyRule, PolicyText, ToolPattern } from "./document.ts";
@@ -19,7 +20,7 @@ import { limitsFor } from "./limits.ts";
 import { lint } from "./lint.ts";
 import { shapeOf, storedDocument } from "./shape.ts";
 import { type Answer, answerOf, reasonIn, ruleAnswer, termsOf } from "./terms.ts";
-import { FINAL, matchesTool } from "./tool-pattern.ts";
+import { type Asked, FINAL, matchesTool, meansUndo, UNDO_NOT_NAMED } from "./tool-pattern.ts";
 
 export type CompiledPolicy = {
   readonly name: string;
@@ -27,7 +28,8 @@ export type CompiledPolicy = {
   readonly digest: string;
   readonly document: JsonObject;
   readonly limits: { readonly steps?: number; readonly toolCalls?: number; readonly seconds?: number };
-  judge(input: PolicyInput): Verdict;
+  /** Of a call, unless it is said to be a compensation. */
+  judge(input: PolicyInput, asked?: Asked): Verdict;
   /** Do the rules for this tool look at what its workflow did before? */
   usesHistory(tool: string): boolean;
   /** Does it limit how often this tool is called? */
@@ -53,6 +55,7 @@ type Scoped<Part> = {
   readonly tool: ToolPattern | undefined;
   readonly part: Part;
   readonly looksBack: boolean;
+  readonly readsCall: boolean;
 };
 type Parts = {
   readonly rules: readonly Scoped<Rule>[];
@@ -76,14 +79,15 @@ function compileRule(shop: Workshop, rule: PolicyRule, index: number): Scoped<Ru
   const revise = { set: values.map(([key, { part }]) => [key, part] as const), reason: reasonIn(rule) };
   const part: Rule = answer === null ? { ...common, answer, revise } : { ...common, answer, revise: null };
   const looks = [condition, ...values.map(([, value]) => value), ...(said === null ? [] : [said])];
-  return { tool, part, looksBack: looks.some((one) => one.looksBack) };
+  const readsCall = looks.some((one) => one.readsCall) || Object.keys(set).some(isOfCall);
+  return { tool, part, looksBack: looks.some((one) => one.looksBack), readsCall };
 }
 
 function compileRisk(shop: Workshop): readonly Scoped<RiskCondition>[] {
   return (shop.document.risk?.conditions ?? []).map(({ id, tool, when, weight }, index) => {
     const path = ["risk", "conditions", index, "when"];
-    const { part, looksBack } = compileCondition(shop, when, { path, tool }, false);
-    return { tool, part: { id, when: part ?? (() => true), weight }, looksBack };
+    const { part, ...reads } = compileCondition(shop, when, { path, tool }, false);
+    return { tool, part: { id, when: part ?? (() => true), weight }, ...reads };
   });
 }
 
@@ -125,8 +129,44 @@ function otherwise({ default: outcome, policy }: PolicyDocument, tool: string, i
   return answerOf(termsOf(outcome), "default", `no rule of ${policy} speaks of this call of ${tool}`);
 }
 
+const NOT_NAMED: Answer = {
+  verdict: "approve",
+  rule: UNDO_NOT_NAMED,
+  reason: "no rule speaks of taking it back",
+};
+
+/** A rule that was not written for compensations leaves one alone whose arguments it does not fit. */
+function ofUndo<Part extends object>(all: readonly Scoped<Part>[], tool: string): readonly Scoped<Part>[] {
+  return all.flatMap((one) => {
+    if (!matchesTool(one.tool, tool)) return [];
+    if (meansUndo(one.tool, tool)) return [one];
+    return one.readsCall ? [] : [{ ...one, part: { ...one.part, isLenient: true } }];
+  });
+}
+
+/** Everybody may take back what nobody thought of: neither the default nor a limit speaks of a compensation. */
+function undoPlanner(
+  document: PolicyDocument,
+  { rules, shadows, conditions }: Parts,
+  totals: Plan["totals"],
+) {
+  const risk = { levelOf: levels(document), routes: routes(document), needsCause: true };
+  return (tool: string): Plan => {
+    const parts = <Part extends object>(all: readonly Scoped<Part>[]) =>
+      ofUndo(all, tool).map(({ part }) => part);
+    return {
+      rules: parts(rules),
+      shadows: parts(shadows),
+      risk: document.risk === undefined ? null : { ...risk, conditions: parts(conditions) },
+      limits: { allowed: true, counts: null },
+      otherwise: NOT_NAMED,
+      totals,
+    };
+  };
+}
+
 function planner(document: PolicyDocument, { rules, shadows, conditions }: Parts, totals: Plan["totals"]) {
-  const risk = { levelOf: levels(document), routes: routes(document) };
+  const risk = { levelOf: levels(document), routes: routes(document), needsCause: false };
   return (tool: string): Plan & { readonly looksBack: boolean } => {
     const ofTool = <Part>(all: readonly Scoped<Part>[]) => all.filter((one) => matchesTool(one.tool, tool));
     const own = { rules: ofTool(rules), shadows: ofTool(shadows), conditions: ofTool(conditions) };
@@ -161,6 +201,8 @@ function policyOf(document: PolicyDocument, parts: Parts, totals: Plan["totals"]
   const stored = frozenJson(storedDocument(document)) as Json & JsonObject;
   const { steps, tool_calls: toolCalls, seconds } = document.limits ?? {};
   const planFor = kept(planner(document, parts, totals));
+  const undoPlanFor = kept(undoPlanner(document, parts, totals));
+  const plans = { call: planFor, undo: undoPlanFor } as const;
   return {
     name: document.policy,
     digest: digestOf(stored),
@@ -170,7 +212,8 @@ function policyOf(document: PolicyDocument, parts: Parts, totals: Plan["totals"]
       ...(toolCalls === undefined ? {} : { toolCalls }),
       ...(seconds === undefined ? {} : { seconds }),
     },
-    judge: (input) => (isFalseAnswer(input) ? FALSE_ANSWER : judge(planFor(input.tool), input)),
+    judge: (input, asked = "call") =>
+      isFalseAnswer(input) ? FALSE_ANSWER : judge(plans[asked](input.tool), input),
     usesHistory: (tool) => planFor(tool).looksBack,
     countsCalls: (tool) => planFor(tool).limits.counts !== null,
   };

@@ -6,7 +6,9 @@
  *     the first that approves; the default.
  * J2. A revision that would change nothing does not count.
  * J3. Risk is scored before the rules, which may ask for it. A route by risk is a rule that stands last.
- * J4. Rules on trial are evaluated last and change nothing, whatever they say or fail at.
+ * J4. Of a compensation, a rule that was not written for it and cannot be answered says nothing, and so does a route by risk
+ *     where no condition holds of it.
+ * J5. Rules on trial are evaluated last and change nothing, whatever they say or fail at.
  */
 import { canonicalJson } from "../canonical-json.ts";
 import { errorText } from "../error-text.ts";
@@ -26,16 +28,25 @@ export type Rule = {
   readonly when: Condition | null;
   /** What it says, where that depends on the call; null: as written. */
   readonly reason: ((scene: PolicyScene) => string) | null;
+  /** Where it cannot be answered it does not apply. */
+  readonly isLenient?: true;
 } & ({ readonly answer: Answer; readonly revise: null } | { readonly answer: null; readonly revise: Revise });
 
 export type Revise = { readonly set: readonly (readonly [string, SetValue])[]; readonly reason: string };
 
-export type RiskCondition = { readonly id: string; readonly when: Condition; readonly weight: number };
+export type RiskCondition = {
+  readonly id: string;
+  readonly when: Condition;
+  readonly weight: number;
+  readonly isLenient?: true;
+};
 
 export type RiskPlan = {
   readonly conditions: readonly RiskCondition[];
   readonly levelOf: (score: number) => RiskLevel;
   readonly routes: ReadonlyMap<RiskLevel, Answer>;
+  /** A route counts only where a condition holds. */
+  readonly needsCause: boolean;
 };
 
 /** Everything in a document that speaks of one tool, in the order of the file. */
@@ -97,7 +108,7 @@ function attempt(rule: Rule, scene: PolicyScene): Answer | undefined {
   try {
     return answerOf(rule, scene);
   } catch (error) {
-    return fails(rule.id, error);
+    return rule.isLenient === true ? undefined : fails(rule.id, error);
   }
 }
 
@@ -119,10 +130,11 @@ function enforce(plan: Plan, route: Answer | undefined, scene: PolicyScene): Ans
 function score({ conditions, levelOf }: RiskPlan, scene: PolicyScene): Risk | Answer {
   const held: string[] = [];
   let sum = 0;
-  for (const { id, when, weight } of conditions) {
+  for (const { id, when, weight, isLenient } of conditions) {
     try {
       if (!when(scene)) continue;
     } catch (error) {
+      if (isLenient === true) continue;
       return fails(`risk:${id}`, error);
     }
     held.push(id);
@@ -139,7 +151,7 @@ function onTrial(shadows: readonly Rule[], scene: PolicyScene): readonly ShadowV
         ? []
         : [{ rule: rule.id, verdict: answer.verdict, reason: answer.reason ?? "" }];
     } catch (error) {
-      return [{ rule: rule.id, verdict: "error", reason: errorText(error) }];
+      return rule.isLenient === true ? [] : [{ rule: rule.id, verdict: "error", reason: errorText(error) }];
     }
   });
 }
@@ -149,7 +161,8 @@ export function judge(plan: Plan, input: PolicyInput): Verdict {
   const risk = plan.risk === null ? null : score(plan.risk, scene);
   if (risk !== null && "verdict" in risk) return withRemarks(risk, null, onTrial(plan.shadows, scene));
   if (risk !== null) scene.risk = { score: risk.score, level: risk.level };
-  const route = risk === null ? undefined : plan.risk?.routes.get(risk.level);
+  const isRouted = risk !== null && (plan.risk?.needsCause !== true || risk.conditions.length > 0);
+  const route = isRouted ? plan.risk?.routes.get(risk.level) : undefined;
   const answer = enforce(plan, route, scene);
   return withRemarks(answer, risk, plan.shadows.length === 0 ? [] : onTrial(plan.shadows, scene));
 }

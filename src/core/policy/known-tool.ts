@@ -6,4 +6,6 @@ export type KnownTool = {
   readonly effectClass: string;
   /** JSON Schema of its arguments; null where it is not known. */
   readonly schema: JsonObject | null;
+  /** Nothing that the policy is read for calls it: its name is known, and no expression is checked against it. */
+  readonly isElsewhere?: true;
 };

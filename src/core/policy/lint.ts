@@ -137,7 +137,7 @@ function checkIds({ document, report }: Workshop): void {
         path: ["rules", index, "id"],
         message: `the id ${id} is taken by rule ${first + 1}`,
       });
-    if (/^(?:(?:limit|tools|risk|final):|(?:default|policy)$)/.test(id))
+    if (/^(?:(?:limit|tools|risk|final|undo):|(?:default|policy)$)/.test(id))
       report.faults.push({
         path: ["rules", index, "id"],
         message: `the id ${id} is one of Holdpoint's own; take another`,

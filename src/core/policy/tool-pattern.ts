@@ -44,3 +44,20 @@ export function matchesTool(pattern: ToolPattern | undefined, tool: string): boo
   if (tool === FINAL) return patterns.includes(FINAL);
   return patterns.some((one) => matchesGlob(one, tool));
 }
+
+/** What a policy is asked about: a call, or what takes one back. */
+export type Asked = "call" | "undo";
+
+/** The rule under which a document lets a compensation be, of which no rule speaks. */
+export const UNDO_NOT_NAMED = "undo:not_named";
+
+/** `pay.undo` and `*.undo` mean the compensation; `pay*`, or nothing, was written with calls in mind. */
+export function meansUndo(pattern: ToolPattern | undefined, tool: string): boolean {
+  const call = tool.replace(/\.undo$/, "");
+  return patternsOf(pattern).some(
+    (one) => one === tool || (matchesGlob(one, tool) && !matchesGlob(one, call)),
+  );
+}
+
+/** By its name alone, where nobody knows more. */
+export const askedBy = (tool: string): Asked => (tool.endsWith(".undo") ? "undo" : "call");

@@ -31,16 +31,19 @@ export type RunGuard = (input: PolicyInput, said: Verdict) => Verdict;
 
 type Counts = NonNullable<ToolLimits["counts"]>;
 
+/** `isUsual`: nobody has said how many calls the run makes in all. */
+export type GuardLimits = Pick<RunLimits, "toolCalls" | "tools"> & { readonly isUsual?: boolean };
+
 /** Whose a limit is, by the rule that it speaks as. */
 function limitOf(
-  { tools = {} }: Pick<RunLimits, "tools">,
+  { tools = {}, isUsual = false }: GuardLimits,
   tool: string,
   rule: string | undefined,
 ): RunLimitOf {
   const { calls, repeats } = Object.hasOwn(tools, tool) ? (tools[tool] ?? {}) : {};
   if (rule === "limit:calls") return calls === undefined ? "usual" : "run";
   if (rule === "limit:repeats") return repeats === undefined ? "usual" : "run";
-  return "run";
+  return rule === "limit:tool_calls" && isUsual ? "usual" : "run";
 }
 
 function countsFor(
@@ -58,10 +61,7 @@ function countsFor(
 }
 
 /** `isCounted`: by a document that holds for the run. */
-export function runGuard(
-  limits: Pick<RunLimits, "toolCalls" | "tools">,
-  isCounted: (tool: string) => boolean,
-): RunGuard {
+export function runGuard(limits: GuardLimits, isCounted: (tool: string) => boolean): RunGuard {
   return (input, said) => {
     if (input.tool === FINAL_TOOL || !isVerdict(said) || said.verdict === "block") return said;
     const counts = countsFor(limits, input.tool, isCounted(input.tool));

@@ -1,5 +1,6 @@
 /** A policy on trial: asked about recorded actions, with the schemas that the journal kept. */
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { Asked } from "../../core/policy/tool-pattern.ts";
 import { parseJson } from "../../core/strict-json.ts";
 import type { Validation } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
@@ -12,9 +13,10 @@ type Place = { readonly store: Store; readonly tenant: string };
 export type Candidate = {
   readonly name: string;
   readonly digest: string;
-  judge(input: PolicyInput): Verdict;
+  judge(input: PolicyInput, asked?: Asked): Verdict;
   /** Does it limit how often this tool is called? */
   countsCalls(tool: string): boolean;
+  readonly limits?: { readonly toolCalls?: number };
 };
 
 export type Validate = (args: Json) => Validation;

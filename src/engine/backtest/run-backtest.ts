@@ -1,6 +1,6 @@
 /** A policy on trial against the journal: every recorded action whose verdict it would change. */
 import { checkSought } from "../../core/backtest/amount.ts";
-import type { Heard, RecordedAction } from "../../core/backtest/heard.ts";
+import { askedAs, type Heard, type RecordedAction } from "../../core/backtest/heard.ts";
 import type { Replay } from "../../core/backtest/replay.ts";
 import type { BacktestReport } from "../../core/backtest/report.ts";
 import {
@@ -62,8 +62,9 @@ function judge(
   told: { readonly args: Json; readonly now: number },
 ): Judged | Promise<Judged> {
   const { input, isWhole } = replay.input(action, told);
+  const asked = askedAs(action);
   const ask = (validate: Validate): Judged => {
-    const review = reviewAction({ policy: candidate.judge, validate }, input);
+    const review = reviewAction({ policy: (one) => candidate.judge(one, asked), validate }, input);
     return { review, isWhole: isWhole(), args: told.args };
   };
   const validate = validators(action.schema);
@@ -74,7 +75,8 @@ function compare(trial: Trial, heard: Extract<Heard, { kind: "reviewed" }>, judg
   const { review: candidate, isWhole, args } = judged;
   const digest = candidate.revisions.length === 0 ? heard.action.argsDigest : digestOf(candidate.args);
   const countsCalls = trial.candidate.countsCalls(heard.action.tool);
-  countReview(trial.tally, heard, { candidate, digest, isWhole, args, countsCalls });
+  const limitsRun = trial.candidate.limits?.toolCalls !== undefined;
+  countReview(trial.tally, heard, { candidate, digest, isWhole, args, countsCalls, limitsRun });
 }
 
 async function reviewLater(

@@ -1,8 +1,9 @@
 /** What the policy of one recorded action was told at its first review, and what it said. */
-import type { Heard, RecordedReview } from "../../core/backtest/heard.ts";
+import { askedAs, type Heard, type RecordedReview } from "../../core/backtest/heard.ts";
 import { startReplay } from "../../core/backtest/replay.ts";
 import { tapeEntry } from "../../core/backtest/tape.ts";
 import { HoldpointError } from "../../core/errors.ts";
+import type { Asked } from "../../core/policy/tool-pattern.ts";
 import { actionStream, type StreamRef, workflowStream } from "../../core/stream.ts";
 import type { PolicyInput } from "../../core/verdict.ts";
 import type { Store } from "../../stores/store.ts";
@@ -21,6 +22,8 @@ export type Told = {
   readonly schema: string;
   /** False where part of the workflow's history was erased. */
   readonly isWhole: boolean;
+  /** Of a compensation only rules that speak of it count. */
+  readonly asked: Asked;
 };
 
 async function streamsOf(place: Place, action: string): Promise<readonly StreamRef[]> {
@@ -61,5 +64,7 @@ export async function toldOf(place: Place, id: string): Promise<Told> {
   const args = await loadValue(place, heard.action.args);
   const { input, isWhole } = replay.input(heard.action, { args, now: heard.now });
   const whole = { ...input, history: input.history };
-  return { action, input: whole, said: heard.review, schema: heard.action.schema, isWhole: isWhole() };
+  const { schema } = heard.action;
+  const facts = { said: heard.review, schema, asked: askedAs(heard.action) };
+  return { action, input: whole, ...facts, isWhole: isWhole() };
 }

@@ -4,6 +4,8 @@
  * L1. What does not compile never replaces what is in force; a first version that does not compile is an error.
  * L2. A version is in the journal before the first verdict that names it.
  * L3. From its first effect on, the journal says which version this process judges by, and when it does so no longer.
+ * L4. What somebody brings along is checked before it is there: what does not fit is refused, and changes nothing. That a
+ *     tool is gone takes nothing out of force.
  */
 import { unwatchFile, watchFile } from "node:fs";
 import { adoptPolicy } from "../../core/adopt-policy.ts";
@@ -22,6 +24,8 @@ import { type PolicySource, type Reader, readerOf, sourceName } from "./policy-s
 export type LivePolicy = {
   /** In force now, checked against the tools that are known now. */
   current(): CompiledPolicy;
+  /** Throws where these do not fit what is in force. */
+  admit(more: readonly Tool[]): void;
   /** Writes down which version is in force, and follows the file until the instance closes. */
   open(runtime: Runtime): Promise<void>;
   /** Nobody is judged by it any more: follows nothing, and is out of force. */
@@ -40,29 +44,68 @@ function invalid(source: string, faults: readonly string[]): HoldpointError {
   return new HoldpointError("policy_invalid", what, { details: { faults } });
 }
 
+function misfit(source: string, faults: unknown): HoldpointError {
+  const told = Array.isArray(faults) ? faults.map(String) : [];
+  const what = `What the run brings does not fit the policy ${source}, which is in force:\n  ${told.join("\n  ")}`;
+  return new HoldpointError("policy_invalid", what, {
+    details: { faults: told },
+    data: "Nothing was started, and the policy is in force as before.",
+    next: "Give the tool another name or the fields that the rules ask for, or let the rules say which tools they are for.",
+  });
+}
+
+/** `elsewhere`: of those that are not among `tools` only the names are known. */
+export type Reach = {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly elsewhere?: ReadonlyMap<string, Tool>;
+};
+
 type Compiled = {
-  readonly tools: readonly Tool[];
+  /** Checked against these; fewer are no reason to look again. */
+  readonly tools: ReadonlySet<Tool>;
   readonly policy: CompiledPolicy;
   readonly warnings: readonly string[];
 };
 
 function isFor({ tools }: Compiled, now: ReadonlyMap<string, Tool>): boolean {
-  let at = 0;
-  for (const tool of now.values()) if (tools[at++] !== tool) return false;
-  return at === tools.length;
+  for (const tool of now.values()) if (tool.isLeftOver !== true && !tools.has(tool)) return false;
+  return true;
 }
 
-/** Compiles once for each set of tools. */
-function compiler(source: string, read: Reader, tools: ReadonlyMap<string, Tool>) {
+const isPlain = ({ isOwn, isLeftOver }: Tool): boolean => isOwn !== true && isLeftOver !== true;
+
+function knownTools({ tools, elsewhere = new Map() }: Reach, more: readonly Tool[]): readonly KnownTool[] {
+  const others = [...elsewhere.values()].filter((tool) => isPlain(tool) && !tools.has(tool.rules.name));
+  return [
+    ...[...tools.values(), ...more].filter(isPlain).map(knownTool),
+    ...others.map((tool) => ({ ...knownTool(tool), isElsewhere: true as const })),
+  ];
+}
+
+/** Compiles whenever there are tools that it was not checked against. */
+function compiler(source: string, read: Reader, reach: Reach) {
+  const { tools } = reach;
   let known: Compiled | undefined;
-  return (): Compiled => {
-    if (known !== undefined && isFor(known, tools)) return known;
-    const reading = read([...tools.values()].filter(({ isOwn }) => isOwn !== true).map(knownTool));
+  return (more: readonly Tool[] = []): Compiled => {
+    if (known !== undefined && more.length === 0 && isFor(known, tools)) return known;
+    const reading = read(knownTools(reach, more));
     if (!reading.ok) throw invalid(source, reading.faults);
     const { policy, warnings } = reading;
-    known = { tools: [...tools.values()], policy, warnings };
+    known = { tools: new Set([...tools.values(), ...more]), policy, warnings };
     return known;
   };
+}
+
+function admit(source: string, compiled: ReturnType<typeof compiler>, more: readonly Tool[]): void {
+  if (more.length === 0) return;
+  // What is wrong without them is not theirs.
+  compiled();
+  try {
+    compiled(more);
+  } catch (error) {
+    if (!(error instanceof HoldpointError) || error.code !== "policy_invalid") throw error;
+    throw misfit(source, error.details?.["faults"]);
+  }
 }
 
 async function record(runtime: Runtime, { policy, warnings }: Compiled, source: string): Promise<void> {
@@ -95,12 +138,12 @@ function followFile(runtime: Runtime, file: string, reload: () => Promise<void>)
   };
 }
 
-export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>): LivePolicy {
+export function livePolicy(given: PolicySource, reach: Reach): LivePolicy {
   const source = sourceName(given);
   const first = readerOf(given);
   const syntax = first(null);
   if (!syntax.ok) throw invalid(source, syntax.faults);
-  let compiled = compiler(source, first, tools);
+  let compiled = compiler(source, first, reach);
   let used: UsedVersion | null = null;
   let unfollow: Unfollow = async () => undefined;
   let isClosed = false;
@@ -117,10 +160,12 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
   async function reload(runtime: Runtime): Promise<void> {
     if (isClosed) return;
     try {
-      const next = compiler(source, readerOf(given), tools);
+      const next = compiler(source, readerOf(given), reach);
       await record(runtime, next(), source);
+      // Once more: somebody may have brought a tool meanwhile.
+      const { policy } = next();
       compiled = next;
-      await use(runtime, next().policy);
+      await use(runtime, policy);
     } catch (error) {
       const faults = error instanceof HoldpointError ? error.details?.["faults"] : undefined;
       if (!Array.isArray(faults)) return runtime.notify({ kind: "maintenance_failed", error });
@@ -130,6 +175,7 @@ export function livePolicy(given: PolicySource, tools: ReadonlyMap<string, Tool>
 
   return {
     current: () => compiled().policy,
+    admit: (more) => admit(source, compiled, more),
     async open(runtime) {
       used = null;
       await record(runtime, compiled(), source);

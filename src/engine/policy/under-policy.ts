@@ -4,10 +4,12 @@
  * G1. Where the tool has a policy of its own both are asked, and the stricter answer counts. Where both ask people, so does
  *     the document first.
  * G2. A compensation is blocked or asked about only by a rule that speaks of it: what nobody thought of when the policy
- *     was written can still be taken back.
+ *     was written can still be taken back. A rule or a condition of risk that was not written for it and asks for arguments
+ *     that it does not have does not apply to it.
  */
 import { digestOf } from "../../core/digest.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import { type Asked, UNDO_NOT_NAMED } from "../../core/policy/tool-pattern.ts";
 import { inTheNameOf, remarking } from "../../core/remarks.ts";
 import { stricter } from "../../core/stricter.ts";
 import type { ToolRules } from "../../core/tool-rules.ts";
@@ -20,21 +22,18 @@ import { inFront } from "./in-front.ts";
 /** What is asked beside the document: nothing, the tool's own policy, or that of an undo. */
 export type Beside = "nothing" | "policy" | "undo";
 
-const isGeneral = ({ rule = "" }: Verdict): boolean =>
-  rule === "default" || rule.startsWith("limit:") || rule.startsWith("tools:");
-
 /** A document makes no handles: in its revisions are those of the action. */
-function judged(document: CompiledPolicy, input: PolicyInput): Verdict {
-  const said = inTheNameOf(document.digest, document.judge(input));
+function judged(document: CompiledPolicy, input: PolicyInput, asked: Asked): Verdict {
+  const said = inTheNameOf(document.digest, document.judge(input, asked));
   return said.verdict === "revise" ? checkRevision(said, handlesIn(input.args)) : said;
 }
 
 function judgeBoth(beside: Beside, own: ToolRules["policy"], document: CompiledPolicy) {
   return (input: PolicyInput): Verdict => {
-    const said = judged(document, input);
+    const said = judged(document, input, beside === "undo" ? "undo" : "call");
     if (beside === "nothing") return said;
     const other = own(input);
-    return beside === "undo" && isGeneral(said) ? remarking(other, said) : stricter(said, other);
+    return said.rule === UNDO_NOT_NAMED ? remarking(other, said) : stricter(said, other);
   };
 }
 

@@ -4,6 +4,8 @@
  * U1. A run calls the very tools that it brought, whatever else has their name.
  * U2. What has to find a tool by its name (recovery, an edit, a rollback) finds one that is alike: while a run is not over,
  *     another definition of the name is refused.
+ * U3. A run whose tools do not fit the instance's policy is not begun. When it is over no policy is checked against them and
+ *     their names are free; until somebody takes one, what the run left behind in doubt finds its tool.
  */
 import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
@@ -46,7 +48,9 @@ function check(gates: Gates, before: Standing | undefined, { tool, shape }: Brou
   if (before !== undefined && before.runs > 0 && before.shape !== shape) conflict(tool.rules.name);
 }
 
-/** One that is alike and in use stays where it is; what nobody uses any more makes room. */
+const withUndo = (tool: Tool): readonly Tool[] => [tool, undoOf(tool) ?? []].flat();
+
+/** One that is alike and in use stays where it is; what is left over makes room. */
 function take(gates: Gates, all: Map<string, Standing>, one: Brought): Standing {
   const { name } = one.tool.rules;
   const before = all.get(name);
@@ -54,13 +58,21 @@ function take(gates: Gates, all: Map<string, Standing>, one: Brought): Standing 
     before.runs++;
     return before;
   }
-  if (before !== undefined)
-    for (const old of [before.tool, undoOf(before.tool)])
-      if (old !== undefined) gates.tools.delete(old.rules.name);
   register(gates, one.tool);
   const now = { ...one, runs: 1 };
   all.set(name, now);
   return now;
+}
+
+const leftOver = (tool: Tool): Tool => ({ ...tool, isLeftOver: true });
+
+/** With the last run that has it. An effect in doubt may still ask for it. */
+function leave(gates: Gates, all: Map<string, Standing>, one: Standing): void {
+  if (--one.runs > 0) return;
+  const { tool } = one;
+  const undo = undoOf(tool);
+  all.delete(tool.rules.name);
+  register(gates, leftOver(undo === undefined ? tool : { ...tool, undo: leftOver(undo) }), tool);
 }
 
 export type Loan = { readonly tools: readonly Tool[]; readonly giveBack: () => void };
@@ -74,9 +86,11 @@ export function bring(gates: Gates, definitions: readonly AnyDefinition[]): Loan
     return { tool, shape: shapeOf(definition, tool) };
   });
   for (const one of made) check(gates, all.get(one.tool.rules.name), one);
+  const tools = made.map(({ tool }) => tool);
+  gates.policy?.admit(tools.flatMap(withUndo));
   const taken: Standing[] = [];
   const giveBack = () => {
-    for (const one of taken.splice(0)) one.runs--;
+    for (const one of taken.splice(0)) leave(gates, all, one);
   };
   try {
     for (const one of made) taken.push(take(gates, all, one));
@@ -84,5 +98,5 @@ export function bring(gates: Gates, definitions: readonly AnyDefinition[]): Loan
     giveBack();
     throw error;
   }
-  return { tools: made.map(({ tool }) => tool), giveBack };
+  return { tools, giveBack };
 }

@@ -33,20 +33,27 @@ export type Desk = {
   readonly openModel: (given: ModelChoice) => Promise<Model>;
 };
 
-type Decided = Partial<OpenDocument> & { readonly policy?: Policy<never> };
+type Decided = Partial<OpenDocument> & {
+  readonly policy?: Policy<never>;
+  /** The program says how many calls the run makes in all. */
+  readonly setsCalls?: boolean;
+};
 
-async function decidedBy({ gates }: Desk, runtime: Runtime, { policy }: SuperviseOptions): Promise<Decided> {
+async function decidedBy({ gates }: Desk, worker: Worker, { policy }: SuperviseOptions): Promise<Decided> {
   if (policy === undefined) return {};
-  return isDocument(policy) ? openDocument(gates, runtime, policy) : { policy };
+  const { runtime, tools } = worker;
+  return isDocument(policy) ? openDocument(gates, runtime, policy, tools.own.values()) : { policy };
 }
 
 /** Where a document counts the calls of a tool, its numbers stand. */
-function limitsOf({ gates }: Desk, { document }: Decided, { toolCalls, tools = {} }: RunLimits): Limits {
+function limitsOf({ gates }: Desk, { document, setsCalls }: Decided, limits: RunLimits): Limits {
+  const { toolCalls, tools = {} } = limits;
   return {
     digest: digestOf({ toolCalls, tools: { ...tools } }),
     guard() {
       const documents = [document?.(), gates.policy?.current()];
-      return runGuard({ toolCalls, tools }, (tool) =>
+      const isUsual = setsCalls !== true && documents.every((one) => one?.limits.toolCalls === undefined);
+      return runGuard({ toolCalls, tools, isUsual }, (tool) =>
         documents.some((one) => one?.countsCalls(tool) === true),
       );
     },
@@ -144,7 +151,8 @@ async function superviseWith(
   options: SuperviseOptions,
 ): Promise<SuperviseResult> {
   const { runtime } = worker;
-  const decided = await decidedBy(desk, runtime, options);
+  const setsCalls = options.limits?.toolCalls !== undefined;
+  const decided = { ...(await decidedBy(desk, worker, options)), setsCalls };
   try {
     return await superviseUnder(desk, worker, options, decided);
   } finally {
