@@ -154,6 +154,12 @@ export const CALLS = {
     rotate: unkept(body("POST /api/keys/{id}/rotate")),
     revoke: body("POST /api/keys/{id}/revoke"),
   },
+  tenants: {
+    list: query("GET /api/tenants"),
+    add: unkept(body("POST /api/tenants")),
+    get: alone("GET /api/tenants/{tenant}"),
+    close: body("POST /api/tenants/{tenant}/close"),
+  },
   server: {
     health: alone("GET /api/health"),
     ready: alone("GET /api/ready"),

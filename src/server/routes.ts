@@ -26,6 +26,7 @@ import { referenceRoutes } from "./routes/reference.ts";
 import { seedRoutes } from "./routes/seed.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
 import { ownSessionRoutes } from "./routes/sessions.ts";
+import { tenantRoutes } from "./routes/tenants.ts";
 import { togetherRoutes } from "./routes/together.ts";
 import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
@@ -63,6 +64,7 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...ownSessionRoutes,
     ...peopleRoutes,
     ...keyRoutes,
+    ...tenantRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
     ...libraryRoutes,

@@ -23,6 +23,7 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
   [/^\/api\/people\/\{person\}/, ({ person }) => ({ person })],
   [/^\/api\/policies\/\{name\}$/, ({ policy }) => ({ name: policy })],
   [/^\/api\/sessions\/\{id\}$/, ({ session }) => ({ id: session })],
+  [/^\/api\/tenants\/\{tenant\}/, () => ({ tenant: "acme-and-more" })],
   [
     /^\/api\/workflows\/\{id\}\/checkpoints\/\{checkpoint\}$/,
     ({ workflow }) => ({ id: workflow, checkpoint: "look" }),
@@ -47,6 +48,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
   "POST /api/workflows/{id}/actions": () => ({ tool: "ship", args: {} }),
   "POST /api/keys": () => ({ principal: "agent:example", name: "example", roles: ["executor"] }),
   "POST /api/people": () => ({ person: "person:example", roles: ["auditor"] }),
+  "POST /api/tenants": () => ({ tenant: "example", admin: "person:example" }),
   "POST /api/intents": () => ({ intent_type: "task", to_agent: "agent://doer" }),
 };
 
