@@ -1,5 +1,6 @@
 /** The server put together with a store: the second door, which only `holdpoint serve` and tests go through. */
 import { randomUUID } from "node:crypto";
+import { cardLines } from "./cli/card-lines.ts";
 import { errorText } from "./core/error-text.ts";
 import { HOME } from "./core/tenant/state.ts";
 import { idleClock, wallClock } from "./engine/clock.ts";
@@ -14,6 +15,7 @@ import type { Log } from "./server/log.ts";
 import { createMetrics, type Metrics, type Whose } from "./server/metrics/metrics.ts";
 import { watchJournal } from "./server/metrics/watch-journal.ts";
 import { noticeLine } from "./server/notice-line.ts";
+import type { CardParts } from "./server/routes/card-pages.ts";
 import { allRoutes } from "./server/routes.ts";
 import { type Server, serve } from "./server/serve.ts";
 import type { Settings } from "./server/settings.ts";
@@ -117,6 +119,12 @@ function metricsOf(tenants: Tenants, desk: Desk): Metrics {
   });
 }
 
+/** Commands on a page name this server where its address is known to people. */
+function cardParts(): CardParts {
+  const { publicUrl } = deliverySettings({}, environment);
+  return { render: cardLines, where: publicUrl === null ? "" : ` --server ${publicUrl}` };
+}
+
 async function listen(options: ServeOptions, store: Store, tenants: Tenants, desk: Desk): Promise<Server> {
   const { settings, version, log } = options;
   const metrics = metricsOf(tenants, desk);
@@ -130,7 +138,7 @@ async function listen(options: ServeOptions, store: Store, tenants: Tenants, des
   const condition = { version, ready: async () => void (await store.position()) };
   const hands = { store, clock: wallClock, random };
   return serve({
-    routes: allRoutes({ condition, desk, hands, metrics }),
+    routes: allRoutes({ condition, desk, hands, metrics, cards: cardParts() }),
     endStreams: desk.end,
     tenants,
     authenticate: settings.noAuth ? everybody : byCredential({ store, clock: wallClock }),

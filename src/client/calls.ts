@@ -37,7 +37,7 @@ export const CALLS = {
     complete: body("POST /api/workflows/{id}/complete"),
     fail: body("POST /api/workflows/{id}/fail"),
     compensations: alone("GET /api/workflows/{id}/compensations"),
-    compensate: body("POST /api/workflows/{id}/compensations/{action}/start"),
+    compensate: unkept(body("POST /api/workflows/{id}/compensations/{action}/start")),
     timeline: alone("GET /api/workflows/{id}/timeline"),
     jobs: alone("GET /api/workflows/{id}/jobs"),
     checkpoint: alone("GET /api/workflows/{id}/checkpoints/{checkpoint}"),
@@ -49,7 +49,7 @@ export const CALLS = {
     list: query("GET /api/actions"),
     get: alone("GET /api/actions/{id}"),
     propose: body("POST /api/actions"),
-    start: body("POST /api/actions/{id}/start"),
+    start: unkept(body("POST /api/actions/{id}/start")),
     report: body("POST /api/actions/{id}/outcome"),
     resolve: body("POST /api/effects/{id}/resolve"),
     wait: query("GET /api/actions/{id}/wait"),
@@ -173,6 +173,8 @@ export const CALLS = {
 export const NO_CALL: readonly RouteName[] = [
   "GET /login",
   "GET /docs",
+  "GET /approvals/{id}",
+  "GET /actions/{id}",
   "GET /api/events",
   "GET /api/intents/stream",
 ];

@@ -6,6 +6,7 @@ import { actionRoutes } from "./routes/actions.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
+import { type CardParts, cardPageRoutes } from "./routes/card-pages.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
@@ -36,10 +37,11 @@ export type RouteParts = {
   readonly desk: Desk;
   readonly hands: Hands;
   readonly metrics: Metrics;
+  readonly cards: CardParts;
 };
 
 /** Written without a type: what is known of each is what the client is typed by. */
-function resources({ condition, desk, hands, metrics }: RouteParts) {
+function resources({ condition, desk, hands, metrics, cards }: RouteParts) {
   return [
     ...seedRoutes,
     ...outsideRoutes,
@@ -47,6 +49,7 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...actionRoutes,
     ...approvalRoutes,
     ...togetherRoutes,
+    ...cardPageRoutes(cards),
     ...intentRoutes,
     ...receiptRoutes,
     ...journalRoutes,

@@ -11,6 +11,8 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
   [/^\/api\/actions\/\{id\}\/(start|outcome)$/, ({ permitted }) => ({ id: permitted })],
   [/^\/api\/(actions|receipts|history)\/\{id\}/, ({ action }) => ({ id: action })],
   [/^\/api\/journal\/\{kind\}\/\{id\}$/, ({ action }) => ({ kind: "action", id: action })],
+  [/^\/actions\/\{id\}$/, ({ action }) => ({ id: action })],
+  [/^\/approvals\/\{id\}$/, ({ approval }) => ({ id: approval })],
   [/^\/api\/alerts\/\{id\}/, ({ alert }) => ({ id: alert })],
   [/^\/api\/approvals\/\{id\}/, ({ approval }) => ({ id: approval })],
   [/^\/api\/budgets\/\{name\}$/, ({ budget }) => ({ name: budget })],
