@@ -106,8 +106,9 @@ const MEDIA: { readonly [media in Media]: string } = {
   "text/plain": "Text",
 };
 
-function operationId({ method, path }: Route): string {
-  const words = path.replace(/^\/api\b/, "").split(/[^A-Za-z0-9]+/);
+/** Of a page, other than what is told to programs under the same name. */
+function operationId({ method, path, problem: isPage }: Route): string {
+  const words = [...path.replace(/^\/api\b/, "").split(/[^A-Za-z0-9]+/), isPage === undefined ? "" : "page"];
   return [method.toLowerCase(), ...words.filter((word) => word !== "")].join("_");
 }
 
