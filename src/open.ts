@@ -45,6 +45,8 @@ export type HoldpointOptions = {
   readonly store?: Store;
   /** `existing` refuses to make a new store. */
   readonly mode?: "read-write" | "existing";
+  /** What kind of node this process is in a fleet, and of which version; for people who look at who is there. */
+  readonly node?: { readonly kind: string; readonly version: string };
   /** Called at the places between two commits; for crash tests. */
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
 };
@@ -106,6 +108,7 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
     notify: options.notify ?? noticePrinter(commandHint(options)),
     reach: options.reach ?? (() => undefined),
     process: `${hostname()}/${process.pid}`,
+    ...(options.node === undefined ? {} : { node: options.node }),
     rhythm: RHYTHM,
     seals: true,
   });

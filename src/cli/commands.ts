@@ -48,6 +48,7 @@ import { verify } from "./verify.ts";
 import { views } from "./views.ts";
 import { welcome } from "./welcome.ts";
 import { whoami } from "./whoami.ts";
+import { worker } from "./worker.ts";
 import { workflows } from "./workflows.ts";
 
 export const COMMANDS: readonly Command[] = [
@@ -56,6 +57,7 @@ export const COMMANDS: readonly Command[] = [
   demo,
   run,
   serve,
+  worker,
   approvals,
   workflows,
   alerts,

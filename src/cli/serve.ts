@@ -1,55 +1,17 @@
 /** `holdpoint serve`: the server, until Ctrl-C or SIGTERM. */
-import { existsSync } from "node:fs";
 import { loginAddress } from "../engine/identity/logins.ts";
-import { dataFolder, personHere, shownDatabase } from "../engine/settings.ts";
-import type { ServeOptions, Started } from "../serve.ts";
+import { personHere } from "../engine/settings.ts";
+import type { Started } from "../serve.ts";
 import { firstLogin } from "../server/first-login.ts";
-import { createLog, type Log } from "../server/log.ts";
-import { readSettings, type Settings } from "../server/settings.ts";
+import type { Settings } from "../server/settings.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
-import { loadDefinitions } from "./load-definitions.ts";
-import { version } from "./version.ts";
-
-const SIGNALS = ["SIGINT", "SIGTERM"] as const;
-const environment = (name: string): string | undefined => process.env[name];
-
-/** The first signal, or nobody reads what is printed: a second one ends the process at once. */
-function told(): { readonly signal: Promise<void>; stop(): void } {
-  let resolve: () => void = () => undefined;
-  const signal = new Promise<void>((done) => {
-    resolve = done;
-  });
-  for (const name of SIGNALS) process.once(name, resolve);
-  const stop = () => {
-    for (const name of SIGNALS) process.removeListener(name, resolve);
-  };
-  return { signal, stop };
-}
-
-function placed(settings: Settings): Settings {
-  const { database, data } = settings;
-  return database === undefined
-    ? { ...settings, data: dataFolder(data, environment, process.cwd()) }
-    : settings;
-}
-
-function logOf({ log }: Settings): Log {
-  const form = log ?? (process.stderr.isTTY === true ? "text" : "json");
-  return createLog(form, (text) => void process.stderr.write(text), Date.now);
-}
-
-async function optionsOf(settings: Settings): Promise<ServeOptions> {
-  const { definitions } = settings;
-  const log = logOf(settings);
-  const base = { settings, version: version(), log };
-  return definitions === undefined ? base : { ...base, define: await loadDefinitions(definitions) };
-}
+import { nodeOptions, nodeSettings, shownStore, untilTold } from "./node-process.ts";
 
 type Place = { readonly url: string; readonly login: string | null; readonly settings: Settings };
 
 function printPlace({ terminal, json }: Context, { url, login, settings }: Place): void {
-  const { database, data, noAuth } = settings;
-  const store = database === undefined ? (data ?? "") : shownDatabase(database);
+  const { noAuth } = settings;
+  const store = shownStore(settings);
   if (json) {
     terminal.json({ url, store, noAuth, login });
     return;
@@ -71,11 +33,11 @@ async function loginFor({ url, office }: Started, { noAuth }: Settings): Promise
 }
 
 async function serveUntilTold(context: Context): Promise<number> {
-  const settings = placed(readSettings({ flags: context.values, environment, isFile: existsSync }));
-  const until = told();
+  const settings = nodeSettings(context);
+  const until = untilTold();
   // Only this command needs the web framework, and the others start without it.
   const { startServer } = await import("../serve.ts");
-  const server = await startServer(await optionsOf(settings));
+  const server = await startServer(await nodeOptions(settings));
   try {
     printPlace(context, { url: server.url, login: await loginFor(server, settings), settings });
     await until.signal;
@@ -105,6 +67,7 @@ export const serve: Command = {
       value: "<file>",
       summary: "a module that declares tools and workflows for the server to run",
     },
+    agent: { value: "<name>", summary: "whom it runs them as, the same on every node; server unless set" },
     "allow-host": {
       value: "<name>",
       summary: "another name of this server, such as that of a proxy in front of it",

@@ -6,11 +6,14 @@ import type { NewEvent } from "./event.ts";
 
 const fold = (events: readonly NewEvent[], from: EpochState = epochFold.initial): EpochState =>
   events.reduce((state, event, index) => epochFold.evolve(state, { ...event, at: 1, seq: index + 1 }), from);
-const open = fold(openEpoch("agent:a", "host/1"));
+const FACTS = { agent: "agent:a", process: "host/1", kind: "program", version: null };
+const open = fold(openEpoch(FACTS));
 
 describe("an epoch", () => {
-  test("opens with its agent and process", () => {
-    assert.deepEqual(open, { life: "open", agent: "agent:a", process: "host/1" });
+  test("opens with what its process says of itself", () => {
+    assert.deepEqual(open, { life: "open", openedAt: 1, ...FACTS });
+    const worker = { ...FACTS, kind: "worker", version: "1.2.3" };
+    assert.deepEqual(fold(openEpoch(worker)), { life: "open", openedAt: 1, ...worker });
   });
 
   for (const how of ["closed", "died"] as const) {
@@ -20,7 +23,7 @@ describe("an epoch", () => {
       assert.deepEqual(endEpoch(ended, "closed", "epo_1"), []);
       assert.deepEqual(endEpoch(ended, "died", "epo_3"), []);
       assert.throws(
-        () => fold(openEpoch("agent:a", "host/1"), ended),
+        () => fold(openEpoch(FACTS), ended),
         (error) => isHoldpointError(error, "broken_rule"),
       );
     });

@@ -1,11 +1,12 @@
 /** The options of an instance, checked when it is made and not at the first call. */
 import { HoldpointError } from "../core/errors.ts";
 import { isPrincipal } from "../core/principal.ts";
-import { checkFields } from "./check-call.ts";
+import { checkFields, isPlainObject } from "./check-call.ts";
 
 type Rule = { readonly isRight: (value: unknown) => boolean; readonly what: string };
 
 const isPath = (value: unknown) => typeof value === "string" && value !== "";
+const isText = (value: unknown) => typeof value === "string" && value !== "" && value.length <= 100;
 const isFunction = (value: unknown) => typeof value === "function";
 
 /** Every option there is, and what it has to be when it is given. */
@@ -36,6 +37,11 @@ export const OPTIONS: Readonly<Record<string, Rule>> = {
   policy: {
     isRight: (value) => isPath(value) || (typeof value === "object" && value !== null),
     what: "is a path, or a policy document",
+  },
+  node: {
+    isRight: (value) =>
+      isPlainObject(value) && isText(Reflect.get(value, "kind")) && isText(Reflect.get(value, "version")),
+    what: "is what a process says of itself: { kind, version }",
   },
   notify: { isRight: isFunction, what: "is a function" },
   reach: { isRight: isFunction, what: "is a function" },

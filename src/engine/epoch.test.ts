@@ -39,7 +39,7 @@ function place({ slowMs = 0, lease = true } = {}) {
 describe("a lease", () => {
   test("lets nothing be sent in its last third", async () => {
     const { pass, runtime } = place();
-    const epoch = await beginEpoch(runtime, "1");
+    const epoch = await beginEpoch(runtime, { process: "1" });
     assert.equal(epoch.mayRun(), true);
     pass(LEASE_MS * 0.7);
     assert.equal(epoch.mayRun(), false);
@@ -49,12 +49,12 @@ describe("a lease", () => {
 
   test("counts from before it was asked for, however long the answer took", async () => {
     const { runtime } = place({ slowMs: LEASE_MS * 0.7 });
-    assert.equal((await beginEpoch(runtime, "1")).mayRun(), false);
+    assert.equal((await beginEpoch(runtime, { process: "1" })).mayRun(), false);
   });
 
   test("is not lengthened by a clock that is set back", async () => {
     const { time, pass, runtime } = place();
-    const epoch = await beginEpoch(runtime, "1");
+    const epoch = await beginEpoch(runtime, { process: "1" });
     pass(LEASE_MS * 2);
     time.wall -= 3_600_000;
     assert.equal(epoch.mayRun(), false);
@@ -62,7 +62,7 @@ describe("a lease", () => {
 
   test("is not lengthened by a machine that slept, whose steady clock stood still", async () => {
     const { time, runtime } = place();
-    const epoch = await beginEpoch(runtime, "1");
+    const epoch = await beginEpoch(runtime, { process: "1" });
     time.wall += LEASE_MS;
     assert.equal(epoch.mayRun(), false);
   });
@@ -70,7 +70,7 @@ describe("a lease", () => {
 
 test("a process that ends its epoch sends nothing more, from before the end is written", async () => {
   const { runtime } = place({ lease: false });
-  const epoch = await beginEpoch(runtime, "1");
+  const epoch = await beginEpoch(runtime, { process: "1" });
   const ended = epoch.end();
   assert.equal(epoch.mayRun(), false);
   await ended;

@@ -3,9 +3,10 @@
  *
  * H1. The hold is taken before the epoch is opened, so an open epoch that nobody holds is dead.
  * H2. Nothing is started in the name of an epoch that was lost, although nobody may have ended it. Nothing is sent once the end has begun. With a lease, nothing is sent in its last third: a frozen process that wakes up finds that it may not run.
+ *     It then begins another epoch; what it had begun in the old one is not its own any more.
  * H3. None begins in a tenant that was closed.
  */
-import { endEpoch, openEpoch } from "../core/epoch.ts";
+import { endEpoch, type NodeFacts, openEpoch } from "../core/epoch.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { takePolicy } from "../core/policy-use.ts";
 import { epochStream, policyStream } from "../core/stream.ts";
@@ -17,13 +18,17 @@ import { runCommand } from "./run-command.ts";
 import { type Epoch, freshId, type InForce, type Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock" | "random" | "agent">;
+/** What it says of its process. */
+export type Process = { readonly process: string; readonly node?: Pick<NodeFacts, "kind" | "version"> };
 
-const lapsed = (): HoldpointError =>
+export const lapsed = (): HoldpointError =>
   new HoldpointError("epoch_ended", "This process has lost the lease on its epoch.");
 
 export type OwnEpoch = Epoch & {
   /** Renews a lease; answers false when it was lost. */
   renew(): Promise<boolean>;
+  /** Its lease was lost: for good, and whatever was started in its name is for others to take over. */
+  isLost(): boolean;
   readonly leaseMs: number | null;
   end(): Promise<void>;
 };
@@ -33,10 +38,13 @@ function leaseOf(
   hold: EpochHold,
   clock: Clock,
   asked: () => number,
-): Pick<OwnEpoch, "mayRun" | "renew" | "confirm" | "leaseMs"> {
+): Pick<OwnEpoch, "mayRun" | "renew" | "confirm" | "isLost" | "leaseMs"> {
   const { leaseMs } = hold;
   if (leaseMs === undefined)
-    return { mayRun: () => true, renew: async () => true, confirm: async () => undefined, leaseMs: null };
+    return {
+      ...{ mayRun: () => true, renew: async () => true, confirm: async () => undefined },
+      ...{ isLost: () => false, leaseMs: null },
+    };
   let age = asked;
   let lost = false;
   const renew = async () => {
@@ -53,13 +61,13 @@ function leaseOf(
   const confirm = async () => {
     if (!mayRun() && !(await renew())) throw lapsed();
   };
-  return { mayRun, renew, confirm, leaseMs };
+  return { mayRun, renew, confirm, isLost: () => lost, leaseMs };
 }
 
 /** Says in the same commit which versions of policies it judges by. */
 export async function beginEpoch(
   place: Place,
-  process: string,
+  { process, node = { kind: "program", version: null } }: Process,
   inForce: InForce = new Map(),
 ): Promise<OwnEpoch> {
   const id = freshId(place, "epo");
@@ -72,7 +80,7 @@ export async function beginEpoch(
   const isShut = await runCommand(place, needs, (draft) => {
     if (draft.state(ref).life !== "none") return false;
     if (draft.state(ownStanding(place)).status === "closed") return true;
-    draft.append(ref, openEpoch(place.agent, process));
+    draft.append(ref, openEpoch({ agent: place.agent, process, ...node }));
     for (const { version } of uses) takePolicy(draft, version, { epoch: id, by: place.agent });
     return false;
   });

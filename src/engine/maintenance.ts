@@ -48,15 +48,19 @@ async function sweepOutside(runtime: Runtime): Promise<void> {
   await sweepIntents(runtime);
 }
 
-/** One that was lost is told about: nothing starts here any more. */
-async function keepLease(epoch: OwnEpoch): Promise<void> {
-  if (!(await epoch.renew())) await epoch.confirm();
+/** Where it was lost, another epoch begins. */
+async function keepLease(current: () => Promise<OwnEpoch>): Promise<void> {
+  const own = await current();
+  if (!(await own.renew())) await current();
 }
+
+/** The epoch of the moment, and how long its hold lasts without being renewed. */
+export type Life = { readonly leaseMs: number | null; readonly current: () => Promise<OwnEpoch> };
 
 /** `idle` does not keep the process alive. Resolves when everything has come to rest after closing. */
 export async function maintain(
   runtime: Runtime,
-  epoch: OwnEpoch,
+  { leaseMs, current }: Life,
   idle: Clock,
   { rhythm, seals }: { readonly rhythm: Rhythm; readonly seals: boolean },
 ): Promise<void> {
@@ -67,7 +71,7 @@ export async function maintain(
     repeat(runtime, idle, rhythm.sweepMs, () => sweepOutside(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
-  if (epoch.leaseMs !== null) rounds.push(repeat(runtime, idle, epoch.leaseMs / 3, () => keepLease(epoch)));
+  if (leaseMs !== null) rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
   await Promise.all(rounds);
   await Promise.all([runtime.recovering.rest(), runtime.probing.rest()]);

@@ -10,7 +10,7 @@ import type { ToolRules } from "../core/tool-rules.ts";
 import type { Needs } from "../core/transaction.ts";
 import { loaderOf } from "./load.ts";
 import { runLoading } from "./run-command.ts";
-import { freshId, type Runtime } from "./runtime.ts";
+import { type Epoch, freshId, type Runtime } from "./runtime.ts";
 import { knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
@@ -35,10 +35,22 @@ function separated(rules: ToolRules, { separate }: Runtime): ToolRules {
   return { ...rules, policy: (input) => keepApart(policy(input)) };
 }
 
-export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Executor, "loaded">> {
+/** One that may send. Whoever is alone is not told by anybody that it was lost: what it started would never be sent. */
+async function livingEpoch(runtime: Runtime): Promise<Epoch> {
   const epoch = await runtime.epoch();
-  // Whoever is alone is not told by anybody that it was lost: what it started would never be sent.
-  if (!epoch.mayRun()) await epoch.confirm();
+  if (epoch.mayRun()) return epoch;
+  try {
+    await epoch.confirm();
+    return epoch;
+  } catch (error) {
+    const next = await runtime.epoch();
+    if (next.id === epoch.id) throw error;
+    return next;
+  }
+}
+
+export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Executor, "loaded">> {
+  const epoch = await livingEpoch(runtime);
   return {
     rules: withSecrets(separated(tool.rules, runtime), runtime.secrets),
     epoch: epoch.id,

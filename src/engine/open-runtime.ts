@@ -5,10 +5,11 @@ import type { CompiledPolicy } from "../core/policy/compile.ts";
 import { visible } from "../core/visible.ts";
 import type { Store } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
-import { beginEpoch, type OwnEpoch } from "./epoch.ts";
+import { beginEpoch, lapsed, type OwnEpoch } from "./epoch.ts";
 import { createHistory } from "./history.ts";
 import type { Keyring } from "./keyring.ts";
 import { createLanes } from "./lanes.ts";
+import { createLives } from "./lives.ts";
 import { maintain, type Rhythm } from "./maintenance.ts";
 import type { CrashPoint, Notice, OpenRuntime, Runtime } from "./runtime.ts";
 import { refuseOtherKey, sealTenant } from "./seal.ts";
@@ -41,6 +42,7 @@ export type RuntimeParts = {
   readonly reach: (point: CrashPoint) => void | Promise<void>;
   /** What an epoch says of its process, for people who read the journal. */
   readonly process: string;
+  readonly node?: { readonly kind: string; readonly version: string };
   readonly rhythm: Rhythm;
   readonly seals: boolean;
 };
@@ -116,7 +118,7 @@ async function beginChecked(runtime: Runtime, parts: RuntimeParts): Promise<OwnE
   const { history } = runtime;
   if (parts.seals) await refuseOtherKey(runtime);
   await history.confirm();
-  const own = await beginEpoch(parts, parts.process, runtime.inForce);
+  const own = await beginEpoch(parts, parts, runtime.inForce);
   return { ...own, mayRun: () => history.broken() === undefined && own.mayRun() };
 }
 
@@ -132,13 +134,17 @@ const memory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue"
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { store, tenant, clock, random, environment } = parts;
   const closing = new AbortController();
-  let epoch: Promise<OwnEpoch> | undefined;
-  let upkeep: Promise<void> = Promise.resolve();
+  let upkeep: Promise<void> | undefined;
 
   const notify = (notice: Notice) => tell(parts, notice);
   const lanes = (width: number) =>
     createLanes(width, closing.signal, (error) => notify({ kind: "maintenance_failed", error }));
 
+  const lives = createLives({
+    begin,
+    isOver: () => closing.signal.aborted,
+    lost: () => notify({ kind: "maintenance_failed", error: lapsed() }),
+  });
   const key = async () => parts.keyring().secrets;
   const history = createHistory({ store, tenant, witness: parts.witness });
   const runtime: Runtime = {
@@ -154,34 +160,28 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     probing: lanes(PROBED_AT_ONCE),
     closing: closing.signal,
     // One that could not begin is told of to whoever wanted it.
-    begunEpoch: async () => epoch?.catch(() => undefined),
-    epoch: () => {
-      if (history.broken() !== undefined) return Promise.reject(history.broken());
-      epoch ??= begin().catch((error: unknown) => {
-        epoch = undefined;
-        throw error;
-      });
-      return epoch;
-    },
+    begunEpoch: async () => lives.begun()?.catch(() => undefined),
+    epoch: () => (history.broken() === undefined ? lives.current() : Promise.reject(history.broken())),
   };
 
   async function begin(): Promise<OwnEpoch> {
     const own = await beginChecked(runtime, parts);
-    upkeep = maintain(runtime, own, parts.idle, parts);
+    const life = { leaseMs: own.leaseMs, current: lives.current };
+    upkeep ??= maintain(runtime, life, parts.idle, parts);
     return own;
   }
 
   async function endOwn(): Promise<void> {
-    const isIdle = (await restUpkeep(clock, upkeep)) && (await restPerforming(runtime));
+    const isIdle = (await restUpkeep(clock, upkeep ?? Promise.resolve())) && (await restPerforming(runtime));
     // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
-    if (isIdle && epoch !== undefined) await (await epoch).end();
+    if (isIdle) await (await lives.begun())?.end();
   }
 
   async function close(): Promise<void> {
     closing.abort();
     await allOf([
       endOwn,
-      () => (parts.seals ? sealLast(runtime, epoch !== undefined) : undefined),
+      () => (parts.seals ? sealLast(runtime, lives.begun() !== undefined) : undefined),
       () => runtime.waker.close(),
       () => store.close(),
     ]);

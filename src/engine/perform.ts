@@ -272,7 +272,7 @@ async function attempts(
 ): Promise<LiveAction> {
   const { action } = performed;
   const isLeft = (state: ActionIn<"running">) =>
-    !epoch.mayRun() || runtime.sent.has(attemptName({ action, state }));
+    !epoch.mayRun() || state.effect.epoch !== epoch.id || runtime.sent.has(attemptName({ action, state }));
   for (let tries = 1; ; tries++) {
     const ready =
       readyAtOnce(runtime, performed, tries) ?? (await readied(runtime, { action, epoch: epoch.id, isLeft }));

@@ -30,6 +30,13 @@ export const SETTINGS = {
   },
   policy: { flag: "policy", variables: ["HOLDPOINT_POLICY"], schema: text },
   definitions: { flag: "definitions", variables: ["HOLDPOINT_DEFINITIONS"], schema: text },
+  agent: {
+    flag: "agent",
+    variables: ["HOLDPOINT_AGENT"],
+    schema: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$/, "is not a name"),
+    fallback: "server",
+  },
+  healthPort: { flag: "health-port", variables: ["HOLDPOINT_HEALTH_PORT"], schema: port },
   allowHost: {
     flag: "allow-host",
     variables: ["HOLDPOINT_ALLOW_HOST"],
@@ -62,6 +69,10 @@ export type Settings = {
   readonly database: string | undefined;
   readonly policy: string | undefined;
   readonly definitions: string | undefined;
+  /** Whom what the node runs by itself is done by: the same on all nodes, since a workflow goes on anywhere. */
+  readonly agent: string;
+  /** Where a worker says how it is; it does not listen unless set. */
+  readonly healthPort: number | undefined;
   readonly allowHost: readonly string[];
   readonly noAuth: boolean;
   /** What suits where it is written to, unless set. */

@@ -24,7 +24,10 @@ const ROOMS: readonly Room[] = [
   { room: "views", may: ["core"] },
   { room: "server", may: ["engine", "views", "core types", "core words", "ports"] },
   { room: "client", may: ["core types", "server types"], packages: ["zod"] },
-  { room: "cli", may: ["client", "server", "engine", "core", "index.ts", "serve.ts"] },
+  {
+    room: "cli",
+    may: ["client", "server", "engine", "core", "index.ts", "office.ts", "serve.ts", "work.ts"],
+  },
   { room: "adapters", may: ["engine", "client", "core types"] },
   { room: "testing", may: ["core", "engine", "ports", "stores/memory", "views"] },
 ];
@@ -57,7 +60,14 @@ const WORDS = new Set(
 );
 const COMPOSITION = "src/index.ts";
 /** A second place where parts are put together: the store that has to be asked for. */
-const COMPOSITIONS = new Set([COMPOSITION, "src/open.ts", "src/postgres.ts", "src/serve.ts"]);
+const COMPOSITIONS = new Set([
+  COMPOSITION,
+  "src/open.ts",
+  "src/office.ts",
+  "src/postgres.ts",
+  "src/serve.ts",
+  "src/work.ts",
+]);
 const DOORS = new Set([...COMPOSITIONS, "src/client/client.ts", "src/testing/testing.ts"]);
 
 const CAPS = { file: 400, testFile: 600, function: 60, parameters: 4 };

@@ -1,0 +1,47 @@
+/** What `serve` and `worker` have in common: settings, definitions, and an end when somebody says so. */
+import { existsSync } from "node:fs";
+import { dataFolder, shownDatabase } from "../engine/settings.ts";
+import type { OfficeOptions } from "../office.ts";
+import { createLog, type Log } from "../server/log.ts";
+import { readSettings, type Settings } from "../server/settings.ts";
+import type { Context } from "./command.ts";
+import { loadDefinitions } from "./load-definitions.ts";
+import { version } from "./version.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+const environment = (name: string): string | undefined => process.env[name];
+
+/** The first signal, or nobody reads what is printed: a second one ends the process at once. */
+export function untilTold(): { readonly signal: Promise<void>; stop(): void } {
+  let resolve: () => void = () => undefined;
+  const signal = new Promise<void>((done) => {
+    resolve = done;
+  });
+  for (const name of SIGNALS) process.once(name, resolve);
+  const stop = () => {
+    for (const name of SIGNALS) process.removeListener(name, resolve);
+  };
+  return { signal, stop };
+}
+
+export function nodeSettings({ values }: Context): Settings {
+  const settings = readSettings({ flags: values, environment, isFile: existsSync });
+  const { database, data } = settings;
+  return database === undefined
+    ? { ...settings, data: dataFolder(data, environment, process.cwd()) }
+    : settings;
+}
+
+function logOf({ log }: Settings): Log {
+  const form = log ?? (process.stderr.isTTY === true ? "text" : "json");
+  return createLog(form, (text) => void process.stderr.write(text), Date.now);
+}
+
+export async function nodeOptions(settings: Settings): Promise<OfficeOptions & { settings: Settings }> {
+  const { definitions } = settings;
+  const base = { settings, version: version(), log: logOf(settings) };
+  return definitions === undefined ? base : { ...base, define: await loadDefinitions(definitions) };
+}
+
+export const shownStore = ({ database, data }: Settings): string =>
+  database === undefined ? (data ?? "") : shownDatabase(database);

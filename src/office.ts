@@ -1,0 +1,125 @@
+/** The office of a tenant on this node: an instance with its definitions, kept up, run and told of until it closes. */
+import { errorText } from "./core/error-text.ts";
+import { HOME } from "./core/tenant/state.ts";
+import { idleClock } from "./engine/clock.ts";
+import type { Runtime } from "./engine/runtime.ts";
+import { standingOf } from "./engine/tenant/tenants.ts";
+import { type Holdpoint, holdpoint } from "./index.ts";
+import { insides, openStore } from "./open.ts";
+import type { Log } from "./server/log.ts";
+import { noticeLine } from "./server/notice-line.ts";
+import type { Settings } from "./server/settings.ts";
+import type { Office, Tenants } from "./server/tenants.ts";
+import type { Store } from "./stores/store.ts";
+
+export type OfficeOptions = {
+  readonly settings: Pick<Settings, "data" | "database" | "policy" | "agent">;
+  readonly version: string;
+  readonly log: Log;
+  /** Declares tools and workflows, for every tenant: the node then runs them. */
+  readonly define?: (hp: Holdpoint) => unknown;
+  readonly keyFile?: string;
+};
+
+/** What a process is there for. */
+export type NodeKind = "server" | "worker";
+
+const AGAIN_MS = 10_000;
+const LOOK_MS = 2_000;
+
+/** What fails is told once, and tried again until it succeeds or the office closes. */
+async function insist(runtime: Runtime, log: Log, what: string, act: () => Promise<unknown>): Promise<void> {
+  let told = "";
+  while (!runtime.closing.aborted) {
+    try {
+      await act();
+      return;
+    } catch (error) {
+      const text = errorText(error);
+      if (text !== told) log({ level: "warn", message: what, tenant: runtime.tenant, error: text });
+      told = text;
+      await idleClock.sleep(AGAIN_MS, runtime.closing);
+    }
+  }
+}
+
+/**
+ * Deadlines are announced and effects recovered whether somebody asks or not. A store that was restored is only read until a
+ * person has acknowledged that; then what nobody was told meanwhile is told too.
+ */
+async function keepUp(hp: Holdpoint, runtime: Runtime, log: Log, wake: () => void): Promise<void> {
+  await insist(runtime, log, "no upkeep", runtime.epoch);
+  wake();
+  while (!runtime.closing.aborted) await insist(runtime, log, "no delivery", () => hp.deliver());
+}
+
+export async function openOffice(
+  { settings, version, define, keyFile, log }: OfficeOptions,
+  { store, tenant, kind }: { readonly store: Store; readonly tenant: string; readonly kind: NodeKind },
+): Promise<Office> {
+  const hp = holdpoint({
+    store,
+    tenant,
+    agent: settings.agent,
+    node: { kind, version },
+    notify: (notice) => log(noticeLine(notice, tenant)),
+    ...(settings.policy === undefined ? {} : { policy: settings.policy }),
+    ...(keyFile === undefined ? {} : { keyFile }),
+  });
+  const inside = insides.get(hp);
+  if (inside === undefined) throw new TypeError("an instance without an inside");
+  try {
+    await define?.(hp);
+    const { runtime, dispatcher } = await inside.open();
+    const wake = () => {
+      if (inside.known.size > 0) dispatcher.work();
+    };
+    keepUp(hp, runtime, log, wake).catch(() => undefined);
+    const { endpoints, messages } = hp;
+    return { tenant, runtime, endpoints, messages, wake, close: () => hp.close() };
+  } catch (error) {
+    await hp.close();
+    throw error;
+  }
+}
+
+/** Instances close their store with themselves; this one is shared. */
+const lent = (store: Store): Store => ({ ...store, close: async () => undefined });
+
+export type SharedStore = { readonly store: Store; close(): Promise<void> };
+
+export async function openShared({ data, database }: OfficeOptions["settings"]): Promise<SharedStore> {
+  const opened = await openStore({
+    ...(data === undefined ? {} : { folder: data }),
+    ...(database === undefined ? {} : { database }),
+  });
+  return { store: lent(opened), close: () => opened.close() };
+}
+
+/** Every tenant that is open to work. What is wrong with policy and definitions is thrown. */
+export async function openAll(
+  store: Store,
+  tenants: Pick<Tenants, "of">,
+  known: Set<string> = new Set(),
+): Promise<void> {
+  for (const tenant of new Set([HOME, ...(await store.tenants())])) {
+    if (known.has(tenant)) continue;
+    if ((await standingOf({ store }, tenant)).status === "open") await tenants.of(tenant);
+    known.add(tenant);
+  }
+}
+
+/** Those that other nodes make later, too. */
+export async function keepOpening(
+  store: Store,
+  tenants: Pick<Tenants, "of">,
+  { log, over }: { readonly log: Log; readonly over: AbortSignal },
+): Promise<void> {
+  const known = new Set<string>();
+  while (!over.aborted) {
+    await openAll(store, tenants, known).catch((error: unknown) => {
+      if (!over.aborted) log({ level: "warn", message: "tenants", error: errorText(error) });
+    });
+    await idleClock.sleep(LOOK_MS, over);
+  }
+}
