@@ -17,7 +17,7 @@ export const policyBacktest: Command = {
   details: [
     "Plays the journal again: arguments as proposed, agent, time, and the workflow's history as it stood then. Nothing is written.",
     "First comes what people rejected or changed and the policy would let through without asking.",
-    "The policy is asked alone. Where a tool also has one of its own in code, the stricter of both will count.",
+    "It stands in the place of the document of its name, else of the instance's. Other documents that were asked, as those of supervised runs, are asked beside it, and the stricter counts. What is in code cannot be asked.",
   ],
   onlyHere: "it goes over the whole journal",
   flags: {
