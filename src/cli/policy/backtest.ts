@@ -34,8 +34,8 @@ export const policyBacktest: Command = {
     const limit = countOf(context, "limit", 0) ?? DEFAULT_LIMIT;
     const most = countOf(context, "fail-over", 0);
     const options = { ...sinceOf(context), ...amountOf(context), limit };
-    const policy = loadPolicy(context, word(context));
-    const report = await hp.policies.backtest(policy.document as never, {
+    const { document } = await loadPolicy(context, word(context));
+    const report = await hp.policies.backtest(document, {
       ...options,
       progress: (done, total) =>
         terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),

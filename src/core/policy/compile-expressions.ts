@@ -1,6 +1,7 @@
 /** The conditions, sums and values of a document as functions; what is wrong with them goes to the report. */
 import type { Json } from "../json.ts";
 import { isJsonObject } from "../json.ts";
+import type { RosterState } from "../roster.ts";
 import { visible } from "../visible.ts";
 import { LONGEST_REASON, type PolicyDocument, type Predicate, type ToolPattern } from "./document.ts";
 import { COST_PER_POLICY } from "./expression/cost.ts";
@@ -29,6 +30,8 @@ type Path = PolicyFault["path"];
 export type Workshop = {
   readonly document: PolicyDocument;
   readonly tools: readonly KnownTool[] | null;
+  /** The people that there are, where somebody has said so. */
+  readonly roster?: RosterState;
   readonly report: Report;
   readonly totals: Map<string, Total>;
   /** Totals that something asks for. */
