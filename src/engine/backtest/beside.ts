@@ -34,7 +34,7 @@ export type Panel = {
 };
 
 /** The first is the innermost: as `under-policy.ts` has it when they are in force. */
-function together(documents: readonly Judging[]): Judge {
+export function together(documents: readonly Judging[]): Judge {
   const [first, ...rest] = documents as readonly [Judging, ...Judging[]];
   if (rest.length === 0) return (input, asked) => first.judge(input, asked);
   return (input: PolicyInput, asked: Asked = "call"): Verdict =>
@@ -47,18 +47,33 @@ function together(documents: readonly Judging[]): Judge {
     );
 }
 
-async function keptUnder(place: Place, digest: string): Promise<Judging | undefined> {
+/** Undefined where it is not kept any more. */
+export async function keptDocument(place: Place, digest: string): Promise<PolicyText | undefined> {
   try {
     const { document } = await getPolicy(place, digest);
-    const made = compilePolicy(document as unknown as PolicyText, null);
-    return made.ok ? made.policy : undefined;
+    return document as unknown as PolicyText;
   } catch (error) {
     if (isHoldpointError(error, "unknown_id") || isHoldpointError(error, "body_erased")) return undefined;
     throw error;
   }
 }
 
+async function keptUnder(place: Place, digest: string): Promise<Judging | undefined> {
+  const document = await keptDocument(place, digest);
+  const made = document === undefined ? undefined : compilePolicy(document, null);
+  return made?.ok === true ? made.policy : undefined;
+}
+
 type Names = ReadonlyMap<string, string>;
+
+const isSaid = ({ documents, document }: RecordedReview): boolean =>
+  documents !== undefined || document !== undefined;
+
+/** Digests of the documents that a verdict names. What only may be a document's digest is one if it is kept under that. */
+export function namedIn(review: RecordedReview, names: Names): readonly string[] {
+  const named = documentsNamed(review);
+  return isSaid(review) ? named : named.filter((one) => names.has(one));
+}
 
 function placeFor({ name, digest }: Candidate, digests: readonly string[], names: Names): number {
   const own = digests.indexOf(digest);
@@ -96,16 +111,12 @@ export function panelsOf(place: Place, candidate: Candidate): Panels {
   const known = new Map<string, Panel>();
   let names: Promise<Names> | undefined;
   return (review) => {
-    const named = documentsNamed(review);
-    const isSaid = review.documents !== undefined || review.document !== undefined;
-    const key = `${isSaid} ${named.join(" ")}`;
+    const key = `${isSaid(review)} ${documentsNamed(review).join(" ")}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     names ??= policyNames(place);
     return names.then(async (all) => {
-      // What only may be a document's digest is one if it is kept under that.
-      const digests = isSaid ? named : named.filter((one) => all.has(one));
-      const made = await panelOf(place, candidate, digests, all);
+      const made = await panelOf(place, candidate, namedIn(review, all), all);
       known.set(key, made);
       return made;
     });
