@@ -3,6 +3,7 @@
  * stands apart, under a heading that says whose words they are.
  */
 import type { Receipt } from "../core/action/receipt.ts";
+import { UNSEEN_PREVIEW } from "../core/approval/edit.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import type { EffectClass } from "../core/tool-rules.ts";
@@ -182,7 +183,11 @@ function printEdit(terminal: Terminal, sections: Sections, { approval, full, pol
   }
   if (approval?.editRefused != null) {
     const { by, rule, reason, policy, documents } = approval.editRefused;
-    sections.heading("The last edit was refused", "red");
+    const isAsked = rule === UNSEEN_PREVIEW;
+    sections.heading(
+      isAsked ? "The last edit stood already" : "The last edit was refused",
+      isAsked ? "yellow" : "red",
+    );
     sections.field("by", by);
     if (policy !== undefined)
       sections.field("policy", policyWords({ policy, ...(documents && { documents }) }, policies));

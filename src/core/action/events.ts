@@ -3,7 +3,7 @@ import type { Json } from "../json.ts";
 import type { MoneyJson } from "../money.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
-import type { Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
+import type { LimitBehind, Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
 import type { Via } from "../via.ts";
 import type { Within } from "./within.ts";
 
@@ -46,6 +46,8 @@ export type ReviewFacts = Versions & {
   readonly reason: string;
   /** It was blocked by a limit of the supervised run itself, and by no policy. */
   readonly limitOf?: RunLimitOf;
+  /** A policy blocked it, and a limit of the supervised run would have. */
+  readonly limitBehind?: LimitBehind;
   /** Only of older entries: one of the documents, where code was asked beside it. */
   readonly document?: string;
   /** The highest, where several policies score; absent where none does. */

@@ -84,6 +84,8 @@ export type ApprovalEvent =
         readonly argsDigest: string;
         readonly note: string | null;
         readonly via: string;
+        /** The binding that the editor says they were shown; absent where they name none. */
+        readonly seen?: string;
       }
     >
   | Fact<"approval.edit_refused", EditRefusal>

@@ -38,6 +38,8 @@ export type OpenEdit = {
   readonly argsDigest: string;
   readonly note: string | null;
   readonly via: string;
+  /** The binding that the editor says they were shown. */
+  readonly seen?: string;
 };
 export type Ending = { readonly at: number; readonly by: readonly string[]; readonly reason: string };
 
@@ -71,6 +73,8 @@ export type LiveApproval = ApprovalQuestion & {
   readonly edited: boolean;
   /** Who did so last. */
   readonly editor: string | null;
+  /** Since it was asked, an edit has made the tool show something else. */
+  readonly showsOther: boolean;
   readonly decided: Ending | null;
   readonly ended: Ending | null;
 };
@@ -178,8 +182,17 @@ function revise(
   at: number,
 ): ApprovalState {
   const { by: editor, again, ...question } = body;
-  const { preview: _ofBefore, documents: _askedBefore, ...before } = state;
-  const revised = { ...before, ...question, edit: null, editRefused: null, edited: true, votes: [] };
+  const { preview: shown, documents: _askedBefore, ...before } = state;
+  const showsOther = state.showsOther || shown?.digest !== question.preview?.digest;
+  const revised = {
+    ...before,
+    ...question,
+    edit: null,
+    editRefused: null,
+    edited: true,
+    showsOther,
+    votes: [],
+  };
   if (again === undefined) return { ...revised, editor };
   const asked = { ...state.asked, ...again, at };
   const { approvers: first, decideBy, executeBy } = asked;
@@ -305,6 +318,7 @@ function requested(question: ApprovalQuestion, at: number): ApprovalState {
     editRefused: null,
     edited: false,
     editor: null,
+    showsOther: false,
     decided: null,
     ended: null,
   };
@@ -331,7 +345,7 @@ function known(recorded: RecordedEvent): ApprovalEvent {
 }
 
 export const approvalFold: Fold<ApprovalState> = {
-  version: 5,
+  version: 6,
   initial: { status: "none" },
   evolve(state, recorded) {
     const event = known(recorded);

@@ -107,12 +107,16 @@ function notAsked(approval: LiveApproval, roster: RosterState, by: string): Refu
     : { code: "decision_conflict", reason: `stage ${over} is over, and ${by} is not asked after it` };
 }
 
+/** Wants what another editor has made of it already, as it was shown before that: they are asked about what is shown now. */
+const isUnseen = ({ showsOther, argsDigest }: LiveApproval, { edit }: VoteCommand): boolean =>
+  showsOther && edit !== undefined && digestOf(edit) === argsDigest;
+
 function whyNot(draft: Draft, approval: LiveApproval, command: VoteCommand): Refusal | undefined {
   const roster = draft.state(ROSTER);
   if (!isEligible(approval, roster, command.by)) return notAsked(approval, roster, command.by);
   if (approval.status !== "pending")
     return { code: "decision_conflict", reason: `it is ${approval.status} already` };
-  if (command.binding !== null && command.binding !== approval.binding)
+  if (command.binding !== null && command.binding !== approval.binding && !isUnseen(approval, command))
     return { code: "decision_conflict", reason: "what was decided is not what is asked now" };
   if (approval.votes.some((vote) => vote.by === command.by))
     return { code: "decision_conflict", reason: `${command.by} has decided already` };
@@ -142,7 +146,9 @@ function castVote(draft: Draft, approval: LiveApproval, command: VoteCommand): V
 
 function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load | VoteAnswer {
   const { by, note, via, approval: id } = command;
-  const body = { by, args: draft.keep(args), argsDigest: digestOf(args), note, via };
+  const isNamed = command.binding !== null && command.isAssumed !== true;
+  const seen = isNamed ? { seen: command.binding } : {};
+  const body = { by, args: draft.keep(args), argsDigest: digestOf(args), note, via, ...seen };
   draft.append(approvalStream(id), [{ type: "approval.edited", tv: 1, body }]);
   const { subject } = draft.state(approvalStream(id)) as LiveApproval;
   if (subject !== undefined) {
