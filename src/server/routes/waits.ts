@@ -14,8 +14,7 @@ const query = z.strictObject({ hold_seconds: z.coerce.number().min(0).max(MOST_H
 const description = `At most ${MOST_HELD_SECONDS} seconds. While \`is_over\` is false it goes on: ask again.`;
 const is_over = z.boolean();
 
-export function waitRoutes({ over }: Pick<Desk, "over">) {
-  const hold = ({ hold_seconds }: z.output<typeof query>) => ({ holdMs: hold_seconds * 1_000, signal: over });
+export function waitRoutes({ holds }: Pick<Desk, "holds">) {
   return [
     route({
       method: "GET",
@@ -27,8 +26,15 @@ export function waitRoutes({ over }: Pick<Desk, "over">) {
       params: idParams,
       query,
       answers: { 200: z.object({ is_over, approval: approvalSchema }) },
-      async handle({ runtime, params, query: asked }) {
-        const { isOver, state } = await waitForApproval(runtime, params.id, hold(asked));
+      async handle(asked) {
+        const {
+          runtime,
+          params,
+          query: { hold_seconds },
+        } = asked;
+        const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
+          waitForApproval(runtime, params.id, hold),
+        );
         return ok({ is_over: isOver, approval: await approvalOnWire({ runtime }, state) });
       },
     }),
@@ -42,8 +48,15 @@ export function waitRoutes({ over }: Pick<Desk, "over">) {
       params: idParams,
       query,
       answers: { 200: z.object({ is_over, action: actionSchema }) },
-      async handle({ runtime, params, query: asked }) {
-        const { isOver, state } = await waitForAction(runtime, params.id, hold(asked));
+      async handle(asked) {
+        const {
+          runtime,
+          params,
+          query: { hold_seconds },
+        } = asked;
+        const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
+          waitForAction(runtime, params.id, hold),
+        );
         return ok({ is_over: isOver, action: await actionOnWire(runtime, state) });
       },
     }),
@@ -57,8 +70,15 @@ export function waitRoutes({ over }: Pick<Desk, "over">) {
       params: idParams,
       query,
       answers: { 200: z.object({ is_over, workflow: workflowSchema }) },
-      async handle({ runtime, params, query: asked }) {
-        const { isOver, state } = await waitForWorkflow(runtime, params.id, hold(asked));
+      async handle(asked) {
+        const {
+          runtime,
+          params,
+          query: { hold_seconds },
+        } = asked;
+        const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
+          waitForWorkflow(runtime, params.id, hold),
+        );
         return ok({ is_over: isOver, workflow: workflowOnWire(state, await accountOf(runtime, state)) });
       },
     }),
