@@ -5,9 +5,6 @@
  *     way and leave no entry, so that nobody makes another's stream longer without end.
  * R2. A refusal that decides something, such as that of an edit, is none of these and is always recorded.
  */
-import type { Draft } from "./draft.ts";
-import type { NewEvent } from "./event.ts";
-import type { StreamRef } from "./stream.ts";
 
 /** How many stand in a stream, by whom. */
 export type Refusals = { readonly [by: string]: number };
@@ -16,21 +13,10 @@ export type Refused = { readonly refusals?: Refusals };
 
 export const MOST_REFUSALS = { each: 20, all: 200 } as const;
 
-function hasRoom({ refusals = {} }: Refused, by: string): boolean {
+/** Whether one more of this principal is recorded. */
+export function hasRoom({ refusals = {} }: Refused, by: string): boolean {
   const all = Object.values(refusals).reduce((sum, count) => sum + count, 0);
   return (refusals[by] ?? 0) < MOST_REFUSALS.each && all < MOST_REFUSALS.all;
-}
-
-/** Answers whether there was room for it. */
-export function recordRefusal(
-  draft: Draft,
-  ref: StreamRef,
-  state: Refused,
-  event: NewEvent & { readonly body: { readonly by: string } },
-): boolean {
-  const isRecorded = hasRoom(state, event.body.by);
-  if (isRecorded) draft.append(ref, [event]);
-  return isRecorded;
 }
 
 /** The state with one more. */

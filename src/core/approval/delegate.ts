@@ -7,7 +7,7 @@
  * L4. It comes back only while nobody has decided with it; what was handed on then comes back as well.
  */
 import type { Draft, Need } from "../draft.ts";
-import { recordRefusal } from "../refusals.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import type { RosterState } from "../roster.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { isNeededLater, peopleLeft } from "./count.ts";

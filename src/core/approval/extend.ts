@@ -6,7 +6,7 @@
  * E3. The binding is not touched. It holds the terms as they were asked; how long they were extended is in the journal.
  */
 import type { Draft, Need } from "../draft.ts";
-import { recordRefusal } from "../refusals.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { stageField } from "./deadline.ts";
 import { actOn } from "./end.ts";

@@ -13,7 +13,7 @@ import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { isPerson } from "../principal.ts";
-import { recordRefusal } from "../refusals.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import { intentStream, ROSTER, workflowStream } from "../stream.ts";
 import { type EndEvent, endIntent, lockIntent } from "./end.ts";
 import { type IntentStatus, isOpen, isUntaken, type LiveIntent } from "./state.ts";

@@ -2,7 +2,7 @@
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
-import { recordRefusal } from "../refusals.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import { workflowStream } from "../stream.ts";
 import { type Via, viaField } from "../via.ts";
 import type { Turned } from "./call.ts";

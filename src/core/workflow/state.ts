@@ -261,10 +261,8 @@ function evolveRun(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | un
       return withRefusal(state, event.body.by);
     case "workflow.closed":
       return { ...state, open: [], closing: false };
-    case "workflow.forked": {
-      const { fork, seq } = event.body;
-      return { ...state, forks: [...state.forks, { workflow: fork, seq }] };
-    }
+    case "workflow.forked":
+      return { ...state, forks: [...state.forks, { workflow: event.body.fork, seq: event.body.seq }] };
     default:
       return undefined;
   }

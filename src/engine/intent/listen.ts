@@ -7,10 +7,10 @@
 import { deliver } from "../../core/intent/move.ts";
 import { intentStream } from "../../core/stream.ts";
 import type { ViewRow } from "../../stores/store.ts";
+import type { Hold } from "../hold.ts";
 import { eachRow } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
-import type { Hold } from "../wait-until.ts";
 import { getIntent, type Intent } from "./intents.ts";
 
 export type IntentDelivery = {

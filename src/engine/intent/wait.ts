@@ -12,10 +12,10 @@ import { passIntentTime } from "../../core/intent/end.ts";
 import { isOverdue, type LiveIntent } from "../../core/intent/state.ts";
 import type { Json } from "../../core/json.ts";
 import { approvalStream, intentStream } from "../../core/stream.ts";
+import type { Hold } from "../hold.ts";
 import { readState, readStateAt } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
-import type { Hold } from "../wait-until.ts";
 import type { WaitOptions } from "./check-intent.ts";
 import { loadData, unknownIntent } from "./intents.ts";
 

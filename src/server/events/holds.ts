@@ -6,7 +6,7 @@
  * H3. When the server stops, each is answered as things stand, so that whoever waits goes on elsewhere.
  */
 import { HoldpointError } from "../../core/errors.ts";
-import type { Hold } from "../../engine/wait-until.ts";
+import type { Hold } from "../../engine/hold.ts";
 import type { Asked } from "../route.ts";
 
 export type Holds = {
