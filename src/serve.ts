@@ -113,6 +113,7 @@ function metricsOf(tenants: Tenants, desk: Desk): Metrics {
     inDoubt: (whose) => total(whose, "actions", "in_doubt"),
     pending: (whose) => total(whose, "approvals", "pending"),
     listeners: desk.size,
+    holds: desk.holds.size,
   });
 }
 
@@ -154,7 +155,8 @@ export async function startServer(options: ServeOptions): Promise<Started> {
   const store = lent(opened);
   const tenants = createTenants((tenant) => openOffice(options, store, tenant));
   const failed = (error: unknown) => log({ level: "error", message: "events", error: errorText(error) });
-  const desk = createDesk({ clock: wallClock, most: settings.listeners, failed, ...options.desk });
+  const holds = { each: settings.holds, all: settings.allHolds };
+  const desk = createDesk({ clock: wallClock, most: settings.listeners, holds, failed, ...options.desk });
   try {
     const server = await listen(options, store, tenants, desk);
     const close = async () => {

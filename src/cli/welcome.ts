@@ -63,7 +63,7 @@ function printState(context: Context, { counts, oldest, stopped }: State): void 
   rows(
     context,
     "Waiting for you",
-    oldest.map((item) => [item.id, fit(facts(item), room)] as const),
+    oldest.map((item) => [visible(item.id), fit(facts(item), room)] as const),
   );
   if (pending > oldest.length) terminal.line(`  … ${pending - oldest.length} more: npx holdpoint approvals`);
 }

@@ -3,6 +3,7 @@ import { type DelegateAnswer, type DelegateCommand, delegate } from "../core/app
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
+import { refusalData } from "../core/refusals.ts";
 import { approvalStream, ROSTER } from "../core/stream.ts";
 import { checkVia, cleanReason } from "./approvals.ts";
 import { runCommand } from "./run-command.ts";
@@ -31,7 +32,7 @@ function checkAnswer(id: string, answer: DelegateAnswer): void {
     case "delegate_refused":
       throw new HoldpointError("not_eligible", `The seat in ${id} stays where it is: ${answer.reason}.`, {
         details: { approval: id, status: answer.status },
-        data: "The refused request was recorded; the approval did not change.",
+        data: refusalData("request", answer.isRecorded, "the approval did not change"),
         next: "Ask somebody else to decide, or decide yourself.",
       });
     case "not_possible":

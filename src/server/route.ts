@@ -61,6 +61,8 @@ export type Asked<
   readonly office: Office;
   /** Who the credential is by now, with today's rights; undefined once it does not hold. For answers that take long. */
   readonly whoNow: () => Promise<Who | undefined>;
+  /** Aborts when the connection is gone, or the answer was sent. For answers that take long. */
+  readonly gone: () => AbortSignal;
 };
 
 /** What an answer is that is not JSON. */

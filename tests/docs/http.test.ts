@@ -43,7 +43,9 @@ test("docs/reference/http.md has every route with its scope and what it does, an
 
 test("docs/reference/http.md has every metric, and no other", async () => {
   const none = async () => 0;
-  const text = await createMetrics({ inDoubt: none, pending: none, listeners: () => 0 }).text("all");
+  const text = await createMetrics({ inDoubt: none, pending: none, listeners: () => 0, holds: () => 0 }).text(
+    "all",
+  );
   const coded = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
   const written = rowsOf(section("docs/reference/http.md", "Metrics")).map(([name]) =>
     name?.replaceAll("`", ""),

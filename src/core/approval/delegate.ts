@@ -7,6 +7,7 @@
  * L4. It comes back only while nobody has decided with it; what was handed on then comes back as well.
  */
 import type { Draft, Need } from "../draft.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import type { RosterState } from "../roster.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { isNeededLater, peopleLeft } from "./count.ts";
@@ -26,7 +27,12 @@ export type DelegateCommand = {
 
 export type DelegateAnswer =
   | { readonly kind: "delegated" | "withdrawn" | "same"; readonly status: ApprovalStatus }
-  | { readonly kind: "delegate_refused"; readonly reason: string; readonly status: ApprovalStatus }
+  | {
+      readonly kind: "delegate_refused";
+      readonly reason: string;
+      readonly status: ApprovalStatus;
+      readonly isRecorded: boolean;
+    }
   | { readonly kind: "not_possible"; readonly reason: string; readonly status: ApprovalStatus }
   | { readonly kind: "unknown" };
 
@@ -67,8 +73,10 @@ function whyNot(approval: LiveApproval, roster: RosterState, handing: Handing): 
 function refused(draft: Draft, command: DelegateCommand, reason: string, to: string): DelegateAnswer {
   const { by, via } = command;
   const body = { by, to, reason, via };
-  draft.append(approvalStream(command.approval), [{ type: "approval.delegate_refused", tv: 1, body }]);
-  return { kind: "delegate_refused", reason, status: "pending" };
+  const ref = approvalStream(command.approval);
+  const event = { type: "approval.delegate_refused", tv: 1, body };
+  const isRecorded = recordRefusal(draft, ref, draft.state(ref) as LiveApproval, event);
+  return { kind: "delegate_refused", reason, status: "pending", isRecorded };
 }
 
 function hand(draft: Draft, approval: LiveApproval, command: DelegateCommand, to: string): DelegateAnswer {

@@ -12,6 +12,7 @@
 import { HoldpointError } from "../errors.ts";
 import type { Fold, RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import { type Refused, withRefusal } from "../refusals.ts";
 import { isAmong, type RosterState } from "../roster.ts";
 import { leftOut } from "../verdict.ts";
 import type { ApprovalEvent, ApprovalEventOf, ApprovalQuestion, EditRefusal, VoteBody } from "./events.ts";
@@ -47,37 +48,38 @@ export type Extension = ApprovalEventOf<"approval.extended">["body"] & { readonl
 /** The terms as they were asked, or asked again: what the binding is made of. */
 export type Asked = Pick<ApprovalQuestion, "approvers" | "decideBy" | "executeBy"> & { readonly at: number };
 
-export type LiveApproval = ApprovalQuestion & {
-  readonly status: ApprovalStatus;
-  readonly requestedAt: number;
-  readonly asked: Asked;
-  /** Which of the stages is asked now, from 1 on. */
-  readonly stage: number;
-  /** Stages whose time was up and whose votes count for nothing. */
-  readonly handedOver: readonly number[];
-  readonly extensions: readonly Extension[];
-  /** When the present stage began, or was last given time. */
-  readonly since: number;
-  /** Reminders up to this moment were written, or are not worth it any more. */
-  readonly remindedUpTo: number;
-  /** Stages whose half time has come, and in which more people may decide since. */
-  readonly widened: readonly number[];
-  /** Seats that are handed over now. */
-  readonly delegations: readonly Delegation[];
-  readonly votes: readonly Vote[];
-  /** An edit that no process with the tool at hand has reviewed yet. */
-  readonly edit: OpenEdit | null;
-  /** The latest edit that was refused, so that its author can be told. */
-  readonly editRefused: EditRefusal | null;
-  /** A person changed what was asked. */
-  readonly edited: boolean;
-  /** Who did so last. */
-  readonly editor: string | null;
-  /** Since it was asked, an edit has made the tool show something else. */
-  readonly showsOther: boolean;
-  readonly decided: Ending | null;
-  readonly ended: Ending | null;
-};
+export type LiveApproval = ApprovalQuestion &
+  Refused & {
+    readonly status: ApprovalStatus;
+    readonly requestedAt: number;
+    readonly asked: Asked;
+    /** Which of the stages is asked now, from 1 on. */
+    readonly stage: number;
+    /** Stages whose time was up and whose votes count for nothing. */
+    readonly handedOver: readonly number[];
+    readonly extensions: readonly Extension[];
+    /** When the present stage began, or was last given time. */
+    readonly since: number;
+    /** Reminders up to this moment were written, or are not worth it any more. */
+    readonly remindedUpTo: number;
+    /** Stages whose half time has come, and in which more people may decide since. */
+    readonly widened: readonly number[];
+    /** Seats that are handed over now. */
+    readonly delegations: readonly Delegation[];
+    readonly votes: readonly Vote[];
+    /** An edit that no process with the tool at hand has reviewed yet. */
+    readonly edit: OpenEdit | null;
+    /** The latest edit that was refused, so that its author can be told. */
+    readonly editRefused: EditRefusal | null;
+    /** A person changed what was asked. */
+    readonly edited: boolean;
+    /** Who did so last. */
+    readonly editor: string | null;
+    /** Since it was asked, an edit has made the tool show something else. */
+    readonly showsOther: boolean;
+    readonly decided: Ending | null;
+    readonly ended: Ending | null;
+  };
 export type ApprovalState = { readonly status: "none" } | LiveApproval;
 
 /** People whose approving votes in a stage count for the present binding: distinct, eligible, in good standing. */
@@ -324,12 +326,10 @@ function requested(question: ApprovalQuestion, at: number): ApprovalState {
   };
 }
 
-/** Recorded, and changing nothing. */
-const REFUSALS: readonly string[] = [
-  "approval.vote_refused",
-  "approval.extend_refused",
-  "approval.delegate_refused",
-];
+/** Recorded and counted, and changing nothing else. */
+const REFUSALS = ["approval.vote_refused", "approval.extend_refused", "approval.delegate_refused"] as const;
+type Refusal = ApprovalEventOf<(typeof REFUSALS)[number]>;
+const isRefusal = (event: ApprovalEvent): event is Refusal => REFUSALS.some((type) => type === event.type);
 
 function known(recorded: RecordedEvent): ApprovalEvent {
   const types = ["approval.requested", ...REFUSALS, ...Object.keys(FROM)];
@@ -353,7 +353,7 @@ export const approvalFold: Fold<ApprovalState> = {
       return requested(event.body, recorded.at);
     if (state.status === "none")
       throw new HoldpointError("broken_rule", `"${event.type}" came before the approval was requested.`);
-    if (REFUSALS.includes(event.type)) return state;
+    if (isRefusal(event)) return withRefusal(state, event.body.by);
     if (!FROM[event.type]?.includes(state.status)) {
       throw new HoldpointError(
         "broken_rule",

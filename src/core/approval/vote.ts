@@ -10,6 +10,7 @@ import type { Executor, Load } from "../action/start.ts";
 import { digestOf } from "../digest.ts";
 import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { Json } from "../json.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import type { RosterState } from "../roster.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { tellWorkflow } from "../workflow/tell.ts";
@@ -52,6 +53,7 @@ export type VoteAnswer =
       readonly code: "decision_conflict" | "not_eligible" | "edit_refused";
       readonly reason: string;
       readonly status: ApprovalStatus;
+      readonly isRecorded: boolean;
     }
   | { readonly kind: "unknown" };
 
@@ -63,10 +65,11 @@ function statusNow(draft: Draft, id: string): ApprovalStatus {
 
 function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswer {
   const { by, decision, via } = command;
-  draft.append(approvalStream(command.approval), [
-    { type: "approval.vote_refused", tv: 1, body: { by, decision, via, ...why } },
-  ]);
-  return { kind: "vote_refused", ...why, status: statusNow(draft, command.approval) };
+  const ref = approvalStream(command.approval);
+  const state = draft.state(ref) as LiveApproval;
+  const body = { by, decision, via, ...why };
+  const isRecorded = recordRefusal(draft, ref, state, { type: "approval.vote_refused", tv: 1, body });
+  return { kind: "vote_refused", ...why, status: state.status, isRecorded };
 }
 
 /** The same person decided the same before, on the same terms. */
@@ -168,6 +171,7 @@ function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load |
     kind: "vote_refused",
     code: "edit_refused",
     reason: `${answer.reason} (${answer.rule})`,
+    isRecorded: true,
     status: "pending",
   };
 }

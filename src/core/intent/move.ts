@@ -1,8 +1,9 @@
 /**
  * What the recipient says of an intent, and what else may end it.
  *
- * M1. Only the recipient speaks for it, or a person in good standing; only the sender takes it back, or such a person. What
- *     people are to approve is decided by votes and in no other way.
+ * M1. Only the recipient speaks for it, or, of one that is for a program, a person in good standing; only the sender takes it
+ *     back, or such a person. What people are to approve is decided by votes and in no other way, and of people only its
+ *     sender, a party to the workflow that sent it, or an admin takes it back.
  * M2. Whoever answers has it: what was not said yet of its receipt is recorded first.
  * M3. The first answer stands. The same said again answers the same; anything else is refused and recorded.
  */
@@ -12,7 +13,8 @@ import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { isPerson } from "../principal.ts";
-import { intentStream, ROSTER } from "../stream.ts";
+import { recordRefusal } from "../record-refusal.ts";
+import { intentStream, ROSTER, workflowStream } from "../stream.ts";
 import { type EndEvent, endIntent, lockIntent } from "./end.ts";
 import { type IntentStatus, isOpen, isUntaken, type LiveIntent } from "./state.ts";
 
@@ -25,6 +27,7 @@ export type Moved =
       readonly code: "not_eligible" | "wrong_state";
       readonly status: IntentStatus;
       readonly reason: string;
+      readonly isRecorded: boolean;
     }
   | { readonly kind: "unknown" };
 
@@ -33,10 +36,12 @@ type Fault = { readonly code: "not_eligible" | "wrong_state"; readonly reason: s
 const live = (draft: Draft, id: string): LiveIntent => draft.state(intentStream(id)) as LiveIntent;
 
 function refuse(draft: Draft, { intent, by }: Speaker, asked: string, fault: Fault): Moved {
-  const { status } = live(draft, intent);
+  const ref = intentStream(intent);
+  const state = live(draft, intent);
+  const { status } = state;
   const body = { asked, by, status, reason: fault.reason };
-  draft.append(intentStream(intent), [{ type: "intent.refused", tv: 1, body }]);
-  return { kind: "refused", status, ...fault };
+  const isRecorded = recordRefusal(draft, ref, state, { type: "intent.refused", tv: 1, body });
+  return { kind: "refused", status, ...fault, isRecorded };
 }
 
 function found(draft: Draft, { intent }: Speaker): Need | { readonly kind: "unknown" } | LiveIntent {
@@ -45,9 +50,11 @@ function found(draft: Draft, { intent }: Speaker): Need | { readonly kind: "unkn
   return lockIntent(draft, intent) ?? { kind: "unknown" };
 }
 
+const notTheirs = (by: string): Fault => ({ code: "not_eligible", reason: `it is not for ${by} to say` });
+
 function whyNotBy(draft: Draft, by: string, owner: string): Fault | undefined {
   if (by === owner && !isPerson(by)) return undefined;
-  if (!isPerson(by)) return { code: "not_eligible", reason: `it is not for ${by} to say` };
+  if (!isPerson(by)) return notTheirs(by);
   if (!draft.state(ROSTER).suspended.includes(by)) return undefined;
   return { code: "not_eligible", reason: `${by} is not in good standing` };
 }
@@ -58,6 +65,8 @@ function whyNot(draft: Draft, state: LiveIntent, { by }: Speaker): Fault | undef
     return { code: "wrong_state", reason: `people decide it, by the approval ${state.approval}` };
   const fault = whyNotBy(draft, by, state.to);
   if (fault !== undefined) return fault;
+  // People look after programs, and speak for themselves.
+  if (isPerson(state.to) && by !== state.to) return notTheirs(by);
   return isOpen(state) ? undefined : { code: "wrong_state", reason: `it is ${state.status} already` };
 }
 
@@ -151,16 +160,45 @@ export function withdrawIntent(draft: Draft, { intent, by, reason }: Cancelling)
   return { kind: "done", status: live(draft, intent).status };
 }
 
+/** Where a list of people says who is there for what. */
+function isTheirsToCancel(draft: Draft, { from, within }: LiveIntent, by: string): Need | boolean {
+  const { members } = draft.state(ROSTER);
+  if (members.size === 0 || by === from || members.get(by)?.roles.includes("admin") === true) return true;
+  if (within === null) return false;
+  const ref = workflowStream(within.workflow);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  const flow = draft.state(ref);
+  return flow.status !== "none" && (flow.parties.poster === by || flow.parties.executor === by);
+}
+
+/** What keeps somebody from taking it back. */
+function whyNotCancel(draft: Draft, state: LiveIntent, by: string): Need | Fault | undefined {
+  const fault = whyNotBy(draft, by, state.from);
+  if (fault !== undefined) return fault;
+  if (state.approval !== null && isPerson(by)) {
+    const isTheirs = isTheirsToCancel(draft, state, by);
+    if (typeof isTheirs === "object") return isTheirs;
+    if (!isTheirs) return notTheirs(by);
+  }
+  return isOpen(state) ? undefined : { code: "wrong_state", reason: `it is ${state.status} already` };
+}
+
 export function cancelIntent(draft: Draft, cancelling: Cancelling): Need | Moved {
   const state = found(draft, cancelling);
   if ("kind" in state) return state;
   const { by } = cancelling;
   if (state.end?.status === "cancelled" && state.end.by === by) return { kind: "same", status: "cancelled" };
-  const over: Fault = { code: "wrong_state", reason: `it is ${state.status} already` };
-  const fault = whyNotBy(draft, by, state.from) ?? (isOpen(state) ? undefined : over);
-  if (fault !== undefined) return refuse(draft, cancelling, "cancel", fault);
+  const fault = whyNotCancel(draft, state, by);
+  if (fault !== undefined) return "kind" in fault ? fault : refuse(draft, cancelling, "cancel", fault);
   const moved = withdrawIntent(draft, cancelling);
   return moved.kind === "done" && moved.status !== "cancelled"
-    ? { kind: "refused", code: "wrong_state", status: moved.status, reason: `it is ${moved.status} already` }
+    ? {
+        kind: "refused",
+        code: "wrong_state",
+        status: moved.status,
+        reason: `it is ${moved.status} already`,
+        isRecorded: false,
+      }
     : moved;
 }

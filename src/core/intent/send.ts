@@ -11,8 +11,8 @@ import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { unmeetable } from "../stages.ts";
 import { approvalStream, intentStream, ROSTER } from "../stream.ts";
-import { ANY_ONE_PERSON, type ApproverRule, plainRule } from "../verdict.ts";
-import { approversAt } from "./address.ts";
+import { ANY_ONE_PERSON, type ApproverRule, leftOut, plainRule } from "../verdict.ts";
+import { approversAt, whyNobody } from "./address.ts";
 import type { IntentTerms } from "./events.ts";
 import type { LiveIntent } from "./state.ts";
 
@@ -111,7 +111,12 @@ function sentEvent(draft: Draft, sending: Sending) {
 function putToPeople(draft: Draft, sending: Sending, ask: PeopleAsked): Sent | undefined {
   const approvers = ruleFor(draft, sending, ask);
   const roster = draft.state(ROSTER);
-  const reason = unmeetable({ approvers }, ask.requester, { roster, apart: ask.apart ?? [] });
+  const apart = ask.apart ?? [];
+  const reason =
+    unmeetable({ approvers }, ask.requester, { roster, apart }) ??
+    (approvers.from === null
+      ? undefined
+      : whyNobody(sending.to, roster, leftOut(approvers, ask.requester, apart)));
   if (reason !== undefined) return { kind: "unmeetable", reason };
   const { approval } = ask;
   draft.append(intentStream(sending.intent), [

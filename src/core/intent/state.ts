@@ -8,6 +8,7 @@
 import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import { type Refused, withRefusal } from "../refusals.ts";
 import type { Lineage } from "../workflow/events.ts";
 import { INTENT_EVENTS, type IntentEvent, type IntentTerms } from "./events.ts";
 
@@ -28,18 +29,19 @@ export type IntentEnd = { readonly at: number; readonly by: string } & (
   | { readonly status: "failed" | "timed_out" | "cancelled"; readonly reason: string }
 );
 
-export type LiveIntent = IntentTerms & {
-  readonly status: IntentStatus;
-  readonly sentAt: number;
-  readonly changedAt: number;
-  readonly deliveredAt: number | null;
-  readonly acknowledged: { readonly at: number; readonly by: string } | null;
-  /** What the recipient waits for. */
-  readonly waitsOn: string | null;
-  /** Workflows that wait for it, by operation. */
-  readonly waiters: readonly Lineage[];
-  readonly end: IntentEnd | null;
-};
+export type LiveIntent = IntentTerms &
+  Refused & {
+    readonly status: IntentStatus;
+    readonly sentAt: number;
+    readonly changedAt: number;
+    readonly deliveredAt: number | null;
+    readonly acknowledged: { readonly at: number; readonly by: string } | null;
+    /** What the recipient waits for. */
+    readonly waitsOn: string | null;
+    /** Workflows that wait for it, by operation. */
+    readonly waiters: readonly Lineage[];
+    readonly end: IntentEnd | null;
+  };
 export type IntentState = { readonly status: "none" } | LiveIntent;
 
 const OPEN: readonly IntentStatus[] = ["created", "delivered", "acknowledged", "waiting"];
@@ -130,13 +132,13 @@ function moved(state: LiveIntent, event: IntentEvent, at: number): LiveIntent {
 }
 
 function evolve(state: LiveIntent, event: IntentEvent, { at }: RecordedEvent): LiveIntent {
-  if (event.type === "intent.refused") return state;
+  if (event.type === "intent.refused") return withRefusal(state, event.body.by);
   if (event.type === "intent.awaited") return { ...state, waiters: [...state.waiters, event.body] };
   return moved(state, event, at);
 }
 
 export const intentFold: Fold<IntentState> = {
-  version: 1,
+  version: 2,
   initial: { status: "none" },
   isOver: (state) => state.status !== "none" && !isOpen(state),
   evolve(state, recorded) {

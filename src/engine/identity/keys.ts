@@ -101,6 +101,8 @@ export async function issue(
   };
   const command = { key: id, principal, name, ...tidy, hash, by, lastsMs: forMs, mayGive };
   const answer = await runCommand(hands, { write: [keyStream(id)] }, (draft) => issueKey(draft, command));
+  // Whoever looked for it before it was there found none, and that is kept for a while.
+  forgetCredentials(hands.store);
   if (answer.kind === "not_allowed") throw notAllowed(answer.reason);
   return { key: await getKey(hands, id), text };
 }

@@ -12,6 +12,7 @@ import {
   lifecycleOf,
 } from "../../core/intent/state.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
+import { refusalData } from "../../core/refusals.ts";
 import { intentStream, ROSTER } from "../../core/stream.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import { plainJson } from "../prepare-args.ts";
@@ -58,7 +59,13 @@ export async function liveIntent(place: Place, id: string): Promise<LiveIntent> 
 }
 
 export async function intentOf(place: Place, id: string, state: LiveIntent): Promise<Intent> {
-  const { payloadDigest: _digest, waiters: _waiters, changedAt: _changed, ...rest } = state;
+  const {
+    payloadDigest: _digest,
+    waiters: _waiters,
+    changedAt: _changed,
+    refusals: _refused,
+    ...rest
+  } = state;
   const payload = await loadValue(place, state.payload);
   const end = await loadEnd(place, state);
   return structuredClone({ ...rest, id, lifecycleStatus: lifecycleOf(state.status), payload, end });
@@ -95,7 +102,7 @@ export async function listIntents(place: Place, page: IntentPage = {}): Promise<
 
 function refused(id: string, answer: Extract<Moved, { kind: "refused" }>): HoldpointError {
   return new HoldpointError(answer.code, `Nothing became of it: ${answer.reason} (${id}).`, {
-    data: "The attempt was recorded; the intent stands as it was.",
+    data: refusalData("request", answer.isRecorded, "the intent stands as it was"),
     details: { intent: id, status: answer.status },
   });
 }

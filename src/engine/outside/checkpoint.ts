@@ -3,6 +3,7 @@ import { keptApart } from "../../core/approval/separation.ts";
 import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { refusalData } from "../../core/refusals.ts";
 import { approvalTerms, unmeetable } from "../../core/stages.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
@@ -150,10 +151,16 @@ async function reachOf(
   return { seq, body, artifact, handed, ask };
 }
 
-function otherContent(workflow: string, requestId: string | null, name: string): HoldpointError {
+type Conflict = { readonly name: string; readonly isRecorded: boolean };
+
+function otherContent(
+  workflow: string,
+  requestId: string | null,
+  { name, isRecorded }: Conflict,
+): HoldpointError {
   const what = `The request id "${requestId}" is that of the checkpoint "${name}" in ${workflow}, reached with other content or by another name.`;
   return new HoldpointError("request_conflict", what, {
-    data: "The refused request was recorded; the workflow did not change, and nobody was asked.",
+    data: refusalData("request", isRecorded, "the workflow did not change, and nobody was asked"),
     next: "Use a new request id for another checkpoint or other content.",
     details: { workflow, checkpoint: name },
   });
@@ -177,7 +184,7 @@ async function reach(runtime: Runtime, workflow: string, given: OutsideStand): P
     await runtime.reach("after_checkpoint");
     if (answer.kind === "moved") continue;
     const reached = drivenOr(workflow, agent, "stand at a checkpoint", answer);
-    if (reached.kind === "conflict") throw otherContent(workflow, requestId, reached.name);
+    if (reached.kind === "conflict") throw otherContent(workflow, requestId, reached);
     if (reached.approval === ids.approval && found.ask !== null) {
       const { decideWithinMs } = found.ask;
       const decideBy = decideWithinMs === null ? null : reached.state.changedAt + decideWithinMs;
