@@ -168,11 +168,13 @@ const COMPONENTS = {
   },
 };
 
-export function openApiOf(routes: readonly Route[], version: string): OpenApi {
+/** A route a step: turning all their schemas into JSON Schema takes long. */
+export function* openApiIn(routes: readonly Route[], version: string): Generator<void, OpenApi> {
   const paths: { [path: string]: { [method: string]: Operation } } = {};
   for (const route of routes) {
     const { path } = route;
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+    yield;
   }
   const used = new Set(routes.map(({ tag }) => tag));
   return {
