@@ -38,6 +38,7 @@ import { type Acknowledged, acknowledgeRestore, type Restored, restoredOf } from
 import type { SecretHandle } from "./engine/secrets.ts";
 import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
+import { type Tenants, tenantsOf } from "./engine/tenant/instance.ts";
 import type { Tool } from "./engine/tool.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./engine/workflow/definition.ts";
 import { createDispatcher } from "./engine/workflow/dispatch.ts";
@@ -201,6 +202,8 @@ export type { CrashPoint, Notice } from "./engine/runtime.ts";
 export { type SecretHandle, secret } from "./engine/secrets.ts";
 export type { Suggestions, SuggestOptions } from "./engine/suggest-rules.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
+export type { Tenants } from "./engine/tenant/instance.ts";
+export type { MadeTenant, NewTenant, Tenant, TenantList, TenantPage } from "./engine/tenant/tenants.ts";
 export type { PreviewContext, ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
@@ -255,6 +258,8 @@ export type Holdpoint = Verbs & {
   readonly budgets: Budgets;
   readonly people: People;
   readonly keys: Keys;
+  /** The tenants of the store. */
+  readonly tenants: Tenants;
   readonly grants: Grants;
   /** What one agent asks of another, or of people, and waits for. */
   readonly intents: Intents;
@@ -348,6 +353,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     budgets: budgetsOf(opening),
     people: peopleOf(opening),
     keys: keysOf(opening),
+    tenants: tenantsOf(opening),
     grants: grantsOf(opening),
     intents: intentsOf(opening),
     policies: policiesOf(opening),

@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { HoldpointError } from "./core/errors.ts";
 import { FOLDS } from "./core/streams.ts";
+import { HOME } from "./core/tenant/state.ts";
 import { idleClock, wallClock } from "./engine/clock.ts";
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
@@ -83,7 +84,7 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
   let known: Keyring | undefined;
   const runtime = openRuntime({
     store,
-    tenant: options.tenant ?? "default",
+    tenant: options.tenant ?? HOME,
     agent,
     requester: [agent, ...(options.actsFor ?? [])],
     separate: options.separationOfDuties === true,

@@ -1,9 +1,12 @@
 /** The server put together with a store: the second door, which only `holdpoint serve` and tests go through. */
 import { randomUUID } from "node:crypto";
+import { cardLines } from "./cli/card-lines.ts";
 import { errorText } from "./core/error-text.ts";
+import { HOME } from "./core/tenant/state.ts";
 import { idleClock, wallClock } from "./engine/clock.ts";
 import { deliverySettings } from "./engine/message/settings.ts";
 import type { Runtime } from "./engine/runtime.ts";
+import { standingOf } from "./engine/tenant/tenants.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
 import { environment, insides, openStore, random } from "./open.ts";
 import { byCredential, everybody } from "./server/authenticate.ts";
@@ -12,6 +15,7 @@ import type { Log } from "./server/log.ts";
 import { createMetrics, type Metrics, type Whose } from "./server/metrics/metrics.ts";
 import { watchJournal } from "./server/metrics/watch-journal.ts";
 import { noticeLine } from "./server/notice-line.ts";
+import type { CardParts } from "./server/routes/card-pages.ts";
 import { allRoutes } from "./server/routes.ts";
 import { type Server, serve } from "./server/serve.ts";
 import type { Settings } from "./server/settings.ts";
@@ -31,7 +35,6 @@ export type ServeOptions = {
 
 export type Started = Server & { office(tenant?: string): Promise<Office> };
 
-const OWN = "default";
 const AGAIN_MS = 10_000;
 
 /** Instances close their store with themselves; this one is shared. */
@@ -117,6 +120,12 @@ function metricsOf(tenants: Tenants, desk: Desk): Metrics {
   });
 }
 
+/** Commands on a page name this server where its address is known to people. */
+function cardParts(): CardParts {
+  const { publicUrl } = deliverySettings({}, environment);
+  return { render: cardLines, where: publicUrl === null ? "" : ` --server ${publicUrl}` };
+}
+
 async function listen(options: ServeOptions, store: Store, tenants: Tenants, desk: Desk): Promise<Server> {
   const { settings, version, log } = options;
   const metrics = metricsOf(tenants, desk);
@@ -125,11 +134,12 @@ async function listen(options: ServeOptions, store: Store, tenants: Tenants, des
     watchJournal(office.runtime, desk.hubOf(office), { tally: metrics.of(office.tenant), log, failed }),
   );
   // Whatever is wrong with policy and definitions is said before anybody is listened to.
-  for (const tenant of new Set([OWN, ...(await store.tenants())])) await tenants.of(tenant);
+  for (const tenant of new Set([HOME, ...(await store.tenants())]))
+    if ((await standingOf({ store }, tenant)).status === "open") await tenants.of(tenant);
   const condition = { version, ready: async () => void (await store.position()) };
   const hands = { store, clock: wallClock, random };
   return serve({
-    routes: allRoutes({ condition, desk, hands, metrics }),
+    routes: allRoutes({ condition, desk, hands, metrics, cards: cardParts() }),
     endStreams: desk.end,
     tenants,
     authenticate: settings.noAuth ? everybody : byCredential({ store, clock: wallClock }),
@@ -163,7 +173,7 @@ export async function startServer(options: ServeOptions): Promise<Started> {
       await server.close();
       await opened.close();
     };
-    return { ...server, close, office: (tenant = OWN) => tenants.of(tenant) };
+    return { ...server, close, office: (tenant = HOME) => tenants.of(tenant) };
   } catch (error) {
     desk.end();
     await tenants.close();

@@ -1,4 +1,4 @@
-/** The cards of the terminal as lines of plain text, for mails: the same words, in full, and without commands to type. */
+/** The cards of the terminal as lines of plain text, for mails and pages: the same words, in full; commands to type only where they are wanted. */
 import type { Shown } from "../engine/message/shown.ts";
 import { printCard } from "./card.ts";
 import { printCheckpoint } from "./checkpoint-card.ts";
@@ -26,10 +26,10 @@ function paper(lines: string[]): Terminal {
   };
 }
 
-export function cardLines(shown: Shown, now: number): readonly string[] {
+export function cardLines(shown: Shown, now: number, where?: string): readonly string[] {
   const lines: string[] = [];
   const terminal = paper(lines);
-  const how = { now, full: true, where: null } as const;
+  const how = { now, full: true, where: where ?? null } as const;
   switch (shown.kind) {
     case "action":
       printCard(terminal, { ...shown, ...how });

@@ -42,6 +42,8 @@ export type Command = {
   readonly onlyHere?: string;
   /** Is for no store at all, here or elsewhere. */
   readonly placeless?: true;
+  /** Is for every tenant of a store, or for none. */
+  readonly tenantless?: true;
   run(context: Context): Promise<number>;
 };
 
@@ -59,6 +61,10 @@ export const COMMON_FLAGS: Flags = {
   server: {
     value: "<url>",
     summary: "a server instead of a store of this machine; else HOLDPOINT_SERVER, else what `login` keeps",
+  },
+  tenant: {
+    value: "<name>",
+    summary: "another tenant of that store than the home tenant; at a server the credential says which",
   },
   json: { summary: "JSON for programs: one document, or one line each for lists" },
   help: { summary: "what the command does, and its flags" },

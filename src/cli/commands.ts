@@ -43,6 +43,7 @@ import { seal } from "./seal.ts";
 import { serve } from "./serve.ts";
 import { show } from "./show.ts";
 import { stop } from "./stop.ts";
+import { tenants } from "./tenants.ts";
 import { verify } from "./verify.ts";
 import { views } from "./views.ts";
 import { welcome } from "./welcome.ts";
@@ -95,6 +96,7 @@ export const COMMANDS: readonly Command[] = [
   views,
   people,
   keys,
+  tenants,
   loginLink,
   login,
   logout,

@@ -215,6 +215,7 @@ export const demo: Command = {
     ...REFUND_FLAGS,
   },
   storeless: true,
+  tenantless: true,
   async run(context) {
     if (word(context) === "refund") return playRefund(context);
     checkOwnFlags(context);

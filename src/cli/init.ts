@@ -80,6 +80,7 @@ export const init: Command = {
   onlyHere: "it makes a project in this folder",
   flags: {},
   storeless: true,
+  tenantless: true,
   async run({ terminal, json, words }) {
     const name = word({ words });
     checkName(name);

@@ -142,7 +142,8 @@ export const keys: Command = {
     },
     for: {
       value: "<span>",
-      summary: "issue and rotate: how long it lasts, such as 90d; until revoked unless set",
+      summary:
+        "issue and rotate: how long it lasts, such as 90d; until revoked, or as long as the old one, unless set",
     },
     overlap: {
       value: "<span>",

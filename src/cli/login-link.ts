@@ -6,10 +6,10 @@ import { personOf } from "./people.ts";
 import { spanOf } from "./span-of.ts";
 import { moment } from "./times.ts";
 
-const SERVER = "http://127.0.0.1:8000";
+export const SERVER = "http://127.0.0.1:8000";
 
 /** At a distance it is the server that is asked. */
-function serverOf(given: string | undefined, place: string): string {
+export function serverOf(given: string | undefined, place: string): string {
   const text = given ?? (/^https?:\/\//.test(place) ? place : SERVER);
   const isAddress = URL.canParse(text) && /^https?:\/\//.test(text) && !/[?#\s]/.test(text);
   if (isAddress) return text;

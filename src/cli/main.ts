@@ -2,7 +2,7 @@
 import { isHoldpointError } from "../core/errors.ts";
 import { personHere } from "../engine/settings.ts";
 import type { Command, Context } from "./command.ts";
-import { EXIT, isOn } from "./command.ts";
+import { EXIT, flag, isOn } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { CommandError, fileError, tell } from "./failure.ts";
 import { printFamily, printHelp, printOverview } from "./help.ts";
@@ -27,7 +27,10 @@ function noStore(place: StorePlace, cause?: unknown): CommandError {
 const isAbsent = (error: unknown): boolean => isHoldpointError(error) && error.details["absent"] === true;
 
 async function runOn(store: StorePlace, { command }: Run, context: Context): Promise<number> {
+  const tenant = flag(context, "tenant");
   try {
+    // One that is not there would be begun by whatever is written in it.
+    if (tenant !== undefined && context.hasStore) await context.hp.tenants.get(tenant);
     return await command.run(context);
   } catch (error) {
     if (!isAbsent(error)) throw error;
@@ -57,8 +60,22 @@ async function runThere(terminal: Terminal, line: Run, server: string): Promise<
   }
 }
 
+/** A flag that would count for nothing is refused. */
+function checkTenant({ command, values }: Run, server: string | undefined): void {
+  if (!values.has("tenant")) return;
+  if (command.placeless === true || command.tenantless === true)
+    throw new CommandError("usage", `--tenant does not go with "${command.name}".`, "Leave it out.");
+  if (server !== undefined)
+    throw new CommandError(
+      "usage",
+      "--tenant does not go with a server: the credential says which tenant it is of.",
+      `Leave it out, or log in with a link or key of that tenant: holdpoint login --server ${server}`,
+    );
+}
+
 async function run(terminal: Terminal, line: Run): Promise<number> {
   const server = serverFor(line.command, line.values);
+  checkTenant(line, server);
   return server === undefined ? runHere(terminal, line) : runThere(terminal, line, server);
 }
 

@@ -29,7 +29,9 @@ function unreadable(folder: string, cause: unknown): HoldpointError {
 }
 
 export type StorePlace = {
-  readonly where: { readonly folder: string } | { readonly database: string };
+  readonly where: ({ readonly folder: string } | { readonly database: string }) & {
+    readonly tenant?: string;
+  };
   readonly shown: string;
   /** Whether a server has one is found out when it is opened. */
   readonly hasStore: boolean;
@@ -40,10 +42,13 @@ export function placeOf(values: Values): StorePlace {
   const typed = { folder: values.get("data")?.at(-1), database: values.get("database")?.at(-1) };
   if (typed.folder !== undefined && typed.database !== undefined)
     throw new CommandError("usage", "--data and --database exclude each other.", "Leave one out.");
+  const tenant = values.get("tenant")?.at(-1);
+  const of = tenant === undefined ? {} : { tenant };
   const database = databaseUrl(typed, (name) => process.env[name]);
-  if (database !== undefined) return { where: { database }, shown: shownDatabase(database), hasStore: true };
+  if (database !== undefined)
+    return { where: { database, ...of }, shown: shownDatabase(database), hasStore: true };
   const folder = folderOf(typed.folder);
-  return { where: { folder }, shown: folder, hasStore: hasStore(folder) };
+  return { where: { folder, ...of }, shown: folder, hasStore: hasStore(folder) };
 }
 
 export function openStore({ where }: StorePlace): Holdpoint {

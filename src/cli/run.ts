@@ -12,7 +12,7 @@ import { type Holdpoint, type HoldpointError, holdpoint, isHoldpointError, type 
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { type Loaded, loadWorkflow } from "./load-workflow.ts";
-import { placeOf } from "./open-store.ts";
+import { placeOf, type StorePlace } from "./open-store.ts";
 import { findProject, PROJECT_FILE } from "./project.ts";
 import { createProgress } from "./run-progress.ts";
 import { quoted } from "./where-flags.ts";
@@ -21,7 +21,7 @@ const MICROS = 1_000_000;
 
 type Asked = {
   readonly file: string;
-  readonly store: { readonly folder: string } | { readonly database: string };
+  readonly store: StorePlace["where"];
   readonly input: Json;
   readonly requestId: string;
   /** In micros of USD. */
@@ -44,7 +44,7 @@ function fileOf(context: Context): { readonly file: string; readonly from: strin
 function storeOf(context: Context, from: string): Asked["store"] {
   const { where } = placeOf(context.values);
   if ("database" in where || context.values.has("data")) return where;
-  return { folder: dataFolder(undefined, (name) => process.env[name], from) };
+  return { ...where, folder: dataFolder(undefined, (name) => process.env[name], from) };
 }
 
 function budgetOf(context: Context): bigint | null {
@@ -86,7 +86,7 @@ function flagsOf(context: Context, names: readonly string[]): string {
 
 function againText(context: Context, { requestId }: Asked): string {
   const named = word(context) === "" ? "" : ` ${quoted(relative(process.cwd(), resolve(word(context))))}`;
-  const rest = flagsOf(context, ["input", "data", "database"]);
+  const rest = flagsOf(context, ["input", "data", "database", "tenant"]);
   return `npx holdpoint run${named} --request-id ${quoted(requestId)}${rest}`;
 }
 

@@ -114,5 +114,6 @@ export const serve: Command = {
     log: { value: "<form>", summary: "json, text or off; text on a terminal, json elsewhere" },
   },
   storeless: true,
+  tenantless: true,
   run: serveUntilTold,
 };

@@ -6,6 +6,11 @@ export const quoted = (text: string): string =>
 
 /** Nothing where the environment or the folder says it. An address may hold a password, and is not repeated. */
 export function whereFlags(context: Pick<Context, "values">): string {
+  const tenant = flag(context, "tenant");
+  return `${storeFlags(context)}${tenant === undefined ? "" : ` --tenant ${quoted(tenant)}`}`;
+}
+
+function storeFlags(context: Pick<Context, "values">): string {
   const server = flag(context, "server");
   if (server !== undefined) return ` --server ${quoted(server)}`;
   const folder = flag(context, "data");

@@ -161,6 +161,12 @@ export const CALLS = {
     rotate: unkept(body("POST /api/keys/{id}/rotate")),
     revoke: body("POST /api/keys/{id}/revoke"),
   },
+  tenants: {
+    list: query("GET /api/tenants"),
+    add: unkept(body("POST /api/tenants")),
+    get: alone("GET /api/tenants/{tenant}"),
+    close: body("POST /api/tenants/{tenant}/close"),
+  },
   server: {
     health: alone("GET /api/health"),
     ready: alone("GET /api/ready"),
@@ -174,6 +180,8 @@ export const CALLS = {
 export const NO_CALL: readonly RouteName[] = [
   "GET /login",
   "GET /docs",
+  "GET /approvals/{id}",
+  "GET /actions/{id}",
   "GET /api/events",
   "GET /api/intents/stream",
 ];

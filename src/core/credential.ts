@@ -5,6 +5,7 @@
  *     it since they were added.
  * W2. What a person may do comes from the roster as it stands now, never from the time the credential was made.
  * W3. Sessions and login links from before a restore are worth nothing: they may have been ended since the backup.
+ * W4. In a tenant that was closed no credential is worth anything.
  */
 import type { LiveKey } from "./key/state.ts";
 import { checkKey, type KeyFault, type KeyState } from "./key/state.ts";
@@ -13,6 +14,7 @@ import type { StoreState } from "./restore.ts";
 import type { Role, RosterState } from "./roster.ts";
 import { type Scope, scopesOf } from "./scopes.ts";
 import { checkSession, type SessionFault, type SessionState } from "./session/state.ts";
+import type { TenantState } from "./tenant/state.ts";
 
 export type StandingFault = "removed" | "suspended";
 
@@ -35,50 +37,55 @@ export type Holder = {
   readonly roles: readonly Role[];
   readonly scopes: readonly Scope[];
 };
-export type Fault = KeyFault | SessionFault | StandingFault | "restored";
+export type Fault = KeyFault | SessionFault | StandingFault | "restored" | "closed";
 export type Refused = { readonly refused: Fault };
 
-function holderIn(roster: RosterState, { principal, roles, scopes }: Omit<LiveKey, "status">): Holder {
+function holderIn(
+  { roster, tenant }: KeySeen,
+  { principal, roles, scopes }: Omit<LiveKey, "status">,
+): Holder {
   const now = isPerson(principal) ? (roster.members.get(principal)?.roles ?? []) : roles;
-  return { principal, roles: now, scopes: scopesOf({ principal, roles: now }, scopes) };
+  return { principal, roles: now, scopes: scopesOf({ tenant, principal, roles: now }, scopes) };
 }
 
-export type KeySeen = { readonly key: KeyState; readonly roster: RosterState };
+/** The tenant that the credential names, and how that stands. */
+type TenantSeen = { readonly tenant: string; readonly standing: TenantState };
+export type KeySeen = TenantSeen & { readonly key: KeyState; readonly roster: RosterState };
 
 export function holderOfKey(seen: KeySeen, hash: string, now: number): Holder | Refused {
   return holdersOfKey(seen)(hash, now);
 }
 
 /** The same for one that is shown again and again: whether it counts is looked at every time, what it brings once. */
-export function holdersOfKey({ key, roster }: KeySeen): (hash: string, now: number) => Holder | Refused {
+export function holdersOfKey(seen: KeySeen): (hash: string, now: number) => Holder | Refused {
+  const { key, roster } = seen;
   let holder: Holder | undefined;
   return (hash, now) => {
     const fault = checkKey(key, hash, now);
     if (fault !== undefined || key.status === "none") return { refused: fault ?? "unknown" };
+    if (seen.standing.status === "closed") return { refused: "closed" };
     const standing = isPerson(key.principal) ? standingFault(roster, key.principal, key.issuedAt) : undefined;
     if (standing !== undefined) return { refused: standing };
-    holder ??= holderIn(roster, key);
+    holder ??= holderIn(seen, key);
     return holder;
   };
 }
 
-export type SessionSeen = {
+export type SessionSeen = TenantSeen & {
   readonly session: SessionState;
   readonly roster: RosterState;
   readonly history: StoreState;
 };
 
-export function holderOfSession(
-  { session, roster, history }: SessionSeen,
-  hash: string,
-  now: number,
-): Holder | Refused {
+export function holderOfSession(seen: SessionSeen, hash: string, now: number): Holder | Refused {
+  const { session, roster, history, tenant } = seen;
   const fault = checkSession(session, hash, now);
   if (fault !== undefined || session.status === "none") return { refused: fault ?? "unknown" };
+  if (seen.standing.status === "closed") return { refused: "closed" };
   if (isFromBefore(history, session.begunAt)) return { refused: "restored" };
   const { person, begunAt } = session;
   const standing = standingFault(roster, person, begunAt);
   if (standing !== undefined) return { refused: standing };
   const roles = roster.members.get(person)?.roles ?? [];
-  return { principal: person, roles, scopes: scopesOf({ principal: person, roles }, null) };
+  return { principal: person, roles, scopes: scopesOf({ tenant, principal: person, roles }, null) };
 }

@@ -169,6 +169,12 @@ export const ERROR_CODES = {
     data: NOTHING,
     next: "Look at the current state with `holdpoint show`.",
   },
+  tenant_closed: {
+    status: 409,
+    retryable: false,
+    data: NOTHING,
+    next: "Work in another tenant; what this one holds can still be read and verified.",
+  },
   not_in_doubt: {
     status: 409,
     retryable: false,

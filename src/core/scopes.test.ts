@@ -2,33 +2,52 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ROLES } from "./roster.ts";
 import { isRole, isScope, ROLE_SCOPES, SCOPES, scopesOf } from "./scopes.ts";
+import { HOME } from "./tenant/state.ts";
 
 const OF_PEOPLE = ["approvals:decide", "effects:resolve", "grants:write", "switch:write"] as const;
-const TAKES_OVER = ["keys:write", "people:write", "policies:write", "budgets:write"] as const;
+const TAKES_OVER = [
+  "keys:write",
+  "people:write",
+  "policies:write",
+  "budgets:write",
+  "tenants:manage",
+] as const;
 
 describe("scopes", () => {
   test("an agent or a service never has one that decides for people, whatever its roles", () => {
     for (const principal of ["agent:mailer", "service:billing"]) {
-      const scopes = scopesOf({ principal, roles: ROLES }, null);
+      const scopes = scopesOf({ tenant: HOME, principal, roles: ROLES }, null);
       for (const scope of [...OF_PEOPLE, ...TAKES_OVER]) assert.ok(!scopes.includes(scope), scope);
       assert.ok(scopes.includes("actions:propose"));
     }
   });
 
   test("a person with every role, and an admin, have all", () => {
-    assert.deepEqual(scopesOf({ principal: "person:ann", roles: ROLES }, null), SCOPES);
-    assert.deepEqual(scopesOf({ principal: "person:ann", roles: ["admin"] }, null), SCOPES);
+    assert.deepEqual(scopesOf({ tenant: HOME, principal: "person:ann", roles: ROLES }, null), SCOPES);
+    assert.deepEqual(scopesOf({ tenant: HOME, principal: "person:ann", roles: ["admin"] }, null), SCOPES);
+  });
+
+  test("an admin of another tenant has nothing to say about tenants", () => {
+    const elsewhere = scopesOf({ tenant: "acme", principal: "person:ann", roles: ROLES }, null);
+    assert.deepEqual(
+      elsewhere,
+      SCOPES.filter((scope) => scope !== "tenants:manage"),
+    );
+    assert.deepEqual(
+      scopesOf({ tenant: "acme", principal: "person:ann", roles: ROLES }, ["tenants:manage"]),
+      [],
+    );
   });
 
   test("nobody without a role has any", () => {
-    assert.deepEqual(scopesOf({ principal: "person:ann", roles: [] }, null), []);
-    assert.deepEqual(scopesOf({ principal: "person:ann", roles: [] }, SCOPES), []);
+    assert.deepEqual(scopesOf({ tenant: HOME, principal: "person:ann", roles: [] }, null), []);
+    assert.deepEqual(scopesOf({ tenant: HOME, principal: "person:ann", roles: [] }, SCOPES), []);
   });
 
   test("narrowing takes away and never adds", () => {
     for (const role of ROLES)
       for (const scope of SCOPES) {
-        const narrowed = scopesOf({ principal: "person:ann", roles: [role] }, [scope]);
+        const narrowed = scopesOf({ tenant: HOME, principal: "person:ann", roles: [role] }, [scope]);
         assert.deepEqual(narrowed, ROLE_SCOPES[role].includes(scope) ? [scope] : []);
       }
   });
@@ -49,6 +68,7 @@ describe("scopes", () => {
     assert.equal(having("workflows:write"), "admin poster supervisor");
     assert.equal(having("keys:write"), "admin");
     assert.equal(having("people:write"), "admin");
+    assert.equal(having("tenants:manage"), "admin");
   });
 
   test("a word that is not in the list is none", () => {

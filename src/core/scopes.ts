@@ -4,9 +4,11 @@
  * Z1. Scopes by which people are decided for, or the rules changed by which anything is decided, are a person's: no agent or
  *     service has one, whatever its roles say.
  * Z2. Narrowing only takes away.
+ * Z3. Scopes about the tenants of an instance are of its home tenant: an admin of any other has none.
  */
 import { isPerson } from "./principal.ts";
 import { ROLES, type Role } from "./roster.ts";
+import { HOME } from "./tenant/state.ts";
 
 export const SCOPES = [
   "workflows:read",
@@ -38,6 +40,7 @@ export const SCOPES = [
   "keys:write",
   "endpoints:read",
   "endpoints:write",
+  "tenants:manage",
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -52,7 +55,10 @@ const OF_PEOPLE: ReadonlySet<Scope> = new Set<Scope>([
   "alerts:acknowledge",
   "people:write",
   "keys:write",
+  "tenants:manage",
 ]);
+
+const OF_HOME: ReadonlySet<Scope> = new Set<Scope>(["tenants:manage"]);
 
 const isReading = (scope: Scope): boolean => scope.endsWith(":read");
 const READING = SCOPES.filter(isReading);
@@ -97,11 +103,15 @@ export function isRole(value: unknown): value is Role {
   return ROLES.includes(value as Role);
 }
 
-export type Bearer = { readonly principal: string; readonly roles: readonly Role[] };
+export type Bearer = {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly roles: readonly Role[];
+};
 
 /** In the order of the list. `narrowedTo` is null where a credential has all that its roles bring. */
 export function scopesOf(
-  { principal, roles }: Bearer,
+  { tenant, principal, roles }: Bearer,
   narrowedTo: readonly Scope[] | null,
 ): readonly Scope[] {
   const brought = new Set(roles.flatMap((role) => ROLE_SCOPES[role]));
@@ -109,6 +119,7 @@ export function scopesOf(
     (scope) =>
       brought.has(scope) &&
       (isPerson(principal) || !OF_PEOPLE.has(scope)) &&
+      (tenant === HOME || !OF_HOME.has(scope)) &&
       (narrowedTo === null || narrowedTo.includes(scope)),
   );
 }

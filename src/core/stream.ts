@@ -22,6 +22,7 @@ export const STREAM_KINDS = [
   "session",
   "store",
   "switch",
+  "tenant",
   "workflow",
 ] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
@@ -55,6 +56,7 @@ export const monitorStream = (name: string): StreamRef<"monitor"> => ({ kind: "m
 export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
 export const sessionStream = (id: string): StreamRef<"session"> => ({ kind: "session", id });
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
+export const tenantStream = (name: string): StreamRef<"tenant"> => ({ kind: "tenant", id: name });
 export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });
 /** The one reader that makes messages of entries. */
 export const NOTIFIER: StreamRef<"notifier"> = { kind: "notifier", id: "outbox" };

@@ -19,6 +19,7 @@ import { type RosterState, rosterFold } from "./roster.ts";
 import { type LoginState, loginFold, type SessionState, sessionFold } from "./session/state.ts";
 import type { StreamKind } from "./stream.ts";
 import { type SwitchState, switchFold } from "./switch.ts";
+import { type TenantState, tenantFold } from "./tenant/state.ts";
 import { type WorkflowState, workflowFold } from "./workflow/state.ts";
 
 export type StateMap = {
@@ -41,6 +42,7 @@ export type StateMap = {
   session: SessionState;
   store: StoreState;
   switch: SwitchState;
+  tenant: TenantState;
   workflow: WorkflowState;
 };
 export type StateOf<K extends StreamKind> = StateMap[K];
@@ -66,5 +68,6 @@ export const FOLDS: Folds = {
   session: sessionFold,
   store: storeFold,
   switch: switchFold,
+  tenant: tenantFold,
   workflow: workflowFold,
 };

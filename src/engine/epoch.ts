@@ -3,11 +3,13 @@
  *
  * H1. The hold is taken before the epoch is opened, so an open epoch that nobody holds is dead.
  * H2. Nothing is started in the name of an epoch that was lost, although nobody may have ended it. Nothing is sent once the end has begun. With a lease, nothing is sent in its last third: a frozen process that wakes up finds that it may not run.
+ * H3. None begins in a tenant that was closed.
  */
 import { endEpoch, openEpoch } from "../core/epoch.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { takePolicy } from "../core/policy-use.ts";
 import { epochStream, policyStream } from "../core/stream.ts";
+import { ownStanding } from "../core/tenant/state.ts";
 import type { EpochHold } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { stopwatch } from "./clock.ts";
@@ -66,11 +68,18 @@ export async function beginEpoch(
   const ref = epochStream(id);
   const uses = [...inForce.values()];
   const streams = new Set(uses.map(({ version: { name } }) => name));
-  await runCommand(place, { write: [ref, ...[...streams].map(policyStream)] }, (draft) => {
-    if (draft.state(ref).life !== "none") return;
+  const needs = { write: [ref, ...[...streams].map(policyStream)], read: [ownStanding(place)] };
+  const isShut = await runCommand(place, needs, (draft) => {
+    if (draft.state(ref).life !== "none") return false;
+    if (draft.state(ownStanding(place)).status === "closed") return true;
     draft.append(ref, openEpoch(place.agent, process));
     for (const { version } of uses) takePolicy(draft, version, { epoch: id, by: place.agent });
+    return false;
   });
+  if (isShut) {
+    await hold.release();
+    throw new HoldpointError("tenant_closed", `The tenant ${place.tenant} was closed: nothing starts in it.`);
+  }
   for (const use of uses) use.epoch = id;
   const lease = leaseOf(hold, place.clock, asked);
   let isEnding = false;

@@ -11,6 +11,7 @@ import type { Money } from "../core/money.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { actionStream, budgetStream, switchStream } from "../core/stream.ts";
 import { agentScope, decideSwitch, type SwitchState, TENANT_SCOPE } from "../core/switch.ts";
+import { ownStanding } from "../core/tenant/state.ts";
 import { type Via, viaField } from "../core/via.ts";
 import { checkAgent } from "./check-call.ts";
 import { isMoney } from "./define-tool.ts";
@@ -31,6 +32,9 @@ export function checkSaid({ by, reason }: Said): void {
     throw new HoldpointError("invalid_input", "A reason of at most 10000 characters is needed.");
 }
 
+const closed = ({ tenant }: Place): HoldpointError =>
+  new HoldpointError("tenant_closed", `The tenant ${tenant} was closed: it is not released again.`);
+
 /** Stops (or releases) every new effect of one agent, or of the whole tenant. Answers whether anything changed. */
 export async function setSwitch(
   place: Place,
@@ -42,7 +46,8 @@ export async function setSwitch(
   const ref = switchStream(command.agent === undefined ? TENANT_SCOPE : agentScope(command.agent));
   const { by, reason } = command;
   try {
-    return await runCommand(place, { write: [ref] }, (draft) => {
+    return await runCommand(place, { write: [ref], read: [ownStanding(place)] }, (draft) => {
+      if (!stop && draft.state(ownStanding(place)).status === "closed") throw closed(place);
       const events = decideSwitch(draft.state(ref), { stop, by, reason, ...viaField(command) });
       draft.append(ref, events);
       return events.length > 0;

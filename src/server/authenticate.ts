@@ -2,6 +2,7 @@
 import { HoldpointError } from "../core/errors.ts";
 import { ROLES, type Role } from "../core/roster.ts";
 import { SCOPES, type Scope } from "../core/scopes.ts";
+import { HOME } from "../core/tenant/state.ts";
 import type { Clock } from "../engine/clock.ts";
 import {
   type Identity,
@@ -44,7 +45,7 @@ export type Authenticate = (credential: Credential) => Promise<Who | undefined>;
 
 /** `--no-auth`: everybody who reaches the address may do everything, and what they decide says so. */
 export const everybody: Authenticate = async ({ address }) => ({
-  tenant: "default",
+  tenant: HOME,
   principal: null,
   roles: ROLES,
   scopes: SCOPES,

@@ -1,7 +1,7 @@
 /** Which person does something: whoever the credential is. What a body says counts only where nobody is authenticated. */
 import { HoldpointError } from "../core/errors.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
-import { ROLE_SCOPES } from "../core/scopes.ts";
+import { scopesOf } from "../core/scopes.ts";
 import type { Who } from "./authenticate.ts";
 
 const asPerson = (name: string): string => (name.startsWith("person:") ? name : `person:${name}`);
@@ -33,7 +33,8 @@ export function personOf({ principal }: Who, named: string | undefined, field = 
 /** Whoever may log somebody in may do all that they may: a credential that was narrowed would be wide again by it. */
 export function adminOf(who: Who, named: string | undefined): string {
   const by = personOf(who, named);
-  if (who.roles.includes("admin") && ROLE_SCOPES.admin.every((scope) => who.can(scope))) return by;
+  const all = scopesOf({ tenant: who.tenant, principal: by, roles: ["admin"] }, null);
+  if (who.roles.includes("admin") && all.every((scope) => who.can(scope))) return by;
   throw new HoldpointError("forbidden", "Only an admin does this, with a credential that was not narrowed.", {
     next: "Have an admin do it, with their session or with a key that has all scopes.",
   });

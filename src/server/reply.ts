@@ -31,6 +31,9 @@ export function send(reply: FastifyReply, answer: Answer): FastifyReply {
   return reply.send(JSON.stringify(answer.body));
 }
 
+const wantsPage = ({ headers }: FastifyRequest): boolean =>
+  /(^|,)\s*text\/html\s*(;|,|$)/.test(headers.accept ?? "");
+
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const ours = asHoldpointError(error);
   const [instance = "/"] = request.url.split("?");
@@ -38,5 +41,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   if (typeof wait === "number") reply.header("retry-after", String(wait));
   if (ours.code === "unauthenticated") reply.header("www-authenticate", 'Bearer realm="Holdpoint"');
   const problem = problemOf(ours, { instance, requestId: request.id });
+  const page = request.routeOptions.config.holdpoint?.problem;
+  if (page !== undefined && wantsPage(request)) return send(reply, page(problem, request.url));
   return reply.code(ours.status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
 }

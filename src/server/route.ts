@@ -8,6 +8,7 @@ import type { Json } from "../core/json.ts";
 import type { Scope } from "../core/scopes.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import type { Who } from "./authenticate.ts";
+import type { Problem } from "./problem.ts";
 import type { Office } from "./tenants.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -85,6 +86,8 @@ type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
    * is done twice, or say that it is not known. `none`: its answer must not be kept.
    */
   readonly whenLost?: "repeat" | "say" | "none";
+  /** Of a page: how a problem is shown to whoever asks for HTML. Programs get it as every problem. */
+  readonly problem?: (problem: Problem, url: string) => Answer;
 };
 
 /** Looks again where the kept answer may not hold by now; undefined where it is given as it was. */

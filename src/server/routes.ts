@@ -6,6 +6,7 @@ import { actionRoutes } from "./routes/actions.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
+import { type CardParts, cardPageRoutes } from "./routes/card-pages.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
@@ -27,6 +28,7 @@ import { referenceRoutes } from "./routes/reference.ts";
 import { seedRoutes } from "./routes/seed.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
 import { ownSessionRoutes } from "./routes/sessions.ts";
+import { tenantRoutes } from "./routes/tenants.ts";
 import { togetherRoutes } from "./routes/together.ts";
 import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
@@ -36,10 +38,11 @@ export type RouteParts = {
   readonly desk: Desk;
   readonly hands: Hands;
   readonly metrics: Metrics;
+  readonly cards: CardParts;
 };
 
 /** Written without a type: what is known of each is what the client is typed by. */
-function resources({ condition, desk, hands, metrics }: RouteParts) {
+function resources({ condition, desk, hands, metrics, cards }: RouteParts) {
   return [
     ...seedRoutes,
     ...outsideRoutes,
@@ -47,6 +50,7 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...actionRoutes,
     ...approvalRoutes,
     ...togetherRoutes,
+    ...cardPageRoutes(cards),
     ...intentRoutes,
     ...intentWaitRoutes(desk),
     ...receiptRoutes,
@@ -65,6 +69,7 @@ function resources({ condition, desk, hands, metrics }: RouteParts) {
     ...ownSessionRoutes,
     ...peopleRoutes,
     ...keyRoutes,
+    ...tenantRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
     ...libraryRoutes,

@@ -50,6 +50,7 @@ const WORDS = new Set(
     "scopes",
     "stream",
     "strict-json",
+    "tenant/state",
     "visible",
     "workflow/state",
   ].map((name) => `src/core/${name}.ts`),

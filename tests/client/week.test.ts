@@ -43,6 +43,7 @@ async function slowServer(t: TestContext) {
       desk,
       hands: { store, clock, random },
       metrics,
+      cards: { render: () => [], where: "" },
     }),
     endStreams: desk.end,
     tenants,

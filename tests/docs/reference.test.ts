@@ -55,11 +55,13 @@ test("docs/reference/library.md has every method of an instance, and no other", 
     "message/messages",
     "message/notifications",
     "outside/instance",
+    "tenant/instance",
   ];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [
     ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants", "Intents"],
     ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "OutsideWorkflows"],
+    "Tenants",
   ];
   const placeOf = (part: string) => part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();
   const expected = [
@@ -112,6 +114,7 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "monitor",
       "store",
       "switch",
+      "tenant",
       "person",
       "key",
       "login",

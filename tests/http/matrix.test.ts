@@ -51,7 +51,8 @@ const NAMES_OF_ONES_OWN = new Set([
 const IDS_IN_BODY = new Set(["POST /api/approvals/submit"]);
 
 const isAboutIds = (route: Listed): boolean =>
-  IDS_IN_BODY.has(route.name) || (hasIds(route) && !NAMES_OF_ONES_OWN.has(route.name));
+  route.scope !== OF_HOME &&
+  (IDS_IN_BODY.has(route.name) || (hasIds(route) && !NAMES_OF_ONES_OWN.has(route.name)));
 
 /** A problem without what differs between any two requests. */
 function toldOf({ body, status }: Answered, ids: Ids): object {
@@ -145,6 +146,7 @@ test("every route", async (t) => {
       const there = await asked(route, ids, stranger);
       const label = `${route.name}: ${there.text}`;
       if (!hasIds(route)) assert.ok(!there.text.includes(CANARY), label);
+      if (route.scope === OF_HOME) assert.ok(isScopeRefusal(there), label);
       if (isAboutIds(route)) assert.equal(there.status, 404, label);
       if (!isAboutIds(route) || !hasIds(route)) continue;
       const unknown = unknownIds(ids);
@@ -154,6 +156,23 @@ test("every route", async (t) => {
     assert.equal((await getBudget(site.own, CANARY)).limit?.micros, 1_000_000n);
     assert.equal((await getPerson(site.own, world.person)).suspended, false);
     assert.equal((await getApproval(site.own, world.approval)).status, "pending");
+  });
+
+  await t.test("about tenants is open to people who are admins at home, and to nobody else", async () => {
+    const about = routes.filter(({ scope }) => scope === OF_HOME);
+    assert.equal(about.length, 4);
+    const { runtime } = await bench.server.office();
+    await addPerson(runtime, { person: by, roles: ROLES, by });
+    for (const one of await bearersOf(runtime))
+      for (const route of about) {
+        const answer = await asked(route, { tenant: "nowhere" }, bearer(one.text), { body: undefined });
+        const may = one.who === "person" && one.role === "admin";
+        assert.equal(
+          isScopeRefusal(answer),
+          !may,
+          `${one.who} as ${one.role}, ${route.name}: ${answer.text}`,
+        );
+      }
   });
 
   await t.test("refuses whoever says that they are somebody else", async () => {

@@ -11,6 +11,8 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
   [/^\/api\/actions\/\{id\}\/(start|outcome)$/, ({ permitted }) => ({ id: permitted })],
   [/^\/api\/(actions|receipts|history)\/\{id\}/, ({ action }) => ({ id: action })],
   [/^\/api\/journal\/\{kind\}\/\{id\}$/, ({ action }) => ({ kind: "action", id: action })],
+  [/^\/actions\/\{id\}$/, ({ action }) => ({ id: action })],
+  [/^\/approvals\/\{id\}$/, ({ approval }) => ({ id: approval })],
   [/^\/api\/alerts\/\{id\}/, ({ alert }) => ({ id: alert })],
   [/^\/api\/approvals\/\{id\}/, ({ approval }) => ({ id: approval })],
   [/^\/api\/budgets\/\{name\}$/, ({ budget }) => ({ name: budget })],
@@ -23,6 +25,7 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
   [/^\/api\/people\/\{person\}/, ({ person }) => ({ person })],
   [/^\/api\/policies\/\{name\}$/, ({ policy }) => ({ name: policy })],
   [/^\/api\/sessions\/\{id\}$/, ({ session }) => ({ id: session })],
+  [/^\/api\/tenants\/\{tenant\}/, () => ({ tenant: "acme-and-more" })],
   [
     /^\/api\/workflows\/\{id\}\/checkpoints\/\{checkpoint\}$/,
     ({ workflow }) => ({ id: workflow, checkpoint: "look" }),
@@ -47,6 +50,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
   "POST /api/workflows/{id}/actions": () => ({ tool: "ship", args: {} }),
   "POST /api/keys": () => ({ principal: "agent:example", name: "example", roles: ["executor"] }),
   "POST /api/people": () => ({ person: "person:example", roles: ["auditor"] }),
+  "POST /api/tenants": () => ({ tenant: "example", admin: "person:example" }),
   "POST /api/intents": () => ({ intent_type: "task", to_agent: "agent://doer" }),
 };
 

@@ -52,6 +52,7 @@ export const policyTest: Command = {
     },
   },
   storeless: true,
+  tenantless: true,
   async run(context) {
     const { terminal, hp, words } = context;
     const given = flag(context, "tools");

@@ -13,6 +13,7 @@ import {
 } from "./office.ts";
 import { lookOf } from "./relay.ts";
 import type { Speaker } from "./speaker.ts";
+import { remoteTenants } from "./tenants.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 export function onlyHere(what: string, why = "it works on the store itself"): CommandError {
@@ -58,6 +59,7 @@ export function remoteHoldpoint(speaker: Speaker): Holdpoint {
     intents: remoteIntents(speaker, look),
     people: remotePeople(speaker, look),
     keys: remoteKeys(speaker, look),
+    tenants: remoteTenants(speaker),
     endpoints: remoteEndpoints(speaker, look),
     messages: remoteMessages(speaker, look),
     policies: policiesAt(look),

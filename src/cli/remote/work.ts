@@ -53,7 +53,7 @@ export function remoteWorkflows(speaker: Speaker, look: Look): ReachableWorkflow
 }
 
 const OWN_TRUST =
-  "The server verifies with its own keys: a seal or key of yours is checked where the journal is.";
+  "The server verifies with its own keys: a seal or key of yours (--seal, --key) is checked where the journal is.";
 
 export function remoteJournal({ client }: Speaker, look: Look): Pick<Journal, "read" | "verify"> {
   return {

@@ -5,13 +5,15 @@
  * V2. Nobody gives what they do not have, where it is known what they have.
  * V3. A person's key is of somebody in the roster and has no roles of its own; every other key has some. Over the network nobody
  *     but that person issues or rotates it: an admin who could would vote in their name.
- * V4. A key is replaced once, by one that may do the same.
+ * V4. None is issued or rotated in a tenant that was closed.
+ * V5. A key is replaced once, by one that may do the same.
  */
 import { standingFault } from "../credential.ts";
 import type { Draft, Need } from "../draft.ts";
 import { isPerson } from "../principal.ts";
 import { type Scope, scopesOf } from "../scopes.ts";
 import { keyStream, ROSTER } from "../stream.ts";
+import { ownStanding } from "../tenant/state.ts";
 import type { KeyTerms } from "./events.ts";
 import type { LiveKey } from "./state.ts";
 
@@ -50,7 +52,7 @@ function whyNotFor(draft: Draft, { principal, roles, mayGive, by }: Wanted): str
 
 function whyNotGive(draft: Draft, { principal, roles, scopes, mayGive }: Wanted): string | undefined {
   const own = draft.state(ROSTER).members.get(principal)?.roles ?? roles;
-  const bearer = { principal, roles: isPerson(principal) ? own : roles };
+  const bearer = { tenant: draft.tenant, principal, roles: isPerson(principal) ? own : roles };
   const brought = scopesOf(bearer, null);
   const beyond = scopes?.find((scope) => !brought.includes(scope));
   if (beyond !== undefined) return `the roles of ${principal} do not bring ${beyond}`;
@@ -58,14 +60,17 @@ function whyNotGive(draft: Draft, { principal, roles, scopes, mayGive }: Wanted)
   return lacking === undefined ? undefined : `whoever asks does not have ${lacking} themselves`;
 }
 
+const whyShut = (draft: Draft): string | undefined =>
+  draft.state(ownStanding(draft)).status === "closed" ? "the tenant is closed" : undefined;
+
 const whyNot = (draft: Draft, wanted: Wanted): string | undefined =>
-  whyNotBy(draft, wanted.by) ?? whyNotFor(draft, wanted) ?? whyNotGive(draft, wanted);
+  whyShut(draft) ?? whyNotBy(draft, wanted.by) ?? whyNotFor(draft, wanted) ?? whyNotGive(draft, wanted);
 
 /** Asked again after an answer that got lost, it is known. */
 export function issueKey(draft: Draft, command: Issuing): Need | IssueAnswer {
   const { key, lastsMs, mayGive: _mayGive, ...terms } = command;
   const ref = keyStream(key);
-  const more = draft.need({ write: [ref], read: [ROSTER] });
+  const more = draft.need({ write: [ref], read: [ROSTER, ownStanding(draft)] });
   if (more !== undefined) return more;
   if (draft.state(ref).status !== "none") return { kind: "known" };
   const reason = whyNot(draft, command);
@@ -101,7 +106,7 @@ function endOf(old: LiveKey, lastsMs: Rotating["lastsMs"], now: number): number 
 export function rotateKey(draft: Draft, command: Rotating): Need | RotateAnswer {
   const { key, next, hash, overlapMs, lastsMs, by, mayGive } = command;
   const [ref, nextRef] = [keyStream(key), keyStream(next)];
-  const more = draft.need({ write: [ref, nextRef], read: [ROSTER] });
+  const more = draft.need({ write: [ref, nextRef], read: [ROSTER, ownStanding(draft)] });
   if (more !== undefined) return more;
   if (draft.state(nextRef).status !== "none") return { kind: "known" };
   const old = draft.state(ref);

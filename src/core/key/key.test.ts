@@ -7,7 +7,8 @@ import { isHoldpointError } from "../errors.ts";
 import { makeId } from "../ids.ts";
 import type { Role } from "../roster.ts";
 import { SCOPES, type Scope } from "../scopes.ts";
-import { keyStream, ROSTER } from "../stream.ts";
+import { keyStream, ROSTER, tenantStream } from "../stream.ts";
+import { HOME } from "../tenant/state.ts";
 import { type Issuing, issueKey, type Rotating, revokeKey, rotateKey } from "./issue.ts";
 import { checkKey, keyFold, type LiveKey } from "./state.ts";
 
@@ -233,7 +234,9 @@ describe("a key", () => {
     const own = { principal: "person:ann", roles: [] };
     const held = (facts: readonly Fact[], at = NOON) => {
       const world = given([issued(own, at), ...facts]).when(() => "look");
-      return holderOfKey({ key: world.state(keyStream(FIRST)), roster: world.state(ROSTER) }, HASH, NOON + 5);
+      const seen = { tenant: HOME, standing: world.state(tenantStream(HOME)) };
+      const states = { ...seen, key: world.state(keyStream(FIRST)), roster: world.state(ROSTER) };
+      return holderOfKey(states, HASH, NOON + 5);
     };
     const removed = fact(ROSTER, "person.removed", { person: "person:ann", by: BY, reason: "left" });
     assert.partialDeepStrictEqual(held([person("ann", ["auditor"])]), {

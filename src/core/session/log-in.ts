@@ -3,11 +3,13 @@
  *
  * V1. A link is of somebody in the roster and in good standing, when it is made and when it is used.
  * V2. It makes one session, once, before its time.
+ * V3. In a tenant that was closed none is made, and none makes a session.
  */
 import { isFromBefore, type StandingFault, standingFault } from "../credential.ts";
 import type { Draft, Need } from "../draft.ts";
 import { isPerson } from "../principal.ts";
 import { HISTORY, loginStream, ROSTER, sessionStream } from "../stream.ts";
+import { ownStanding } from "../tenant/state.ts";
 import { checkLogin, type LoginFault } from "./state.ts";
 
 export type Offering = {
@@ -23,6 +25,7 @@ export type OfferAnswer =
 
 function whyNot(draft: Draft, person: string, by: string): string | undefined {
   const roster = draft.state(ROSTER);
+  if (draft.state(ownStanding(draft)).status === "closed") return "the tenant is closed";
   if (!isPerson(by)) return `${by} is not a person`;
   if (roster.suspended.includes(by)) return `${by} is not in good standing`;
   const fault = standingFault(roster, person, draft.now);
@@ -32,7 +35,7 @@ function whyNot(draft: Draft, person: string, by: string): string | undefined {
 
 export function offerLogin(draft: Draft, { login, person, hash, lastsMs, by }: Offering): Need | OfferAnswer {
   const ref = loginStream(login);
-  const more = draft.need({ write: [ref], read: [ROSTER] });
+  const more = draft.need({ write: [ref], read: [ROSTER, ownStanding(draft)] });
   if (more !== undefined) return more;
   const state = draft.state(ref);
   if (state.status !== "none") return { kind: "known", expiresAt: state.expiresAt };
@@ -53,13 +56,13 @@ export type LoggingIn = {
 };
 export type LogInAnswer =
   | { readonly kind: "begun"; readonly person: string; readonly expiresAt: number }
-  | { readonly kind: "refused"; readonly refused: LoginFault | StandingFault | "restored" };
+  | { readonly kind: "refused"; readonly refused: LoginFault | StandingFault | "restored" | "closed" };
 
 /** Nobody who cannot show a link writes anything: a refusal is only an answer. */
 export function logIn(draft: Draft, command: LoggingIn): Need | LogInAnswer {
   const { login, hash, session, sessionHash, lastsMs } = command;
   const [ref, begun] = [loginStream(login), sessionStream(session)];
-  const more = draft.need({ write: [ref, begun], read: [ROSTER, HISTORY] });
+  const more = draft.need({ write: [ref, begun], read: [ROSTER, HISTORY, ownStanding(draft)] });
   if (more !== undefined) return more;
   const known = draft.state(begun);
   if (known.status !== "none") return { kind: "begun", person: known.person, expiresAt: known.expiresAt };
@@ -67,6 +70,7 @@ export function logIn(draft: Draft, command: LoggingIn): Need | LogInAnswer {
   const fault = checkLogin(state, hash, draft.now);
   if (fault !== undefined || state.status === "none") return { kind: "refused", refused: fault ?? "unknown" };
   const { person, offeredAt } = state;
+  if (draft.state(ownStanding(draft)).status === "closed") return { kind: "refused", refused: "closed" };
   if (isFromBefore(draft.state(HISTORY), offeredAt)) return { kind: "refused", refused: "restored" };
   const standing = standingFault(draft.state(ROSTER), person, offeredAt);
   if (standing !== undefined) return { kind: "refused", refused: standing };

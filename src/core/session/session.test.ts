@@ -6,6 +6,7 @@ import { sha256 } from "../digest.ts";
 import { isHoldpointError } from "../errors.ts";
 import { makeId } from "../ids.ts";
 import { HISTORY, loginStream, ROSTER, sessionStream } from "../stream.ts";
+import { HOME, tenantFold } from "../tenant/state.ts";
 import { endSession, type LoggingIn, logIn, offerLogin } from "./log-in.ts";
 import { loginFold, sessionFold } from "./state.ts";
 
@@ -123,7 +124,11 @@ describe("a session", () => {
       after.state(ROSTER),
       after.state(HISTORY),
     ];
-    return holderOfSession({ session, roster, history }, hash, now);
+    return holderOfSession(
+      { session, roster, history, tenant: HOME, standing: tenantFold.initial },
+      hash,
+      now,
+    );
   };
 
   test("means its person as they stand now, until it ends", () => {

@@ -13,7 +13,7 @@ import { type Fault, type Holder, holderOfSession, holdersOfKey } from "../../co
 import { readText } from "../../core/key/key-text.ts";
 import { isSameHash } from "../../core/same-hash.ts";
 import { readSession } from "../../core/session/session-text.ts";
-import { HISTORY, keyStream, ROSTER, sessionStream } from "../../core/stream.ts";
+import { HISTORY, keyStream, ROSTER, sessionStream, tenantStream } from "../../core/stream.ts";
 import type { Sight } from "../../core/transaction.ts";
 import type { Store } from "../../stores/store.ts";
 import { type Clock, stopwatch } from "../clock.ts";
@@ -65,22 +65,28 @@ function keep(desk: Map<string, Kept>, name: string, kept: Kept): void {
 
 type Asked = { readonly tenant: string; readonly id: string; readonly hash: string };
 
-function lookOf({ id }: Asked): { needs: Parameters<Store["transact"]>[1]; see: (sight: Sight) => Seen } {
+function lookOf({ id, tenant }: Asked): {
+  needs: Parameters<Store["transact"]>[1];
+  see: (sight: Sight) => Seen;
+} {
+  const own = tenantStream(tenant);
   if (id.startsWith("key_")) {
     const ref = keyStream(id);
     return {
-      needs: { read: [ref, ROSTER] },
+      needs: { read: [ref, ROSTER, own] },
       see(sight) {
-        const states = { key: sight.state(ref), roster: sight.state(ROSTER) };
+        const seen = { tenant, standing: sight.state(own) };
+        const states = { ...seen, key: sight.state(ref), roster: sight.state(ROSTER) };
         return { now: sight.now, holder: holdersOfKey(states) };
       },
     };
   }
   const ref = sessionStream(id);
   return {
-    needs: { read: [ref, ROSTER, HISTORY] },
+    needs: { read: [ref, ROSTER, HISTORY, own] },
     see(sight) {
       const states = {
+        ...{ tenant, standing: sight.state(own) },
         session: sight.state(ref),
         roster: sight.state(ROSTER),
         history: sight.state(HISTORY),

@@ -66,12 +66,8 @@ export async function contentOf(
   return said === undefined ? undefined : { ...said, type, at, ref };
 }
 
-const PAGES: { readonly [kind: string]: string } = {
-  action: "actions",
-  alert: "alerts",
-  approval: "approvals",
-  workflow: "workflows",
-};
+/** What there is a page of. */
+const PAGES: { readonly [kind: string]: string } = { action: "actions", approval: "approvals" };
 
 /** Opens a page. Nothing is ever decided by following it. */
 export function linkTo(publicUrl: string | null, { kind, id }: StreamRef): string | null {

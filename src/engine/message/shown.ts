@@ -32,8 +32,11 @@ export type Shown =
   | { readonly kind: "intent"; readonly approval: Approval }
   | { readonly kind: "facts"; readonly facts: JsonObject };
 
-/** Lines of text as they are shown on a terminal: all of it visible, and what is an agent's own words said to be so. */
-export type RenderCard = (shown: Shown, now: number) => readonly string[];
+/**
+ * Lines of text as they are shown on a terminal: all of it visible, and what is an agent's own words said to be so. `where`: the
+ * flags of the commands that are shown with it; without it, none is.
+ */
+export type RenderCard = (shown: Shown, now: number, where?: string) => readonly string[];
 
 async function ofAction(runtime: Runtime, id: string, approval: Approval | undefined): Promise<Shown> {
   const action = await getAction(runtime, id);
@@ -64,7 +67,10 @@ async function ofApproval(runtime: Runtime, id: string): Promise<Shown> {
   return { kind: "checkpoint", approval, workflow, rows, snapshot };
 }
 
-export async function shownOf(runtime: Runtime, { ref, data }: Content): Promise<Shown> {
+export async function shownOf(
+  runtime: Runtime,
+  { ref, data }: Pick<Content, "ref" | "data">,
+): Promise<Shown> {
   if (ref.kind === "approval") return ofApproval(runtime, ref.id);
   if (ref.kind === "action") return ofAction(runtime, ref.id, undefined);
   return { kind: "facts", facts: data };

@@ -106,8 +106,9 @@ const MEDIA: { readonly [media in Media]: string } = {
   "text/plain": "Text",
 };
 
-function operationId({ method, path }: Route): string {
-  const words = path.replace(/^\/api\b/, "").split(/[^A-Za-z0-9]+/);
+/** Of a page, other than what is told to programs under the same name. */
+function operationId({ method, path, problem: isPage }: Route): string {
+  const words = [...path.replace(/^\/api\b/, "").split(/[^A-Za-z0-9]+/), isPage === undefined ? "" : "page"];
   return [method.toLowerCase(), ...words.filter((word) => word !== "")].join("_");
 }
 
@@ -167,11 +168,13 @@ const COMPONENTS = {
   },
 };
 
-export function openApiOf(routes: readonly Route[], version: string): OpenApi {
+/** A route a step: turning all their schemas into JSON Schema takes long. */
+export function* openApiIn(routes: readonly Route[], version: string): Generator<void, OpenApi> {
   const paths: { [path: string]: { [method: string]: Operation } } = {};
   for (const route of routes) {
     const { path } = route;
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+    yield;
   }
   const used = new Set(routes.map(({ tag }) => tag));
   return {

@@ -61,6 +61,9 @@ export function sessionRoutes(hands: Hands) {
       summary: "The page that a login link opens",
       tag: "identities",
       scope: "public",
+      query: z.strictObject({
+        to: z.string().max(200).optional().meta({ description: "the page to go to then" }),
+      }),
       answers: { 200: "text/html" },
       handle: async () => ({
         status: 200,

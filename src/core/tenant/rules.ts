@@ -1,0 +1,87 @@
+/**
+ * Making and closing tenants: each in the home tenant's journal, where it is recorded who did it, and in the tenant's own, where it
+ * takes effect. Two journals are two commits, so every step is the same when it is done again.
+ *
+ * T3. Only a person in good standing in the home tenant makes or closes one.
+ * T4. The first admin is put into a list that is empty, and into no other.
+ * T5. Whatever closes a tenant stops its effects in the same commit.
+ */
+import type { Draft, Need } from "../draft.ts";
+import { whyNotBy } from "../key/issue.ts";
+import { addPerson } from "../people.ts";
+import { ROSTER, switchStream, tenantStream } from "../stream.ts";
+import { decideSwitch, TENANT_SCOPE } from "../switch.ts";
+import { type Via, viaField } from "../via.ts";
+import { ownStanding } from "./state.ts";
+
+export type NotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
+export type Naming = Via & { readonly name: string; readonly by: string };
+
+/** In the home tenant: whether the name was free. */
+export function registerTenant(
+  draft: Draft,
+  { name, by, ...how }: Naming,
+): Need | { readonly kind: "added" | "known" | "closed" } | NotAllowed {
+  const ref = tenantStream(name);
+  const more = draft.need({ write: [ref], read: [ROSTER] });
+  if (more !== undefined) return more;
+  const reason = whyNotBy(draft, by);
+  if (reason !== undefined) return { kind: "not_allowed", reason };
+  const { status } = draft.state(ref);
+  if (status !== "none") return { kind: status === "open" ? "known" : "closed" };
+  draft.append(ref, [{ type: "tenant.added", tv: 1, body: { by, ...viaField(how) } }]);
+  return { kind: "added" };
+}
+
+export type Founding = Via & { readonly by: string; readonly admin: string };
+
+/** In the tenant itself: its first admin. */
+export function foundTenant(
+  draft: Draft,
+  { by, admin, ...how }: Founding,
+): Need | { readonly kind: "founded" | "peopled" | "closed" } | NotAllowed {
+  const ref = ownStanding(draft);
+  const more = draft.need({ write: [ref, ROSTER] });
+  if (more !== undefined) return more;
+  const { status } = draft.state(ref);
+  if (status === "closed") return { kind: "closed" };
+  if (draft.state(ROSTER).members.size > 0) return { kind: "peopled" };
+  if (status === "none") draft.append(ref, [{ type: "tenant.added", tv: 1, body: { by, ...viaField(how) } }]);
+  const name = admin.slice("person:".length);
+  const member = { name, mail: null, roles: ["admin", "supervisor"] as const, groups: [] };
+  const added = addPerson(draft, { person: admin, member, by });
+  if (added.kind === "need" || added.kind === "not_allowed") return added;
+  return { kind: "founded" };
+}
+
+export type Closing = Naming & { readonly reason: string };
+
+/** Whether somebody may, before anything is written elsewhere. */
+export function mayClose(draft: Draft, by: string): Need | { readonly kind: "allowed" } | NotAllowed {
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined) return more;
+  const reason = whyNotBy(draft, by);
+  return reason === undefined ? { kind: "allowed" } : { kind: "not_allowed", reason };
+}
+
+/** In the tenant itself: from now on nobody gets in, and nothing starts. Answers whether anything changed. */
+export function shutTenant(draft: Draft, { by, reason, ...how }: Omit<Closing, "name">): Need | boolean {
+  const [ref, scope] = [ownStanding(draft), switchStream(TENANT_SCOPE)];
+  const more = draft.need({ write: [ref, scope] });
+  if (more !== undefined) return more;
+  if (draft.state(ref).status === "closed") return false;
+  const said = { by, reason, ...viaField(how) };
+  draft.append(ref, [{ type: "tenant.closed", tv: 1, body: said }]);
+  draft.append(scope, decideSwitch(draft.state(scope), { stop: true, ...said }));
+  return true;
+}
+
+/** In the home tenant: the record of it. */
+export function recordClosing(draft: Draft, { name, by, reason, ...how }: Closing): Need | boolean {
+  const ref = tenantStream(name);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  if (draft.state(ref).status === "closed") return false;
+  draft.append(ref, [{ type: "tenant.closed", tv: 1, body: { by, reason, ...viaField(how) } }]);
+  return true;
+}
