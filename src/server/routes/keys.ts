@@ -89,7 +89,7 @@ export const keyRoutes = [
         ...(scopes === undefined ? {} : { scopes }),
         ...(for_seconds === undefined ? {} : { forMs: for_seconds * 1_000 }),
       });
-      return created(issuedOnWire(await issue(runtime, offer, mayGive(who))));
+      return created(issuedOnWire(await issue(runtime, { ...offer, via: who.via }, mayGive(who))));
     },
   }),
   route({
@@ -118,7 +118,9 @@ export const keyRoutes = [
         by: personOf(who, body.by),
         ...(overlap_seconds === undefined ? {} : { overlapMs: overlap_seconds * 1_000 }),
       });
-      return created(issuedOnWire(await rotate(runtime, params.id, rotation, mayGive(who))));
+      return created(
+        issuedOnWire(await rotate(runtime, params.id, { ...rotation, via: who.via }, mayGive(who))),
+      );
     },
   }),
   route({
@@ -132,7 +134,7 @@ export const keyRoutes = [
     answers: { 200: keySchema },
     whenLost: "repeat",
     async handle({ runtime, who, params, body }) {
-      const said = { by: personOf(who, body.by), reason: body.reason };
+      const said = { by: personOf(who, body.by), reason: body.reason, via: who.via };
       return ok(keyOnWire(await revoke(runtime, params.id, said)));
     },
   }),
