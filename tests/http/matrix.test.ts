@@ -70,10 +70,10 @@ async function nobodies(runtime: Runtime): Promise<readonly (readonly [string, R
 const isScopeRefusal = ({ status, body }: Answered): boolean =>
   status === 403 && body["code"] === "forbidden" && String(body["detail"]).startsWith("This needs the scope");
 
-function mayAsk({ who, role }: Bearer, { scope }: Listed): boolean {
+function mayAsk({ who, role }: Bearer, { scope, orScope = "" }: Listed): boolean {
   if (scope === null || scope === "any") return true;
-  const isBrought = (ROLE_SCOPES[role] as readonly string[]).includes(scope);
-  return isBrought && (who === "person" || !OF_PEOPLE.test(scope));
+  const brought: readonly string[] = ROLE_SCOPES[role];
+  return [scope, orScope].some((one) => brought.includes(one) && (who === "person" || !OF_PEOPLE.test(one)));
 }
 
 /** What is done to a name: the same name elsewhere is another budget, another person. */
