@@ -115,6 +115,14 @@ function printPreview(sections: Sections, { approval, full }: Card): void {
   }
 }
 
+/** The agent's own account of how it would be undone; it is part of what people approve. */
+function printUndo(sections: Sections, { approval, full }: Card): void {
+  if (approval?.undo === undefined) return;
+  sections.heading("How the agent would take it back, if its workflow goes back");
+  sections.field("tool", approval.undo.tool);
+  sections.block(readable(approval.undo.args, full));
+}
+
 function printWords(sections: Sections, { action, approval, policies }: Card): void {
   const says = approval?.says ?? action.says;
   if (says !== null) {
@@ -301,6 +309,7 @@ export function printCard(terminal: Terminal, card: Card): void {
   printHead(terminal, sections, card);
   printArgs(terminal, (card.approval ?? card.action).args, card.full);
   printPreview(sections, card);
+  printUndo(sections, card);
   printWords(sections, card);
   printVotes(sections, card);
   printEdit(terminal, sections, card);

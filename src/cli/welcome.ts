@@ -37,7 +37,7 @@ async function read(context: Context): Promise<State | undefined> {
   };
   const { items } = await hp.approvals.list({ limit: SHOWN });
   const { stopped } = await hp.stopped();
-  return { counts, oldest: items, stopped: stopped ? await whoStopped(context) : null };
+  return { counts, oldest: items, stopped: stopped ? await whoStopped(context, {}) : null };
 }
 
 function rows({ terminal }: Context, title: string, lines: readonly (readonly [string, string])[]): void {

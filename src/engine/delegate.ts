@@ -23,6 +23,11 @@ function checkPerson(who: unknown): void {
     throw new HoldpointError("invalid_input", `"${shown(who)}" is not a person: write person:<name>.`);
 }
 
+/** An agent or a service is refused by the rules, and that is recorded. */
+function checkRecipient(to: unknown): void {
+  if (!isPrincipal(to)) checkPerson(to);
+}
+
 function checkAnswer(id: string, answer: DelegateAnswer): void {
   switch (answer.kind) {
     case "delegated":
@@ -55,7 +60,7 @@ async function run(runtime: Runtime, command: DelegateCommand): Promise<void> {
 export async function delegateApproval(runtime: Runtime, id: string, handing: Handing): Promise<void> {
   const { by, to, reason, via } = handing;
   checkPerson(by);
-  checkPerson(to);
+  checkRecipient(to);
   await run(runtime, { approval: id, by, to, reason, via: checkVia(via) });
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics } from "../../src/server/metrics/metrics.ts";
-import type { Route } from "../../src/server/route.ts";
+import { type Route, scopesOfRoute } from "../../src/server/route.ts";
 import { allRoutes, type RouteParts } from "../../src/server/routes.ts";
 import { SETTINGS } from "../../src/server/settings.ts";
 import { readRoot } from "./markdown.ts";
@@ -28,9 +28,13 @@ const rowsOf = (text: string): readonly (readonly string[])[] =>
         .map((cell) => cell.trim()),
     );
 
-function scopeText({ scope }: Route): string {
+function scopeText(route: Route): string {
+  const { scope } = route;
   if (scope === "public") return "none needed";
-  return scope === "any" ? "any" : `\`${scope}\``;
+  if (scope === "any") return "any";
+  return scopesOfRoute(route)
+    .map((one) => `\`${one}\``)
+    .join(" or ");
 }
 
 test("docs/reference/http.md has every route with its scope and what it does, and no other", () => {

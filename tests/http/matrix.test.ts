@@ -13,7 +13,7 @@ import { LIBRARY_VERBS, scopeOfVerb } from "../../src/server/library.ts";
 import type { Answered, Sent } from "../fixtures/server.ts";
 import { bodyFields, bodySchemaOf, type Listed } from "./listed.ts";
 import { addressOf, bodyOf, hasIds, type Ids, idsOf, unknownIds } from "./requests.ts";
-import { bearer, bearersOf, by, isScopeRefusal, mayAsk, OTHER, OWN, openSite } from "./site.ts";
+import { bearer, bearersOf, by, isScopeRefusal, mayAsk, OF_HOME, OTHER, OWN, openSite } from "./site.ts";
 import { CANARY, type World } from "./world.ts";
 
 const isStream = ({ operation }: Listed): boolean =>

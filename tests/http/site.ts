@@ -21,7 +21,7 @@ const FAST = { rate: 1_000_000, burst: 1_000_000, listeners: 1_000 };
 /** Whatever decides about people or rules is theirs: said here once more, apart from the table. */
 const OF_PEOPLE =
   /^(approvals:decide|effects:resolve|grants:write|switch:write|budgets:write|policies:write|alerts:acknowledge|people:write|keys:write|tenants:manage)$/;
-const OF_HOME = "tenants:manage";
+export const OF_HOME = "tenants:manage";
 
 export const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
@@ -43,12 +43,12 @@ export async function bearersOf(runtime: Runtime): Promise<readonly Bearer[]> {
 export const isScopeRefusal = ({ status, body }: Answered): boolean =>
   status === 403 && body["code"] === "forbidden" && String(body["detail"]).startsWith("This needs the scope");
 
-export function mayAsk({ who, role }: Bearer, { scope }: Listed): boolean {
+export function mayAsk({ who, role }: Bearer, { scope, orScope = "" }: Listed): boolean {
   if (scope === null || scope === "any") return true;
   // Neither of the two tenants is the home tenant.
   if (scope === OF_HOME) return false;
-  const isBrought = (ROLE_SCOPES[role] as readonly string[]).includes(scope);
-  return isBrought && (who === "person" || !OF_PEOPLE.test(scope));
+  const brought: readonly string[] = ROLE_SCOPES[role];
+  return [scope, orScope].some((one) => brought.includes(one) && (who === "person" || !OF_PEOPLE.test(one)));
 }
 
 export type Site = {

@@ -5,6 +5,7 @@ import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
 import type { LimitBehind, Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
 import type { Via } from "../via.ts";
+import type { Undo } from "./undo.ts";
 import type { Within } from "./within.ts";
 
 /** Where the arguments that ran came from. */
@@ -77,6 +78,8 @@ export type ActionEvent =
         readonly within?: Within;
         /** The agent performs it itself. */
         readonly outside?: true;
+        /** How it says that it would take it back. */
+        readonly undo?: Undo;
       }
     >
   | Fact<

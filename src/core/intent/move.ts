@@ -15,10 +15,11 @@ import type { Json } from "../json.ts";
 import { isPerson } from "../principal.ts";
 import { recordRefusal } from "../record-refusal.ts";
 import { intentStream, ROSTER, workflowStream } from "../stream.ts";
+import { type Via, viaField } from "../via.ts";
 import { type EndEvent, endIntent, lockIntent } from "./end.ts";
 import { type IntentStatus, isOpen, isUntaken, type LiveIntent } from "./state.ts";
 
-export type Speaker = { readonly intent: string; readonly by: string };
+export type Speaker = Via & { readonly intent: string; readonly by: string };
 
 export type Moved =
   | { readonly kind: "done" | "same"; readonly status: IntentStatus }
@@ -35,11 +36,12 @@ type Fault = { readonly code: "not_eligible" | "wrong_state"; readonly reason: s
 
 const live = (draft: Draft, id: string): LiveIntent => draft.state(intentStream(id)) as LiveIntent;
 
-function refuse(draft: Draft, { intent, by }: Speaker, asked: string, fault: Fault): Moved {
+function refuse(draft: Draft, speaker: Speaker, asked: string, fault: Fault): Moved {
+  const { intent, by } = speaker;
   const ref = intentStream(intent);
   const state = live(draft, intent);
   const { status } = state;
-  const body = { asked, by, status, reason: fault.reason };
+  const body = { asked, by, status, reason: fault.reason, ...viaField(speaker) };
   const isRecorded = recordRefusal(draft, ref, state, { type: "intent.refused", tv: 1, body });
   return { kind: "refused", status, ...fault, isRecorded };
 }
@@ -80,8 +82,9 @@ export function deliver(draft: Draft, intent: string): Need | { readonly status:
   return { status: live(draft, intent).status };
 }
 
-function receipt({ status, to }: LiveIntent, by: string): readonly NewEvent[] {
-  const taken = { type: "intent.acknowledged", tv: 1, body: { by } };
+function receipt({ status, to }: LiveIntent, speaker: Speaker): readonly NewEvent[] {
+  const body = { by: speaker.by, ...viaField(speaker) };
+  const taken = { type: "intent.acknowledged", tv: 1, body };
   if (status === "created") return [{ type: "intent.delivered", tv: 1, body: { to } }, taken];
   return status === "delivered" ? [taken] : [];
 }
@@ -97,7 +100,7 @@ export function acknowledge(draft: Draft, speaker: Speaker): Need | Moved {
       ? undefined
       : ({ code: "wrong_state", reason: `${state.acknowledged?.by} has it already` } as const));
   if (fault !== undefined) return refuse(draft, speaker, "acknowledge", fault);
-  draft.append(intentStream(intent), receipt(state, by));
+  draft.append(intentStream(intent), receipt(state, speaker));
   return { kind: "done", status: "acknowledged" };
 }
 
@@ -108,8 +111,8 @@ export function waitsFor(draft: Draft, speaker: Speaker & { readonly on: string 
   const fault = whyNot(draft, state, speaker);
   if (fault !== undefined) return refuse(draft, speaker, "waiting", fault);
   if (state.status === "waiting" && state.waitsOn === on) return { kind: "same", status: "waiting" };
-  const waiting = { type: "intent.waiting", tv: 1, body: { by, on } };
-  draft.append(intentStream(intent), [...receipt(state, by), waiting]);
+  const waiting = { type: "intent.waiting", tv: 1, body: { by, on, ...viaField(speaker) } };
+  draft.append(intentStream(intent), [...receipt(state, speaker), waiting]);
   return { kind: "done", status: "waiting" };
 }
 
@@ -127,10 +130,10 @@ function isRepeat(draft: Draft, { end }: LiveIntent, answering: Answering): bool
 }
 
 function endOf(draft: Draft, answering: Answering): EndEvent {
-  const { by } = answering;
+  const said = { by: answering.by, ...viaField(answering) };
   return answering.status === "completed"
-    ? { type: "intent.completed", tv: 1, body: { by, data: draft.keep(answering.data) } }
-    : { type: "intent.failed", tv: 1, body: { by, reason: answering.reason } };
+    ? { type: "intent.completed", tv: 1, body: { ...said, data: draft.keep(answering.data) } }
+    : { type: "intent.failed", tv: 1, body: { ...said, reason: answering.reason } };
 }
 
 export function answerIntent(draft: Draft, answering: Answering): Need | Moved {
@@ -139,23 +142,25 @@ export function answerIntent(draft: Draft, answering: Answering): Need | Moved {
   if (isRepeat(draft, state, answering)) return { kind: "same", status: state.status };
   const fault = whyNot(draft, state, answering);
   if (fault !== undefined) return refuse(draft, answering, answering.status, fault);
-  const { intent, by } = answering;
-  draft.append(intentStream(intent), receipt(state, by));
+  const { intent } = answering;
+  draft.append(intentStream(intent), receipt(state, answering));
   return endIntent(draft, intent, endOf(draft, answering)) ?? { kind: "done", status: answering.status };
 }
 
 export type Cancelling = Speaker & { readonly reason: string };
 
 /** The caller knows that this may be done. */
-export function withdrawIntent(draft: Draft, { intent, by, reason }: Cancelling): Need | Moved {
+export function withdrawIntent(draft: Draft, cancelling: Cancelling): Need | Moved {
+  const { intent, by, reason } = cancelling;
+  const said = { by, reason, ...viaField(cancelling) };
   const state = lockIntent(draft, intent);
   if (state === undefined) return { kind: "unknown" };
   if (isNeed(state)) return state;
   if (!isOpen(state)) return { kind: "same", status: state.status };
   const more =
     state.approval === null
-      ? endIntent(draft, intent, { type: "intent.cancelled", tv: 1, body: { by, reason } })
-      : cancelApproval(draft, { approval: state.approval, by, reason });
+      ? endIntent(draft, intent, { type: "intent.cancelled", tv: 1, body: said })
+      : cancelApproval(draft, { approval: state.approval, ...said });
   if (more !== undefined && isNeed(more)) return more;
   return { kind: "done", status: live(draft, intent).status };
 }

@@ -12,6 +12,7 @@ import type { Json } from "../json.ts";
 import { unmeetable } from "../stages.ts";
 import { approvalStream, intentStream, ROSTER } from "../stream.ts";
 import { ANY_ONE_PERSON, type ApproverRule, leftOut, plainRule } from "../verdict.ts";
+import type { Via } from "../via.ts";
 import { approversAt, whyNobody } from "./address.ts";
 import type { IntentTerms } from "./events.ts";
 import type { LiveIntent } from "./state.ts";
@@ -27,12 +28,13 @@ export type PeopleAsked = {
   readonly apart: readonly string[] | null;
 };
 
-export type Sending = Omit<IntentTerms, "payloadDigest" | "deadline" | "approval"> & {
-  readonly intent: string;
-  readonly withinMs: number | null;
-  /** null: an agent answers. */
-  readonly ask: PeopleAsked | null;
-};
+export type Sending = Omit<IntentTerms, "payloadDigest" | "deadline" | "approval"> &
+  Via & {
+    readonly intent: string;
+    readonly withinMs: number | null;
+    /** null: an agent answers. */
+    readonly ask: PeopleAsked | null;
+  };
 
 export type Sent =
   | { readonly kind: "sent" | "existing"; readonly intent: string; readonly approval: string | null }

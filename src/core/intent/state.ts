@@ -9,6 +9,7 @@ import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { type Refused, withRefusal } from "../refusals.ts";
+import { type Via, withoutVia } from "../via.ts";
 import type { Lineage } from "../workflow/events.ts";
 import { INTENT_EVENTS, type IntentEvent, type IntentTerms } from "./events.ts";
 
@@ -84,7 +85,8 @@ export function lifecycleOf(status: IntentStatus): LifecycleStatus {
   return status === "cancelled" ? "CANCELED" : (status.toUpperCase() as LifecycleStatus);
 }
 
-function sent(terms: IntentTerms, at: number): LiveIntent {
+function sent(body: IntentTerms & Via, at: number): LiveIntent {
+  const terms = withoutVia(body);
   const fresh = { deliveredAt: null, acknowledged: null, waitsOn: null, waiters: [], end: null };
   return { ...terms, status: "created", sentAt: at, changedAt: at, ...fresh };
 }
@@ -108,7 +110,7 @@ function after(
     case "intent.failed":
     case "intent.cancelled": {
       const status = event.type === "intent.failed" ? "failed" : "cancelled";
-      return { status, end: { status, at, ...event.body } };
+      return { status, end: { status, at, ...withoutVia(event.body) } };
     }
     case "intent.timed_out": {
       const end = { status: "timed_out", at, by: "deadline", reason: "nobody answered in time" } as const;

@@ -18,7 +18,7 @@ import { isSameAsked } from "./asked.ts";
 import { settleCall } from "./call.ts";
 import { type Created, type Creation, createWorkflow } from "./create.ts";
 import { type RefusedMove, refuseMove } from "./end.ts";
-import type { Irreversible, ReachedBody, Snapshot } from "./events.ts";
+import type { CreatedBody, Irreversible, ReachedBody, Snapshot } from "./events.ts";
 import { failWorkflow } from "./fail.ts";
 import { beginRollback, targetOf } from "./rollback.ts";
 import { lockWorkflow } from "./run.ts";
@@ -57,22 +57,34 @@ function refuse(
 const live = (draft: Draft, id: string): LiveWorkflow => draft.state(workflowStream(id)) as LiveWorkflow;
 const drove = (draft: Draft, { workflow }: Driver): Drove => ({ kind: "done", state: live(draft, workflow) });
 
+/** What tells one workflow from another, beside its input. */
+type Told = Pick<
+  CreatedBody,
+  | "name"
+  | "description"
+  | "agent"
+  | "requester"
+  | "parties"
+  | "escrow"
+  | "checkpoints"
+  | "attempts"
+  | "rollbackEnabled"
+  | "onIrreversible"
+>;
+
+function contentOf(told: Told): string {
+  const { name, description, agent, requester, parties, escrow, checkpoints } = told;
+  const { attempts, rollbackEnabled, onIrreversible } = told;
+  const who = { agent, requester, parties };
+  const terms = { attempts, rollbackEnabled, onIrreversible };
+  return digestOf({ name, description, escrow, checkpoints, ...who, ...terms });
+}
+
 /** Under a request id that is taken, only the very same workflow is meant. */
 export function createOutside(draft: Draft, creation: Creation): Need | Created {
   const made = createWorkflow(draft, creation);
   if (made.kind !== "existing" || made.workflow === creation.workflow) return made;
-  const { name, description, agent, parties, escrow, checkpoints } = live(draft, made.workflow);
-  const wanted = creation.body;
-  const isSame =
-    digestOf({ name, description, agent, parties, escrow, checkpoints }) ===
-    digestOf({
-      name: wanted.name,
-      description: wanted.description,
-      agent: wanted.agent,
-      parties: wanted.parties,
-      escrow: wanted.escrow,
-      checkpoints: wanted.checkpoints,
-    });
+  const isSame = contentOf(live(draft, made.workflow)) === contentOf(creation.body);
   return isSame ? made : { kind: "conflict", workflow: made.workflow };
 }
 

@@ -14,6 +14,7 @@ import {
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { refusalData } from "../../core/refusals.ts";
 import { intentStream, ROSTER } from "../../core/stream.ts";
+import { type Via, viaField } from "../../core/via.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
@@ -119,17 +120,22 @@ async function say(
   return getIntent(runtime, id);
 }
 
-type Speaking = { readonly by?: string };
+type Speaking = Via & { readonly by?: string };
 
-export const acknowledgeIntent = (runtime: Runtime, id: string, { by }: Speaking): Promise<Intent> =>
-  say(runtime, id, (draft) => acknowledge(draft, { intent: id, by: by ?? runtime.agent }));
+const speakerOf = (runtime: Runtime, intent: string, said: Speaking) => ({
+  ...{ intent, by: said.by ?? runtime.agent },
+  ...viaField(said),
+});
+
+export const acknowledgeIntent = (runtime: Runtime, id: string, said: Speaking): Promise<Intent> =>
+  say(runtime, id, (draft) => acknowledge(draft, speakerOf(runtime, id, said)));
 
 export const intentWaits = (
   runtime: Runtime,
   id: string,
-  { by, on }: Speaking & { readonly on: string },
+  said: Speaking & { readonly on: string },
 ): Promise<Intent> =>
-  say(runtime, id, (draft) => waitsFor(draft, { intent: id, by: by ?? runtime.agent, on }));
+  say(runtime, id, (draft) => waitsFor(draft, { ...speakerOf(runtime, id, said), on: said.on }));
 
 /** What is said back is kept in clear, so the values of the payload's secrets are taken out of it. */
 async function secretsIn(runtime: Runtime, id: string): Promise<ReadonlyMap<string, string>> {
@@ -137,8 +143,11 @@ async function secretsIn(runtime: Runtime, id: string): Promise<ReadonlyMap<stri
   return resolveAll(runtime.secrets, payload).catch(() => new Map<string, string>());
 }
 
-export async function answerNow(runtime: Runtime, id: string, answer: IntentAnswer): Promise<Intent> {
-  const speaker = { intent: id, by: answer.by ?? runtime.agent };
+export async function answerNow(runtime: Runtime, id: string, answer: IntentAnswer & Via): Promise<Intent> {
+  const speaker = speakerOf(runtime, id, {
+    ...viaField(answer),
+    ...(answer.by === undefined ? {} : { by: answer.by }),
+  });
   const known = await secretsIn(runtime, id);
   const said =
     "failed" in answer
@@ -150,9 +159,9 @@ export async function answerNow(runtime: Runtime, id: string, answer: IntentAnsw
 export async function cancelNow(
   runtime: Runtime,
   id: string,
-  { by, reason }: Speaking & { readonly reason: string },
+  said: Speaking & { readonly reason: string },
 ): Promise<Intent> {
-  const text = redactText(checkReason(reason), await secretsIn(runtime, id));
-  const cancelling = { intent: id, by: by ?? runtime.agent, reason: text };
+  const text = redactText(checkReason(said.reason), await secretsIn(runtime, id));
+  const cancelling = { ...speakerOf(runtime, id, said), reason: text };
   return say(runtime, id, (draft) => cancelIntent(draft, cancelling));
 }

@@ -100,14 +100,15 @@ function partsOf({ parameters, requestBody, responses }: Operation): readonly (M
   ];
 }
 
-function scopeText(scope: string | null): string {
+function scopeText({ "x-scope": scope, "x-or-scope": other }: Operation): string {
   if (scope === null) return "without a credential";
+  if (other !== undefined) return `scope ${scope} or ${other}`;
   return scope === "any" ? "any credential" : `scope ${scope}`;
 }
 
 function operationHtml({ method, path, operation, anchor }: Listed): Markup {
   const { summary, description } = operation;
-  return html`<article id="${anchor}"><header><h3><span class="method ${method}">${method.toUpperCase()}</span><code>${path}</code><span class="scope">${scopeText(operation["x-scope"])}</span></h3><p>${summary}.</p>${
+  return html`<article id="${anchor}"><header><h3><span class="method ${method}">${method.toUpperCase()}</span><code>${path}</code><span class="scope">${scopeText(operation)}</span></h3><p>${summary}.</p>${
     description === undefined ? null : html`<p class="scope">${description}</p>`
   }</header><div class="parts">${partsOf(operation)}</div></article>`;
 }

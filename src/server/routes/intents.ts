@@ -196,7 +196,7 @@ const writing = [
     answers: { 201: intentSchema },
     whenLost: "say",
     async handle({ runtime, body, who }) {
-      const { id } = await sendNow(runtime, outgoingOf(body, who));
+      const { id } = await sendNow(runtime, { ...outgoingOf(body, who), via: who.via });
       return created(intentOnWire(await getIntent(runtime, id)));
     },
   }),
@@ -212,7 +212,7 @@ const writing = [
     whenLost: "repeat",
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
-      return ok(intentOnWire(await acknowledgeIntent(runtime, params.id, { by })));
+      return ok(intentOnWire(await acknowledgeIntent(runtime, params.id, { by, via: who.via })));
     },
   }),
   route({
@@ -227,7 +227,7 @@ const writing = [
     whenLost: "repeat",
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
-      return ok(intentOnWire(await intentWaits(runtime, params.id, { by, on: body.on })));
+      return ok(intentOnWire(await intentWaits(runtime, params.id, { by, on: body.on, via: who.via })));
     },
   }),
   route({
@@ -246,7 +246,7 @@ const writing = [
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
       const said = "failed" in body ? { failed: body.failed } : { data: body.data };
-      return ok(intentOnWire(await answerNow(runtime, params.id, { by, ...said })));
+      return ok(intentOnWire(await answerNow(runtime, params.id, { by, ...said, via: who.via })));
     },
   }),
   route({
@@ -261,7 +261,7 @@ const writing = [
     whenLost: "repeat",
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
-      return ok(intentOnWire(await cancelNow(runtime, params.id, { by, reason: body.reason })));
+      return ok(intentOnWire(await cancelNow(runtime, params.id, { by, reason: body.reason, via: who.via })));
     },
   }),
 ];
