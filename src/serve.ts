@@ -35,7 +35,7 @@ function cardParts(): CardParts {
 
 async function listen(options: ServeOptions, store: Store, tenants: Tenants, desk: Desk): Promise<Server> {
   const { settings, version, log } = options;
-  const metrics = createMetrics({ ...totalsOf(tenants), listeners: desk.size });
+  const metrics = createMetrics({ ...totalsOf(tenants), listeners: desk.size, holds: desk.holds.size });
   const failed = (error: unknown) => log({ level: "error", message: "metrics", error: errorText(error) });
   tenants.opened((office) =>
     watchJournal(office.runtime, desk.hubOf(office), { tally: metrics.of(office.tenant), log, failed }),
@@ -67,7 +67,8 @@ export async function startServer(options: ServeOptions): Promise<Started> {
   const { store } = shared;
   const tenants = createTenants((tenant) => openOffice(options, { store, tenant, kind: "server" }));
   const failed = (error: unknown) => log({ level: "error", message: "events", error: errorText(error) });
-  const desk = createDesk({ clock: wallClock, most: settings.listeners, failed, ...options.desk });
+  const holds = { each: settings.holds, all: settings.allHolds };
+  const desk = createDesk({ clock: wallClock, most: settings.listeners, holds, failed, ...options.desk });
   const over = new AbortController();
   try {
     const server = await listen(options, store, tenants, desk);

@@ -28,7 +28,7 @@ export type Working = {
 async function sayHow(options: WorkOptions, store: Store, tenants: Tenants): Promise<Server | undefined> {
   const { settings, version, log } = options;
   if (settings.healthPort === undefined) return undefined;
-  const metrics = createMetrics({ ...totalsOf(tenants), listeners: () => 0 });
+  const metrics = createMetrics({ ...totalsOf(tenants), listeners: () => 0, holds: () => 0 });
   const ready = async () => void (await store.position());
   const routes: readonly Route[] = [...healthRoutes({ version, ready }), ...metricsRoutes(metrics)];
   return serve({

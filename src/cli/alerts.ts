@@ -24,7 +24,7 @@ const isOver = (item: AlertSummary): boolean => item["status"] === "cleared";
 
 function cellsForPeople(item: AlertSummary, now: number): readonly string[] {
   return [
-    item.id,
+    visible(item.id),
     span(now - Number(item["raisedAt"])),
     isOver(item) ? "over" : text(item, "severity"),
     fit(text(item, "acknowledgedBy") || "-", MOST_NAME),
@@ -37,7 +37,7 @@ function cellsForPeople(item: AlertSummary, now: number): readonly string[] {
 function cellsForPipe(item: AlertSummary): readonly string[] {
   const [status, severity] = [text(item, "status"), text(item, "severity")];
   const raised = moment(Number(item["raisedAt"]));
-  const cells = [item.id, status, severity, raised, text(item, "acknowledgedBy") || "-"];
+  const cells = [visible(item.id), status, severity, raised, text(item, "acknowledgedBy") || "-"];
   return [...cells, text(item, "monitor"), text(item, "rule"), text(item, "subject"), text(item, "says")];
 }
 

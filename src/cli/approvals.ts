@@ -73,8 +73,8 @@ function askedCell({ from }: ApprovalSummary): string {
 
 function cellsForPeople(item: ApprovalSummary, now: number): Readonly<Record<string, string>> {
   return {
-    ID: item.id,
-    STATUS: String(item["status"]),
+    ID: visible(item.id),
+    STATUS: visible(String(item["status"])),
     AGE: span(now - Number(item["requestedAt"])),
     STAGE: stageCell(item),
     VOTES: votes(item),
@@ -100,7 +100,7 @@ const previewCell = ({ preview }: ApprovalSummary): string =>
   typeof preview === "string" ? ` → ${visiblePreview(preview)}` : "";
 
 /** Rows that were made before workflows were there say nothing of it. */
-const aboutCell = (item: ApprovalSummary): string => String(item["about"] ?? "action");
+const aboutCell = (item: ApprovalSummary): string => visible(String(item["about"] ?? "action"));
 
 /** Columns as documented in the reference: id, status, asked, votes, deadline, name, agent, content, about, stage. */
 function cellsForPipe(item: ApprovalSummary): readonly string[] {
@@ -108,8 +108,8 @@ function cellsForPipe(item: ApprovalSummary): readonly string[] {
   const asked = moment(Number(item["requestedAt"]));
   const texts = [item["tool"], item["agent"]].map((text) => visible(String(text)));
   return [
-    item.id,
-    String(item["status"]),
+    visible(item.id),
+    visible(String(item["status"])),
     asked,
     votes(item),
     until === null ? "-" : moment(until),

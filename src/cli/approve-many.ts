@@ -67,8 +67,10 @@ function tell({ terminal, json }: Context, answers: readonly BatchAnswer[]): voi
     return;
   }
   for (const one of answers) {
-    const word = one.ok ? terminal.paint("green", one.decided.status) : terminal.paint("red", "refused");
-    terminal.line(`${one.id}  ${word}${one.ok ? "" : `: ${visible(one.error.message)}`}`);
+    const word = one.ok
+      ? terminal.paint("green", visible(one.decided.status))
+      : terminal.paint("red", "refused");
+    terminal.line(`${visible(one.id)}  ${word}${one.ok ? "" : `: ${visible(one.error.message)}`}`);
   }
 }
 

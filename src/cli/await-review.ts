@@ -1,4 +1,5 @@
 /** An edit is reviewed by a process that has the tool: waits a moment for one. */
+import { UNSEEN_PREVIEW } from "../core/approval/edit.ts";
 import type { Approval } from "../index.ts";
 import type { Context } from "./command.ts";
 
@@ -19,6 +20,8 @@ const WAIT_MS = 3_000;
 export function reviewOf(approval: Approval, person: string): Reviewed {
   const { edit, editRefused, status, decided, editor, preview } = approval;
   if (edit !== null) return { kind: "open" };
+  if (editRefused?.rule === UNSEEN_PREVIEW && editRefused.by === person)
+    return { kind: "stands", isShown: true };
   if (editRefused !== null) return { kind: "refused", rule: editRefused.rule, reason: editRefused.reason };
   if (status === "cancelled" && decided?.by.includes("policy"))
     return { kind: "asks_again", reason: decided.reason };

@@ -3,6 +3,7 @@
  * stands apart, under a heading that says whose words they are.
  */
 import type { Receipt } from "../core/action/receipt.ts";
+import { UNSEEN_PREVIEW } from "../core/approval/edit.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import type { EffectClass } from "../core/tool-rules.ts";
@@ -114,6 +115,14 @@ function printPreview(sections: Sections, { approval, full }: Card): void {
   }
 }
 
+/** The agent's own account of how it would be undone; it is part of what people approve. */
+function printUndo(sections: Sections, { approval, full }: Card): void {
+  if (approval?.undo === undefined) return;
+  sections.heading("How the agent would take it back, if its workflow goes back");
+  sections.field("tool", approval.undo.tool);
+  sections.block(readable(approval.undo.args, full));
+}
+
 function printWords(sections: Sections, { action, approval, policies }: Card): void {
   const says = approval?.says ?? action.says;
   if (says !== null) {
@@ -182,7 +191,11 @@ function printEdit(terminal: Terminal, sections: Sections, { approval, full, pol
   }
   if (approval?.editRefused != null) {
     const { by, rule, reason, policy, documents } = approval.editRefused;
-    sections.heading("The last edit was refused", "red");
+    const isAsked = rule === UNSEEN_PREVIEW;
+    sections.heading(
+      isAsked ? "The last edit stood already" : "The last edit was refused",
+      isAsked ? "yellow" : "red",
+    );
     sections.field("by", by);
     if (policy !== undefined)
       sections.field("policy", policyWords({ policy, ...(documents && { documents }) }, policies));
@@ -296,6 +309,7 @@ export function printCard(terminal: Terminal, card: Card): void {
   printHead(terminal, sections, card);
   printArgs(terminal, (card.approval ?? card.action).args, card.full);
   printPreview(sections, card);
+  printUndo(sections, card);
   printWords(sections, card);
   printVotes(sections, card);
   printEdit(terminal, sections, card);

@@ -66,7 +66,7 @@ function termsOf({ values }: Context) {
 
 function printSecret({ terminal }: Context, secret: string | null): void {
   if (secret === null) return;
-  terminal.line(`secret ${secret}`);
+  terminal.line(`secret ${visible(secret)}`);
   terminal.note("The receiver checks signatures with this secret. It is shown this once.");
 }
 
@@ -74,7 +74,7 @@ async function add(context: Context): Promise<void> {
   const { hp, terminal, person: by } = context;
   const endpoint = await hp.endpoints.add({ ...termsOf(context), by });
   if (context.json) return terminal.json(endpoint);
-  terminal.line(`Added: ${endpoint.id}, ${visible(targetText(endpoint.target))}`);
+  terminal.line(`Added: ${visible(endpoint.id)}, ${visible(targetText(endpoint.target))}`);
   printSecret(context, endpoint.secret);
 }
 
@@ -93,8 +93,8 @@ async function test(context: Context, id: string): Promise<number> {
   const { hp, terminal, person: by } = context;
   const { message, arrived, status, problem } = await hp.endpoints.test(id, { by });
   if (context.json) terminal.json({ message, arrived, status, problem });
-  else if (arrived) terminal.line(`Arrived: ${message}, status ${status}.`);
-  else terminal.line(`Did not arrive: ${message}, ${visible(problem ?? "nothing was sent")}.`);
+  else if (arrived) terminal.line(`Arrived: ${visible(message)}, status ${status}.`);
+  else terminal.line(`Did not arrive: ${visible(message)}, ${visible(problem ?? "nothing was sent")}.`);
   return arrived ? EXIT.ok : EXIT.refused;
 }
 
@@ -112,7 +112,7 @@ async function turn(context: Context, part: string, id: string): Promise<void> {
   if (part === "change") await hp.endpoints.change(id, { ...termsOf(context), by: context.person });
   const endpoint = await hp.endpoints.get(id);
   if (context.json) return terminal.json(endpoint);
-  const word = endpoint.status === "removed" ? "removed" : `switched ${endpoint.status}`;
+  const word = endpoint.status === "removed" ? "removed" : `switched ${visible(endpoint.status)}`;
   terminal.line(
     `${id} is ${word}: ${visible(targetText(endpoint.target))}, ${endpoint.events.map(visible).join(" ")}`,
   );

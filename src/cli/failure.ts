@@ -99,6 +99,7 @@ export function tell(terminal: Terminal, error: unknown, json: boolean): number 
     const told = hanging(`holdpoint: ${visible(what)}`, terminal).join("\n");
     terminal.note(`${told}\n  ${visible(data)}\n  ${visible(next)} [${code}]`);
   }
-  if ((process.env["DEBUG"] ?? "") !== "" && error instanceof Error) terminal.note(String(error.stack));
+  if ((process.env["DEBUG"] ?? "") !== "" && error instanceof Error)
+    terminal.note(String(error.stack).split("\n").map(visible).join("\n"));
   return exitCode(error);
 }

@@ -38,7 +38,7 @@ function printAbandoned({ terminal, now }: Context, waiting: readonly ActionSumm
   );
   for (const item of waiting)
     terminal.line(
-      `  ${item.id}  ${visible(String(item["tool"]))}  started ${ago(Number(item["startedAt"]), now)}`,
+      `  ${visible(item.id)}  ${visible(String(item["tool"]))}  started ${ago(Number(item["startedAt"]), now)}`,
     );
 }
 

@@ -71,7 +71,7 @@ export function printIntent(context: Context, intent: Intent): number {
     return EXIT.ok;
   }
   const sections = sectionsOn(terminal, full);
-  terminal.line(`lifecycle_status: ${intent.lifecycleStatus}`);
+  terminal.line(`lifecycle_status: ${visible(intent.lifecycleStatus)}`);
   const { id, intentType, from, to, toAgent, requestId, deadline, approval, waitsOn, parent } = intent;
   const lines: [string, string | null][] = [
     ["intent", id],
@@ -119,8 +119,8 @@ async function send(context: Context): Promise<number> {
   const sent = await hp.intents.send(outgoingOf(context));
   if (context.json) terminal.json({ intent_id: sent.id, approval: sent.approval });
   else {
-    terminal.line(`intent_id: ${sent.id}`);
-    if (sent.approval !== null) terminal.line(`People are asked: holdpoint show ${sent.approval}`);
+    terminal.line(`intent_id: ${visible(sent.id)}`);
+    if (sent.approval !== null) terminal.line(`People are asked: holdpoint show ${visible(sent.approval)}`);
   }
   return EXIT.ok;
 }

@@ -51,10 +51,12 @@ function tell(context: Context, { key, text }: IssuedKey, said: readonly string[
     return EXIT.ok;
   }
   for (const line of said) terminal.note(line);
-  terminal.line(text);
+  terminal.line(visible(text));
   terminal.note("It is shown this once and kept nowhere. Give it to the program as HOLDPOINT_API_KEY;");
   terminal.note("over HTTP it is sent as: Authorization: Bearer <key>");
-  terminal.note(`If it gets lost: npx holdpoint keys revoke ${key.id} --reason "…"${whereFlags(context)}`);
+  terminal.note(
+    `If it gets lost: npx holdpoint keys revoke ${visible(key.id)} --reason "…"${whereFlags(context)}`,
+  );
   return EXIT.ok;
 }
 
@@ -140,7 +142,8 @@ export const keys: Command = {
     },
     for: {
       value: "<span>",
-      summary: "issue and rotate: how long it lasts, such as 90d; until revoked unless set",
+      summary:
+        "issue and rotate: how long it lasts, such as 90d; until revoked, or as long as the old one, unless set",
     },
     overlap: {
       value: "<span>",

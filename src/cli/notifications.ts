@@ -31,14 +31,14 @@ const receiver = (item: MessageSummary): string =>
 function cellsForPeople(item: MessageSummary, now: number): readonly string[] {
   const age = span(now - Number(item["madeAt"]));
   const [status, attempts, type] = ["status", "attempts", "type"].map((field) => text(item, field));
-  return [item.id, age, status ?? "", attempts ?? "", lastOf(item), type ?? "", receiver(item)];
+  return [visible(item.id), age, status ?? "", attempts ?? "", lastOf(item), type ?? "", receiver(item)];
 }
 
 /** Columns as documented in the reference. */
 function cellsForPipe(item: MessageSummary): readonly string[] {
   const due = item["dueAt"] === null ? "-" : moment(Number(item["dueAt"]));
   const made = moment(Number(item["madeAt"]));
-  const cells = [item.id, text(item, "status"), made, text(item, "attempts"), lastOf(item), due];
+  const cells = [visible(item.id), text(item, "status"), made, text(item, "attempts"), lastOf(item), due];
   return [...cells, text(item, "type"), text(item, "endpoint"), text(item, "to"), text(item, "reason")];
 }
 

@@ -154,7 +154,9 @@ function printFailure(sections: Sections, end: Failed, rows: readonly TimelineRo
 function heldCommands(on: string): readonly string[] {
   const ref = obstacleOf(on);
   if (ref?.kind !== "switch") return [];
-  const whose = ref.id === TENANT_SCOPE ? "" : ` --agent '${ref.id.replace(/^agent:/, "")}'`;
+  if (ref.id === TENANT_SCOPE) return ['go --reason "…"'];
+  const flow = /^workflow:(.+)$/.exec(ref.id)?.[1];
+  const whose = flow === undefined ? ` --agent '${ref.id.replace(/^agent:/, "")}'` : ` --workflow ${flow}`;
   return [`go${whose} --reason "…"`];
 }
 

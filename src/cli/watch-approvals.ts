@@ -111,7 +111,7 @@ function printForPeople(
 function print(context: Context, { id, tool, status }: Approval, { change, detail }: Change): void {
   const { terminal, json } = context;
   const at = moment(Date.now());
-  const cells = [at, change, id, visible(tool), visible(detail)];
+  const cells = [at, change, visible(id), visible(tool), visible(detail)];
   if (json) terminal.json({ at, change, id, status, tool, detail });
   else if (terminal.interactive) printForPeople(context, cells);
   else terminal.line(cells.join("\t"));

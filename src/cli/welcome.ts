@@ -37,7 +37,7 @@ async function read(context: Context): Promise<State | undefined> {
   };
   const { items } = await hp.approvals.list({ limit: SHOWN });
   const { stopped } = await hp.stopped();
-  return { counts, oldest: items, stopped: stopped ? await whoStopped(context) : null };
+  return { counts, oldest: items, stopped: stopped ? await whoStopped(context, {}) : null };
 }
 
 function rows({ terminal }: Context, title: string, lines: readonly (readonly [string, string])[]): void {
@@ -63,7 +63,7 @@ function printState(context: Context, { counts, oldest, stopped }: State): void 
   rows(
     context,
     "Waiting for you",
-    oldest.map((item) => [item.id, fit(facts(item), room)] as const),
+    oldest.map((item) => [visible(item.id), fit(facts(item), room)] as const),
   );
   if (pending > oldest.length) terminal.line(`  … ${pending - oldest.length} more: npx holdpoint approvals`);
 }

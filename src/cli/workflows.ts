@@ -43,9 +43,9 @@ const passedCell = (item: WorkflowSummary): string =>
 
 function cellsForPeople(item: WorkflowSummary, now: number): readonly string[] {
   return [
-    item.id,
+    visible(item.id),
     span(now - Number(item["createdAt"])),
-    statusWords(String(item["status"])),
+    visible(statusWords(String(item["status"]))),
     passedCell(item),
     String(item["attempt"]),
     fit(visible(String(item["name"])), MOST_NAME),
@@ -56,8 +56,8 @@ function cellsForPeople(item: WorkflowSummary, now: number): readonly string[] {
 /** Columns as documented in the reference: id, status, passed, attempt, created, name, checkpoint, what holds it up or reason. */
 function cellsForPipe(item: WorkflowSummary): readonly string[] {
   return [
-    item.id,
-    String(item["status"]),
+    visible(item.id),
+    visible(String(item["status"])),
     passedCell(item),
     String(item["attempt"]),
     moment(Number(item["createdAt"])),

@@ -30,6 +30,8 @@ export type BindingFacts = {
   readonly grant?: string;
   /** Digest of what the tool showed of it; absent where it shows nothing. */
   readonly preview?: string;
+  /** Digest of how its agent says that it would take it back; absent where it says nothing. */
+  readonly undo?: string;
 };
 
 /** RFC 8785 JSON of the facts and `"v":1`, its keys in the order that asks for. */
@@ -41,12 +43,13 @@ function bindingText(facts: BindingFacts): string {
   const standing = grant === undefined ? "" : `"grant":${text(grant)},`;
   const late = onTimeout === undefined ? "" : `"onTimeout":${text(onTimeout)},`;
   const shown = preview === undefined ? "" : `"preview":${text(preview)},`;
+  const back = facts.undo === undefined ? "" : `"undo":${text(facts.undo)},`;
   const staged = stages === undefined ? "" : `"stages":${text(stages)},`;
   return (
     `{"action":${text(action)},${apart}"approvers":${text(approvers)},"args":${text(args)},"decideBy":${text(decideBy)},` +
     `"effectClass":${text(effectClass)},"executeBy":${text(executeBy)},${standing}"nonce":${text(nonce)},` +
     `${late}"policy":${text(policy)},${shown}"requester":${text(requester)},"schema":${text(schema)},${staged}"stream":${text(stream)},` +
-    `"tenant":${text(tenant)},"tool":${text(tool)},"v":1}`
+    `"tenant":${text(tenant)},"tool":${text(tool)},${back}"v":1}`
   );
 }
 

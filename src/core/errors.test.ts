@@ -99,7 +99,7 @@ describe("an error", () => {
     const retryable = Object.entries(ERROR_CODES).filter(([, facts]) => facts.retryable);
     assert.deepEqual(
       retryable.map(([code]) => code),
-      ["rate_limited", "store_busy", "store_full", "store_unavailable", "commit_unknown"],
+      ["rate_limited", "server_busy", "store_busy", "store_full", "store_unavailable", "commit_unknown"],
     );
   });
 });

@@ -115,6 +115,12 @@ export const ERROR_CODES = {
     data: NOTHING,
     next: "Wait for the seconds in Retry-After, then call again.",
   },
+  server_busy: {
+    status: 503,
+    retryable: true,
+    data: NOTHING,
+    next: "Wait for the seconds in Retry-After, then call again; or ask without waiting.",
+  },
   unexpected: {
     status: 500,
     retryable: false,

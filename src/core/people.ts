@@ -16,6 +16,7 @@ import {
   rosterFold,
 } from "./roster.ts";
 import { ROSTER } from "./stream.ts";
+import type { Via } from "./via.ts";
 
 export type PeopleAnswer =
   | { readonly kind: "done"; readonly changed: boolean }
@@ -50,17 +51,17 @@ function decided(
   return { kind: "done", changed: events.length > 0 };
 }
 
-export type Joining = { readonly person: string; readonly member: Member; readonly by: string };
+export type Joining = Via & { readonly person: string; readonly member: Member; readonly by: string };
 
 /** Somebody who is there with the same particulars is known, and nothing is written. */
-export function addPerson(draft: Draft, { person, member, by }: Joining): Need | PeopleAnswer {
+export function addPerson(draft: Draft, command: Joining): Need | PeopleAnswer {
   const more = draft.need({ write: [ROSTER] });
   if (more !== undefined) return more;
   const roster = draft.state(ROSTER);
-  const events = decideMember(roster, { person, member, by });
-  if (roster.members.has(person))
+  const events = decideMember(roster, command);
+  if (roster.members.has(command.person))
     return events.length === 0 ? { kind: "done", changed: false } : { kind: "known" };
-  return decided(draft, by, () => events);
+  return decided(draft, command.by, () => events);
 }
 
 /** Where nobody was ever in the list, whoever may reach the store becomes its first admin. */
@@ -73,20 +74,23 @@ export function addFirstAdmin(draft: Draft, person: string): Need | PeopleAnswer
   return addPerson(draft, { person, member, by: person });
 }
 
-export type Changing = { readonly person: string; readonly member: Partial<Member>; readonly by: string };
+export type Changing = Via & {
+  readonly person: string;
+  readonly member: Partial<Member>;
+  readonly by: string;
+};
 
 /** What is not said stays as it is. */
-export function changePerson(draft: Draft, { person, member, by }: Changing): Need | PeopleAnswer {
+export function changePerson(draft: Draft, command: Changing): Need | PeopleAnswer {
   const more = draft.need({ write: [ROSTER] });
   if (more !== undefined) return more;
-  const known = draft.state(ROSTER).members.get(person);
+  const known = draft.state(ROSTER).members.get(command.person);
   if (known === undefined) return { kind: "unknown" };
-  return decided(draft, by, (roster) =>
-    decideMember(roster, { person, member: { ...known, ...member }, by }),
-  );
+  const member = { ...known, ...command.member };
+  return decided(draft, command.by, (roster) => decideMember(roster, { ...command, member }));
 }
 
-export type Saying = { readonly person: string; readonly by: string; readonly reason: string };
+export type Saying = Via & { readonly person: string; readonly by: string; readonly reason: string };
 
 export function removePerson(draft: Draft, command: Saying): Need | PeopleAnswer {
   const more = draft.need({ write: [ROSTER] });

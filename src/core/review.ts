@@ -12,6 +12,7 @@ import { remarking, remarksOf } from "./remarks.ts";
 import { type ApprovalTerms, approvalTerms, unmeetable } from "./stages.ts";
 import type { ToolRules } from "./tool-rules.ts";
 import {
+  type LimitBehind,
   type PolicyInput,
   RISK_LEVELS,
   type Risk,
@@ -45,6 +46,8 @@ export type Review = {
       readonly invalidRevision: boolean;
       /** A limit of the supervised run itself has blocked it. */
       readonly limitOf?: RunLimitOf;
+      /** A policy has blocked it, and a limit of the run would have. */
+      readonly limitBehind?: LimitBehind;
     }
   | (ApprovalTerms & { readonly verdict: "escalate" })
 );
@@ -100,9 +103,14 @@ function ask(rules: Reviewer, input: PolicyInput): Verdict {
   }
 }
 
+type Limited = { readonly limitOf?: RunLimitOf; readonly limitBehind?: LimitBehind };
+
 /** A policy in code may say anything there. */
-function limitIn({ limitOf }: { readonly limitOf?: RunLimitOf }): { readonly limitOf?: RunLimitOf } {
-  return limitOf === "run" || limitOf === "usual" ? { limitOf } : {};
+function limitIn({ limitOf, limitBehind }: Limited): Limited {
+  if (limitOf === "run" || limitOf === "usual") return { limitOf };
+  const { of, rule } = isJsonObject(limitBehind) ? limitBehind : {};
+  const isBehind = (of === "run" || of === "usual") && typeof rule === "string";
+  return isBehind ? { limitBehind: { of, rule } } : {};
 }
 
 function conclude(

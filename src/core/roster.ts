@@ -7,6 +7,7 @@
  */
 import { bodyOf, type Fold, type NewEvent } from "./event.ts";
 import type { JsonObject } from "./json.ts";
+import { type Via, viaField } from "./via.ts";
 
 export const ROLES = ["admin", "poster", "executor", "supervisor", "verifier", "auditor"] as const;
 export type Role = (typeof ROLES)[number];
@@ -87,21 +88,27 @@ export function peopleAmong(roster: RosterState, names: readonly string[]): read
 
 export function decideStanding(
   state: RosterState,
-  command: { person: string; suspend: boolean; by: string; reason: string },
+  command: Via & { person: string; suspend: boolean; by: string; reason: string },
 ): NewEvent[] {
   if (state.suspended.includes(command.person) === command.suspend) return [];
   const type = command.suspend ? "person.suspended" : "person.reinstated";
-  return [{ type, tv: 1, body: { person: command.person, by: command.by, reason: command.reason } }];
+  const { person, by, reason } = command;
+  return [{ type, tv: 1, body: { person, by, reason, ...viaField(command) } }];
 }
 
-export type MemberCommand = { readonly person: string; readonly member: Member; readonly by: string };
+export type MemberCommand = Via & {
+  readonly person: string;
+  readonly member: Member;
+  readonly by: string;
+};
 
 function isSame({ since: _since, ...one }: Listed, other: Member): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Adds a person, or says anew what they are there for. */
-export function decideMember(state: RosterState, { person, member, by }: MemberCommand): NewEvent[] {
+export function decideMember(state: RosterState, command: MemberCommand): NewEvent[] {
+  const { person, member, by } = command;
   const known = state.members.get(person);
   const { name, mail, roles, groups } = member;
   const tidy: Member = {
@@ -112,12 +119,13 @@ export function decideMember(state: RosterState, { person, member, by }: MemberC
   };
   if (known !== undefined && isSame(known, tidy)) return [];
   const type = known === undefined ? "person.added" : "person.changed";
-  return [{ type, tv: 1, body: { person, ...tidy, by } as unknown as JsonObject }];
+  const body = { person, ...tidy, by, ...viaField(command) };
+  return [{ type, tv: 1, body: body as unknown as JsonObject }];
 }
 
 export function decideRemoval(
   state: RosterState,
-  command: { readonly person: string; readonly by: string; readonly reason: string },
+  command: Via & { readonly person: string; readonly by: string; readonly reason: string },
 ): NewEvent[] {
   if (!state.members.has(command.person)) return [];
   return [{ type: "person.removed", tv: 1, body: { ...command } }];

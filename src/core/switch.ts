@@ -1,4 +1,4 @@
-/** The kill switch: one stream per scope (`tenant`, `agent:<name>`, `workflow:<id>`); every effect start reads those that apply. */
+/** The kill switch: one stream per scope (`tenant`, `agent:<name>` or `service:<name>`, `workflow:<id>`); every effect start reads those that apply. */
 import { bodyOf, type Fold, type NewEvent } from "./event.ts";
 import { type Via, viaField } from "./via.ts";
 
@@ -8,7 +8,17 @@ export type SwitchState =
 
 export const TENANT_SCOPE = "tenant";
 /** A principal (`agent:mailer`) and a bare name (`mailer`) mean the same agent: a switch must not miss for want of a prefix. */
-export const agentScope = (agent: string): string => (agent.startsWith("agent:") ? agent : `agent:${agent}`);
+export const agentScope = (agent: string): string =>
+  /^(agent|service|person):/.test(agent) ? agent : `agent:${agent}`;
+export const workflowScope = (id: string): string => `workflow:${id}`;
+
+/** Whose new effects are stopped: everybody's of the tenant where nobody is named. */
+export type Stoppable = { readonly agent?: string; readonly workflow?: string };
+
+export function scopeOf({ agent, workflow }: Stoppable): string {
+  if (workflow !== undefined) return workflowScope(workflow);
+  return agent === undefined ? TENANT_SCOPE : agentScope(agent);
+}
 
 export const switchFold: Fold<SwitchState> = {
   version: 1,

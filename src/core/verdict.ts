@@ -58,11 +58,18 @@ export type StageRule = Partial<ApproverRule> & { readonly decideWithinMs?: numb
 
 /** Whose limit it is that no policy has said: one that the program set for its run, or the usual one where nobody counts. */
 export type RunLimitOf = "run" | "usual";
+/** A limit of a supervised run that would have refused what a policy blocks. */
+export type LimitBehind = { readonly of: RunLimitOf; readonly rule: string };
 
 /** What a policy says of an action. */
 export type Verdict =
   | (Remarks & { readonly verdict: "approve"; readonly reason?: string })
-  | (Remarks & { readonly verdict: "block"; readonly reason: string; readonly limitOf?: RunLimitOf })
+  | (Remarks & {
+      readonly verdict: "block";
+      readonly reason: string;
+      readonly limitOf?: RunLimitOf;
+      readonly limitBehind?: LimitBehind;
+    })
   | (Remarks & { readonly verdict: "revise"; readonly set: JsonObject; readonly reason: string })
   | (Remarks & {
       readonly verdict: "escalate";

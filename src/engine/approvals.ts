@@ -71,6 +71,7 @@ export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: 
   const preview = state.preview && {
     preview: { ...state.preview, value: await loadValue(place, state.preview.value) },
   };
+  const undo = state.undo && { undo: { ...state.undo, args: await loadValue(place, state.undo.args) } };
   // A copy: the state itself is what the next decision stands on.
   return structuredClone({
     ...state,
@@ -79,6 +80,7 @@ export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: 
     edit,
     ...schema,
     ...preview,
+    ...undo,
   });
 }
 

@@ -3,9 +3,11 @@
 import { APPROVAL_STATUSES } from "../core/approval/state.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
+import { isId } from "../core/ids.ts";
 import { readPublicJwk } from "../core/jws.ts";
 import { isPrincipal } from "../core/principal.ts";
-import { agentScope } from "../core/switch.ts";
+import { agentScope, type Stoppable } from "../core/switch.ts";
+import type { Via } from "../core/via.ts";
 
 /** Misuse, said before anything is looked at. */
 export function wrong(what: string): never {
@@ -97,12 +99,32 @@ export function checkListener(progress: unknown): void {
   if (progress !== undefined && typeof progress !== "function") wrong("Progress is told to a function.");
 }
 
+/** How somebody had shown who they are, where the program says so. */
+export function howOf(via: unknown): Via {
+  if (via === undefined) return {};
+  if (typeof via === "string" && /^[a-z][a-z0-9_.:-]{0,63}$/.test(via)) return { via };
+  return wrong("A channel is a word of small letters and digits, such as cli.");
+}
+
 /** Its bare name or its principal; undefined means the whole tenant. */
 export function checkAgent(agent: unknown): void {
   if (agent === undefined) return;
   const isOther = typeof agent === "string" && /^(person|service):/.test(agent);
   if (typeof agent !== "string" || isOther || !isPrincipal(agentScope(agent)))
     wrong(`"${shown(agent)}" is not an agent's name.`);
+}
+
+/** Whom the kill switch is for: one agent or service, one workflow, or everybody of the tenant. */
+export function checkStoppable(given: unknown): Stoppable {
+  if (!isPlainObject(given))
+    return wrong("The switch is of an agent, { agent }, or of a workflow, { workflow }.");
+  const { agent, workflow } = given as { readonly agent?: unknown; readonly workflow?: unknown };
+  if (agent !== undefined && workflow !== undefined)
+    wrong("The switch is of an agent or of a workflow: one of them, not both.");
+  if (workflow !== undefined)
+    return isId("wf", workflow) ? { workflow } : wrong(`"${shown(workflow)}" is not a workflow's id: wf_….`);
+  if (!(typeof agent === "string" && agent.startsWith("service:") && isPrincipal(agent))) checkAgent(agent);
+  return agent === undefined ? {} : { agent: agent as string };
 }
 
 export function checkVerification<Given extends object>(options: Given): Given {

@@ -3,6 +3,7 @@ import { type DelegateAnswer, type DelegateCommand, delegate } from "../core/app
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
+import { refusalData } from "../core/refusals.ts";
 import { approvalStream, ROSTER } from "../core/stream.ts";
 import { checkVia, cleanReason } from "./approvals.ts";
 import { runCommand } from "./run-command.ts";
@@ -22,6 +23,11 @@ function checkPerson(who: unknown): void {
     throw new HoldpointError("invalid_input", `"${shown(who)}" is not a person: write person:<name>.`);
 }
 
+/** An agent or a service is refused by the rules, and that is recorded. */
+function checkRecipient(to: unknown): void {
+  if (!isPrincipal(to)) checkPerson(to);
+}
+
 function checkAnswer(id: string, answer: DelegateAnswer): void {
   switch (answer.kind) {
     case "delegated":
@@ -31,7 +37,7 @@ function checkAnswer(id: string, answer: DelegateAnswer): void {
     case "delegate_refused":
       throw new HoldpointError("not_eligible", `The seat in ${id} stays where it is: ${answer.reason}.`, {
         details: { approval: id, status: answer.status },
-        data: "The refused request was recorded; the approval did not change.",
+        data: refusalData("request", answer.isRecorded, "the approval did not change"),
         next: "Ask somebody else to decide, or decide yourself.",
       });
     case "not_possible":
@@ -54,7 +60,7 @@ async function run(runtime: Runtime, command: DelegateCommand): Promise<void> {
 export async function delegateApproval(runtime: Runtime, id: string, handing: Handing): Promise<void> {
   const { by, to, reason, via } = handing;
   checkPerson(by);
-  checkPerson(to);
+  checkRecipient(to);
   await run(runtime, { approval: id, by, to, reason, via: checkVia(via) });
 }
 

@@ -3,6 +3,7 @@ import { type ExtendAnswer, type ExtendCommand, extend } from "../core/approval/
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
+import { refusalData } from "../core/refusals.ts";
 import { LONGEST_MS } from "../core/stages.ts";
 import { approvalStream, ROSTER } from "../core/stream.ts";
 import { readState } from "./read-state.ts";
@@ -65,7 +66,7 @@ function decideByOf(id: string, answer: ExtendAnswer): number {
     case "extend_refused":
       throw new HoldpointError("not_eligible", `${id} was not given more time: ${answer.reason}.`, {
         details: { approval: id },
-        data: "The refused request was recorded; the approval did not change.",
+        data: refusalData("request", answer.isRecorded, "the approval did not change"),
       });
     case "not_possible":
       throw notPossible(id, answer.reason, answer.status);

@@ -6,24 +6,29 @@ import type { Store } from "../stores/store.ts";
 import { type Clock, stopwatch } from "./clock.ts";
 
 const FRESH_MS = 250;
+const MOST_KEPT = 1_000;
 
-type Place = { readonly store: Store; readonly agent: string; readonly clock: Clock };
+/** `whose`: the agent and the workflow that was looked for. */
+type Place = { readonly store: Store; readonly whose: string; readonly clock: Clock };
 type Ages = Map<string, () => number>;
 
 const seen = new WeakMap<Store, Ages>();
 
-export function wereFree({ store, agent }: Place): boolean {
-  const age = seen.get(store)?.get(agent);
+export function wereFree({ store, whose }: Pick<Place, "store" | "whose">): boolean {
+  const age = seen.get(store)?.get(whose);
   return age !== undefined && age() < FRESH_MS;
 }
 
 /** Called before a look; what it answers is called when they were off. A switch that this process set meanwhile voids it. */
-export function lookingFree({ store, agent, clock }: Place): () => void {
+export function lookingFree({ store, whose, clock }: Place): () => void {
   const ages = seen.get(store) ?? new Map<string, () => number>();
   seen.set(store, ages);
   const age = stopwatch(clock);
   return () => {
-    if (seen.get(store) === ages) ages.set(agent, age);
+    if (seen.get(store) !== ages) return;
+    // Workflows come and go: what was seen of them is worth nothing a moment later.
+    if (ages.size >= MOST_KEPT) ages.clear();
+    ages.set(whose, age);
   };
 }
 

@@ -5,7 +5,7 @@ import { HoldpointError } from "../core/errors.ts";
 import type { Money } from "../core/money.ts";
 import type { ReceiptBundle } from "../core/receipt-jws.ts";
 import type { Seal } from "../core/seal.ts";
-import type { SwitchState } from "../core/switch.ts";
+import type { Stoppable, SwitchState } from "../core/switch.ts";
 import type { Report } from "../core/verify-journal.ts";
 import type { SavedSeal } from "../core/verify-seals.ts";
 import type { Rebuilt } from "../stores/store.ts";
@@ -278,18 +278,20 @@ export function grantsOf(open: Opening): Grants {
 }
 
 export type KillSwitch = {
-  /** Stops every new effect of the tenant, or of one agent. Answers whether anything changed. */
-  stop(said: Said & { readonly agent?: string }): Promise<boolean>;
-  go(said: Said & { readonly agent?: string }): Promise<boolean>;
-  /** Whether the tenant, or one agent, is stopped; by whom, when and why. */
-  stopped(agent?: string): Promise<SwitchState>;
+  /** Stops every new effect of the tenant, of one agent or service, or of one workflow. Answers whether anything changed. */
+  stop(said: Said & Stoppable): Promise<boolean>;
+  go(said: Said & Stoppable): Promise<boolean>;
+  /** Whether the tenant, or one agent, service or workflow, is stopped; by whom, when and why. */
+  stopped(whose?: string | Stoppable): Promise<SwitchState>;
 };
+
+const STOPPING = [...WORDS, "agent", "workflow"];
 
 export function killSwitchOf(open: Opening): KillSwitch {
   return {
-    stop: async (said) => setSwitch(await open(), true, checkFields(SAID, said, [...WORDS, "agent"])),
-    go: async (said) => setSwitch(await open(), false, checkFields(SAID, said, [...WORDS, "agent"])),
-    stopped: async (agent) => getSwitch(await open(), agent),
+    stop: async (said) => setSwitch(await open(), true, checkFields(SAID, said, STOPPING)),
+    go: async (said) => setSwitch(await open(), false, checkFields(SAID, said, STOPPING)),
+    stopped: async (whose) => getSwitch(await open(), whose),
   };
 }
 

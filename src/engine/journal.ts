@@ -153,8 +153,17 @@ export type VerifyOptions = {
   readonly keys: readonly PublicJwk[];
   readonly savedSeal?: SavedSeal;
   readonly requireSealed?: boolean;
+  /** With more entries of the tenant than this it is refused. */
+  readonly most?: number;
   readonly progress?: (entries: number) => void;
 };
+
+function tooLong(): HoldpointError {
+  return new HoldpointError("payload_too_large", "The journal is too long to be verified in one request.", {
+    data: "What was looked at so far says nothing about the whole.",
+    next: "Run `holdpoint verify` on the store, or verify an export.",
+  });
+}
 
 export async function verifyStore(place: Place, options: VerifyOptions): Promise<Report> {
   const { keys, savedSeal, requireSealed = false } = options;
@@ -164,6 +173,7 @@ export async function verifyStore(place: Place, options: VerifyOptions): Promise
   const unnamed = { total: 0, findings: [] as Finding[] };
   let seen = 0;
   for await (const page of allPages(place)) {
+    if (seen + page.length > (options.most ?? Number.POSITIVE_INFINITY)) throw tooLong();
     for (const entry of page) {
       verification.entry(entry);
       if (++seen % 10_000 === 0) options.progress?.(seen);

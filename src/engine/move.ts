@@ -1,7 +1,8 @@
 /** Moves a call one step: proposes it, or comes back to its action, in the way its effect class asks for. */
 import { advance } from "../core/action/advance.ts";
 import { type Proposal, type Proposed, propose, requestName } from "../core/action/propose.ts";
-import { type Executor, type Load, switchScopes } from "../core/action/start.ts";
+import type { Executor, Load } from "../core/action/start.ts";
+import { type Covered, switchScopes } from "../core/action/switches.ts";
 import { keepApart } from "../core/approval/separation.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import type { Json } from "../core/json.ts";
@@ -84,15 +85,20 @@ export function withOwnArgs(
     : loaded;
 }
 
+function coveredIn(runtime: Runtime, source: Source): Covered {
+  if (!("proposal" in source)) return { agent: runtime.agent };
+  const { agent, placement } = source.proposal;
+  return placement === undefined ? { agent } : { agent, within: placement };
+}
+
 /** What the rules will ask for in any case: declared at once, it spares them a second and third round. */
 function foreseen(runtime: Runtime, source: Source, epoch: string): Needs {
   const requestId = "proposal" in source ? source.proposal.requestId : null;
   const approval = "action" in source ? source.approval : null;
-  const agent = "proposal" in source ? source.proposal.agent : runtime.agent;
   return {
     write: [actionStream(actionIn(source)), ...(approval === null ? [] : [approvalStream(approval)])],
     read: [
-      ...switchScopes(agent).map(switchStream),
+      ...switchScopes(coveredIn(runtime, source)).map(switchStream),
       epochStream(epoch),
       ...(approval === null ? [] : [ROSTER]),
     ],

@@ -4,16 +4,17 @@ import { resolveByPerson } from "../core/action/resolve.ts";
 import { actionOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { type BudgetState as Kept, limitBudget } from "../core/budget.ts";
+import type { Draft, Need } from "../core/draft.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import type { Money } from "../core/money.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
-import { actionStream, budgetStream, switchStream } from "../core/stream.ts";
-import { agentScope, decideSwitch, type SwitchState, TENANT_SCOPE } from "../core/switch.ts";
+import { actionStream, budgetStream, switchStream, workflowStream } from "../core/stream.ts";
+import { decideSwitch, type Stoppable, type SwitchState, scopeOf } from "../core/switch.ts";
 import { ownStanding } from "../core/tenant/state.ts";
 import { type Via, viaField } from "../core/via.ts";
-import { checkAgent } from "./check-call.ts";
+import { checkFields, checkStoppable } from "./check-call.ts";
 import { isMoney } from "./define-tool.ts";
 import { forgetFree } from "./free-switches.ts";
 import { loadValue, readState } from "./read-state.ts";
@@ -35,19 +36,35 @@ export function checkSaid({ by, reason }: Said): void {
 const closed = ({ tenant }: Place): HoldpointError =>
   new HoldpointError("tenant_closed", `The tenant ${tenant} was closed: it is not released again.`);
 
-/** Stops (or releases) every new effect of one agent, or of the whole tenant. Answers whether anything changed. */
+/** A name that is nobody's stops nobody; of an agent nobody can tell, of a workflow one can. */
+function checkKnown(draft: Draft, workflow: string | undefined): Need | undefined {
+  if (workflow === undefined) return undefined;
+  const ref = workflowStream(workflow);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  if (draft.state(ref).status !== "none") return undefined;
+  throw new HoldpointError("unknown_id", `There is no workflow ${shown(workflow)}.`, {
+    data: "Nothing was stopped or released.",
+  });
+}
+
+/**
+ * Stops (or releases) every new effect of one agent or service, of one workflow with those below it, or of the whole tenant.
+ * Answers whether anything changed.
+ */
 export async function setSwitch(
   place: Place,
   stop: boolean,
-  command: Said & Via & { readonly agent?: string },
+  command: Said & Via & Stoppable,
 ): Promise<boolean> {
   checkSaid(command);
-  checkAgent(command.agent);
-  const ref = switchStream(command.agent === undefined ? TENANT_SCOPE : agentScope(command.agent));
-  const { by, reason } = command;
+  const ref = switchStream(scopeOf(checkStoppable(command)));
+  const { by, reason, workflow } = command;
   try {
     return await runCommand(place, { write: [ref], read: [ownStanding(place)] }, (draft) => {
       if (!stop && draft.state(ownStanding(place)).status === "closed") throw closed(place);
+      const more = checkKnown(draft, workflow);
+      if (more !== undefined) return more;
       const events = decideSwitch(draft.state(ref), { stop, by, reason, ...viaField(command) });
       draft.append(ref, events);
       return events.length > 0;
@@ -57,11 +74,11 @@ export async function setSwitch(
   }
 }
 
-/** Whether new effects of the tenant, or of one agent, are stopped; by whom and why. */
-export async function getSwitch(place: Place, agent?: string): Promise<SwitchState> {
-  checkAgent(agent);
-  const ref = switchStream(agent === undefined ? TENANT_SCOPE : agentScope(agent));
-  return structuredClone(await readState(place, ref));
+/** Whether new effects of the tenant, or of one agent, service or workflow, are stopped; by whom and why. */
+export async function getSwitch(place: Place, whose: string | Stoppable = {}): Promise<SwitchState> {
+  const given = typeof whose === "string" ? { agent: whose } : whose;
+  const named = checkStoppable(checkFields("The switch", given, ["agent", "workflow"]));
+  return structuredClone(await readState(place, switchStream(scopeOf(named))));
 }
 
 export async function resolveDoubt(

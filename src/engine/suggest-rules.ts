@@ -3,6 +3,7 @@ import { collect, openSamples } from "../core/backtest/samples.ts";
 import { type Suggestion, suggestionsFrom } from "../core/backtest/suggest.ts";
 import type { Store } from "../stores/store.ts";
 import { type Progress, playJournal } from "./backtest/play.ts";
+import { type TriedRule, tryRules } from "./backtest/try-rules.ts";
 
 export type SuggestOptions = {
   /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
@@ -13,7 +14,8 @@ export type SuggestOptions = {
 };
 
 export type Suggestions = {
-  readonly suggestions: readonly Suggestion[];
+  /** Each with what it does as a rule. */
+  readonly suggestions: readonly (Suggestion & { readonly asRule: TriedRule })[];
   /** Actions that people were asked about. */
   readonly asked: number;
   /** Bodies that were erased: what people said of them is not known. */
@@ -29,5 +31,11 @@ export async function suggestRules(
   const samples = openSamples(since ?? null);
   await playJournal(place, (heard) => collect(samples, heard), progress);
   const asked = [...samples.groups.values()].reduce((sum, group) => sum + group.samples.length, 0);
-  return { suggestions: suggestionsFrom(samples, min), asked, erased: samples.erased };
+  const found = suggestionsFrom(samples, min);
+  const tried = await tryRules(place, found, { since: since ?? null, ...(progress && { progress }) });
+  const suggestions = found.flatMap((one, index) => {
+    const asRule = tried[index];
+    return asRule === undefined ? [] : [{ ...one, asRule }];
+  });
+  return { suggestions, asked, erased: samples.erased };
 }

@@ -2,6 +2,7 @@
 import type { LiveApproval } from "../core/approval/state.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "../core/approval/vote.ts";
 import { HoldpointError } from "../core/errors.ts";
+import { refusalData } from "../core/refusals.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
 import type { Needs } from "../core/transaction.ts";
 import { loaderOf } from "./load.ts";
@@ -51,6 +52,7 @@ function foreseen({ approval }: Ballot, about: StreamRef | undefined): Needs {
 function refusedVote(ballot: Ballot, answer: Extract<VoteAnswer, { kind: "vote_refused" }>): HoldpointError {
   const what = `The decision on ${ballot.approval} was refused: ${answer.reason}.`;
   return new HoldpointError(answer.code, what, {
+    ...(answer.isRecorded ? {} : { data: refusalData("decision", false, "the approval did not change") }),
     details: { approval: ballot.approval, status: answer.status },
   });
 }

@@ -10,17 +10,13 @@ import { expireIfDue } from "../core/approval/end.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../core/stream.ts";
 import { type Action, getAction } from "./actions.ts";
 import { type Approval, getApproval } from "./approvals.ts";
+import type { Hold } from "./hold.ts";
 import { readStateAt } from "./read-state.ts";
 import { findAction } from "./receipts.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { getWorkflow, type WorkflowDetails } from "./workflow/operate-workflows.ts";
 
-export type Hold = {
-  readonly holdMs: number;
-  /** Ends the wait early: it is answered as it stands. */
-  readonly signal: AbortSignal;
-};
 export type Stood<State> = { readonly isOver: boolean; readonly state: State };
 /** `dueInMs`: when it has to be looked at again though nobody moved it. */
 type Look<State> = Stood<State> & { readonly dueInMs: number | null };

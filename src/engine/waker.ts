@@ -44,20 +44,34 @@ function touch(waiter: Waiter): void {
   waiter.wake?.();
 }
 
-type Following = { readonly store: Store; readonly tenant: string; readonly waiters: ReadonlySet<Waiter> };
+type Following = {
+  readonly store: Store;
+  readonly tenant: string;
+  readonly clock: Clock;
+  readonly waiters: ReadonlySet<Waiter>;
+};
 
-async function followFrom(
-  start: number,
-  signal: AbortSignal,
-  { store, tenant, waiters }: Following,
-): Promise<void> {
+const BACK_OFF_MS = 1_000;
+
+async function next(position: number, signal: AbortSignal, following: Following): Promise<number> {
+  const { store, tenant, waiters } = following;
+  const moved = await store.follow(position, signal);
+  const own = moved.streams.filter((move) => move.tenant === tenant);
+  const names = new Set(own.map((move) => streamName(move.stream)));
+  for (const waiter of waiters) if ([...waiter.names].some((name) => names.has(name))) touch(waiter);
+  return moved.position;
+}
+
+/** A store that fails lets the waiters look for themselves and meet the error there; then it goes on where it was. */
+async function followFrom(start: number, signal: AbortSignal, following: Following): Promise<void> {
   let position = start;
   while (!signal.aborted) {
-    const moved = await store.follow(position, signal);
-    position = moved.position;
-    const own = moved.streams.filter((move) => move.tenant === tenant);
-    const names = new Set(own.map((move) => streamName(move.stream)));
-    for (const waiter of waiters) if ([...waiter.names].some((name) => names.has(name))) touch(waiter);
+    try {
+      position = await next(position, signal, following);
+    } catch {
+      for (const waiter of following.waiters) touch(waiter);
+      await following.clock.sleep(BACK_OFF_MS, signal);
+    }
   }
 }
 
@@ -65,34 +79,42 @@ export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
   const waiters = new Set<Waiter>();
   let following: AbortController | null = null;
 
-  /** A store that fails ends the following; the waiters then look for themselves and meet the error there. */
-  function follow(start: number): void {
-    const controller = new AbortController();
-    following = controller;
-    const over = () => {
-      if (following === controller) following = null;
-      for (const waiter of waiters) touch(waiter);
-    };
-    followFrom(start, controller.signal, { store, tenant, waiters }).then(over, over);
+  /** What was aborted follows no more: whoever comes next begins anew, before that has noticed its end. */
+  function unfollow(): void {
+    following?.abort();
+    following = null;
+  }
+
+  async function follow(): Promise<void> {
+    if (following !== null) return;
+    const position = await store.position();
+    // Another one may have begun meanwhile.
+    if (following !== null) return;
+    following = new AbortController();
+    followFrom(position, following.signal, { store, tenant, clock, waiters }).catch(() => undefined);
+  }
+
+  function leave(waiter: Waiter): void {
+    if (!waiters.delete(waiter)) return;
+    touch(waiter);
+    if (waiters.size === 0) unfollow();
   }
 
   return {
     async watch(streams) {
       const waiter: Waiter = { names: new Set(streams.map(streamName)), dirty: false, wake: null };
       waiters.add(waiter);
-      if (following === null) {
-        const position = await store.position();
-        if (following === null) follow(position);
+      try {
+        await follow();
+      } catch (error) {
+        leave(waiter);
+        throw error;
       }
-      return {
-        moved: (withinMs) => wait(waiter, clock, withinMs),
-        close() {
-          waiters.delete(waiter);
-          touch(waiter);
-          if (waiters.size === 0) following?.abort();
-        },
-      };
+      return { moved: (withinMs) => wait(waiter, clock, withinMs), close: () => leave(waiter) };
     },
-    close: () => following?.abort(),
+    close() {
+      unfollow();
+      for (const waiter of waiters) touch(waiter);
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { HoldpointError } from "../core/errors.ts";
 import type { Authenticate, Credential, Who } from "./authenticate.ts";
 import { createBuckets, type Rate } from "./guards/rate.ts";
-import type { Route } from "./route.ts";
+import { type Route, scopesOfRoute } from "./route.ts";
 
 /** Failed attempts to authenticate, of one address. */
 const GUESSES: Rate = { perSecond: 10, burst: 100 };
@@ -42,8 +42,10 @@ export function createAdmit(authenticate: Authenticate, rate: Rate, elapsed: () 
     }
     const who = await identify(request);
     asking.take(who.credential);
-    if (route.scope !== "any" && !who.can(route.scope))
-      throw new HoldpointError("forbidden", `This needs the scope ${route.scope}.`);
+    const { scope, orScope } = route;
+    const isOther = orScope !== undefined && who.can(orScope);
+    if (scope !== "any" && !who.can(scope) && !isOther)
+      throw new HoldpointError("forbidden", `This needs the scope ${scopesOfRoute(route).join(" or ")}.`);
     return who;
   };
 }

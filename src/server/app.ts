@@ -80,9 +80,17 @@ function givenOf(request: FastifyRequest, route: Route) {
   };
 }
 
+/** Made only for those who want to know. */
+function goneOf({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  if (raw.destroyed || raw.closed) gone.abort();
+  else raw.once("close", () => gone.abort());
+  return gone.signal;
+}
+
 async function handOver(
   { tenants, authenticate, makeId }: AppParts,
-  request: FastifyRequest,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   { route, who }: Course,
 ): Promise<Answer> {
   if (route === undefined) throw new HoldpointError("unknown_route", "There is no such route.");
@@ -92,7 +100,8 @@ async function handOver(
   const office = await tenants.of(who.tenant);
   const credential = credentialOf(request);
   const whoNow = () => authenticate(credential);
-  const asked: Asked = { ...given, who, tenant: who.tenant, office, runtime: office.runtime, whoNow };
+  const gone = () => goneOf(reply);
+  const asked: Asked = { ...given, who, tenant: who.tenant, office, runtime: office.runtime, whoNow, gone };
   const key = keyOf(request, route);
   if (key === undefined) return route.handle(asked);
   const parts = { request, route, who, office, attempt: makeId() };
@@ -187,7 +196,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const app = newServer(parts);
   const courseOf = watchRequests(app, parts);
   const answer = async (request: FastifyRequest, reply: FastifyReply, route: Route) => {
-    const answered = await handOver(parts, request, courseOf(request));
+    const answered = await handOver(parts, { request, reply }, courseOf(request));
     if (parts.checkAnswers === true) checkAnswer(route, answered);
     return send(reply, answered);
   };

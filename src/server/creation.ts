@@ -3,20 +3,13 @@ import { z } from "zod";
 import { HoldpointError } from "../core/errors.ts";
 import type { OutsideCheckpoint, OutsideCreation } from "../engine/outside/create-workflow.ts";
 import { principalNamed, selfOf } from "./agent.ts";
+import { askingFields, askingOf, said } from "./asking.ts";
 import type { Who } from "./authenticate.ts";
 import { microsOf } from "./seed-surface.ts";
 import { json } from "./wire.ts";
 
 const name = z.string().min(1).max(210);
-const seconds = z.number().int().min(1).max(1e10);
 const MOST_CHECKPOINTS = 1_000;
-
-const approvers = z.strictObject({
-  quorum: z.number().int().min(1).max(1_000).optional(),
-  from: z.array(name).max(1_000).nullable().optional(),
-  veto: z.boolean().optional(),
-  separate: z.boolean().optional(),
-});
 
 const checkpointSchema = z.strictObject({
   name: z.string().min(1).max(100),
@@ -24,9 +17,7 @@ const checkpointSchema = z.strictObject({
   description: z.string().max(2_000).optional(),
   requires_approval: z.boolean().optional(),
   can_rollback: z.boolean().optional(),
-  timeout_seconds: seconds.nullable().optional().meta({ description: "300 unless set; null never runs out" }),
-  on_timeout: z.enum(["expire", "escalate", "extend"]).optional(),
-  approvers: approvers.optional(),
+  ...askingFields,
 });
 
 export const creationSchema = z.strictObject({
@@ -50,6 +41,11 @@ export const creationSchema = z.strictObject({
     .nullish()
     .meta({ description: "the agent that drives it; whoever creates it unless set" }),
   supervisor_id: name.nullish(),
+  acts_for: z
+    .array(name)
+    .max(100)
+    .nullish()
+    .meta({ description: "principals for whom it is done; none of them decides about it" }),
   input: json.optional(),
   request_id: z.string().min(1).max(200).nullish(),
   attempts: z.number().int().min(1).max(1_000).optional(),
@@ -58,13 +54,6 @@ export const creationSchema = z.strictObject({
 });
 type Creation = z.output<typeof creationSchema>;
 
-/** Without what is not said. */
-function said<Fields extends object>(
-  fields: Fields,
-): { [Field in keyof Fields]: Exclude<Fields[Field], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}
-
 function checkpointOf(one: z.output<typeof checkpointSchema>): OutsideCheckpoint {
   return said({
     name: one.name,
@@ -72,9 +61,7 @@ function checkpointOf(one: z.output<typeof checkpointSchema>): OutsideCheckpoint
     description: one.description,
     requiresApproval: one.requires_approval,
     canRollback: one.can_rollback,
-    timeoutSeconds: one.timeout_seconds,
-    onTimeout: one.on_timeout,
-    approvers: one.approvers === undefined ? undefined : said(one.approvers),
+    ...askingOf(one),
   }) as OutsideCheckpoint;
 }
 
@@ -98,11 +85,24 @@ function partiesOf(who: Who, { poster_id, executor_id, supervisor_id }: Creation
   return { by, poster, executor, supervisor };
 }
 
+/** Whoever only drives creates what they drive themselves: whom it is for is a poster's to say. */
+function checkOwn({ principal, can }: Who, { executor_id, acts_for }: Creation): void {
+  if (principal === null || can("workflows:write")) return;
+  // As it is taken below: a bare name is an agent's.
+  const isOwn = executor_id == null || principalNamed("agent", executor_id, "executor_id") === principal;
+  if (isOwn && (acts_for ?? []).every((one) => one === principal)) return;
+  throw new HoldpointError("forbidden", "This credential creates workflows only for itself.", {
+    data: "Nothing was written.",
+    next: 'Leave "executor_id" and "acts_for" out, or have a poster create it: that needs workflows:write.',
+  });
+}
+
 function escrowOf({ escrow_amount: amount, escrow_currency: currency }: Creation) {
   return amount == null ? undefined : { currency, micros: microsOf(amount) };
 }
 
 export function creationOf(who: Who, body: Creation): OutsideCreation {
+  checkOwn(who, body);
   return said({
     name: body.name,
     description: body.description ?? undefined,
@@ -110,6 +110,7 @@ export function creationOf(who: Who, body: Creation): OutsideCreation {
     checkpoints: checkpointsOf(body),
     escrow: escrowOf(body),
     ...partiesOf(who, body),
+    actsFor: body.acts_for ?? undefined,
     requestId: body.request_id ?? undefined,
     attempts: body.attempts,
     rollbackEnabled: body.rollback_enabled,

@@ -4,9 +4,10 @@ import type { OutsideAnswer, Permit } from "../engine/outside/answer.ts";
 import type { OutsideStand, Stood } from "../engine/outside/checkpoint.ts";
 import type { Compensation } from "../engine/outside/roll-back.ts";
 import { agentSchema } from "./agent.ts";
+import { askingFields, askingOf } from "./asking.ts";
 import { receiptOnWire, receiptSchema } from "./routes/receipts.ts";
 import { workflowStatus } from "./seed-surface.ts";
-import { idSchema, json, time, timeOrNull, timeSchema } from "./wire.ts";
+import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "./wire.ts";
 
 const refusal = {
   executed: z.literal(false),
@@ -90,11 +91,10 @@ const text = z.string().max(10_000);
 const object = z.record(z.string(), json);
 
 export const standSchema = z.strictObject({
-  checkpoint_id: z
-    .string()
-    .min(1)
-    .max(100)
-    .meta({ description: "its id or name; one that nobody declared asks too" }),
+  checkpoint_id: z.string().min(1).max(100).meta({
+    description:
+      "its id or name; one that nobody declared asks too, and only such a one may say who is asked and how long",
+  }),
   execution_state: object.nullish().meta({
     description:
       "agent_memory, api_calls, intermediate_outputs, decision_trace, resource_consumption; anything else is kept with the memory",
@@ -110,6 +110,7 @@ export const standSchema = z.strictObject({
   artifacts: z.array(json).max(1_000).nullish(),
   next_steps: z.array(text).max(1_000).nullish(),
   risk: json.nullish(),
+  ...askingFields,
   request_id: z.string().min(1).max(200).nullish(),
   agent: agentSchema,
 });
@@ -125,9 +126,14 @@ const NAMES: { readonly [field in keyof Stand]?: string } = {
 };
 
 export function standOf(body: Stand, agent: string): OutsideStand {
-  const fields = Object.entries({ ...body, agent }).filter(([, value]) => value != null);
+  const { timeout_seconds, on_timeout, approvers, stages, ...capture } = body;
+  const fields = Object.entries({ ...capture, agent }).filter(([, value]) => value != null);
   const named = fields.map(([field, value]) => [NAMES[field as keyof Stand] ?? field, value]);
-  return Object.fromEntries(named) as OutsideStand;
+  const asks = askingOf({ timeout_seconds, on_timeout, approvers, stages });
+  return {
+    ...(Object.fromEntries(named) as OutsideStand),
+    ...(Object.keys(asks).length === 0 ? {} : { asks }),
+  };
 }
 
 export const stoodSchema = z.object({
@@ -171,6 +177,7 @@ export const compensationSchema = z.object({
   tool: z.string(),
   args: json,
   result: json,
+  undo: undoSchema.meta({ description: "how its agent had said that it would take it back" }),
   attempt: z.number(),
   action_id: z.string().nullable().meta({ description: "its own action, once it was begun" }),
   reason: z.string(),
@@ -207,6 +214,13 @@ export const proposalSchema = z.strictObject({
   acts_for: z.array(z.string().min(1).max(210)).max(100).nullish().meta({
     description: "principals for whom it is done; none of them decides about it",
   }),
+  undo: z
+    .strictObject({ tool: z.string().min(1).max(128), args: json.optional() })
+    .nullish()
+    .meta({
+      description:
+        "of an action in a workflow: the call by which the agent takes it back when that workflow goes back; people see it and approve it with the rest",
+    }),
   agent: agentSchema,
 });
 

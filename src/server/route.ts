@@ -62,6 +62,8 @@ export type Asked<
   readonly office: Office;
   /** Who the credential is by now, with today's rights; undefined once it does not hold. For answers that take long. */
   readonly whoNow: () => Promise<Who | undefined>;
+  /** Aborts when the connection is gone, or the answer was sent. For answers that take long. */
+  readonly gone: () => AbortSignal;
 };
 
 /** What an answer is that is not JSON. */
@@ -101,6 +103,8 @@ export type ScopedRoute<
 > = Facts<Params, Query, Body> & {
   /** `any`: every known credential. */
   readonly scope: Scope | "any";
+  /** Whoever has this one instead may ask too, for less: the handler says for what. */
+  readonly orScope?: Scope;
   handle(asked: Asked<Params, Query, Body>): Promise<Answer>;
   again?(...given: Parameters<Again<Params, Query, Body>>): ReturnType<Again<Params, Query, Body>>;
 };
@@ -115,6 +119,12 @@ export type PublicRoute<
 };
 
 export type Route = ScopedRoute | PublicRoute;
+
+/** All that a credential may have one of; none of a route that needs none. */
+export function scopesOfRoute(asked: Route): readonly string[] {
+  if (asked.scope === "public") return [];
+  return asked.orScope === undefined ? [asked.scope] : [asked.scope, asked.orScope];
+}
 
 export const isStream = ({ answers }: Pick<Route, "answers">): boolean =>
   Object.values(answers).includes("text/event-stream");

@@ -12,6 +12,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
 import { intentStreamRoutes } from "./routes/intent-stream.ts";
+import { intentWaitRoutes } from "./routes/intent-waits.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -51,6 +52,7 @@ function resources({ condition, desk, hands, metrics, cards }: RouteParts) {
     ...togetherRoutes,
     ...cardPageRoutes(cards),
     ...intentRoutes,
+    ...intentWaitRoutes(desk),
     ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,

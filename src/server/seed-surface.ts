@@ -11,7 +11,7 @@ import { WORKFLOW_STATUSES } from "../core/workflow/state.ts";
 import type { Approval } from "../engine/approvals.ts";
 import type { Account } from "../engine/outside/workflows.ts";
 import type { WorkflowDetails, WorkflowSummary } from "../engine/workflow/operate-workflows.ts";
-import { json, moneySchema, time, timeOrNull, timeSchema } from "./wire.ts";
+import { json, moneySchema, time, timeOrNull, timeSchema, undoOnWire, undoSchema } from "./wire.ts";
 
 export const workflowStatus = z.enum(WORKFLOW_STATUSES);
 const count = z.number().int().min(0);
@@ -184,6 +184,7 @@ export const pendingSchema = z.object({
   reason: z.string(),
   decide_by: timeSchema.nullable(),
   binding: z.string(),
+  undo: undoSchema.meta({ description: "how the agent says that it would take it back" }),
 });
 
 /** `workflow`: the one in which it is asked. `context`: what the agent gave for people to look at. */
@@ -204,6 +205,7 @@ export function pendingOnWire(
     action_id: kind === "action" ? approval.action : null,
     ...{ agent, reason, binding },
     decide_by: timeOrNull(approval.decideBy),
+    undo: undoOnWire(approval),
   };
 }
 

@@ -55,6 +55,8 @@ export const SETTINGS = {
   rate: { variables: ["HOLDPOINT_RATE"], schema: count, fallback: 1_000 },
   burst: { variables: ["HOLDPOINT_BURST"], schema: count, fallback: 2_000 },
   listeners: { variables: ["HOLDPOINT_LISTENERS"], schema: count, fallback: 100 },
+  holds: { variables: ["HOLDPOINT_HOLDS"], schema: count, fallback: 500 },
+  allHolds: { variables: ["HOLDPOINT_ALL_HOLDS"], schema: count, fallback: 5_000 },
   graceSeconds: {
     variables: ["HOLDPOINT_GRACE_SECONDS"],
     schema: z.coerce.number().int().min(0).max(600),
@@ -82,6 +84,9 @@ export type Settings = {
   readonly burst: number;
   /** Streams of events that one credential may have open. */
   readonly listeners: number;
+  /** Requests that wait: of one principal, and of all. */
+  readonly holds: number;
+  readonly allHolds: number;
   /** How long requests under way get when the server stops. */
   readonly graceSeconds: number;
 };

@@ -19,6 +19,14 @@ export const money = ({ currency, micros }: Money): { currency: string; micros: 
   micros: String(micros),
 });
 
+/** How an agent says that it would take back what it asks for. */
+export const undoSchema = z.object({ tool: z.string(), args: json }).nullable();
+export const undoOnWire = ({
+  undo,
+}: {
+  readonly undo?: { readonly tool: string; readonly args: unknown };
+}) => (undo === undefined ? null : { tool: undo.tool, args: undo.args });
+
 /** What people write down with what they do. */
 export const reasonSchema = z.string().trim().min(1).max(10_000);
 /** Only without authentication; otherwise it has to be whoever asks. */

@@ -144,7 +144,9 @@ describe("delegation", () => {
     const id = await pendingOf(hp);
     const handing = { by: ANN, to: DAN, reason: "r" };
     for (const [odd, code] of [
-      [{ ...handing, to: "agent:x" }, "invalid_input"],
+      [{ ...handing, to: "ann" }, "invalid_input"],
+      [{ ...handing, to: "agent:x" }, "not_eligible"],
+      [{ ...handing, to: "service:x" }, "not_eligible"],
       [{ ...handing, by: "ann" }, "invalid_input"],
       [{ ...handing, reason: " " }, "invalid_input"],
       [{ ...handing, via: "A b" }, "invalid_input"],
@@ -156,7 +158,7 @@ describe("delegation", () => {
     await assert.rejects(hp.approvals.delegate("apr_0", handing), refusedAs("unknown_id"));
     await assert.rejects(hp.approvals.takeBack(id, { by: ANN, reason: "r" }), refusedAs("wrong_state"));
     const refused = (await typesOf(hp, id)).filter((type) => type === "approval.delegate_refused");
-    assert.equal(refused.length, 2);
+    assert.equal(refused.length, 4);
     await hp.close();
   });
 

@@ -81,7 +81,14 @@ describe("a back-test", () => {
     const report = await hp.policies.backtest(SAME);
     assert.deepEqual([report.actions, report.compared, report.changed], [6, 6, 0]);
     assert.deepEqual([report.changes, report.dangers], [[], []]);
-    assert.deepEqual(report.missing, { erased: 0, gone: 0, unreviewed: 0, partHistory: 0, decisions: 0 });
+    assert.deepEqual(report.missing, {
+      erased: 0,
+      gone: 0,
+      unreviewed: 0,
+      partHistory: 0,
+      beside: 0,
+      decisions: 0,
+    });
   });
 
   withHistory("tells first what people rejected or changed and it would let through", async (hp) => {

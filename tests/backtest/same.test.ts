@@ -109,7 +109,14 @@ describe("a policy over what it decided itself", () => {
       const report = await hp.policies.backtest(POLICY);
       assert.deepEqual(report.changes, []);
       assert.ok(report.compared > 60, `${report.compared} actions`);
-      assert.deepEqual(report.missing, { erased: 0, gone: 0, unreviewed: 0, partHistory: 0, decisions: 0 });
+      assert.deepEqual(report.missing, {
+        erased: 0,
+        gone: 0,
+        unreviewed: 0,
+        partHistory: 0,
+        beside: 0,
+        decisions: 0,
+      });
       const other = await hp.policies.backtest({ ...POLICY, limits: { tool_calls: 2 } });
       assert.ok(other.changed > 0);
       await hp.close();

@@ -10,5 +10,12 @@ test("the command back-tests a policy over every action that a store has recorde
     report.people.map(({ decision }) => decision),
     ["rejected", "edited", "approved"],
   );
-  assert.deepEqual(report.missing, { erased: 0, gone: 0, unreviewed: 0, partHistory: 0, decisions: 0 });
+  assert.deepEqual(report.missing, {
+    erased: 0,
+    gone: 0,
+    unreviewed: 0,
+    partHistory: 0,
+    beside: 0,
+    decisions: 0,
+  });
 });

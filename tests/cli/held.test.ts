@@ -24,3 +24,44 @@ test("`show` and `workflows` say what holds a workflow up, and how it is release
   await runCli(folder, ["go", "--reason", "over"]);
   assert.partialDeepStrictEqual(await result(), { status: "completed", result: true });
 });
+
+test("one workflow is stopped and released by its id, and one that is not there is not", async (t) => {
+  const folder = temporaryFolder(t);
+  const hp = folder.open();
+  const send = hp.gate({ name: "send", policy: "approve", run: () => "sent" });
+  const flow = hp.workflow("flow", async (ctx, _: object) => {
+    await ctx.checkpoint("Look", {});
+    return (await ctx.call(send, {})).executed;
+  });
+  const { id, result } = await flow.start({});
+  const until = async (wanted: string) => {
+    for await (const { type } of hp.workflows.follow(id, AbortSignal.timeout(60_000)))
+      if (type === wanted) return;
+  };
+  await until("workflow.suspended");
+  const stopped = await runCli(folder, ["stop", "--workflow", id, "--reason", "drill"]);
+  assert.match(
+    stopped.out,
+    new RegExp(`the workflow ${id} starts nothing new until .holdpoint go --workflow ${id}`),
+  );
+  const [question] = (await hp.approvals.list()).items;
+  await hp.approvals.approve(question?.id ?? "", { by: "person:ann" });
+  while (!(await hp.workflows.get(id)).waits.some(({ kind }) => kind === "held"))
+    await until("workflow.suspended");
+  const shown = await runCli(folder, ["show", id]);
+  assert.ok(shown.out.includes(`npx holdpoint go --workflow ${id} --reason "…"`), shown.out);
+  const again = await runCli(folder, ["stop", "--workflow", id, "--reason", "drill", "--json"]);
+  assert.partialDeepStrictEqual(JSON.parse(again.out), { stopped: true, changed: false, workflow: id });
+  const both = await runCli(folder, ["stop", "--workflow", id, "--agent", "x", "--reason", "drill"]);
+  assert.equal(both.code, 2, both.err);
+  const other = await runCli(folder, [
+    "stop",
+    "--workflow",
+    "wf_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    "--reason",
+    "x",
+  ]);
+  assert.equal(other.code, 3, other.err);
+  await runCli(folder, ["go", "--workflow", id, "--reason", "over"]);
+  assert.partialDeepStrictEqual(await result(), { status: "completed", result: true });
+});

@@ -139,6 +139,9 @@ test("actions, receipts, workflows, the journal, the kill switch and policies an
   assert.equal((await same(site, (hp) => hp.stopped("agent:a"))).stopped, true);
   assert.equal(await far.go({ ...said, agent: "agent:a" }), true);
   await same(site, (hp) => hp.stopped());
+  assert.equal(await far.stop({ ...said, workflow: id }), true);
+  assert.equal((await same(site, (hp) => hp.stopped({ workflow: id }))).stopped, true);
+  assert.equal(await far.go({ ...said, workflow: id }), true);
   assert.equal((await far.journal.verify()).ok, true);
   await assert.rejects(far.journal.verify({ keys: [] }), { code: "invalid_input" });
 });

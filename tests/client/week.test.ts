@@ -21,9 +21,14 @@ async function slowServer(t: TestContext) {
   const { runtime, store } = process;
   const { clock } = office;
   const failed = (error: unknown) => void t.diagnostic(String(error));
-  const desk = createDesk({ clock, most: 10, failed });
+  const desk = createDesk({ clock, most: 10, holds: { each: 10, all: 10 }, failed });
   const none = async () => 0;
-  const metrics = createMetrics({ inDoubt: none, pending: none, listeners: desk.size });
+  const metrics = createMetrics({
+    inDoubt: none,
+    pending: none,
+    listeners: desk.size,
+    holds: desk.holds.size,
+  });
   const tenants = createTenants(async (tenant) => ({
     tenant,
     runtime,

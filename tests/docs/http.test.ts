@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics } from "../../src/server/metrics/metrics.ts";
-import type { Route } from "../../src/server/route.ts";
+import { type Route, scopesOfRoute } from "../../src/server/route.ts";
 import { allRoutes, type RouteParts } from "../../src/server/routes.ts";
 import { SETTINGS } from "../../src/server/settings.ts";
 import { readRoot } from "./markdown.ts";
@@ -28,9 +28,13 @@ const rowsOf = (text: string): readonly (readonly string[])[] =>
         .map((cell) => cell.trim()),
     );
 
-function scopeText({ scope }: Route): string {
+function scopeText(route: Route): string {
+  const { scope } = route;
   if (scope === "public") return "none needed";
-  return scope === "any" ? "any" : `\`${scope}\``;
+  if (scope === "any") return "any";
+  return scopesOfRoute(route)
+    .map((one) => `\`${one}\``)
+    .join(" or ");
 }
 
 test("docs/reference/http.md has every route with its scope and what it does, and no other", () => {
@@ -43,7 +47,9 @@ test("docs/reference/http.md has every route with its scope and what it does, an
 
 test("docs/reference/http.md has every metric, and no other", async () => {
   const none = async () => 0;
-  const text = await createMetrics({ inDoubt: none, pending: none, listeners: () => 0 }).text("all");
+  const text = await createMetrics({ inDoubt: none, pending: none, listeners: () => 0, holds: () => 0 }).text(
+    "all",
+  );
   const coded = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
   const written = rowsOf(section("docs/reference/http.md", "Metrics")).map(([name]) =>
     name?.replaceAll("`", ""),

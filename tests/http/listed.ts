@@ -10,6 +10,8 @@ export type Listed = {
   readonly operation: Operation;
   /** null: everybody may ask. */
   readonly scope: string | null;
+  /** Enough instead, for less. */
+  readonly orScope?: string | undefined;
 };
 
 export async function listRoutes(bench: Bench): Promise<readonly Listed[]> {
@@ -17,7 +19,8 @@ export async function listRoutes(bench: Bench): Promise<readonly Listed[]> {
   return Object.entries((body as unknown as OpenApi).paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([word, operation]) => {
       const method = word.toUpperCase() as Listed["method"];
-      return { method, path, name: `${method} ${path}`, operation, scope: operation["x-scope"] };
+      const { "x-scope": scope, "x-or-scope": orScope } = operation;
+      return { method, path, name: `${method} ${path}`, operation, scope, orScope };
     }),
   );
 }

@@ -1,10 +1,7 @@
 // Made from the list of routes: who may ask for what, and that a tenant sees nothing of another.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { ROLES, type Role } from "../../src/core/roster.ts";
+import { test } from "node:test";
+import { ROLES } from "../../src/core/roster.ts";
 import { ROLE_SCOPES } from "../../src/core/scopes.ts";
 import { getApproval } from "../../src/engine/approvals.ts";
 import { issue, revoke } from "../../src/engine/identity/keys.ts";
@@ -13,40 +10,14 @@ import { getBudget } from "../../src/engine/operate.ts";
 import type { Runtime } from "../../src/engine/runtime.ts";
 import { getWorkflow } from "../../src/engine/workflow/operate-workflows.ts";
 import { LIBRARY_VERBS, scopeOfVerb } from "../../src/server/library.ts";
-import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
-import { bodyFields, bodySchemaOf, type Listed, listRoutes } from "./listed.ts";
+import type { Answered, Sent } from "../fixtures/server.ts";
+import { bodyFields, bodySchemaOf, type Listed } from "./listed.ts";
 import { addressOf, bodyOf, hasIds, type Ids, idsOf, unknownIds } from "./requests.ts";
-import { CANARY, define, furnish, type World } from "./world.ts";
+import { bearer, bearersOf, by, isScopeRefusal, mayAsk, OF_HOME, OTHER, OWN, openSite } from "./site.ts";
+import { CANARY, type World } from "./world.ts";
 
-const OWN = "acme";
-const OTHER = "globex";
-const by = "person:root";
-const FAST = { rate: 1_000_000, burst: 1_000_000, listeners: 1_000 };
-
-/** Whatever decides about people or rules is theirs: said here once more, apart from the table. */
-const OF_PEOPLE =
-  /^(approvals:decide|effects:resolve|grants:write|switch:write|budgets:write|policies:write|alerts:acknowledge|people:write|keys:write|tenants:manage)$/;
-
-const OF_HOME = "tenants:manage";
-
-const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 const isStream = ({ operation }: Listed): boolean =>
   JSON.stringify(operation.responses).includes("text/event-stream");
-
-type Bearer = { readonly who: string; readonly role: Role; readonly text: string };
-
-async function bearersOf(runtime: Runtime): Promise<readonly Bearer[]> {
-  const bearers: Bearer[] = [];
-  for (const role of ROLES) {
-    await addPerson(runtime, { person: `person:${role}`, roles: [role], by });
-    for (const kind of ["person", "agent", "service"]) {
-      const roles = kind === "person" ? {} : { roles: [role] };
-      const { text } = await issue(runtime, { principal: `${kind}:${role}`, name: role, ...roles, by });
-      bearers.push({ who: kind, role, text });
-    }
-  }
-  return bearers;
-}
 
 /** None of them is anybody. */
 async function nobodies(runtime: Runtime): Promise<readonly (readonly [string, Record<string, string>])[]> {
@@ -67,17 +38,6 @@ async function nobodies(runtime: Runtime): Promise<readonly (readonly [string, R
     ["a key of another tenant's name", bearer(text.replace(`_${OWN}_`, `_${OTHER}_`))],
     ["a cookie that is none", { cookie: "__Host-holdpoint=acme.ses_01ARZ3NDEKTSV4RRFFQ69G5FAV.x" }],
   ];
-}
-
-const isScopeRefusal = ({ status, body }: Answered): boolean =>
-  status === 403 && body["code"] === "forbidden" && String(body["detail"]).startsWith("This needs the scope");
-
-function mayAsk({ who, role }: Bearer, { scope }: Listed): boolean {
-  if (scope === null || scope === "any") return true;
-  // Neither of the two tenants is the home tenant.
-  if (scope === OF_HOME) return false;
-  const isBrought = (ROLE_SCOPES[role] as readonly string[]).includes(scope);
-  return isBrought && (who === "person" || !OF_PEOPLE.test(scope));
 }
 
 /** What is done to a name: the same name elsewhere is another budget, another person. */
@@ -106,34 +66,6 @@ function toldOf({ body, status }: Answered, ids: Ids): object {
 function namesPerson(route: Listed): string | undefined {
   const fields = bodyFields(bodySchemaOf(route));
   return ["by", "approved_by"].find((field) => fields.has(field));
-}
-
-type Site = {
-  readonly bench: Bench;
-  readonly routes: readonly Listed[];
-  readonly world: World;
-  readonly own: Runtime;
-  readonly other: Runtime;
-};
-
-async function openSite(context: Pick<TestContext, "after">): Promise<Site> {
-  const folder = mkdtempSync(join(tmpdir(), "holdpoint-matrix-"));
-  let instance: Parameters<typeof define>[0] | undefined;
-  let declared: ReturnType<typeof define> | undefined;
-  const bench = await serverBench(context, {
-    ...{ noAuth: false, folder, ...FAST },
-    define(hp) {
-      instance = hp;
-      declared = define(hp);
-    },
-  });
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
-  const { runtime: other } = await bench.server.office(OTHER);
-  await addPerson(other, { person: by, roles: ROLES, by });
-  const { runtime: own } = await bench.server.office(OWN);
-  assert.ok(instance !== undefined && declared !== undefined);
-  const world = await furnish(instance, declared, { folder, tenant: OWN });
-  return { bench, routes: await listRoutes(bench), world, own, other };
 }
 
 test("every route", async (t) => {

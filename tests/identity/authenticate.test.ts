@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readText } from "../../src/core/key/key-text.ts";
-import { authenticate, isOwnPage } from "../../src/engine/identity/authenticate.ts";
+import {
+  authenticate,
+  identify,
+  isOwnPage,
+  MOST_KEPT,
+  type Read,
+} from "../../src/engine/identity/authenticate.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { endSession, type LoggedIn, logIn } from "../../src/engine/identity/logins.ts";
 import { isHoldpointError } from "../../src/index.ts";
@@ -49,6 +55,42 @@ describe("a key", () => {
       credential: "key",
       csrf: null,
     });
+  });
+
+  test("that is wrong costs one look a second, however often it is shown, and works at once when it is made", async () => {
+    const [{ clock, process }, elsewhere] = [machine(), machine()];
+    const one = process();
+    // The same randomness at the same moment makes the same key: here it is known before it is there.
+    const random = (bytes: number) => new Uint8Array(bytes).fill(7);
+    const { text } = await issue({ ...elsewhere.process().runtime, random }, MAILER);
+    const wrong = async (shown: string) => {
+      for (let n = 0; n < 50; n++) assert.deepEqual(await who(one, shown), { refused: "unknown" });
+    };
+    assert.equal(await looksDuring(one, () => wrong(text)), 1);
+    await issue({ ...one.runtime, random }, MAILER);
+    assert.ok("principal" in (await who(one, text)), "at once");
+    const { text: other } = await elsewhere.process().keys.issue(MAILER);
+    for (let second = 0; second < 3; second++) {
+      assert.equal(await looksDuring(one, () => wrong(other)), 1);
+      await clock.advance(1_000);
+    }
+  });
+
+  test("in use is not read again because of many that are wrong", async () => {
+    const { process } = machine();
+    const one = process();
+    const { text } = await one.keys.issue(MAILER);
+    const { hash, tenant } = readText("hpk", text) as { hash: string; tenant: string };
+    const wrong = (n: number): Read => ({
+      ...{ tenant, hash, csrf: null },
+      credential: "key",
+      id: `key_${String(n).padStart(26, "0")}`,
+    });
+    for (let n = 0; n < MOST_KEPT; n++) {
+      if (n === MOST_KEPT / 2) await who(one, text);
+      await identify(one.runtime, wrong(n));
+    }
+    assert.equal(await looksDuring(one, () => who(one, text)), 0);
   });
 
   test("that this process revokes is refused at once, by another process within a second", async () => {

@@ -101,10 +101,13 @@ describe("on SQLite", () => {
     const [asked] = (await hp.approvals.list()).items;
     await hp.approvals.approve(asked?.id ?? "", { ...ANN, edit: { n: 9 } });
     startProgram(context, folder);
-    await until(async () => receiver.got.length >= 2);
+    await until(async () => receiver.got.length >= 3);
     const told = receiver.got.map(({ payload: { type, data } }) => [type, data["arguments"]]);
     assert.deepEqual(new Map(told as [string, unknown][]).get("approval.requested"), { n: 900 });
     assert.deepEqual(new Map(told as [string, unknown][]).get("approval.modified"), { n: 9 });
+    const revised = receiver.got.find(({ payload }) => payload.type === "approval.revised")?.payload.data;
+    const { binding } = await hp.approvals.get(asked?.id ?? "");
+    assert.partialDeepStrictEqual(revised, { arguments: { n: 9 }, by: ANN.by, binding });
     const digests = receiver.got.map(({ payload }) => payload.data["arguments_digest"]);
     assert.equal(new Set(digests).size, 2);
   });

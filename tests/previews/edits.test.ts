@@ -161,6 +161,76 @@ describe("an edit that the tool shows something else of", () => {
   });
 });
 
+describe("the same edit by somebody else, after the tool showed something else of it", () => {
+  const edit = { to: "c" };
+
+  async function edited(shows: (args: Move) => unknown = ({ to }) => ({ to })) {
+    const process = machine().process();
+    const made = mover(process, shows, { policy: BOTH });
+    const call = made.move({ to: "b" }, { requestId: "r-1" });
+    const id = await pendingOf(process);
+    const first = (await process.approvals.get(id)).binding;
+    await process.approvals.approve(id, { ...ANN, edit });
+    return { ...made, process, call, id, first };
+  }
+
+  for (const [how, named] of [
+    ["without a binding", () => ({})],
+    ["with the binding of before", (first: string) => ({ binding: first })],
+  ] as const)
+    test(`${how} is no vote: they are asked about what is shown now, as the first editor is`, async () => {
+      const { process, call, id, ran, first } = await edited();
+      const now = (await process.approvals.get(id)).binding;
+      await process.approvals.approve(id, { ...ANN, binding: now });
+      const answer = await process.approvals.approve(id, { ...BOB, edit, ...named(first) });
+      assert.deepEqual([answer.kind, answer.status], ["recorded", "pending"]);
+      const after = await process.approvals.get(id);
+      assert.equal(after.binding, now, "the others' votes stand");
+      assert.partialDeepStrictEqual(after.editRefused, { by: BOB.by, rule: "preview" });
+      assert.deepEqual((await standing(process, id)).votes, ["person:ann"]);
+      await settled();
+      assert.deepEqual(ran, []);
+      await process.approvals.approve(id, { ...BOB, binding: now });
+      assert.equal((await call).executed, true);
+      await process.close();
+    });
+
+  test("is a vote where it names what is shown now", async () => {
+    const { process, call, id } = await edited();
+    const { binding } = await process.approvals.get(id);
+    await process.approvals.approve(id, { ...ANN, binding });
+    await process.approvals.approve(id, { ...BOB, edit, binding });
+    assert.equal((await call).executed, true);
+    await process.close();
+  });
+
+  test("is no vote where a process without the tool took it down, nor a conflict", async () => {
+    const { process: open } = machine();
+    const [worker, desk] = [open(), open({ agent: "desk" })];
+    const { move, ran } = mover(worker, ({ to }) => ({ to }), { policy: BOTH });
+    const call = move({ to: "b" }, { requestId: "r-1" });
+    const id = await pendingOf(worker);
+    await desk.approvals.approve(id, { ...ANN, edit });
+    await editOf(worker, id);
+    await desk.approvals.approve(id, ANN);
+    await desk.approvals.approve(id, { ...BOB, edit });
+    await editOf(worker, id);
+    await settled();
+    assert.deepEqual((await standing(desk, id)).votes, ["person:ann"]);
+    assert.deepEqual(ran, []);
+    await desk.approvals.approve(id, BOB);
+    assert.equal((await call).executed, true);
+    await Promise.all([worker.close(), desk.close()]);
+  });
+
+  test("is a vote where the tool shows what it showed before: they were shown that", async () => {
+    const { process, call, id } = await edited(() => "one file");
+    await process.approvals.approve(id, { ...BOB, edit });
+    assert.equal((await call).executed, true);
+    await process.close();
+  });
+});
+
 test("an edit that the tool shows the same of as before runs on the editor's word", async () => {
   const process = machine().process();
   const { move, ran } = mover(process, () => "one file");

@@ -1,4 +1,5 @@
 /** Random expressions, drawn from a seed: trees of their own, printed as text. */
+import { drawMatch, drawTimeNumber, drawTimeTruth } from "./policy-draw-time.ts";
 
 export type Draw = {
   next(): number;
@@ -39,6 +40,18 @@ export type Tree =
       readonly of: Tree;
       readonly with: Tree | null;
     }
+  | { readonly is: "moment" | "span"; readonly text: string }
+  | { readonly is: "part"; readonly part: string; readonly zone: string | null; readonly of: Tree }
+  | { readonly is: "match"; readonly of: Tree; readonly pattern: string }
+  | {
+      readonly is: "made";
+      readonly how: "filter" | "map";
+      readonly over: Tree;
+      readonly name: string;
+      readonly test: Tree | null;
+      readonly make: Tree | null;
+    }
+  | { readonly is: "over"; readonly how: "size" | "sum" | "max" | "min"; readonly of: Tree }
   | {
       readonly is: "each";
       readonly how: "all" | "exists" | "exists_one";
@@ -73,6 +86,20 @@ export function textOf(tree: Tree): string {
         : `${textOf(tree.of)}.${tree.name}(${textOf(tree.with)})`;
     case "each":
       return `${textOf(tree.over)}.${tree.how}(${tree.name}, ${textOf(tree.test)})`;
+    case "moment":
+      return `timestamp(${JSON.stringify(tree.text)})`;
+    case "span":
+      return `duration(${JSON.stringify(tree.text)})`;
+    case "part":
+      return `(${textOf(tree.of)}).${tree.part}(${tree.zone === null ? "" : JSON.stringify(tree.zone)})`;
+    case "match":
+      return `${textOf(tree.of)}.matches(${JSON.stringify(tree.pattern)})`;
+    case "made": {
+      const inner = [tree.test, tree.make].flatMap((one) => (one === null ? [] : [textOf(one)]));
+      return `${textOf(tree.over)}.${tree.how}(${[tree.name, ...inner].join(", ")})`;
+    }
+    case "over":
+      return `${tree.how}(${textOf(tree.of)})`;
   }
 }
 
@@ -125,17 +152,42 @@ export const OVER_CALLS: Sight = {
 export const literal = (value: boolean | number | string | null): Tree => ({ is: "literal", value });
 const read = (path: readonly string[]): Tree => ({ is: "read", path });
 
+/** Totals look at a call of before, and know neither the time nor anything else. */
+const isTimed = ({ texts }: Sight): boolean => texts.some(([first]) => first === "agent");
+
 export function drawNumber(draw: Draw, sight: Sight, depth = sight.depth): Tree {
-  const kind = depth === 0 ? draw.upTo(1) : draw.upTo(5);
+  const kind = depth === 0 ? draw.upTo(1) : draw.upTo(7);
   const inner = () => drawNumber(draw, sight, depth - 1);
   if (kind === 0) return literal(draw.pick(NUMBERS));
   if (kind <= 2) return read(draw.pick(sight.numbers));
   if (kind === 3)
     return { is: "two", op: draw.pick(["+", "-", "*", "/", "%"]), left: inner(), right: inner() };
   if (kind === 4) return { is: "choose", test: drawTruth(draw, sight, depth - 1), yes: inner(), no: inner() };
+  if (kind === 6) return isTimed(sight) ? drawTimeNumber(draw) : literal(draw.pick(NUMBERS));
+  if (kind === 7) return isTimed(sight) ? drawListNumber(draw, sight) : read(draw.pick(sight.numbers));
   return draw.chance(0.5)
     ? { is: "call", name: "size", of: read(draw.chance(0.5) ? ["args", "list"] : ["args", "s"]), with: null }
     : { is: "item", of: read(["args", "list"]), at: draw.upTo(2) };
+}
+
+const LIST: Tree = { is: "read", path: ["args", "list"] };
+
+/** A list that is made of another one. */
+function drawList(draw: Draw, sight: Sight, depth: number): Tree {
+  const name = draw.pick(["v", "w"]);
+  const inner: Sight = { ...sight, numbers: [...sight.numbers, [name], [name]], depth: 1 };
+  const over = depth > 0 && draw.chance(0.3) ? drawList(draw, sight, depth - 1) : LIST;
+  const test = draw.chance(0.5) ? drawTruth(draw, inner, 0) : null;
+  if (test !== null && draw.chance(0.5)) return { is: "made", how: "filter", over, name, test, make: null };
+  return { is: "made", how: "map", over, name, test, make: drawNumber(draw, inner, 0) };
+}
+
+const isTaken = ({ numbers }: Sight): boolean => numbers.some(([first]) => first === "v" || first === "w");
+
+/** How many there are, what they come to, or the largest of them. */
+function drawListNumber(draw: Draw, sight: Sight): Tree {
+  if (isTaken(sight)) return literal(1);
+  return { is: "over", how: draw.pick(["size", "sum", "max", "min"] as const), of: drawList(draw, sight, 1) };
 }
 
 export function drawText(draw: Draw, sight: Sight): Tree {
@@ -177,7 +229,7 @@ function drawEach(draw: Draw, sight: Sight, depth: number): Tree {
 }
 
 export function drawTruth(draw: Draw, sight: Sight, depth = sight.depth): Tree {
-  const kind = depth <= 0 ? draw.upTo(4) : draw.upTo(10);
+  const kind = depth <= 0 ? draw.upTo(4) : draw.upTo(12);
   const inner = () => drawTruth(draw, sight, depth - 1);
   const number = () => drawNumber(draw, sight, Math.max(0, depth - 1));
   if (kind === 0) return literal(draw.chance(0.5));
@@ -200,5 +252,7 @@ export function drawTruth(draw: Draw, sight: Sight, depth = sight.depth): Tree {
       with: drawText(draw, sight),
     };
   if (kind === 9) return drawEach(draw, sight, depth - 1);
+  if (kind === 11) return isTimed(sight) ? drawTimeTruth(draw) : inner();
+  if (kind === 12) return drawMatch(draw, read(draw.pick(sight.texts)));
   return { is: "two", op: draw.pick(["&&", "||"]), left: inner(), right: inner() };
 }

@@ -18,6 +18,8 @@ import {
   textOf,
   WORDS,
 } from "./policy-draw-expression.ts";
+import { drawNow } from "./policy-draw-time.ts";
+import { canSit } from "./policy-reference-seats.ts";
 
 const TOOLS = ["pay", "refund", "read_file", "wire", "final"];
 const PATTERNS = ["pay", "refund", "*", "re*", "*f*", "final", ["pay", "final"], ["nothing", "r*d"]] as const;
@@ -37,7 +39,11 @@ export type DrawnTerms = {
   readonly from?: readonly string[];
   readonly quorum?: number;
   readonly seconds?: number;
+  /** Instead of the two before. */
+  readonly stages?: readonly DrawnStage[];
+  readonly onTimeout?: "expire" | "escalate" | "extend";
 };
+export type DrawnStage = Pick<DrawnTerms, "from" | "quorum" | "seconds">;
 export type DrawnTotal = {
   readonly name: string;
   readonly tool: string;
@@ -67,11 +73,33 @@ export type DrawnPolicy = {
 
 const PEOPLE = ["person:ann", "person:bob", "person:cat"];
 
-function drawTerms(draw: Draw): DrawnTerms {
-  const from = PEOPLE.slice(0, 1 + draw.upTo(2));
+function drawStage(draw: Draw): DrawnStage {
+  const first = draw.upTo(2);
+  const from = PEOPLE.slice(first, first + 1 + draw.upTo(2));
   return {
     ...(draw.chance(0.6) ? { from, quorum: 1 + draw.upTo(from.length - 1) } : {}),
     ...(draw.chance(0.3) ? { seconds: 1 + draw.upTo(90) } : {}),
+  };
+}
+
+/** Stages that nobody could ever meet are a fault of the file: others are drawn. */
+function drawStages(draw: Draw): readonly DrawnStage[] {
+  for (;;) {
+    const stages = Array.from({ length: 1 + draw.upTo(2) }, () => drawStage(draw));
+    if (canSit(stages, [])) return stages;
+  }
+}
+
+function drawTerms(draw: Draw): DrawnTerms {
+  const isStaged = draw.chance(0.4);
+  const { seconds, ...people } = drawStage(draw);
+  const stages = isStaged ? { stages: drawStages(draw) } : people;
+  const isSeveral = isStaged && (stages as DrawnTerms).stages?.length !== 1;
+  const ends = isSeveral ? (["expire", "escalate", "extend"] as const) : (["expire", "extend"] as const);
+  return {
+    ...stages,
+    ...(seconds === undefined ? {} : { seconds }),
+    ...(draw.chance(0.4) ? { onTimeout: draw.pick(ends) } : {}),
   };
 }
 
@@ -197,8 +225,16 @@ function reasonText(reason: Tree): string | { readonly expr: string } {
   return reason.is === "literal" ? String(reason.value) : { expr: textOf(reason) };
 }
 
-function termsText({ from, quorum, seconds }: DrawnTerms) {
+const secondsText = ({ seconds }: DrawnStage) => (seconds === undefined ? {} : { decide_by: `${seconds}s` });
+
+function termsText({ from, quorum, seconds, stages, onTimeout }: DrawnTerms) {
+  const list = stages?.map(({ seconds: own, ...stage }) => ({
+    ...stage,
+    ...secondsText(own === undefined ? {} : { seconds: own }),
+  }));
   return {
+    ...(list === undefined ? {} : { stages: list }),
+    ...(onTimeout === undefined ? {} : { on_timeout: onTimeout }),
     ...(from === undefined ? {} : { approvers: { from, ...(quorum === undefined ? {} : { quorum }) } }),
     ...(seconds === undefined ? {} : { decide_by: `${seconds}s` }),
   };
@@ -289,6 +325,6 @@ export function drawAction(draw: Draw, past?: readonly PastCall[]): PolicyInput 
       ? { id: "wf_1", name: draw.pick(["pay", "late"]), generation: 1 + draw.upTo(1) }
       : null,
     history,
-    now: 0,
+    now: drawNow(draw),
   };
 }

@@ -7,8 +7,9 @@ import type { Json } from "../../src/core/json.ts";
 import { compilePolicy } from "../../src/core/policy/compile.ts";
 import type { PolicyText } from "../../src/core/policy/document.ts";
 import { COST_PER_EXPRESSION } from "../../src/core/policy/expression/cost.ts";
+import { jsonOf } from "../../src/core/policy/expression/json-of.ts";
 import { STEPS_PER_VERDICT } from "../../src/core/policy/expression/meter.ts";
-import { ExpressionError, jsonOf, TooCostly, type Value } from "../../src/core/policy/expression/values.ts";
+import { ExpressionError, TooCostly, type Value } from "../../src/core/policy/expression/values.ts";
 import { checkExpression, runnable } from "../../src/core/policy/expression.ts";
 import { readPolicy } from "../../src/engine/policy/read-policy.ts";
 import { documentOf, drawAction, drawPolicy } from "./policy-draw.ts";
@@ -208,7 +209,7 @@ function tryExpression(text: string): "refused" | "answered" | "failed" {
   for (const args of ARGUMENTS) {
     const scene: Scene = { left: STEPS_PER_VERDICT, locals: [], args: args as Value };
     try {
-      canonicalJson(jsonOf(run(scene)));
+      canonicalJson(jsonOf(run(scene), scene));
       assert.ok(scene.left >= 0, text);
       end = "answered";
     } catch (error) {

@@ -4,9 +4,9 @@
  */
 import type { Json } from "../../src/core/json.ts";
 import type { Tree } from "./policy-draw-expression.ts";
+import { calculateTime, ERROR, type Outcome, partOf, readMoment, readSpan } from "./policy-reference-time.ts";
 
-export const ERROR: unique symbol = Symbol("error");
-export type Outcome = Json | typeof ERROR;
+export { ERROR, type Outcome };
 export type World = Readonly<Record<string, unknown>>;
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
@@ -46,6 +46,8 @@ const SUMS: Readonly<Record<string, (a: number, b: number) => Outcome>> = {
 };
 
 function calculate(op: string, a: Json, b: Json): Outcome {
+  const time = calculateTime(op, a, b);
+  if (time !== undefined) return time;
   if (op === "==") return sorted(a) === sorted(b);
   if (op === "!=") return sorted(a) !== sorted(b);
   const areNumbers = isNumber(a) && isNumber(b);
@@ -73,6 +75,41 @@ function each(tree: Extract<Tree, { is: "each" }>, world: World): Outcome {
   const settles = tree.how === "exists";
   if (answers.includes(settles)) return settles;
   return areClear ? !settles : ERROR;
+}
+
+/** As it is kept; nothing where it is not. */
+function kept(tree: Extract<Tree, { is: "made" }>, one: Json, world: World): Outcome | undefined {
+  const inner = { ...world, [tree.name]: one };
+  const keeps = tree.test === null ? true : answer(tree.test, inner);
+  if (typeof keeps !== "boolean") return ERROR;
+  if (!keeps) return undefined;
+  return tree.make === null ? one : answer(tree.make, inner);
+}
+
+function made(tree: Extract<Tree, { is: "made" }>, world: World): Outcome {
+  const given = answer(tree.over, world);
+  const items = isKeyed(given) ? Object.keys(given) : given;
+  if (!Array.isArray(items)) return ERROR;
+  const list = (items as readonly Json[])
+    .map((one) => kept(tree, one, world))
+    .filter((one) => one !== undefined);
+  return list.includes(ERROR) ? ERROR : (list as Json);
+}
+
+function over(tree: Extract<Tree, { is: "over" }>, world: World): Outcome {
+  const list = answer(tree.of, world);
+  if (tree.how === "size") return sizeOf(list);
+  if (!Array.isArray(list) || !list.every(isNumber)) return ERROR;
+  const numbers = list as readonly number[];
+  if (tree.how === "sum") return sane(numbers.reduce((a, b) => a + b, 0));
+  const [least, most] = [[...numbers].sort((a, b) => a - b)[0], [...numbers].sort((a, b) => b - a)[0]];
+  return (tree.how === "min" ? least : most) ?? ERROR;
+}
+
+function match(tree: Extract<Tree, { is: "match" }>, world: World): Outcome {
+  const text = answer(tree.of, world);
+  const flags = tree.pattern.startsWith("(?i)") ? "iu" : "u";
+  return isString(text) ? new RegExp(tree.pattern.replace("(?i)", ""), flags).test(text) : ERROR;
 }
 
 function sizeOf(of: Outcome): Outcome {
@@ -146,5 +183,17 @@ export function answer(tree: Tree, world: World): Outcome {
       return each(tree, world);
     case "two":
       return two(tree, world);
+    case "moment":
+      return readMoment(tree.text);
+    case "span":
+      return readSpan(tree.text);
+    case "part":
+      return partOf(tree.part, tree.zone, answer(tree.of, world));
+    case "match":
+      return match(tree, world);
+    case "made":
+      return made(tree, world);
+    case "over":
+      return over(tree, world);
   }
 }

@@ -4,6 +4,7 @@ import type { PolicyInput } from "../../src/core/verdict.ts";
 import type { DrawnPolicy, DrawnShape, DrawnTerms } from "./policy-draw.ts";
 import { type Reference, referenceVerdict } from "./policy-reference.ts";
 import { isKeyed } from "./policy-reference-expression.ts";
+import { canSit } from "./policy-reference-seats.ts";
 
 export type ReferenceReview = Pick<Reference, "risk" | "shadow" | "reason"> & {
   readonly verdict: string;
@@ -19,9 +20,13 @@ export type ReferenceReview = Pick<Reference, "risk" | "shadow" | "reason"> & {
   readonly isUnfit: boolean;
   /** Who is asked, and for how long. */
   readonly terms: {
-    readonly from: readonly string[] | null;
-    readonly quorum: number;
-    readonly ms: number | null;
+    /** One after the other. */
+    readonly stages: readonly {
+      readonly from: readonly string[] | null;
+      readonly quorum: number;
+      readonly ms: number | null;
+    }[];
+    readonly atDeadline: string;
   } | null;
 };
 
@@ -37,12 +42,15 @@ export function taken({ numbers, texts, most, dropped }: DrawnShape, args: Json)
   return isWrong ? undefined : Object.fromEntries(kept);
 }
 
-function termsOf({ from, quorum = 1, seconds }: DrawnTerms): NonNullable<ReferenceReview["terms"]> {
-  return { from: from ?? null, quorum, ms: seconds === undefined ? null : seconds * 1_000 };
+function termsOf(terms: DrawnTerms): NonNullable<ReferenceReview["terms"]> {
+  const stages = (terms.stages ?? [terms]).map(({ from, quorum = 1, seconds = terms.seconds }) => {
+    return { from: from ?? null, quorum, ms: seconds === undefined ? null : seconds * 1_000 };
+  });
+  return { stages, atDeadline: terms.onTimeout ?? "expire" };
 }
 
-const canBeMet = ({ from = ["anybody"], quorum = 1 }: DrawnTerms, requester: readonly string[]): boolean =>
-  from.filter((who) => !requester.includes(who)).length >= quorum;
+const canBeMet = (terms: DrawnTerms, requester: readonly string[]): boolean =>
+  canSit(terms.stages ?? [terms], requester);
 
 /** There is one zero in JSON. */
 const asJson = (set: Json): Record<string, Json> => JSON.parse(JSON.stringify(set)) as Record<string, Json>;

@@ -4,6 +4,7 @@ import type { PastCall, PolicyInput } from "../../src/core/verdict.ts";
 import type { DrawnPolicy, DrawnRule, DrawnTerms, DrawnTotal } from "./policy-draw.ts";
 import type { Tree } from "./policy-draw-expression.ts";
 import { answer, ERROR, isKeyed, type Outcome, sorted, type World } from "./policy-reference-expression.ts";
+import { momentOf } from "./policy-reference-time.ts";
 
 function reads(tree: Tree | undefined, name: string): boolean {
   if (tree === undefined) return false;
@@ -179,6 +180,7 @@ export function referenceVerdict(policy: DrawnPolicy, input: PolicyInput): Refer
     workflow: { id, name, generation },
     history: input.history,
     totals,
+    now: momentOf(input.now),
   };
   const isNamed = policy.rules.some((rule) => !rule.shadow && speaksOf(rule.tool, input.tool));
   const scores = policy.risk !== undefined && (input.tool !== "final" || isNamed);

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { z } from "zod";
 import type { Json } from "../../src/core/json.ts";
 import { compilePolicy } from "../../src/core/policy/compile.ts";
+import type { PolicyText } from "../../src/core/policy/document.ts";
 import { type Review, reviewAction } from "../../src/core/review.ts";
 import type { Validation } from "../../src/core/tool-rules.ts";
 import { type DrawnShape, documentOf, drawAction, drawPast, drawPolicy, drawShape } from "./policy-draw.ts";
@@ -65,20 +66,28 @@ function heard(review: Review, reference: ReferenceReview): ReferenceReview {
       reason: reference.revisions[at]?.reason === null ? null : one.reason,
     })),
     isUnfit: review.verdict === "block" && review.invalidRevision,
-    terms:
-      review.verdict === "escalate"
-        ? { from: review.approvers.from, quorum: review.approvers.quorum, ms: review.decideWithinMs }
-        : null,
+    terms: review.verdict === "escalate" ? termsIn(review) : null,
   };
 }
 
+function termsIn({ approvers, decideWithinMs, stages, onTimeout }: Extract<Review, { verdict: "escalate" }>) {
+  const list = (stages ?? [{ ...approvers, decideWithinMs }]).map(({ from, quorum, decideWithinMs: ms }) => {
+    return { from, quorum, ms };
+  });
+  return { stages: list, atDeadline: onTimeout ?? "expire" };
+}
+
 /** What a review was about: how it went round, and what it came to. */
-function kindsOf({ verdict, rule, revisions, isUnfit }: ReferenceReview): readonly string[] {
+function kindsOf({ verdict, rule, revisions, isUnfit, terms }: ReferenceReview): readonly string[] {
   const kind = `${verdict} ${rule.replace(/\d+$/, "")}`;
   const after = revisions.length === 0 ? kind : `${verdict} after revise`;
   const unfit = revisions.length === 0 ? "unfit at once" : "unfit after revise";
-  return [kind, after, `rounds ${revisions.length}`, ...(isUnfit ? [unfit] : [])];
+  const asks = terms === null ? [] : [`stages ${terms.stages.length}`, `at the deadline ${terms.atDeadline}`];
+  return [kind, after, `rounds ${revisions.length}`, ...(isUnfit ? [unfit] : []), ...asks];
 }
+
+/** What conditions that held were made of. */
+const SPOKEN = ["now", "timestamp(", "duration(", ".getHours(", ".matches(", ".map(", ".filter("];
 
 const WANTED = [
   "approve r",
@@ -99,7 +108,16 @@ const WANTED = [
   ...[0, 1, 2, 3, 4, 5].map((count) => `rounds ${count}`),
   "unfit at once",
   "unfit after revise",
+  ...[1, 2, 3].map((count) => `stages ${count}`),
+  ...["expire", "escalate", "extend"].map((end) => `at the deadline ${end}`),
+  ...SPOKEN,
 ];
+
+/** Of the rule that held. */
+function spokenBy({ rules = [] }: PolicyText, { rule, reason }: ReferenceReview): readonly string[] {
+  const when = rules.find(({ id }) => id === rule)?.when;
+  return reason === null ? [] : SPOKEN.filter((word) => String(when).includes(word));
+}
 
 describe("policies", () => {
   it("say in whole reviews what a slow and obvious evaluator says, over 50,000 actions", () => {
@@ -120,7 +138,8 @@ describe("policies", () => {
             reference,
             JSON.stringify({ document, input, shape, ours, reference }, null, 1),
           );
-        for (const kind of kindsOf(reference)) seen.set(kind, (seen.get(kind) ?? 0) + 1);
+        for (const kind of [...kindsOf(reference), ...spokenBy(document, reference)])
+          seen.set(kind, (seen.get(kind) ?? 0) + 1);
       }
     });
     const wanted = runs(POLICIES);

@@ -243,6 +243,13 @@ export function isHopeless(model: Model): boolean {
   return (left(model) ?? quorum) < quorum;
 }
 
+/** Where somebody is there to decide, a seat goes to such a one, or to whom the stage names. */
+function isDecider(model: Model, to: string): boolean {
+  const isThere = (who: string) => (model.places.get(who) ?? []).includes("role:admin");
+  const names = namesIn(model, model.stage);
+  return !PEOPLE.some(isThere) || isThere(to) || (names !== null && means(model, to, names));
+}
+
 export function delegate(model: Model, by: string, to: string): void {
   passTime(model);
   const { stage, hands, cast } = model;
@@ -253,7 +260,7 @@ export function delegate(model: Model, by: string, to: string): void {
     Math.max(0, ...own.filter((one) => one.to === who).map((one) => 1 + depth(one.by)));
   const isFree = !isOut(model, to) && !cast.has(to) && !own.some((one) => one.by === to) && to !== by;
   if (model.status !== "pending" || !mayDecide(model, by) || cast.has(by) || !isFree) return;
-  if (before(by).includes(to) || depth(by) > 2 || isNeededLater(model, to)) return;
+  if (!isDecider(model, to) || before(by).includes(to) || depth(by) > 2 || isNeededLater(model, to)) return;
   const after = [...hands, { by, to, stage }];
   const { quorum } = ruleOf(model);
   if ((left(model) ?? 0) >= quorum && (left(model, after) ?? quorum) < quorum) return;

@@ -56,7 +56,7 @@ test("a credential of one tenant gets that tenant's figures and the process's, n
 
 test("all tenants together are the sum of each", async () => {
   const figure = async (whose: Whose) => (whose === "all" ? 5 : 2);
-  const metrics = createMetrics({ inDoubt: figure, pending: figure, listeners: () => 0 });
+  const metrics = createMetrics({ inDoubt: figure, pending: figure, listeners: () => 0, holds: () => 0 });
   metrics.of("acme").action("applied");
   metrics.of("globex").action("applied");
   const all = await metrics.text("all");

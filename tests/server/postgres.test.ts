@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { setBudget } from "../../src/engine/operate.ts";
+import type { Holdpoint, Workflow } from "../../src/index.ts";
 import { listenTo } from "../fixtures/listen.ts";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
 import { serverBench } from "../fixtures/server.ts";
@@ -94,4 +95,56 @@ test("whoever waits at one server hears what is decided at the other", async (t)
   assert.equal((await decided).approval.status, "approved");
   assert.equal((await first).value?.stream, `approval/${asked.approval_id}`);
   over.abort();
+});
+
+test("a workflow that one server stops is stopped at the other, far below it too; and its journal verifies", async (t) => {
+  const place = { database: database.url, data: undefined, folder, noAuth: true };
+  const flows: Workflow<object, unknown>[] = [];
+  const done: string[] = [];
+  // Deeper than a decision on this store may ask for more.
+  const define = (hp: Holdpoint) => {
+    const send = hp.gate({ name: "send", policy: "approve", run: () => void done.push("send") });
+    let last = hp.workflow("deep-0", async (ctx, _: object) => {
+      await ctx.checkpoint("Look", {});
+      return (await ctx.call(send, {})).executed;
+    }) as Workflow<object, unknown>;
+    for (let depth = 1; depth <= 12; depth++) {
+      const below = last;
+      last = hp.workflow(`deep-${depth}`, (ctx, _: object) => ctx.spawn(below, {})) as typeof last;
+    }
+    flows.push(last);
+  };
+  const one = await serverBench(t, { ...place, define });
+  const two = await serverBench(t, place);
+  const { id, result } = (await flows[0]?.start({})) ?? assert.fail();
+  const pending = async () => {
+    const { body } = await two.ask("/api/approvals/pending");
+    return (body["pending_approvals"] as { request_id: string; checkpoint_name: string }[]).find(
+      ({ checkpoint_name }) => checkpoint_name === "Look",
+    );
+  };
+  const until = async <Found>(look: () => Promise<Found | undefined>): Promise<Found> => {
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const question = await until(pending);
+  const post = (path: string, body: object) => two.ask(path, { method: "POST", body });
+  const word = { reason: "drill", by: "ann", workflow_id: id };
+  assert.equal((await post("/api/kill-switch/stop", word)).status, 200);
+  const vote = { request_id: question.request_id, decision: "APPROVED", approved_by: "ann" };
+  assert.equal((await post("/api/approvals/submit", vote)).status, 200);
+  await until(async () => {
+    const { body } = await two.ask("/api/actions");
+    return (body["actions"] as { name?: string; tool?: string }[]).find(({ tool }) => tool === "send");
+  });
+  assert.deepEqual(done, []);
+  assert.equal((await post("/api/kill-switch/release", word)).status, 200);
+  assert.partialDeepStrictEqual(await result(), { status: "completed", result: true });
+  assert.deepEqual(done, ["send"]);
+  const { runtime } = await one.server.office();
+  assert.ok((await runtime.store.position()) > 1_000_000, "positions are not counted one by one here");
+  assert.equal((await post("/api/journal/verify", {})).body["ok"], true);
 });

@@ -45,7 +45,10 @@ describe("a child", () => {
     assert.deepEqual(items.map(({ name }) => name).sort(), ["child", "grandchild", "parent"]);
     const child = items.find(({ name }) => name === "child");
     const lineage = (await second.workflows.get(String(child?.id))).parent;
-    assert.deepEqual(lineage, { workflow: id, op: `${id}/1//child#1` });
+    assert.deepEqual(lineage, { workflow: id, op: `${id}/1//child#1`, above: [] });
+    const below = items.find(({ name }) => name === "grandchild");
+    const far = (await second.workflows.get(String(below?.id))).parent;
+    assert.partialDeepStrictEqual(far, { workflow: String(child?.id), above: [id] });
     assert.deepEqual(done, ["book 1", "book 2", "make folder"]);
     await second.close();
   });

@@ -44,6 +44,7 @@ export type Refund = { readonly user_id: number; readonly amount_usd: number; re
 export function refunded({ user_id, amount_usd, reason }: Refund) {
   if (!isUser(user_id)) return failed(`refund_user_not_found:${user_id}`);
   if (amount_usd <= 0) return failed("refund_amount_must_be_positive");
+  if (reason.trim() === "") return failed("refund_reason_must_not_be_blank");
   const { last_charge_usd: max_refund_usd, currency } = BILLING[user_id];
   if (amount_usd > max_refund_usd) return { ...failed("refund_exceeds_last_charge"), max_refund_usd };
   const transaction_id = `rf_${user_id}_${DAY}`;

@@ -17,7 +17,7 @@ export const policyBacktest: Command = {
   details: [
     "Plays the journal again: arguments as proposed, agent, time, and the workflow's history as it stood then. Nothing is written.",
     "First comes what people rejected or changed and the policy would let through without asking.",
-    "The policy is asked alone. Where a tool also has one of its own in code, the stricter of both will count.",
+    "It stands in the place of the document of its name, else of the instance's. Other documents that were asked, as those of supervised runs, are asked beside it, and the stricter counts. What is in code cannot be asked.",
   ],
   onlyHere: "it goes over the whole journal",
   flags: {
@@ -34,8 +34,8 @@ export const policyBacktest: Command = {
     const limit = countOf(context, "limit", 0) ?? DEFAULT_LIMIT;
     const most = countOf(context, "fail-over", 0);
     const options = { ...sinceOf(context), ...amountOf(context), limit };
-    const policy = loadPolicy(context, word(context));
-    const report = await hp.policies.backtest(policy.document as never, {
+    const { document } = await loadPolicy(context, word(context));
+    const report = await hp.policies.backtest(document, {
       ...options,
       progress: (done, total) =>
         terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),

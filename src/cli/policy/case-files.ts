@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { policyFileOf, readCases } from "../../engine/policy/read-cases.ts";
 import { CommandError } from "../failure.ts";
+import { isModule } from "./module-policy.ts";
 import { textOf } from "./text-of.ts";
 
 const CASES = /\.test\.(ya?ml|json)$/;
@@ -10,11 +11,19 @@ const SEARCHED = /\.test\.ya?ml$/;
 const LEFT_OUT = new Set(["node_modules", "dist", "coverage"]);
 const DEEPEST = 6;
 
+/** Cases, and the policy that was named, where that was done. */
+export type CaseFile = { readonly file: string; readonly of?: string };
+
+const casesOf = (policy: string): string =>
+  isModule(policy)
+    ? policy.replace(/\.[cm]?[jt]s$/, ".test.yaml")
+    : policy.replace(/\.(ya?ml|json)$/, ".test.$1");
+
 /** The cases of a policy stand beside it. */
-function casesFor(given: string): string {
-  if (CASES.test(given)) return given;
-  const cases = given.replace(/\.(ya?ml|json)$/, ".test.$1");
-  if (cases !== given && existsSync(cases)) return cases;
+function casesFor(given: string): CaseFile {
+  if (CASES.test(given)) return { file: given };
+  const cases = casesOf(given);
+  if (cases !== given && existsSync(cases)) return { file: cases, of: given };
   throw new CommandError(
     "usage",
     `There are no cases beside ${given}.`,
@@ -32,18 +41,28 @@ function below(folder: string, depth: number): readonly string[] {
   });
 }
 
+const MODULES = [".ts", ".mts", ".js", ".mjs"];
+
+/** The policy beside cases: the file of the same kind, else a module. The first is named where there is none. */
+function besideOf(file: string): string | undefined {
+  const beside = policyFileOf(file);
+  if (beside === undefined || existsSync(beside)) return beside;
+  const modules = MODULES.map((end) => beside.replace(/\.(ya?ml|json)$/, end));
+  return modules.find((one) => existsSync(one)) ?? beside;
+}
+
 /** Found by looking around, it may belong to something else altogether. */
 function isOfPolicy(file: string): boolean {
-  const beside = policyFileOf(file);
+  const beside = besideOf(file);
   if (beside !== undefined && existsSync(beside)) return true;
   const read = readCases(textOf(file));
   return read.ok && read.cases.policy !== undefined;
 }
 
-export function caseFiles(given: readonly string[], here: string): readonly string[] {
-  if (given.length > 0) return [...new Set(given.map(casesFor))];
+export function caseFiles(given: readonly string[], here: string): readonly CaseFile[] {
+  if (given.length > 0) return [...new Map(given.map(casesFor).map((one) => [keyOf(one), one])).values()];
   const found = below(here, DEEPEST).filter(isOfPolicy);
-  if (found.length > 0) return found.map((file) => relative(here, file));
+  if (found.length > 0) return found.map((file) => ({ file: relative(here, file) }));
   throw new CommandError(
     "usage",
     "There are no cases here: files that end in .test.yaml beside a policy.",
@@ -51,8 +70,12 @@ export function caseFiles(given: readonly string[], here: string): readonly stri
   );
 }
 
-export function policyOf(file: string, named: string | undefined): string {
-  const policy = named === undefined ? policyFileOf(file) : relative("", resolve(dirname(file), named));
+const keyOf = ({ file, of }: CaseFile): string => `${file} ${of === undefined ? besideOf(file) : of}`;
+
+/** What the cases name comes before what was given: they were written for that. */
+export function policyOf(file: string, named: string | undefined, of?: string): string {
+  const beside = of ?? besideOf(file);
+  const policy = named === undefined ? beside : relative("", resolve(dirname(file), named));
   if (policy !== undefined && existsSync(policy)) return policy;
   throw new CommandError(
     "usage",

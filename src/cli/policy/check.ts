@@ -1,3 +1,4 @@
+import type { Surrounding } from "../../core/policy/compile.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { visible } from "../../core/visible.ts";
@@ -7,6 +8,7 @@ import { hanging } from "../measure.ts";
 import type { Style } from "../terminal.ts";
 import { namedTools, toolsFrom } from "./known-tools.ts";
 import { counted, findingLine } from "./load.ts";
+import { documentIn, isModule, readDocument } from "./module-policy.ts";
 import { textOf } from "./text-of.ts";
 
 type Ground = {
@@ -26,9 +28,8 @@ function fromJournal(recorded: readonly KnownTool[], named: readonly KnownTool[]
   return { tools, from: "journal", unchecked: blind.map(({ name }) => name) };
 }
 
-async function groundOf(context: Context, file: string): Promise<Ground> {
+async function groundOf(context: Context, named: readonly KnownTool[]): Promise<Ground> {
   const given = flag(context, "tools");
-  const named = namedTools(parseYaml(textOf(file)).value);
   if (given !== undefined) {
     const tools = await toolsFrom(context.hp, given);
     const spoken = new Set(named.map(({ name }) => name));
@@ -37,6 +38,28 @@ async function groundOf(context: Context, file: string): Promise<Ground> {
   }
   if (context.hasStore) return fromJournal(await context.hp.policies.tools(), named);
   return { tools: null, from: "nowhere", unchecked: named.map(({ name }) => name) };
+}
+
+/** The people that a store knows; without one nobody can say who is in a role or group. */
+async function peopleIn({ hasStore, hp }: Context): Promise<Surrounding> {
+  if (!hasStore) return {};
+  const all = await hp.people.list();
+  const members = new Map(all.map(({ suspended: _out, ...one }) => [one.person, one]));
+  const suspended = all.filter((one) => one.suspended).map(({ person }) => person);
+  return { roster: { suspended, members } };
+}
+
+type Checked = { readonly ground: Ground; readonly read: PolicyReading };
+
+async function checked(context: Context, file: string): Promise<Checked> {
+  const around = await peopleIn(context);
+  if (!isModule(file)) {
+    const ground = await groundOf(context, namedTools(parseYaml(textOf(file)).value));
+    return { ground, read: readPolicyFile(file, ground.tools, around) };
+  }
+  const document = await documentIn(file);
+  const ground = await groundOf(context, namedTools(document));
+  return { ground, read: readDocument(document, ground.tools, around) };
 }
 
 const AGAINST = {
@@ -81,6 +104,7 @@ export const policyCheck: Command = {
   words: ["<file>"],
   summary: "what is wrong with a policy's file, by line and column",
   details: [
+    "YAML or JSON, or a module in TypeScript whose default export is the document. Quorums are checked against the people that the store knows.",
     "Expressions are checked against the tools' schemas: those of --tools, else those that the journal kept when it asked people.",
   ],
   flags: {
@@ -92,8 +116,7 @@ export const policyCheck: Command = {
   storeless: true,
   async run(context) {
     const file = word(context);
-    const ground = await groundOf(context, file);
-    const read = readPolicyFile(file, ground.tools);
+    const { ground, read } = await checked(context, file);
     const { from, unchecked } = ground;
     const named = read.ok ? { name: read.policy.name, digest: read.policy.digest } : { looked: read.looked };
     if (context.json)

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { explain } from "../../core/backtest/explain.ts";
-import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { askedBy } from "../../core/policy/tool-pattern.ts";
 import type { PolicyInput } from "../../core/verdict.ts";
@@ -60,9 +59,8 @@ export const policyExplain: Command = {
     const { chosen, gone } = await policiesFor(context, told);
     const validate = await validatorFor(tool?.schema ?? null);
     const asked = told?.asked ?? askedBy(input.tool);
-    for (const [index, { policy, by, words }] of chosen.entries()) {
+    for (const [index, { policy, document, by, words }] of chosen.entries()) {
       const { name, digest } = policy;
-      const document = policy.document as unknown as PolicyDocument;
       const explained = {
         policy: { name, digest },
         by,

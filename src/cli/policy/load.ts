@@ -1,10 +1,17 @@
 /** A policy's file for commands that need one that works; what is wrong with it is said line by line. */
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import type { PolicyText } from "../../core/policy/document.ts";
 import { visible } from "../../core/visible.ts";
-import { findingText, type PolicyFinding, readPolicyFile } from "../../engine/policy/read-policy.ts";
+import {
+  findingText,
+  type PolicyFinding,
+  type PolicyReading,
+  readPolicyFile,
+} from "../../engine/policy/read-policy.ts";
 import type { Context } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { hanging } from "../measure.ts";
+import { documentIn, isModule, readDocument } from "./module-policy.ts";
 import { textOf } from "./text-of.ts";
 
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
@@ -26,11 +33,28 @@ export function unusable(
   return new CommandError("file_error", `${what}: ${json ? all : counted(faults.length, "fault")}.`, next);
 }
 
-/** Expressions are not checked against schemas here: `policy check` does that. */
-export function loadPolicy(context: Pick<Context, "terminal" | "json">, file: string): CompiledPolicy {
+/** What a file says, ready to be asked, and as it was given: functions of a module are only there. */
+export type LoadedPolicy = { readonly policy: CompiledPolicy; readonly document: PolicyText };
+
+async function readingOf(file: string): Promise<{ read: PolicyReading; document?: PolicyText }> {
+  if (isModule(file)) {
+    const document = await documentIn(file);
+    return { read: readDocument(document, null), document };
+  }
   textOf(file);
-  const read = readPolicyFile(file, null);
-  if (read.ok) return read.policy;
+  return { read: readPolicyFile(file, null) };
+}
+
+/** Expressions are not checked against schemas here: `policy check` does that. */
+export async function loadPolicy(
+  context: Pick<Context, "terminal" | "json">,
+  file: string,
+): Promise<LoadedPolicy> {
+  const { read, document } = await readingOf(file);
+  if (read.ok) {
+    const { policy } = read;
+    return { policy, document: document ?? (policy.document as unknown as PolicyText) };
+  }
   const faults = read.findings.filter(({ severity }) => severity === "fault");
   const what = `The policy ${file} cannot be used`;
   throw unusable(context, faults, { file, what, next: `Try: holdpoint policy check ${file}` });

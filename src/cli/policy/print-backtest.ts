@@ -49,9 +49,10 @@ function peopleLine({ decision, total, approve, escalate, block }: PeopleRow): s
   return `  ${PAST[decision]} ${total}: it would ${would}`;
 }
 
-function sideLine(head: string, { verdict, rule, reason, revised }: Side): string {
+function sideLine(head: string, { verdict, rule, reason, revised, asks }: Side): string {
   const said = reason === "" ? "" : `: ${visible(reason)}`;
-  return `  ${head} ${verdict}${revised ? ", revised" : ""}  [${visible(rule)}]${said}`;
+  const whom = asks === undefined ? "" : `; asks ${visible(asks)}`;
+  return `  ${head} ${verdict}${revised ? ", revised" : ""}  [${visible(rule)}]${said}${whom}`;
 }
 
 function personLine({ person }: Change): readonly string[] {
@@ -105,13 +106,17 @@ function moneyWords({ money, withoutCost, count, amount }: Transition, field: st
 }
 
 function printMissing(terminal: Terminal, { missing, limited }: BacktestReport): void {
-  const { erased, gone, unreviewed, partHistory, decisions } = missing;
+  const { erased, gone, unreviewed, partHistory, beside, decisions } = missing;
   const lines = [
     [limited, "refused by limits of the supervised run itself, which hold whatever a policy says"],
     [erased, "could not be replayed: what was proposed or said of it was erased"],
     [gone, "could not be replayed: the arguments were kept apart and are gone"],
     [unreviewed, "had not come before any policy: held, a duplicate, or withdrawn first"],
     [partHistory, "compared with part of the workflow's history erased: the answer may be another"],
+    [
+      beside,
+      "compared without a document that was asked beside this one, and is gone or only a program can ask",
+    ],
     [decisions, "of people's questions or edits could not be read any more"],
   ] as const;
   for (const [count, what] of lines) if (count > 0) terminal.line(`  ${count} ${what}`);

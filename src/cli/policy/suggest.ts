@@ -1,5 +1,6 @@
 import type { Suggestion } from "../../core/backtest/suggest.ts";
 import { visible } from "../../core/visible.ts";
+import type { TriedRule } from "../../engine/backtest/try-rules.ts";
 import { DEFAULT_MIN, type Suggestions } from "../../engine/suggest-rules.ts";
 import { type Command, type Context, EXIT } from "../command.ts";
 import { fold } from "../measure.ts";
@@ -46,7 +47,25 @@ function grantWords({ letThrough: { ofSeveral, weekly, total } }: Suggestion): s
   return `As a grant, which ends by itself and can be taken back${some}:`;
 }
 
-function print(terminal: Terminal, suggestion: Suggestion, where: string): void {
+const STILL: Readonly<Record<string, string>> = {
+  code: "code of the program, which no rule outranks",
+  unknown: "a policy that cannot be asked any more",
+};
+
+/** The rule's own back-test: what asks beside rules goes on asking. */
+function ruleWords({ total, letThrough, stillAsked }: TriedRule): string {
+  if (stillAsked.length === 0)
+    return `As a rule, with the rules that asked narrowed: all ${total} would not have been asked about.`;
+  const who = stillAsked.map(({ by, count }) => `${count} by ${STILL[by] ?? visible(by)}`).join(", ");
+  const risk = stillAsked.some(({ by }) => by.startsWith("risk:"))
+    ? " A route of the risk outranks an approve rule: its conditions would have to be narrowed."
+    : "";
+  if (letThrough === 0)
+    return `As a rule it answers none of them by itself: people would still be asked about ${who}.${risk}`;
+  return `As a rule, with the rules that asked narrowed: ${letThrough} of ${total} would not have been asked about; people would still be asked about ${who}.${risk}`;
+}
+
+function print(terminal: Terminal, suggestion: Suggestions["suggestions"][number], where: string): void {
   const sections = sectionsOn(terminal, true);
   terminal.line();
   say(terminal, headline(suggestion), "", "bold");
@@ -56,9 +75,8 @@ function print(terminal: Terminal, suggestion: Suggestion, where: string): void 
   sections.field("back-test", backtestWords(suggestion));
   say(terminal, grantWords(suggestion), "  ");
   if (suggestion.letThrough.weekly > 0) paste(terminal, [grantLine(suggestion, where)]);
-  const narrow = "As a rule. An approve rule does not outrank the rules that asked: narrow those as well.";
-  say(terminal, narrow, "  ");
-  paste(terminal, ruleLines(suggestion));
+  say(terminal, ruleWords(suggestion.asRule), "  ");
+  paste(terminal, ruleLines(suggestion, suggestion.asRule));
 }
 
 function printAll(context: Context, { suggestions, asked, erased }: Suggestions, min: number): void {

@@ -1,6 +1,7 @@
 /** A suggestion as text to paste: a grant's command line, and a rule. */
 import type { Suggestion } from "../../core/backtest/suggest.ts";
 import { visible } from "../../core/visible.ts";
+import type { TriedRule } from "../../engine/backtest/try-rules.ts";
 import { moment } from "../times.ts";
 
 /** One word for a POSIX shell, whatever is in it. */
@@ -47,23 +48,22 @@ export function grantLine(suggestion: Suggestion, where = ""): string {
 /** YAML's single quotes: nothing in them means anything else. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-export function expressionFor({ agent, when }: Suggestion): string {
-  const who = `agent == ${JSON.stringify(agent)}`;
-  return when === "" ? who : `${who} && ${when}`;
-}
+/** Without a place in the document that asked, nothing is there to be narrowed. */
+const narrowLine = (id: string, except: string): string =>
+  `# in the rule ${visible(id)}: put its "when", if it has one, into brackets, and add  && !(${except})`;
 
-export function ruleLines(suggestion: Suggestion): readonly string[] {
-  const { tool, agent, askedBy } = suggestion;
-  const id = `suggested_${tool}_${agent.replace(/^agent:/, "")}`.replace(/[^A-Za-z0-9_]+/g, "_").slice(0, 60);
-  const when = expressionFor(suggestion);
+const isOfDocument = (id: string): boolean =>
+  !/^(?:risk:|limit:|default$|policy$|approvalRequired$)/.test(id);
+
+/** The very rule that was tried, and what has to be narrowed for it. */
+export function ruleLines(suggestion: Suggestion, { rule }: Pick<TriedRule, "rule">): readonly string[] {
+  const { id, tool, when, except, askedBy } = rule;
   return [
     `- id: ${id}`,
     `  tool: ${quoted(visible(tool))}`,
     `  when: ${quoted(when)}`,
     "  verdict: approve",
     `  reason: ${quoted(reasonOf(suggestion))}`,
-    ...askedBy.map(
-      (rule) => `# in the rule ${visible(rule)}: put its "when" into brackets, and add  && !(${when})`,
-    ),
+    ...askedBy.filter(isOfDocument).map((one) => narrowLine(one, except)),
   ];
 }

@@ -3,21 +3,25 @@ import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { visible } from "../../core/visible.ts";
 import { readCases } from "../../engine/policy/read-cases.ts";
 import { type Command, type Context, EXIT, flag } from "../command.ts";
-import { caseFiles, policyOf } from "./case-files.ts";
+import { type CaseFile, caseFiles, policyOf } from "./case-files.ts";
 import { toolsFrom } from "./known-tools.ts";
 import { counted, loadPolicy, unusable } from "./load.ts";
 import { textOf } from "./text-of.ts";
 
 type Ran = CaseResult & { readonly file: string; readonly line: number };
 
-function runFile(context: Context, file: string, tools: readonly KnownTool[] | null): readonly Ran[] {
+async function runFile(
+  context: Context,
+  { file, of }: CaseFile,
+  tools: readonly KnownTool[] | null,
+): Promise<readonly Ran[]> {
   const read = readCases(textOf(file));
   if (!read.ok) {
     const next = "Correct the file: cases: [{ name, given, when: { tool, args }, then: { verdict } }]";
     const what = `The cases in ${file} cannot be read`;
     throw unusable(context, read.findings, { file, what, next });
   }
-  const policy = loadPolicy(context, policyOf(file, read.cases.policy));
+  const { policy } = await loadPolicy(context, policyOf(file, read.cases.policy, of));
   return read.cases.cases.map((one, index) => ({
     ...runCase(policy, one, tools),
     file,
@@ -38,7 +42,7 @@ export const policyTest: Command = {
   words: ["[file…]"],
   summary: "run the cases beside policies: given, when, then",
   details: [
-    "Of refunds.yaml they stand in refunds.test.yaml. Without a file, all that are found in this folder and below it.",
+    "Of refunds.yaml, or of refunds.ts, they stand in refunds.test.yaml. Without a file, all that are found in this folder and below it.",
   ],
   onlyHere: "it reads files of this machine",
   flags: {
@@ -53,7 +57,8 @@ export const policyTest: Command = {
     const { terminal, hp, words } = context;
     const given = flag(context, "tools");
     const tools = given === undefined ? null : await toolsFrom(hp, given);
-    const all = caseFiles(words, process.cwd()).flatMap((file) => runFile(context, file, tools));
+    const all: Ran[] = [];
+    for (const one of caseFiles(words, process.cwd())) all.push(...(await runFile(context, one, tools)));
     const failed = all.filter((ran) => !isOk(ran)).length;
     if (context.json) for (const ran of all) terminal.json({ ok: isOk(ran), ...ran });
     else {

@@ -2,6 +2,8 @@
 import { documentsNamed } from "../../core/action/review-facts.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import { type CompiledPolicy, compilePolicy } from "../../core/policy/compile.ts";
+import type { PolicyDocument } from "../../core/policy/document.ts";
+import { shapeOf } from "../../core/policy/shape.ts";
 import type { KeptPolicy, ListedVersion } from "../../engine/backtest/kept-policies.ts";
 import type { Told } from "../../engine/backtest/told.ts";
 import { type Context, flag, isOn } from "../command.ts";
@@ -11,6 +13,8 @@ import { loadPolicy } from "./load.ts";
 
 export type Chosen = {
   readonly policy: CompiledPolicy;
+  /** With its functions, where a module has some. */
+  readonly document: PolicyDocument;
   readonly by: "verdict" | "now" | "file";
   /** For people, behind the policy's name. */
   readonly words: string;
@@ -34,6 +38,22 @@ function compiled({ name, digest, document }: KeptPolicy): CompiledPolicy {
     `The policy ${name} ${shortDigest(digest)} cannot be asked here: ${why}.`,
     "Name a file: --policy <file>",
   );
+}
+
+type Pair = Pick<Chosen, "policy" | "document">;
+
+function compiledOf(kept: KeptPolicy): Pair {
+  const policy = compiled(kept);
+  return { policy, document: policy.document as unknown as PolicyDocument };
+}
+
+async function fromFile(context: Context, file: string): Promise<Pair> {
+  const { policy, document } = await loadPolicy(context, file);
+  const shaped = shapeOf(document);
+  return {
+    policy,
+    document: shaped.ok ? shaped.document : (policy.document as unknown as PolicyDocument),
+  };
 }
 
 async function keptUnder({ hp }: Context, digest: string): Promise<KeptPolicy | undefined> {
@@ -74,7 +94,7 @@ async function byVerdict(context: Context, told: Told): Promise<Choice> {
   const { kept, gone } = await keptFor(context, told);
   if (kept.length === 0) throw noneKept(told, gone);
   const words = "the version that the verdict names";
-  return { chosen: kept.map((one) => ({ policy: compiled(one), by: "verdict", words })), gone };
+  return { chosen: kept.map((one) => ({ ...compiledOf(one), by: "verdict", words })), gone };
 }
 
 const newest = (versions: readonly ListedVersion[]): ListedVersion | undefined =>
@@ -91,7 +111,7 @@ async function inForce(context: Context, versions: readonly ListedVersion[]): Pr
       "Name a file: --policy <file>",
     );
   const words = used === undefined ? "put in force last; no program judges by it now" : "in force now";
-  return [{ policy: compiled(await context.hp.policies.get(one.digest)), by: "now", words }];
+  return [{ ...compiledOf(await context.hp.policies.get(one.digest)), by: "now", words }];
 }
 
 /** Of an action that documents were asked about: what their names stand for by now. */
@@ -116,6 +136,6 @@ export async function policiesFor(context: Context, told: Told | null): Promise<
   if (file !== undefined && isOn(context, "now"))
     throw new CommandError("usage", "--policy and --now are two policies.", "Leave one of them out.");
   if (file !== undefined)
-    return { chosen: [{ policy: loadPolicy(context, file), by: "file", words: `from ${file}` }], gone: [] };
+    return { chosen: [{ ...(await fromFile(context, file)), by: "file", words: `from ${file}` }], gone: [] };
   return told === null || isOn(context, "now") ? byNow(context, told) : byVerdict(context, told);
 }

@@ -118,9 +118,12 @@ export function remoteKeys(speaker: Speaker, look: Look): Keys {
       );
       return { key: await look("keys.get", issued.key_id), text: issued.key };
     },
-    async rotate(id, { by: who, overlapMs }) {
-      const overlap = overlapMs === undefined ? {} : { overlap_seconds: Math.round(overlapMs / 1_000) };
-      const issued = await relayed(() => keys.rotate(id, { ...overlap, ...by(speaker, who) }));
+    async rotate(id, { by: who, overlapMs, forMs }) {
+      const terms = {
+        ...(overlapMs === undefined ? {} : { overlap_seconds: Math.round(overlapMs / 1_000) }),
+        ...(forMs === undefined ? {} : { for_seconds: forMs && inSeconds(forMs) }),
+      };
+      const issued = await relayed(() => keys.rotate(id, { ...terms, ...by(speaker, who) }));
       return { key: await look("keys.get", issued.key_id), text: issued.key };
     },
     async revoke(id, { by: who, reason }) {

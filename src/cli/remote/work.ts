@@ -1,5 +1,6 @@
 /** Actions, receipts, workflows, the journal and the kill switch at a server. */
 import { HoldpointError } from "../../core/errors.ts";
+import type { Stoppable } from "../../core/switch.ts";
 import type { Actions, Journal, KillSwitch, Receipts } from "../../engine/instance.ts";
 import type { ReceiptBundle, Report, Said, Workflows } from "../../index.ts";
 import { type Look, relayed } from "./relay.ts";
@@ -53,7 +54,7 @@ export function remoteWorkflows(speaker: Speaker, look: Look): ReachableWorkflow
 }
 
 const OWN_TRUST =
-  "The server verifies with its own keys: a seal or key of yours is checked where the journal is.";
+  "The server verifies with its own keys: a seal or key of yours (--seal, --key) is checked where the journal is.";
 
 export function remoteJournal({ client }: Speaker, look: Look): Pick<Journal, "read" | "verify"> {
   return {
@@ -75,14 +76,14 @@ export function remoteJournal({ client }: Speaker, look: Look): Pick<Journal, "r
 
 export function remoteSwitch(speaker: Speaker, look: Look): KillSwitch {
   const { killSwitch } = speaker.client;
-  const word = ({ by: who, reason, agent }: Said & { readonly agent?: string }) => ({
+  const word = ({ by: who, reason, agent, workflow }: Said & Stoppable) => ({
     reason,
-    ...given({ agent }),
+    ...given({ agent, workflow_id: workflow }),
     ...by(speaker, who),
   });
   return {
     stop: (said) => relayed(async () => (await killSwitch.stop(word(said))).changed),
     go: (said) => relayed(async () => (await killSwitch.release(word(said))).changed),
-    stopped: (agent) => look("switch.stopped", agent),
+    stopped: (whose) => look("switch.stopped", whose),
   };
 }

@@ -30,6 +30,7 @@ import { rulesOf } from "../stages.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
 import { checkPlace, type Turned } from "../workflow/call.ts";
 import type { ReviewFacts } from "./events.ts";
+import { undoBinding, undoIn } from "./keep-undo.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import { review, withPeople } from "./review.ts";
@@ -116,6 +117,7 @@ function startByVerdict(
     policy: rules.policyDigest,
     requester,
     nonce,
+    ...undoBinding(state),
     ...free,
   });
   const grant = { kind: "verdict", rule: answer.rule, policy: rules.policyDigest, nonce } as const;
@@ -193,7 +195,10 @@ function unusable(
   if (approval.executeBy !== null && draft.now >= approval.executeBy)
     return { code: "lapsed", reason: "it was approved but not started in time" };
   const { tool, schema, effectClass, requester } = state;
-  const found = { tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) };
+  const found = {
+    ...{ tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) },
+    ...undoIn(state),
+  };
   if (bindingNow(draft.tenant, approval, found) !== approval.binding)
     return { code: "binding_broken", reason: "the arguments or terms differ from those approved" };
   if (rules.policyDigest !== approval.policy)
@@ -345,7 +350,7 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
   if (more !== undefined) return more;
   const state = live(draft, id);
   if (state.phase !== "open" && state.phase !== "waiting") return { kind: "settled", state };
-  const stop = checkMayStart(draft, id, state.agent, bringer.epoch);
+  const stop = checkMayStart(draft, id, state, bringer.epoch);
   if (stop !== undefined) return stop;
   // A proposal has looked already, in this very decision.
   const elsewhere =

@@ -3,8 +3,9 @@ import type { Json } from "../json.ts";
 import type { MoneyJson } from "../money.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
-import type { Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
+import type { LimitBehind, Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
 import type { Via } from "../via.ts";
+import type { Undo } from "./undo.ts";
 import type { Within } from "./within.ts";
 
 /** Where the arguments that ran came from. */
@@ -46,6 +47,8 @@ export type ReviewFacts = Versions & {
   readonly reason: string;
   /** It was blocked by a limit of the supervised run itself, and by no policy. */
   readonly limitOf?: RunLimitOf;
+  /** A policy blocked it, and a limit of the supervised run would have. */
+  readonly limitBehind?: LimitBehind;
   /** Only of older entries: one of the documents, where code was asked beside it. */
   readonly document?: string;
   /** The highest, where several policies score; absent where none does. */
@@ -75,6 +78,8 @@ export type ActionEvent =
         readonly within?: Within;
         /** The agent performs it itself. */
         readonly outside?: true;
+        /** How it says that it would take it back. */
+        readonly undo?: Undo;
       }
     >
   | Fact<

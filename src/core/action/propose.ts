@@ -11,8 +11,10 @@ import { actionStream, type StreamRef } from "../stream.ts";
 import { checkNewPlace, type Placement, placeCall, type Turned } from "../workflow/call.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { checkDedupe } from "./dedupe.ts";
+import { isSameUndo, keepUndo } from "./keep-undo.ts";
 import type { Executor, Load } from "./start.ts";
 import type { LiveAction } from "./state.ts";
+import type { UndoCall } from "./undo.ts";
 import type { Within } from "./within.ts";
 
 export type Proposal = {
@@ -26,6 +28,8 @@ export type Proposal = {
   /** Who asks: the agent itself and whoever it acts for. */
   readonly requester: readonly string[];
   readonly says: string | null;
+  /** How the agent would take it back, where it performs it itself and says so. */
+  readonly undo?: UndoCall;
   /** Where a workflow makes it, if one does. */
   readonly placement?: Placement;
   readonly executor: Executor;
@@ -40,10 +44,11 @@ export type Proposed =
 export const requestName = (requestId: string): string => `request:${requestId}`;
 
 /** What an agent performs itself is its own: nobody else takes it up, and no process performs it. */
-function isSameWay({ outside, agent, within }: LiveAction, proposal: Proposal): boolean {
+function isSameWay({ outside, agent, requester, within }: LiveAction, proposal: Proposal): boolean {
   if ((outside === true) !== (proposal.executor.outside !== undefined)) return false;
   if (outside !== true) return true;
-  return agent === proposal.agent && within?.workflow === proposal.placement?.workflow;
+  const isTheirs = agent === proposal.agent && digestOf(requester) === digestOf(proposal.requester);
+  return isTheirs && within?.workflow === proposal.placement?.workflow;
 }
 
 function existing(draft: Draft, ref: StreamRef, proposal: Proposal): Need | Proposed {
@@ -56,8 +61,12 @@ function existing(draft: Draft, ref: StreamRef, proposal: Proposal): Need | Prop
   const given = proposal.givenDigest ?? argsDigest;
   // The schema may have changed since: what the caller says is what tells one action from another.
   const isSame = (action: LiveAction) => action.proposedDigest === argsDigest || action.givenDigest === given;
-  if (state.phase !== "none" && state.tool === tool && isSame(state) && isSameWay(state, proposal))
-    return { kind: "existing", action: ref.id };
+  const isIt = (action: LiveAction) =>
+    action.tool === tool &&
+    isSame(action) &&
+    isSameWay(action, proposal) &&
+    isSameUndo(action, proposal.undo);
+  if (state.phase !== "none" && isIt(state)) return { kind: "existing", action: ref.id };
   draft.append(stream, [
     { type: "action.conflicted", tv: 1, body: { tool, argsDigest, by: proposal.agent } },
   ]);
@@ -66,8 +75,9 @@ function existing(draft: Draft, ref: StreamRef, proposal: Proposal): Need | Prop
 
 function withinOf({ placement }: Proposal): { within?: Within } {
   if (placement === undefined) return {};
-  const { workflow, op, undoes, goesOn } = placement;
-  return { within: { workflow, op, undoes, goesOn } };
+  const { workflow, op, undoes, goesOn, declared } = placement;
+  const within = { workflow, op, undoes, goesOn };
+  return { within: declared === undefined ? within : { ...within, declared } };
 }
 
 function record(draft: Draft, proposal: Proposal): void {
@@ -85,6 +95,7 @@ function record(draft: Draft, proposal: Proposal): void {
     says: proposal.says,
     ...withinOf(proposal),
     ...(proposal.executor.outside === undefined ? {} : { outside: true }),
+    ...keepUndo(draft, proposal.undo),
   };
   const stream = actionStream(proposal.action);
   draft.append(stream, [{ type: "action.proposed", tv: 1, body }]);

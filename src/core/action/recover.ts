@@ -10,8 +10,8 @@ import type { Draft, Need } from "../draft.ts";
 import { actionStream, epochStream, switchStream } from "../stream.ts";
 import type { EffectClass } from "../tool-rules.ts";
 import { lockEffect, recordOutcome } from "./outcome.ts";
-import { switchScopes } from "./start.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
+import { lookAtSwitches, type SwitchLook, switchScopes } from "./switches.ts";
 
 export type Retry = {
   readonly action: string;
@@ -61,13 +61,19 @@ function doubt(draft: Draft, action: string, state: ActionIn<"running">, reason:
 
 /** The next attempt, or doubt. Its caller has made sure that the present attempt is over. */
 function again(draft: Draft, command: Retry, state: ActionIn<"running">): Need | RetryAnswer {
-  const switches = switchScopes(state.agent).map(switchStream);
-  const more = draft.need({ read: [...switches, epochStream(command.epoch)] });
+  const more = draft.need({
+    read: [...switchScopes(state).map(switchStream), epochStream(command.epoch)],
+  });
   if (more !== undefined) return more;
+  const look = lookAtSwitches(draft, state);
+  if (look.kind === "need") return look;
   const never = whyNotAgain(state, draft.now, command.tool);
   if (never !== undefined) return doubt(draft, command.action, state, `${command.reason}; ${never}`);
-  const stopped = switches.some((ref) => draft.state(ref).stopped);
-  if (command.tool === null || stopped || draft.state(epochStream(command.epoch)).life !== "open")
+  if (
+    command.tool === null ||
+    look.on !== undefined ||
+    draft.state(epochStream(command.epoch)).life !== "open"
+  )
     return { kind: "left" };
   const ref = actionStream(command.action);
   draft.append(ref, [
@@ -115,10 +121,9 @@ export type SendAnswer =
   | { readonly kind: "send"; readonly state: ActionIn<"running">; readonly now: number }
   | { readonly kind: "left"; readonly state: LiveAction };
 
-function whyNotNow(draft: Draft, state: ActionIn<"running">): string | undefined {
-  if (isTooLate(state, draft.now)) return TOO_LATE;
-  const on = switchScopes(state.agent).find((scope) => draft.state(switchStream(scope)).stopped);
-  return on === undefined ? undefined : `the kill switch (${on}) came on before it was sent`;
+function whyNotNow({ now }: Draft, state: ActionIn<"running">, { on }: SwitchLook): string | undefined {
+  if (isTooLate(state, now)) return TOO_LATE;
+  return on === undefined ? undefined : `the kill switch (${on.scope}) came on before it was sent`;
 }
 
 /** The last look before a send. What may not be sent any more, and never was, certainly did nothing. */
@@ -131,9 +136,9 @@ export function admitSend(draft: Draft, command: SendCommand): Need | SendAnswer
   if (state.phase === "none") throw new TypeError(`the action ${action} does not exist`);
   if (state.phase !== "running" || state.effect.epoch !== epoch || command.isLeft(state))
     return { kind: "left", state };
-  const switches = draft.need({ read: switchScopes(state.agent).map(switchStream) });
-  if (switches !== undefined) return switches;
-  const reason = whyNotNow(draft, state);
+  const look = lookAtSwitches(draft, state);
+  if (look.kind === "need") return look;
+  const reason = whyNotNow(draft, state, look);
   if (reason === undefined) return { kind: "send", state, now: draft.now };
   const { attempt } = state.effect;
   const answer = recordOutcome(draft, { action, epoch, attempt, report: { status: "not_applied", reason } });

@@ -11,11 +11,11 @@ import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Refusal } from "../refusal.ts";
 import { refusal } from "../refusal.ts";
-import { actionStream, switchStream } from "../stream.ts";
+import { actionStream } from "../stream.ts";
 import { settleCall } from "../workflow/call.ts";
 import { lockEffect, type Report, writeOutcome } from "./outcome.ts";
-import { switchScopes } from "./start.ts";
 import type { ActionIn, LiveAction, Told } from "./state.ts";
+import { lookAtSwitches, type SwitchLook } from "./switches.ts";
 
 export type ReportCommand = { readonly action: string; readonly agent: string; readonly report: Report };
 
@@ -133,16 +133,15 @@ export type PermitLook =
 const NOT_NOW =
   "If it was not performed, leave it and report not_applied; if it was, report what became of it.";
 
-function whyNotNow(draft: Draft, state: ActionIn<"running">): Refusal | undefined {
-  const { executeBy } = state.effect;
-  if (executeBy !== null && draft.now >= executeBy)
+function whyNotNow(
+  { now }: Draft,
+  { effect: { executeBy } }: ActionIn<"running">,
+  { on }: SwitchLook,
+): Refusal | undefined {
+  if (executeBy !== null && now >= executeBy)
     return { ...refusal("lapsed", "execute_by", "the time in which it may run is over"), next: NOT_NOW };
-  for (const scope of switchScopes(state.agent)) {
-    const on = draft.state(switchStream(scope));
-    if (!on.stopped) continue;
-    return { ...refusal("stopped", `kill switch (${scope})`, `${on.by}: ${on.reason}`), next: NOT_NOW };
-  }
-  return undefined;
+  if (on === undefined) return undefined;
+  return { ...refusal("stopped", `kill switch (${on.scope})`, `${on.by}: ${on.reason}`), next: NOT_NOW };
 }
 
 /** The same permit for the agent that asks again, perhaps after a crash of its own, as long as it may still be used. */
@@ -151,8 +150,8 @@ export function lookAtPermit(draft: Draft, action: string): Need | PermitLook {
   if (passed.kind === "need") return passed;
   const { state } = passed;
   if (state.phase !== "running") return { kind: "settled", state };
-  const more = draft.need({ read: switchScopes(state.agent).map(switchStream) });
-  if (more !== undefined) return more;
-  const why = whyNotNow(draft, state);
+  const look = lookAtSwitches(draft, state);
+  if (look.kind === "need") return look;
+  const why = whyNotNow(draft, state, look);
   return why === undefined ? { kind: "permitted", state } : { kind: "held", refusal: why };
 }

@@ -18,8 +18,16 @@ export function remarksIn({ risk, risks, shadow }: Review): Pick<ReviewFacts, "r
 
 export function reviewFacts(answer: Review, rules: ToolRules): ReviewFacts {
   const { verdict, rule, reason } = answer;
-  const limit = answer.verdict === "block" && answer.limitOf !== undefined ? { limitOf: answer.limitOf } : {};
-  return { verdict, rule, reason, ...limit, ...versionsOf(rules), ...remarksIn(answer) };
+  return { verdict, rule, reason, ...limitIn(answer), ...versionsOf(rules), ...remarksIn(answer) };
+}
+
+function limitIn(answer: Review): Pick<ReviewFacts, "limitOf" | "limitBehind"> {
+  if (answer.verdict !== "block") return {};
+  const { limitOf, limitBehind } = answer;
+  return {
+    ...(limitOf === undefined ? {} : { limitOf }),
+    ...(limitBehind === undefined ? {} : { limitBehind }),
+  };
 }
 
 /**

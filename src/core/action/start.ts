@@ -14,13 +14,13 @@ import type { Json } from "../json.ts";
 import { type Money, moneyToJson } from "../money.ts";
 import type { PreviewCall } from "../preview.ts";
 import { isArtifactRef } from "../stored-value.ts";
-import { actionStream, budgetStream, epochStream, switchStream } from "../stream.ts";
-import { agentScope, TENANT_SCOPE } from "../switch.ts";
+import { actionStream, budgetStream, epochStream, switchStream, workflowStream } from "../stream.ts";
 import type { Cost, ToolRules } from "../tool-rules.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Grant } from "./events.ts";
 import { type Held, hold, type Refused, refuse } from "./refuse.ts";
 import type { ActionIn } from "./state.ts";
+import { type Covered, lookAtSwitches, switchScopes } from "./switches.ts";
 
 /** What whoever executes brings along: the tool, large arguments that it loaded, fresh ids and its own epoch. */
 export type Executor = {
@@ -63,32 +63,28 @@ export type EpochEnded = { readonly kind: "epoch_ended" };
 export const effectOf = (action: string): string => action.replace(/^act_/, "eff_");
 export const actionOf = (effect: string): string => effect.replace(/^eff_/, "act_");
 
-export function switchScopes(agent: string): readonly string[] {
-  return [TENANT_SCOPE, agentScope(agent)];
-}
-
 /** Checks that come before everything else, the policy included. */
 export function checkMayStart(
   draft: Draft,
   id: string,
-  agent: string,
+  action: Covered,
   epoch: string,
 ): Need | Held | EpochEnded | undefined {
-  const switches = switchScopes(agent).map(switchStream);
-  const more = draft.need({ write: [actionStream(id)], read: [...switches, epochStream(epoch)] });
+  // The place in its workflow is looked at next, and written.
+  const flows = action.within === undefined ? [] : [workflowStream(action.within.workflow)];
+  const switches = switchScopes(action).map(switchStream);
+  const more = draft.need({ write: [actionStream(id), ...flows], read: [...switches, epochStream(epoch)] });
   if (more !== undefined) return more;
+  const look = lookAtSwitches(draft, action);
+  if (look.kind === "need") return look;
   if (draft.state(epochStream(epoch)).life !== "open") return { kind: "epoch_ended" };
-  for (const ref of switches) {
-    const state = draft.state(ref);
-    if (state.stopped) {
-      return hold(draft, actionStream(id), {
-        code: "stopped",
-        by: `kill switch (${ref.id})`,
-        reason: `${state.by}: ${state.reason}`,
-      });
-    }
-  }
-  return undefined;
+  if (look.on === undefined) return undefined;
+  const { scope, by, reason } = look.on;
+  return hold(draft, actionStream(id), {
+    code: "stopped",
+    by: `kill switch (${scope})`,
+    reason: `${by}: ${reason}`,
+  });
 }
 
 /** Two costs on one budget are one reservation. */

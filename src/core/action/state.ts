@@ -5,6 +5,7 @@ import type { Json } from "../json.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
 import type { ActionEvent, ActionEventOf, ExecutedFrom, Grant, ReservedCost, ReviewFacts } from "./events.ts";
+import type { Undo } from "./undo.ts";
 import type { Within } from "./within.ts";
 
 export type ActionFacts = {
@@ -20,6 +21,8 @@ export type ActionFacts = {
   readonly within?: Within;
   /** The agent performs it itself, and says what became of it. */
   readonly outside?: true;
+  /** How the agent says that it would take it back. */
+  readonly undo?: Undo;
   /** Digest of the arguments as first proposed; `argsDigest` is of those that would run now. */
   readonly proposedDigest: string;
   /** Digest of the arguments as the caller gave them, before the schema. */

@@ -1,3 +1,5 @@
+import type { UndoSeen } from "./undo.ts";
+
 /** The place of an action in a workflow. */
 export type Within = {
   readonly workflow: string;
@@ -7,6 +9,8 @@ export type Within = {
   readonly undoes: string | null;
   /** The workflow goes on while the effect is in doubt. */
   readonly goesOn: boolean;
+  /** Of a compensation that its agent had named: whether people agreed to it. */
+  readonly declared?: UndoSeen;
 };
 
 /**

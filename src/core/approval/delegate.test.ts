@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { inFinance, leaves, reinstated, suspended } from "../../../tests/fixtures/people.ts";
+import { inFinance, leaves, member, reinstated, suspended } from "../../../tests/fixtures/people.ts";
 import {
   AGENT,
   ANN,
@@ -42,6 +42,7 @@ const reasonOf = (world: World, by: string, to: string | null): string =>
 
 describe("a seat that is handed over", () => {
   const world = asked(from(ANN, BOB));
+  const staffed = asked(from(ANN, BOB), [member(EVE, { roles: ["supervisor"] })]);
 
   test("is recorded; whoever has it decides, and whoever gave it does not", () => {
     const then = given(world).when(hands(ANN, CAT));
@@ -97,6 +98,22 @@ describe("a seat that is handed over", () => {
     ["to oneself", world, ANN, ANN, /has it already/],
     ["to the requester", world, ANN, AGENT, /agent:refunds may not decide/],
     ["to somebody who is suspended", add(world, suspended(CAT)), ANN, CAT, /person:cat may not decide/],
+    ["to a service", world, ANN, "service:clock", /service:clock may not decide this: only people/],
+    ["to somebody unknown, where the list says who decides", staffed, ANN, DAN, /not in the list of people/],
+    [
+      "to somebody listed who is not there to decide",
+      add(staffed, member(DAN, { roles: ["executor", "auditor"] })),
+      ANN,
+      DAN,
+      /no role that decides/,
+    ],
+    [
+      "to a supervisor who is suspended",
+      add(staffed, member(DAN, { roles: ["supervisor"] }), suspended(DAN)),
+      ANN,
+      DAN,
+      /they are suspended/,
+    ],
     ["by somebody who is not asked", world, CAT, DAN, /person:cat may not decide/],
     ["by somebody who is suspended", add(world, suspended(ANN)), ANN, CAT, /person:ann may not decide/],
     [
@@ -140,6 +157,18 @@ describe("a seat that is handed over", () => {
       then.then([refused]).answers({ kind: "delegate_refused" });
       assert.match(reasonOf(start, by, to), reason);
     });
+
+  test("goes to a supervisor or an admin of the list, and to whomever the rule names", () => {
+    for (const role of ["supervisor", "admin"] as const)
+      given(add(staffed, member(DAN, { roles: [role] })))
+        .when(hands(ANN, DAN))
+        .answers({ kind: "delegated" });
+    const three = asked({ approvers: { from: [ANN, BOB, CAT] } }, [member(EVE, { roles: ["supervisor"] })]);
+    given(three).when(hands(ANN, CAT)).answers({ kind: "delegated" });
+    const anybody = asked({}, [member(EVE, { roles: ["supervisor"] })]);
+    given(anybody).when(hands(ANN, CAT)).answers({ kind: "delegate_refused" });
+    given(anybody).when(hands(ANN, EVE)).answers({ kind: "delegated" });
+  });
 
   test("may go to somebody who is asked too while enough people are left: they have one vote", () => {
     const three = asked({ approvers: { from: [ANN, BOB, CAT], quorum: 2 } });

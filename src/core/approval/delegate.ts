@@ -2,15 +2,18 @@
  * An eligible person hands their seat in the present stage to another person, and may take it back.
  *
  * L1. One seat, one vote: whoever has voted hands nothing over, and nobody gets a second seat who has voted.
- * L2. Never to the requester, to whom separation of duties leaves out, in a circle, or over more than three people.
+ * L2. Never to the requester, to whom separation of duties leaves out, to anybody who may not decide (`delegate-to.ts`), in a
+ *     circle, or over more than three people.
  * L3. Nothing that people could have met becomes unmeetable by it, here or in a later stage.
  * L4. It comes back only while nobody has decided with it; what was handed on then comes back as well.
  */
 import type { Draft, Need } from "../draft.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import type { RosterState } from "../roster.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { isNeededLater, peopleLeft } from "./count.ts";
 import { stageField } from "./deadline.ts";
+import { whyNotADecider } from "./delegate-to.ts";
 import { actOn } from "./end.ts";
 import { holdersAfter, isSeated, MOST_STEPS, originsOf, stepsTo } from "./seats.ts";
 import { type ApprovalStatus, delegationsIn, isEligible, type LiveApproval, standingIn } from "./state.ts";
@@ -26,7 +29,12 @@ export type DelegateCommand = {
 
 export type DelegateAnswer =
   | { readonly kind: "delegated" | "withdrawn" | "same"; readonly status: ApprovalStatus }
-  | { readonly kind: "delegate_refused"; readonly reason: string; readonly status: ApprovalStatus }
+  | {
+      readonly kind: "delegate_refused";
+      readonly reason: string;
+      readonly status: ApprovalStatus;
+      readonly isRecorded: boolean;
+    }
   | { readonly kind: "not_possible"; readonly reason: string; readonly status: ApprovalStatus }
   | { readonly kind: "unknown" };
 
@@ -51,7 +59,8 @@ function whyNotTo(approval: LiveApproval, roster: RosterState, handing: Handing)
   const handed = delegationsIn(approval, approval.stage);
   if (to === by) return `${by} has it already`;
   if (originsOf(handed, by).includes(to)) return `it has come from ${to}, and would go in a circle`;
-  if (standingIn(approval, roster, approval.stage).isOut(to)) return `${to} may not decide this`;
+  const unfit = whyNotADecider(approval, roster, to);
+  if (unfit !== undefined) return unfit;
   if (hasDecided(approval, to)) return `${to} has decided already, and each person decides once`;
   if (handed.some((one) => one.by === to)) return `${to} has handed their own seat over`;
   if (stepsTo(handed, by) >= MOST_STEPS) return `it has been handed on ${MOST_STEPS} times already`;
@@ -67,8 +76,10 @@ function whyNot(approval: LiveApproval, roster: RosterState, handing: Handing): 
 function refused(draft: Draft, command: DelegateCommand, reason: string, to: string): DelegateAnswer {
   const { by, via } = command;
   const body = { by, to, reason, via };
-  draft.append(approvalStream(command.approval), [{ type: "approval.delegate_refused", tv: 1, body }]);
-  return { kind: "delegate_refused", reason, status: "pending" };
+  const ref = approvalStream(command.approval);
+  const event = { type: "approval.delegate_refused", tv: 1, body };
+  const isRecorded = recordRefusal(draft, ref, draft.state(ref) as LiveApproval, event);
+  return { kind: "delegate_refused", reason, status: "pending", isRecorded };
 }
 
 function hand(draft: Draft, approval: LiveApproval, command: DelegateCommand, to: string): DelegateAnswer {

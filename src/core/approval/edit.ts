@@ -4,7 +4,8 @@
  * D1. Earlier votes are void; the editor's own counts for the new binding when the approver rule stayed the same, and the
  *     tool shows of it what the editor was shown. What nobody has seen yet everybody is asked about, the editor too.
  * D2. A stricter or other rule opens a new approval. An edit that policy forbids is refused and the question stays open.
- * D3. An edit that changes nothing is a plain approval.
+ * D3. An edit that changes nothing is a plain approval. Where another edit came to the same before, and the tool shows
+ *     something else since, only of somebody who names what is shown now; anybody else is asked about it.
  * D4. Stages begin again with the first, and with their time; an editor who is not of the first agrees when theirs comes.
  *     If the policy now lets it through without asking, the editor's word is enough, in whichever stage it was given, and
  *     under the same condition.
@@ -29,6 +30,9 @@ import type { EditRefusal } from "./events.ts";
 import { againAfterEdit, askPeople, bindingNow, type EscalateReview } from "./request.ts";
 import { stageRules } from "./rule-in.ts";
 import { isEligible, type LiveApproval, type OpenEdit } from "./state.ts";
+
+/** By this rule an edit is not refused, but nobody's word: it is what is asked already. */
+export const UNSEEN_PREVIEW = "preview";
 
 export type EditAnswer =
   | { readonly kind: "accepted"; readonly approval: string }
@@ -147,10 +151,20 @@ function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, exe
   return { kind: "accepted", approval: id };
 }
 
+/** What they ask for stands already; what the tool shows of it they have not said that they saw. */
+function askEditor(draft: Draft, id: string, { by }: OpenEdit): EditAnswer {
+  const reason = "it stands already, and the tool shows something else of it now: look at that, and decide";
+  draft.append(approvalStream(id), [
+    { type: "approval.edit_refused", tv: 1, body: { by, rule: UNSEEN_PREVIEW, reason } },
+  ]);
+  return { kind: "accepted", approval: id };
+}
+
 function accept(draft: Draft, id: string, edited: Edited, executor: Executor): EditAnswer {
   const approval = draft.state(approvalStream(id)) as LiveApproval;
   const { edit, review, preview } = edited;
   if (digestOf(review.args) === approval.argsDigest) {
+    if (approval.showsOther && edit.seen !== approval.binding) return askEditor(draft, id, edit);
     voteOf(draft, id, edit);
     concludeVotes(draft, id);
     return { kind: "accepted", approval: id };

@@ -1,6 +1,7 @@
 /** Every fact that an approval's stream can hold. */
 
 import type { ReviewFacts } from "../action/events.ts";
+import type { Undo } from "../action/undo.ts";
 import type { Json } from "../json.ts";
 import type { Preview } from "../preview.ts";
 import type { ApprovalTerms } from "../stages.ts";
@@ -36,6 +37,8 @@ export type ApprovalQuestion = {
   readonly binding: string;
   /** What the tool showed of it; only of a tool that has a preview. */
   readonly preview?: Preview;
+  /** How the agent says that it would take it back. */
+  readonly undo?: Undo;
   readonly subject?: Subject;
   /** Who posted or executes the work; only where separation of duties leaves them out. */
   readonly apart?: readonly string[];
@@ -84,6 +87,8 @@ export type ApprovalEvent =
         readonly argsDigest: string;
         readonly note: string | null;
         readonly via: string;
+        /** The binding that the editor says they were shown; absent where they name none. */
+        readonly seen?: string;
       }
     >
   | Fact<"approval.edit_refused", EditRefusal>

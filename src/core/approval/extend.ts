@@ -6,6 +6,7 @@
  * E3. The binding is not touched. It holds the terms as they were asked; how long they were extended is in the journal.
  */
 import type { Draft, Need } from "../draft.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { stageField } from "./deadline.ts";
 import { actOn } from "./end.ts";
@@ -22,7 +23,7 @@ export type ExtendCommand = {
 
 export type ExtendAnswer =
   | { readonly kind: "extended" | "same"; readonly decideBy: number }
-  | { readonly kind: "extend_refused"; readonly reason: string }
+  | { readonly kind: "extend_refused"; readonly reason: string; readonly isRecorded: boolean }
   | { readonly kind: "not_possible"; readonly status: ApprovalStatus; readonly reason: string }
   | { readonly kind: "unknown" };
 
@@ -44,8 +45,8 @@ function extendNow(draft: Draft, command: ExtendCommand, approval: LiveApproval)
   if (isRepeat(approval, command)) return { kind: "same", decideBy: until };
   if (!isEligible(approval, draft.state(ROSTER), by)) {
     const reason = `${by} may not decide this`;
-    draft.append(ref, [{ type: "approval.extend_refused", tv: 1, body: { by, reason, via } }]);
-    return { kind: "extend_refused", reason };
+    const refused = { type: "approval.extend_refused", tv: 1, body: { by, reason, via } };
+    return { kind: "extend_refused", reason, isRecorded: recordRefusal(draft, ref, approval, refused) };
   }
   const reason = whyNot(approval, command);
   if (reason !== undefined) return { kind: "not_possible", status: approval.status, reason };

@@ -1,6 +1,7 @@
 /** Opens a durable question to people about an action as it stands now. */
 
 import type { Versions } from "../action/events.ts";
+import { undoBinding, undoIn } from "../action/keep-undo.ts";
 import { keepPreview, PREVIEW_MOVED } from "../action/preview.ts";
 import type { LiveAction } from "../action/state.ts";
 import { bindingOf } from "../binding.ts";
@@ -69,6 +70,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
     ...(stages === undefined ? {} : { stages }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(preview === undefined ? {} : { preview: preview.digest }),
+    ...undoBinding(question),
   });
 }
 
@@ -142,6 +144,7 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
     ...(stages === undefined ? {} : { stages }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...keepPreview(draft, ask.preview),
+    ...undoIn(ask.state),
   };
   const { reason, rule } = ask.review;
   const said = { args, agent, says, reason, rule, ...ask.versions };

@@ -12,6 +12,7 @@
 import { HoldpointError } from "../errors.ts";
 import type { Fold, RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import { type Refused, withRefusal } from "../refusals.ts";
 import { isAmong, type RosterState } from "../roster.ts";
 import { leftOut } from "../verdict.ts";
 import type { ApprovalEvent, ApprovalEventOf, ApprovalQuestion, EditRefusal, VoteBody } from "./events.ts";
@@ -38,6 +39,8 @@ export type OpenEdit = {
   readonly argsDigest: string;
   readonly note: string | null;
   readonly via: string;
+  /** The binding that the editor says they were shown. */
+  readonly seen?: string;
 };
 export type Ending = { readonly at: number; readonly by: readonly string[]; readonly reason: string };
 
@@ -45,35 +48,38 @@ export type Extension = ApprovalEventOf<"approval.extended">["body"] & { readonl
 /** The terms as they were asked, or asked again: what the binding is made of. */
 export type Asked = Pick<ApprovalQuestion, "approvers" | "decideBy" | "executeBy"> & { readonly at: number };
 
-export type LiveApproval = ApprovalQuestion & {
-  readonly status: ApprovalStatus;
-  readonly requestedAt: number;
-  readonly asked: Asked;
-  /** Which of the stages is asked now, from 1 on. */
-  readonly stage: number;
-  /** Stages whose time was up and whose votes count for nothing. */
-  readonly handedOver: readonly number[];
-  readonly extensions: readonly Extension[];
-  /** When the present stage began, or was last given time. */
-  readonly since: number;
-  /** Reminders up to this moment were written, or are not worth it any more. */
-  readonly remindedUpTo: number;
-  /** Stages whose half time has come, and in which more people may decide since. */
-  readonly widened: readonly number[];
-  /** Seats that are handed over now. */
-  readonly delegations: readonly Delegation[];
-  readonly votes: readonly Vote[];
-  /** An edit that no process with the tool at hand has reviewed yet. */
-  readonly edit: OpenEdit | null;
-  /** The latest edit that was refused, so that its author can be told. */
-  readonly editRefused: EditRefusal | null;
-  /** A person changed what was asked. */
-  readonly edited: boolean;
-  /** Who did so last. */
-  readonly editor: string | null;
-  readonly decided: Ending | null;
-  readonly ended: Ending | null;
-};
+export type LiveApproval = ApprovalQuestion &
+  Refused & {
+    readonly status: ApprovalStatus;
+    readonly requestedAt: number;
+    readonly asked: Asked;
+    /** Which of the stages is asked now, from 1 on. */
+    readonly stage: number;
+    /** Stages whose time was up and whose votes count for nothing. */
+    readonly handedOver: readonly number[];
+    readonly extensions: readonly Extension[];
+    /** When the present stage began, or was last given time. */
+    readonly since: number;
+    /** Reminders up to this moment were written, or are not worth it any more. */
+    readonly remindedUpTo: number;
+    /** Stages whose half time has come, and in which more people may decide since. */
+    readonly widened: readonly number[];
+    /** Seats that are handed over now. */
+    readonly delegations: readonly Delegation[];
+    readonly votes: readonly Vote[];
+    /** An edit that no process with the tool at hand has reviewed yet. */
+    readonly edit: OpenEdit | null;
+    /** The latest edit that was refused, so that its author can be told. */
+    readonly editRefused: EditRefusal | null;
+    /** A person changed what was asked. */
+    readonly edited: boolean;
+    /** Who did so last. */
+    readonly editor: string | null;
+    /** Since it was asked, an edit has made the tool show something else. */
+    readonly showsOther: boolean;
+    readonly decided: Ending | null;
+    readonly ended: Ending | null;
+  };
 export type ApprovalState = { readonly status: "none" } | LiveApproval;
 
 /** People whose approving votes in a stage count for the present binding: distinct, eligible, in good standing. */
@@ -178,8 +184,17 @@ function revise(
   at: number,
 ): ApprovalState {
   const { by: editor, again, ...question } = body;
-  const { preview: _ofBefore, documents: _askedBefore, ...before } = state;
-  const revised = { ...before, ...question, edit: null, editRefused: null, edited: true, votes: [] };
+  const { preview: shown, documents: _askedBefore, ...before } = state;
+  const showsOther = state.showsOther || shown?.digest !== question.preview?.digest;
+  const revised = {
+    ...before,
+    ...question,
+    edit: null,
+    editRefused: null,
+    edited: true,
+    showsOther,
+    votes: [],
+  };
   if (again === undefined) return { ...revised, editor };
   const asked = { ...state.asked, ...again, at };
   const { approvers: first, decideBy, executeBy } = asked;
@@ -305,17 +320,16 @@ function requested(question: ApprovalQuestion, at: number): ApprovalState {
     editRefused: null,
     edited: false,
     editor: null,
+    showsOther: false,
     decided: null,
     ended: null,
   };
 }
 
-/** Recorded, and changing nothing. */
-const REFUSALS: readonly string[] = [
-  "approval.vote_refused",
-  "approval.extend_refused",
-  "approval.delegate_refused",
-];
+/** Recorded and counted, and changing nothing else. */
+const REFUSALS = ["approval.vote_refused", "approval.extend_refused", "approval.delegate_refused"] as const;
+type Refusal = ApprovalEventOf<(typeof REFUSALS)[number]>;
+const isRefusal = (event: ApprovalEvent): event is Refusal => REFUSALS.some((type) => type === event.type);
 
 function known(recorded: RecordedEvent): ApprovalEvent {
   const types = ["approval.requested", ...REFUSALS, ...Object.keys(FROM)];
@@ -331,7 +345,7 @@ function known(recorded: RecordedEvent): ApprovalEvent {
 }
 
 export const approvalFold: Fold<ApprovalState> = {
-  version: 5,
+  version: 6,
   initial: { status: "none" },
   evolve(state, recorded) {
     const event = known(recorded);
@@ -339,7 +353,7 @@ export const approvalFold: Fold<ApprovalState> = {
       return requested(event.body, recorded.at);
     if (state.status === "none")
       throw new HoldpointError("broken_rule", `"${event.type}" came before the approval was requested.`);
-    if (REFUSALS.includes(event.type)) return state;
+    if (isRefusal(event)) return withRefusal(state, event.body.by);
     if (!FROM[event.type]?.includes(state.status)) {
       throw new HoldpointError(
         "broken_rule",

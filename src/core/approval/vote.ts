@@ -10,6 +10,7 @@ import type { Executor, Load } from "../action/start.ts";
 import { digestOf } from "../digest.ts";
 import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { Json } from "../json.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import type { RosterState } from "../roster.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { tellWorkflow } from "../workflow/tell.ts";
@@ -52,6 +53,7 @@ export type VoteAnswer =
       readonly code: "decision_conflict" | "not_eligible" | "edit_refused";
       readonly reason: string;
       readonly status: ApprovalStatus;
+      readonly isRecorded: boolean;
     }
   | { readonly kind: "unknown" };
 
@@ -63,10 +65,11 @@ function statusNow(draft: Draft, id: string): ApprovalStatus {
 
 function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswer {
   const { by, decision, via } = command;
-  draft.append(approvalStream(command.approval), [
-    { type: "approval.vote_refused", tv: 1, body: { by, decision, via, ...why } },
-  ]);
-  return { kind: "vote_refused", ...why, status: statusNow(draft, command.approval) };
+  const ref = approvalStream(command.approval);
+  const state = draft.state(ref) as LiveApproval;
+  const body = { by, decision, via, ...why };
+  const isRecorded = recordRefusal(draft, ref, state, { type: "approval.vote_refused", tv: 1, body });
+  return { kind: "vote_refused", ...why, status: state.status, isRecorded };
 }
 
 /** The same person decided the same before, on the same terms. */
@@ -107,12 +110,16 @@ function notAsked(approval: LiveApproval, roster: RosterState, by: string): Refu
     : { code: "decision_conflict", reason: `stage ${over} is over, and ${by} is not asked after it` };
 }
 
+/** Wants what another editor has made of it already, as it was shown before that: they are asked about what is shown now. */
+const isUnseen = ({ showsOther, argsDigest }: LiveApproval, { edit }: VoteCommand): boolean =>
+  showsOther && edit !== undefined && digestOf(edit) === argsDigest;
+
 function whyNot(draft: Draft, approval: LiveApproval, command: VoteCommand): Refusal | undefined {
   const roster = draft.state(ROSTER);
   if (!isEligible(approval, roster, command.by)) return notAsked(approval, roster, command.by);
   if (approval.status !== "pending")
     return { code: "decision_conflict", reason: `it is ${approval.status} already` };
-  if (command.binding !== null && command.binding !== approval.binding)
+  if (command.binding !== null && command.binding !== approval.binding && !isUnseen(approval, command))
     return { code: "decision_conflict", reason: "what was decided is not what is asked now" };
   if (approval.votes.some((vote) => vote.by === command.by))
     return { code: "decision_conflict", reason: `${command.by} has decided already` };
@@ -142,7 +149,9 @@ function castVote(draft: Draft, approval: LiveApproval, command: VoteCommand): V
 
 function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load | VoteAnswer {
   const { by, note, via, approval: id } = command;
-  const body = { by, args: draft.keep(args), argsDigest: digestOf(args), note, via };
+  const isNamed = command.binding !== null && command.isAssumed !== true;
+  const seen = isNamed ? { seen: command.binding } : {};
+  const body = { by, args: draft.keep(args), argsDigest: digestOf(args), note, via, ...seen };
   draft.append(approvalStream(id), [{ type: "approval.edited", tv: 1, body }]);
   const { subject } = draft.state(approvalStream(id)) as LiveApproval;
   if (subject !== undefined) {
@@ -162,6 +171,7 @@ function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load |
     kind: "vote_refused",
     code: "edit_refused",
     reason: `${answer.reason} (${answer.rule})`,
+    isRecorded: true,
     status: "pending",
   };
 }

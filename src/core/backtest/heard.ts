@@ -3,6 +3,7 @@ import type { ReservedCost, ReviewFacts } from "../action/events.ts";
 import type { Within } from "../action/within.ts";
 import type { Json } from "../json.ts";
 import type { Asked } from "../policy/tool-pattern.ts";
+import type { ApprovalTerms } from "../stages.ts";
 import type { Fork } from "../workflow/events.ts";
 import type { Flows } from "./past.ts";
 
@@ -41,6 +42,7 @@ export type Heard =
       readonly args: Json;
       readonly argsDigest: string;
       readonly rule: string;
+      readonly terms: ApprovalTerms;
       /** More than one of them has to agree, at once or in stages. */
       readonly ofSeveral: boolean;
     })

@@ -1,5 +1,6 @@
 /** What an approval's entries mean to a replay: what people said of an action. Checkpoints and questions are no actions. */
 import { isJsonObject, type JsonObject } from "../json.ts";
+import { termsAsked } from "./asks.ts";
 import type { Deck, Heard, PersonDecision, Question } from "./heard.ts";
 import { bodyIn, type TapeEntry } from "./tape.ts";
 
@@ -33,7 +34,8 @@ function ask(deck: Deck, entry: TapeEntry): Heard | undefined {
   one.isEdit = isEdit;
   deck.questions.set(entry.id, { action, editedDigest: isEdit ? argsDigest : null });
   const about = { args: body["args"] ?? null, argsDigest, rule: String(body["rule"]) };
-  return { kind: "asked", action, ...about, ofSeveral: isOfSeveral(body) };
+  const terms = termsAsked(body, entry.at);
+  return { kind: "asked", action, ...about, terms, ofSeveral: isOfSeveral(body) };
 }
 
 function decide(entry: TapeEntry, question: Question, decision: PersonDecision): Heard {

@@ -11,6 +11,8 @@ export type Side = {
   readonly reason: string;
   /** It changed the arguments first. */
   readonly revised: boolean;
+  /** Whom it asks and on which terms; only where both sides ask people, and not the same. */
+  readonly asks?: string;
 };
 
 export type Change = {
@@ -85,6 +87,8 @@ export type BacktestReport = {
     readonly unreviewed: number;
     /** Compared, but part of the history that the policy looks at was erased. */
     readonly partHistory: number;
+    /** Compared without a document that was asked beside it, and is gone or a program's alone. */
+    readonly beside: number;
     /** Questions and edits whose body was erased. */
     readonly decisions: number;
   };

@@ -10,7 +10,10 @@ import type { Json } from "../json.ts";
 import { type MoneyJson, moneyToJson } from "../money.ts";
 import { UNDO_NOT_NAMED } from "../policy/tool-pattern.ts";
 import type { Review } from "../review.ts";
+import type { ApprovalTerms } from "../stages.ts";
+import type { LimitBehind } from "../verdict.ts";
 import { amountIn, type Sought, seek } from "./amount.ts";
+import { type AskedOthers, asksOthers, besideCode } from "./asks.ts";
 import type { Heard, PersonDecision, RecordedAction, RecordedReview } from "./heard.ts";
 import type { BacktestReport, Change, PeopleRow, Side, Transition } from "./report.ts";
 
@@ -31,6 +34,8 @@ type Counted = {
 type Compared = Mutable<Omit<Change, "amount">> & {
   readonly amount: bigint | null;
   readonly toDigest: string;
+  /** Whom the candidate would ask, as long as it is not known whom code had asked. */
+  would: ApprovalTerms | null;
   row: Sum | null;
   counted: Counted | null;
 };
@@ -65,7 +70,7 @@ export type Tally = {
 };
 
 export function openTally(options: TallyOptions): Tally {
-  const none = { erased: 0, gone: 0, partHistory: 0, decisions: 0 };
+  const none = { erased: 0, gone: 0, partHistory: 0, beside: 0, decisions: 0 };
   const counts = { actions: 0, compared: 0, changed: 0, limited: 0, ...none };
   const lists = { changes: [], dangers: [], left: { changes: 0, dangers: 0 } };
   const sought = options.amount === null ? null : seek(options.amount);
@@ -79,6 +84,12 @@ export const isWanted = (tally: Tally, action: RecordedAction): boolean => isCou
 
 function label({ verdict, revised }: Side): string {
   return revised && verdict !== "block" ? `${verdict}, revised` : verdict;
+}
+
+/** What asks the same verdict of others says so. */
+function toLabel({ from, to }: Compared): string {
+  const isOther = to.asks !== undefined && label(from) === label(to);
+  return isOther ? `${label(to)}, asks others` : label(to);
 }
 
 function sumOf(tally: Tally, from: string, to: string): Sum {
@@ -108,9 +119,16 @@ const isLeftAlone = ({ rule }: RecordedReview, candidate: Review): boolean =>
   candidate.rule === UNDO_NOT_NAMED && candidate.revisions.length === 0 && OF_CODE.includes(rule);
 
 /** What a run's own limits refused they refuse whatever the policy says; the usual ones, unless it has its own in their place. */
-function isLimited({ limitOf, rule }: RecordedReview, { countsCalls, limitsRun }: Answer): boolean {
-  const isReplaced = rule === "limit:tool_calls" ? limitsRun : countsCalls;
-  return limitOf === "run" || (limitOf === "usual" && !isReplaced);
+function isLimited(review: RecordedReview, { candidate, countsCalls, limitsRun }: Answer): boolean {
+  const limit = limitIn(review, candidate);
+  const isReplaced = limit?.rule === "limit:tool_calls" ? limitsRun : countsCalls;
+  return limit?.of === "run" || (limit?.of === "usual" && !isReplaced);
+}
+
+/** One that stood behind a policy's own no matters once the policy says something else. */
+function limitIn({ limitOf, limitBehind, rule }: RecordedReview, candidate: Review): LimitBehind | undefined {
+  if (limitOf !== undefined) return { of: limitOf, rule };
+  return candidate.verdict === "block" ? undefined : limitBehind;
 }
 
 type InPlace = { readonly to: Side; readonly digest: string };
@@ -141,6 +159,10 @@ export type Answer = {
   readonly countsCalls: boolean;
   /** The candidate says how many calls a run makes in all. */
   readonly limitsRun: boolean;
+  /** What the documents of then say of it: "code" where none was asked; null where they cannot be asked any more. */
+  readonly before: Review | "code" | null;
+  /** Everything that was asked beside the document in whose place the candidate stands could be asked. */
+  readonly isBesideWhole: boolean;
 };
 
 export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void {
@@ -152,19 +174,51 @@ export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void
   const { id, tool, agent, at, within } = action;
   const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
   const open = { person: null, edit: null, costs: null, amount: amountIn(tally.sought, args) };
-  const one: Compared = { ...facts, ...open, toDigest: digest, row: null, counted: null };
+  const asks = asksIn(heard, answer, to);
+  const would = asks !== null && "would" in asks ? asks.would : null;
+  const one: Compared = { ...facts, ...open, toDigest: digest, would, row: null, counted: null };
   tally.compared.set(action, one);
   tally.counts.compared += 1;
   if (!isWhole) tally.counts.partHistory += 1;
+  if (!answer.isBesideWhole) tally.counts.beside += 1;
   if (isLimited(review, answer)) tally.counts.limited += 1;
-  if (isSame) return;
-  countChange(tally, one);
+  if (!isSame) countChange(tally, one);
+  if (asks !== null && "others" in asks) countOthers(tally, one, asks.others);
+}
+
+/** Whom each of both asks, where both do: known at once where documents asked, with the question where code did. */
+function asksIn(
+  { review }: Reviewed,
+  { candidate, before }: Answer,
+  to: Side,
+): { readonly others: AskedOthers } | { readonly would: ApprovalTerms } | null {
+  const isKept = review.verdict === "escalate" && candidate.verdict === "escalate";
+  if (!isKept || to.rule !== candidate.rule) return null;
+  if (before === "code") return { would: candidate };
+  const others = before?.verdict === "escalate" ? asksOthers(before, candidate) : undefined;
+  return others === undefined ? null : { others };
+}
+
+/** An action that is asked about as before, and not of the same people or on the same terms, is changed too. */
+function countOthers(tally: Tally, one: Compared, { from, to }: AskedOthers): void {
+  one.from = { ...one.from, asks: from };
+  one.to = { ...one.to, asks: to };
+  if (one.row === null) countChange(tally, one);
+}
+
+/** The first question: those that follow are about what people, or a preview, made of it. */
+function countAsked(tally: Tally, { action, terms }: Extract<Heard, { kind: "asked" }>): void {
+  const one = tally.compared.get(action);
+  if (one === undefined || one.would === null) return;
+  const others = asksOthers(terms, besideCode(terms, one.would));
+  one.would = null;
+  if (others !== undefined) countOthers(tally, one, others);
 }
 
 function countChange(tally: Tally, one: Compared): void {
   tally.counts.changed += 1;
   list(tally, "changes", one);
-  const row = sumOf(tally, label(one.from), label(one.to));
+  const row = sumOf(tally, label(one.from), toLabel(one));
   one.row = row;
   row.count += 1;
   if (one.amount === null) return;
@@ -272,6 +326,9 @@ export function countHeard(tally: Tally, heard: Heard): void {
       if (heard.what === "proposal") tally.counts.actions += 1;
       tally.counts[heard.what === "decision" ? "decisions" : "erased"] += 1;
       return;
+    case "asked":
+      countAsked(tally, heard);
+      return;
     case "decided":
       countDecision(tally, heard);
       return;
@@ -285,7 +342,8 @@ export function countHeard(tally: Tally, heard: Heard): void {
 
 const ORDER: readonly PersonDecision[] = ["rejected", "edited", "approved", "expired", "cancelled"];
 
-function changeOf({ toDigest: _digest, row: _row, counted: _counted, amount, ...change }: Compared): Change {
+function changeOf(one: Compared): Change {
+  const { toDigest: _digest, would: _would, row: _row, counted: _counted, amount, ...change } = one;
   return { ...change, amount: amount?.toString() ?? null };
 }
 
@@ -295,7 +353,7 @@ function transitionOf({ from, to, count, started, money, amount }: Sum): Transit
 }
 
 export function reportOf(tally: Tally, policy: BacktestReport["policy"]): BacktestReport {
-  const { actions, compared, changed, limited, erased, gone, partHistory, decisions } = tally.counts;
+  const { actions, compared, changed, limited, erased, gone, partHistory, beside, decisions } = tally.counts;
   const rows = [...tally.sums.values()].map(transitionOf);
   return {
     policy,
@@ -309,6 +367,6 @@ export function reportOf(tally: Tally, policy: BacktestReport["policy"]): Backte
     dangers: tally.dangers.map(changeOf),
     changes: tally.changes.map(changeOf),
     leftOff: { ...tally.left },
-    missing: { erased, gone, unreviewed: actions - compared - erased - gone, partHistory, decisions },
+    missing: { erased, gone, unreviewed: actions - compared - erased - gone, partHistory, beside, decisions },
   };
 }

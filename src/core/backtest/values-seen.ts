@@ -1,9 +1,11 @@
 /** What the names in an expression stood for: `args.amount_usd` was 1200. */
 import { errorText } from "../error-text.ts";
 import type { Json } from "../json.ts";
+import { jsonOf } from "../policy/expression/json-of.ts";
+import { STEPS_PER_VERDICT } from "../policy/expression/meter.ts";
 import { parse } from "../policy/expression/parse.ts";
 import { type Node, partsOf, pathText } from "../policy/expression/syntax.ts";
-import { isMoment, isSpan, jsonOf, type Value } from "../policy/expression/values.ts";
+import { isMoment, isSpan, type Value } from "../policy/expression/values.ts";
 import { runnable } from "../policy/expression.ts";
 import { type PolicyScene, readersFor } from "../policy/scene.ts";
 import type { Total } from "../policy/totals.ts";
@@ -25,7 +27,7 @@ function pathsIn(node: Node, bound: ReadonlySet<string>): readonly (readonly [st
 
 function jsonValue(value: Value): Json {
   if (isMoment(value)) return new Date(value.ms).toISOString();
-  return isSpan(value) ? `${value.ms} ms` : jsonOf(value);
+  return isSpan(value) ? `${value.ms} ms` : jsonOf(value, { left: STEPS_PER_VERDICT });
 }
 
 /** A whole history is not a value that anybody wants to read. */

@@ -1,5 +1,6 @@
 /** Starts an effect that people would be asked about, by what a person had granted before. */
 
+import { undoBinding } from "../action/keep-undo.ts";
 import type { Held, Refused } from "../action/refuse.ts";
 import { type Executor, type Load, type Started, startEffect } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
@@ -29,7 +30,7 @@ export function standingBinding(
   const { tool, schema, effectClass, requester, argsDigest: args } = state;
   const stream = streamName(actionStream(id));
   const fixed = { tenant, stream, action: id, tool, schema, args, effectClass, requester, decideBy: null };
-  return bindingOf({ ...fixed, ...terms });
+  return bindingOf({ ...fixed, ...undoBinding(state), ...terms });
 }
 
 /** The review has been recorded. */

@@ -1,5 +1,6 @@
 /** Every fact that an intent's stream can hold. */
 import type { Json } from "../json.ts";
+import type { Via } from "../via.ts";
 import type { Lineage } from "../workflow/events.ts";
 
 /** What somebody asks of somebody else, as it was sent. */
@@ -27,22 +28,22 @@ export type IntentTerms = {
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 
 export type IntentEvent =
-  | Fact<"intent.sent", IntentTerms>
+  | Fact<"intent.sent", IntentTerms & Via>
   /** Handed to the recipient for the first time. */
   | Fact<"intent.delivered", { readonly to: string }>
-  | Fact<"intent.acknowledged", { readonly by: string }>
+  | Fact<"intent.acknowledged", Via & { readonly by: string }>
   /** The recipient waits for something, such as another intent. */
-  | Fact<"intent.waiting", { readonly by: string; readonly on: string }>
-  | Fact<"intent.completed", { readonly by: string; readonly data: Json }>
-  | Fact<"intent.failed", { readonly by: string; readonly reason: string }>
+  | Fact<"intent.waiting", Via & { readonly by: string; readonly on: string }>
+  | Fact<"intent.completed", Via & { readonly by: string; readonly data: Json }>
+  | Fact<"intent.failed", Via & { readonly by: string; readonly reason: string }>
   | Fact<"intent.timed_out", { readonly deadline: number }>
-  | Fact<"intent.cancelled", { readonly by: string; readonly reason: string }>
+  | Fact<"intent.cancelled", Via & { readonly by: string; readonly reason: string }>
   /** A workflow waits for it, and is told when it is over. */
   | Fact<"intent.awaited", Lineage>
   /** Asked for by somebody who may not, or where its life cycle does not allow it. */
   | Fact<
       "intent.refused",
-      { readonly asked: string; readonly by: string; readonly status: string; readonly reason: string }
+      Via & { readonly asked: string; readonly by: string; readonly status: string; readonly reason: string }
     >;
 
 export const INTENT_EVENTS: readonly string[] = [

@@ -1,12 +1,25 @@
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { DOER, INTENT, intent, SENDER, sentWorld, suspended } from "../../../tests/fixtures/intent-rules.ts";
-import { ANN } from "../../../tests/fixtures/rules.ts";
+import {
+  ask,
+  DOER,
+  INTENT,
+  intent,
+  listed,
+  SENDER,
+  sentWorld,
+  supervisor,
+  suspended,
+  toPeople,
+} from "../../../tests/fixtures/intent-rules.ts";
+import { ANN, BOB, epochOpen } from "../../../tests/fixtures/rules.ts";
+import { created, opOf, WORKFLOW } from "../../../tests/fixtures/workflow-rules.ts";
 import { runs } from "../../../tests/properties/runs.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { Draft, Need } from "../draft.ts";
 import { passIntentTime } from "./end.ts";
 import { acknowledge, answerIntent, cancelIntent, deliver, type Moved, waitsFor } from "./move.ts";
+import { sendIntent } from "./send.ts";
 
 const doer = { intent: INTENT, by: DOER };
 const done = { ...doer, status: "completed", data: { sorted: 12 } } as const;
@@ -69,6 +82,62 @@ describe("the life of an intent", () => {
     given({ ...world, facts: [...world.facts, suspended(ANN)] })
       .when((draft) => answerIntent(draft, { ...done, by: ANN }))
       .answers({ kind: "refused", code: "not_eligible" });
+  });
+
+  test("a service answers what is for it, and so does a person, for whom no other person speaks", () => {
+    for (const to of ["service:billing", ANN]) {
+      const world = sentWorld({ to, toAgent: to });
+      const answer = { ...done, by: to };
+      given(world)
+        .when((draft) => answerIntent(draft, answer))
+        .answers({ kind: "done", status: "completed" });
+      given(world)
+        .when((draft) => answerIntent(draft, { ...answer, by: DOER }))
+        .answers({ kind: "refused", code: "not_eligible" });
+    }
+    for (const say of [answerIntent, acknowledge] as const)
+      given(sentWorld({ to: ANN, toAgent: ANN }))
+        .when((draft) => say(draft, { ...done, by: BOB }))
+        .answers({ kind: "refused", code: "not_eligible" });
+  });
+
+  test("what people are to approve is taken back by its sender or an admin, where there is a list of people", () => {
+    const said = { intent: INTENT, reason: "not needed" };
+    const start = given([supervisor(ANN), listed(BOB, "poster"), listed("person:adm", "admin")]);
+    const { world } = start.when((draft) => sendIntent(draft, toPeople()));
+    for (const by of [BOB, ANN, "person:nobody"])
+      given(world)
+        .when((draft) => cancelIntent(draft, { ...said, by }))
+        .then([fact(intent, "intent.refused", { asked: "cancel", by })])
+        .answers({ kind: "refused", code: "not_eligible" });
+    for (const by of [SENDER, "person:adm"])
+      given(world)
+        .when((draft) => cancelIntent(draft, { ...said, by }))
+        .answers({ kind: "done", status: "cancelled" });
+    const own = start.when((draft) =>
+      sendIntent(draft, toPeople({ from: BOB, ask: { ...ask, requester: [BOB] } })),
+    );
+    given(own.world)
+      .when((draft) => cancelIntent(draft, { ...said, by: BOB }))
+      .answers({ kind: "done", status: "cancelled" });
+  });
+
+  test("and by a party to the workflow that sent it", () => {
+    const parties = { poster: BOB, executor: null };
+    const within = { workflow: WORKFLOW, op: opOf("ask") };
+    const flowOf = [created({ parties })].map((one) => ({ ...one, at: NOON }));
+    const start = given([
+      epochOpen,
+      ...flowOf,
+      supervisor(ANN),
+      listed(BOB, "poster"),
+      listed("person:cat", "poster"),
+    ]);
+    const { world } = start.when((draft) => sendIntent(draft, toPeople({ within })));
+    const cancels = (by: string) => (draft: Draft) =>
+      cancelIntent(draft, { intent: INTENT, reason: "not needed", by });
+    given(world).when(cancels("person:cat")).answers({ kind: "refused", code: "not_eligible" });
+    given(world).when(cancels(BOB)).answers({ kind: "done", status: "cancelled" });
   });
 
   test("the sender takes it back, the recipient does not", () => {

@@ -1,8 +1,9 @@
 /**
  * What the recipient says of an intent, and what else may end it.
  *
- * M1. Only the recipient speaks for it, or a person in good standing; only the sender takes it back, or such a person. What
- *     people are to approve is decided by votes and in no other way.
+ * M1. Only the recipient speaks for it, or, of one that is for a program, a person in good standing; only the sender takes it
+ *     back, or such a person. What people are to approve is decided by votes and in no other way, and of people only its
+ *     sender, a party to the workflow that sent it, or an admin takes it back.
  * M2. Whoever answers has it: what was not said yet of its receipt is recorded first.
  * M3. The first answer stands. The same said again answers the same; anything else is refused and recorded.
  */
@@ -12,11 +13,13 @@ import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { isPerson } from "../principal.ts";
-import { intentStream, ROSTER } from "../stream.ts";
+import { recordRefusal } from "../record-refusal.ts";
+import { intentStream, ROSTER, workflowStream } from "../stream.ts";
+import { type Via, viaField } from "../via.ts";
 import { type EndEvent, endIntent, lockIntent } from "./end.ts";
 import { type IntentStatus, isOpen, isUntaken, type LiveIntent } from "./state.ts";
 
-export type Speaker = { readonly intent: string; readonly by: string };
+export type Speaker = Via & { readonly intent: string; readonly by: string };
 
 export type Moved =
   | { readonly kind: "done" | "same"; readonly status: IntentStatus }
@@ -25,6 +28,7 @@ export type Moved =
       readonly code: "not_eligible" | "wrong_state";
       readonly status: IntentStatus;
       readonly reason: string;
+      readonly isRecorded: boolean;
     }
   | { readonly kind: "unknown" };
 
@@ -32,11 +36,14 @@ type Fault = { readonly code: "not_eligible" | "wrong_state"; readonly reason: s
 
 const live = (draft: Draft, id: string): LiveIntent => draft.state(intentStream(id)) as LiveIntent;
 
-function refuse(draft: Draft, { intent, by }: Speaker, asked: string, fault: Fault): Moved {
-  const { status } = live(draft, intent);
-  const body = { asked, by, status, reason: fault.reason };
-  draft.append(intentStream(intent), [{ type: "intent.refused", tv: 1, body }]);
-  return { kind: "refused", status, ...fault };
+function refuse(draft: Draft, speaker: Speaker, asked: string, fault: Fault): Moved {
+  const { intent, by } = speaker;
+  const ref = intentStream(intent);
+  const state = live(draft, intent);
+  const { status } = state;
+  const body = { asked, by, status, reason: fault.reason, ...viaField(speaker) };
+  const isRecorded = recordRefusal(draft, ref, state, { type: "intent.refused", tv: 1, body });
+  return { kind: "refused", status, ...fault, isRecorded };
 }
 
 function found(draft: Draft, { intent }: Speaker): Need | { readonly kind: "unknown" } | LiveIntent {
@@ -45,9 +52,11 @@ function found(draft: Draft, { intent }: Speaker): Need | { readonly kind: "unkn
   return lockIntent(draft, intent) ?? { kind: "unknown" };
 }
 
+const notTheirs = (by: string): Fault => ({ code: "not_eligible", reason: `it is not for ${by} to say` });
+
 function whyNotBy(draft: Draft, by: string, owner: string): Fault | undefined {
   if (by === owner && !isPerson(by)) return undefined;
-  if (!isPerson(by)) return { code: "not_eligible", reason: `it is not for ${by} to say` };
+  if (!isPerson(by)) return notTheirs(by);
   if (!draft.state(ROSTER).suspended.includes(by)) return undefined;
   return { code: "not_eligible", reason: `${by} is not in good standing` };
 }
@@ -58,6 +67,8 @@ function whyNot(draft: Draft, state: LiveIntent, { by }: Speaker): Fault | undef
     return { code: "wrong_state", reason: `people decide it, by the approval ${state.approval}` };
   const fault = whyNotBy(draft, by, state.to);
   if (fault !== undefined) return fault;
+  // People look after programs, and speak for themselves.
+  if (isPerson(state.to) && by !== state.to) return notTheirs(by);
   return isOpen(state) ? undefined : { code: "wrong_state", reason: `it is ${state.status} already` };
 }
 
@@ -71,8 +82,9 @@ export function deliver(draft: Draft, intent: string): Need | { readonly status:
   return { status: live(draft, intent).status };
 }
 
-function receipt({ status, to }: LiveIntent, by: string): readonly NewEvent[] {
-  const taken = { type: "intent.acknowledged", tv: 1, body: { by } };
+function receipt({ status, to }: LiveIntent, speaker: Speaker): readonly NewEvent[] {
+  const body = { by: speaker.by, ...viaField(speaker) };
+  const taken = { type: "intent.acknowledged", tv: 1, body };
   if (status === "created") return [{ type: "intent.delivered", tv: 1, body: { to } }, taken];
   return status === "delivered" ? [taken] : [];
 }
@@ -88,7 +100,7 @@ export function acknowledge(draft: Draft, speaker: Speaker): Need | Moved {
       ? undefined
       : ({ code: "wrong_state", reason: `${state.acknowledged?.by} has it already` } as const));
   if (fault !== undefined) return refuse(draft, speaker, "acknowledge", fault);
-  draft.append(intentStream(intent), receipt(state, by));
+  draft.append(intentStream(intent), receipt(state, speaker));
   return { kind: "done", status: "acknowledged" };
 }
 
@@ -99,8 +111,8 @@ export function waitsFor(draft: Draft, speaker: Speaker & { readonly on: string 
   const fault = whyNot(draft, state, speaker);
   if (fault !== undefined) return refuse(draft, speaker, "waiting", fault);
   if (state.status === "waiting" && state.waitsOn === on) return { kind: "same", status: "waiting" };
-  const waiting = { type: "intent.waiting", tv: 1, body: { by, on } };
-  draft.append(intentStream(intent), [...receipt(state, by), waiting]);
+  const waiting = { type: "intent.waiting", tv: 1, body: { by, on, ...viaField(speaker) } };
+  draft.append(intentStream(intent), [...receipt(state, speaker), waiting]);
   return { kind: "done", status: "waiting" };
 }
 
@@ -118,10 +130,10 @@ function isRepeat(draft: Draft, { end }: LiveIntent, answering: Answering): bool
 }
 
 function endOf(draft: Draft, answering: Answering): EndEvent {
-  const { by } = answering;
+  const said = { by: answering.by, ...viaField(answering) };
   return answering.status === "completed"
-    ? { type: "intent.completed", tv: 1, body: { by, data: draft.keep(answering.data) } }
-    : { type: "intent.failed", tv: 1, body: { by, reason: answering.reason } };
+    ? { type: "intent.completed", tv: 1, body: { ...said, data: draft.keep(answering.data) } }
+    : { type: "intent.failed", tv: 1, body: { ...said, reason: answering.reason } };
 }
 
 export function answerIntent(draft: Draft, answering: Answering): Need | Moved {
@@ -130,25 +142,51 @@ export function answerIntent(draft: Draft, answering: Answering): Need | Moved {
   if (isRepeat(draft, state, answering)) return { kind: "same", status: state.status };
   const fault = whyNot(draft, state, answering);
   if (fault !== undefined) return refuse(draft, answering, answering.status, fault);
-  const { intent, by } = answering;
-  draft.append(intentStream(intent), receipt(state, by));
+  const { intent } = answering;
+  draft.append(intentStream(intent), receipt(state, answering));
   return endIntent(draft, intent, endOf(draft, answering)) ?? { kind: "done", status: answering.status };
 }
 
 export type Cancelling = Speaker & { readonly reason: string };
 
 /** The caller knows that this may be done. */
-export function withdrawIntent(draft: Draft, { intent, by, reason }: Cancelling): Need | Moved {
+export function withdrawIntent(draft: Draft, cancelling: Cancelling): Need | Moved {
+  const { intent, by, reason } = cancelling;
+  const said = { by, reason, ...viaField(cancelling) };
   const state = lockIntent(draft, intent);
   if (state === undefined) return { kind: "unknown" };
   if (isNeed(state)) return state;
   if (!isOpen(state)) return { kind: "same", status: state.status };
   const more =
     state.approval === null
-      ? endIntent(draft, intent, { type: "intent.cancelled", tv: 1, body: { by, reason } })
-      : cancelApproval(draft, { approval: state.approval, by, reason });
+      ? endIntent(draft, intent, { type: "intent.cancelled", tv: 1, body: said })
+      : cancelApproval(draft, { approval: state.approval, ...said });
   if (more !== undefined && isNeed(more)) return more;
   return { kind: "done", status: live(draft, intent).status };
+}
+
+/** Where a list of people says who is there for what. */
+function isTheirsToCancel(draft: Draft, { from, within }: LiveIntent, by: string): Need | boolean {
+  const { members } = draft.state(ROSTER);
+  if (members.size === 0 || by === from || members.get(by)?.roles.includes("admin") === true) return true;
+  if (within === null) return false;
+  const ref = workflowStream(within.workflow);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  const flow = draft.state(ref);
+  return flow.status !== "none" && (flow.parties.poster === by || flow.parties.executor === by);
+}
+
+/** What keeps somebody from taking it back. */
+function whyNotCancel(draft: Draft, state: LiveIntent, by: string): Need | Fault | undefined {
+  const fault = whyNotBy(draft, by, state.from);
+  if (fault !== undefined) return fault;
+  if (state.approval !== null && isPerson(by)) {
+    const isTheirs = isTheirsToCancel(draft, state, by);
+    if (typeof isTheirs === "object") return isTheirs;
+    if (!isTheirs) return notTheirs(by);
+  }
+  return isOpen(state) ? undefined : { code: "wrong_state", reason: `it is ${state.status} already` };
 }
 
 export function cancelIntent(draft: Draft, cancelling: Cancelling): Need | Moved {
@@ -156,11 +194,16 @@ export function cancelIntent(draft: Draft, cancelling: Cancelling): Need | Moved
   if ("kind" in state) return state;
   const { by } = cancelling;
   if (state.end?.status === "cancelled" && state.end.by === by) return { kind: "same", status: "cancelled" };
-  const over: Fault = { code: "wrong_state", reason: `it is ${state.status} already` };
-  const fault = whyNotBy(draft, by, state.from) ?? (isOpen(state) ? undefined : over);
-  if (fault !== undefined) return refuse(draft, cancelling, "cancel", fault);
+  const fault = whyNotCancel(draft, state, by);
+  if (fault !== undefined) return "kind" in fault ? fault : refuse(draft, cancelling, "cancel", fault);
   const moved = withdrawIntent(draft, cancelling);
   return moved.kind === "done" && moved.status !== "cancelled"
-    ? { kind: "refused", code: "wrong_state", status: moved.status, reason: `it is ${moved.status} already` }
+    ? {
+        kind: "refused",
+        code: "wrong_state",
+        status: moved.status,
+        reason: `it is ${moved.status} already`,
+        isRecorded: false,
+      }
     : moved;
 }

@@ -6,6 +6,7 @@ import {
   DOER,
   INTENT,
   intent,
+  listed,
   OTHER_INTENT,
   SENDER,
   sends,
@@ -86,6 +87,13 @@ describe("whom an address means", () => {
     ["task", "agent:doer", "agent:doer"],
     ["task", "agent://", undefined],
     ["task", "agent://a/b", "agent:a/b"],
+    ["task", "service:billing", "service:billing"],
+    ["task", "agent://service:billing", "service:billing"],
+    ["task", "person:ann", "person:ann"],
+    ["task", "service:", undefined],
+    ["task", "role:supervisor", undefined],
+    ["task", "agent://group:finance", undefined],
+    ["human_approval", "service:billing", undefined],
     ["human_approval", "agent://approver", "role:supervisor"],
     ["human_approval", "agent://auditor", "role:auditor"],
     ["human_approval", "role:admin", "role:admin"],
@@ -227,6 +235,21 @@ describe("an intent that people are to approve", () => {
       .then([])
       .answers({ kind: "unmeetable" });
     given([supervisor(BOB), suspended(BOB)])
+      .when((draft) => sendIntent(draft, toPeople()))
+      .then([])
+      .answers({ kind: "unmeetable", reason: "person:bob is suspended" });
+    given([supervisor(BOB)])
+      .when((draft) => sendIntent(draft, toPeople({ to: "person:ann" })))
+      .then([])
+      .answers({ kind: "unmeetable", reason: "person:ann is not in the list of people" });
+    given([supervisor(BOB), listed(ANN, "auditor")])
+      .when((draft) => sendIntent(draft, toPeople({ to: "role:auditor" })))
+      .then([])
+      .answers({ kind: "unmeetable", reason: "person:ann has no role that decides" });
+    given([supervisor(BOB), suspended(BOB), supervisor(ANN)])
+      .when((draft) => sendIntent(draft, toPeople()))
+      .answers({ kind: "sent" });
+    given([])
       .when((draft) => sendIntent(draft, toPeople({ to: "person:ann" })))
       .answers({ kind: "sent" });
   });

@@ -11,8 +11,9 @@ import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { unmeetable } from "../stages.ts";
 import { approvalStream, intentStream, ROSTER } from "../stream.ts";
-import { ANY_ONE_PERSON, type ApproverRule, plainRule } from "../verdict.ts";
-import { approversAt } from "./address.ts";
+import { ANY_ONE_PERSON, type ApproverRule, leftOut, plainRule } from "../verdict.ts";
+import type { Via } from "../via.ts";
+import { approversAt, whyNobody } from "./address.ts";
 import type { IntentTerms } from "./events.ts";
 import type { LiveIntent } from "./state.ts";
 
@@ -27,12 +28,13 @@ export type PeopleAsked = {
   readonly apart: readonly string[] | null;
 };
 
-export type Sending = Omit<IntentTerms, "payloadDigest" | "deadline" | "approval"> & {
-  readonly intent: string;
-  readonly withinMs: number | null;
-  /** null: an agent answers. */
-  readonly ask: PeopleAsked | null;
-};
+export type Sending = Omit<IntentTerms, "payloadDigest" | "deadline" | "approval"> &
+  Via & {
+    readonly intent: string;
+    readonly withinMs: number | null;
+    /** null: an agent answers. */
+    readonly ask: PeopleAsked | null;
+  };
 
 export type Sent =
   | { readonly kind: "sent" | "existing"; readonly intent: string; readonly approval: string | null }
@@ -111,7 +113,12 @@ function sentEvent(draft: Draft, sending: Sending) {
 function putToPeople(draft: Draft, sending: Sending, ask: PeopleAsked): Sent | undefined {
   const approvers = ruleFor(draft, sending, ask);
   const roster = draft.state(ROSTER);
-  const reason = unmeetable({ approvers }, ask.requester, { roster, apart: ask.apart ?? [] });
+  const apart = ask.apart ?? [];
+  const reason =
+    unmeetable({ approvers }, ask.requester, { roster, apart }) ??
+    (approvers.from === null
+      ? undefined
+      : whyNobody(sending.to, roster, leftOut(approvers, ask.requester, apart)));
   if (reason !== undefined) return { kind: "unmeetable", reason };
   const { approval } = ask;
   draft.append(intentStream(sending.intent), [

@@ -8,6 +8,8 @@
 import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import { type Refused, withRefusal } from "../refusals.ts";
+import { type Via, withoutVia } from "../via.ts";
 import type { Lineage } from "../workflow/events.ts";
 import { INTENT_EVENTS, type IntentEvent, type IntentTerms } from "./events.ts";
 
@@ -28,18 +30,19 @@ export type IntentEnd = { readonly at: number; readonly by: string } & (
   | { readonly status: "failed" | "timed_out" | "cancelled"; readonly reason: string }
 );
 
-export type LiveIntent = IntentTerms & {
-  readonly status: IntentStatus;
-  readonly sentAt: number;
-  readonly changedAt: number;
-  readonly deliveredAt: number | null;
-  readonly acknowledged: { readonly at: number; readonly by: string } | null;
-  /** What the recipient waits for. */
-  readonly waitsOn: string | null;
-  /** Workflows that wait for it, by operation. */
-  readonly waiters: readonly Lineage[];
-  readonly end: IntentEnd | null;
-};
+export type LiveIntent = IntentTerms &
+  Refused & {
+    readonly status: IntentStatus;
+    readonly sentAt: number;
+    readonly changedAt: number;
+    readonly deliveredAt: number | null;
+    readonly acknowledged: { readonly at: number; readonly by: string } | null;
+    /** What the recipient waits for. */
+    readonly waitsOn: string | null;
+    /** Workflows that wait for it, by operation. */
+    readonly waiters: readonly Lineage[];
+    readonly end: IntentEnd | null;
+  };
 export type IntentState = { readonly status: "none" } | LiveIntent;
 
 const OPEN: readonly IntentStatus[] = ["created", "delivered", "acknowledged", "waiting"];
@@ -82,7 +85,8 @@ export function lifecycleOf(status: IntentStatus): LifecycleStatus {
   return status === "cancelled" ? "CANCELED" : (status.toUpperCase() as LifecycleStatus);
 }
 
-function sent(terms: IntentTerms, at: number): LiveIntent {
+function sent(body: IntentTerms & Via, at: number): LiveIntent {
+  const terms = withoutVia(body);
   const fresh = { deliveredAt: null, acknowledged: null, waitsOn: null, waiters: [], end: null };
   return { ...terms, status: "created", sentAt: at, changedAt: at, ...fresh };
 }
@@ -106,7 +110,7 @@ function after(
     case "intent.failed":
     case "intent.cancelled": {
       const status = event.type === "intent.failed" ? "failed" : "cancelled";
-      return { status, end: { status, at, ...event.body } };
+      return { status, end: { status, at, ...withoutVia(event.body) } };
     }
     case "intent.timed_out": {
       const end = { status: "timed_out", at, by: "deadline", reason: "nobody answered in time" } as const;
@@ -130,13 +134,13 @@ function moved(state: LiveIntent, event: IntentEvent, at: number): LiveIntent {
 }
 
 function evolve(state: LiveIntent, event: IntentEvent, { at }: RecordedEvent): LiveIntent {
-  if (event.type === "intent.refused") return state;
+  if (event.type === "intent.refused") return withRefusal(state, event.body.by);
   if (event.type === "intent.awaited") return { ...state, waiters: [...state.waiters, event.body] };
   return moved(state, event, at);
 }
 
 export const intentFold: Fold<IntentState> = {
-  version: 1,
+  version: 2,
   initial: { status: "none" },
   isOver: (state) => state.status !== "none" && !isOpen(state),
   evolve(state, recorded) {

@@ -1,6 +1,7 @@
 /** Every fact that the stream of an API key can hold. Its use is not one of them. */
 import type { Role } from "../roster.ts";
 import type { Scope } from "../scopes.ts";
+import type { Via } from "../via.ts";
 
 export type KeyTerms = {
   /** Who acts when it is used. */
@@ -21,7 +22,10 @@ export type KeyTerms = {
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 
 export type KeyEvent =
-  | Fact<"key.issued", KeyTerms>
+  | Fact<"key.issued", KeyTerms & Via>
   /** Another took its place: its time ends earlier. */
-  | Fact<"key.retired", { readonly expiresAt: number; readonly by: string; readonly replacedBy: string }>
-  | Fact<"key.revoked", { readonly by: string; readonly reason: string }>;
+  | Fact<
+      "key.retired",
+      Via & { readonly expiresAt: number; readonly by: string; readonly replacedBy: string }
+    >
+  | Fact<"key.revoked", Via & { readonly by: string; readonly reason: string }>;

@@ -14,6 +14,7 @@ import { isPerson } from "../principal.ts";
 import { type Scope, scopesOf } from "../scopes.ts";
 import { keyStream, ROSTER } from "../stream.ts";
 import { ownStanding } from "../tenant/state.ts";
+import { type Via, viaField } from "../via.ts";
 import type { KeyTerms } from "./events.ts";
 import type { LiveKey } from "./state.ts";
 
@@ -21,6 +22,7 @@ import type { LiveKey } from "./state.ts";
 type Within = { readonly mayGive: readonly Scope[] | null };
 
 export type Issuing = Omit<KeyTerms, "expiresAt" | "replaces"> &
+  Via &
   Within & { readonly key: string; readonly lastsMs: number | null };
 
 export type NotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
@@ -80,17 +82,18 @@ export function issueKey(draft: Draft, command: Issuing): Need | IssueAnswer {
   return { kind: "issued" };
 }
 
-export type Rotating = Within & {
-  readonly key: string;
-  /** The key that takes its place, and the hash of its secret. */
-  readonly next: string;
-  readonly hash: string;
-  /** How long both work. */
-  readonly overlapMs: number;
-  /** How long the new one lasts; undefined: as long as the old one did when it was issued. */
-  readonly lastsMs: number | null | undefined;
-  readonly by: string;
-};
+export type Rotating = Within &
+  Via & {
+    readonly key: string;
+    /** The key that takes its place, and the hash of its secret. */
+    readonly next: string;
+    readonly hash: string;
+    /** How long both work. */
+    readonly overlapMs: number;
+    /** How long the new one lasts; undefined: as long as the old one did when it was issued. */
+    readonly lastsMs: number | null | undefined;
+    readonly by: string;
+  };
 
 function whyOver(key: LiveKey, now: number): string | undefined {
   if (key.status === "revoked") return "it was revoked";
@@ -118,16 +121,18 @@ export function rotateKey(draft: Draft, command: Rotating): Need | RotateAnswer 
   if (reason !== undefined) return { kind: "not_allowed", reason };
   const terms = { principal, name, roles, scopes, hash, by, replaces: key };
   const expiresAt = Math.min(draft.now + overlapMs, old.expiresAt ?? Number.POSITIVE_INFINITY);
-  const issued = { ...terms, expiresAt: endOf(old, lastsMs, draft.now) };
+  const how = viaField(command);
+  const issued = { ...terms, expiresAt: endOf(old, lastsMs, draft.now), ...how };
   draft.append(nextRef, [{ type: "key.issued", tv: 1, body: issued }]);
-  draft.append(ref, [{ type: "key.retired", tv: 1, body: { expiresAt, by, replacedBy: next } }]);
+  draft.append(ref, [{ type: "key.retired", tv: 1, body: { expiresAt, by, replacedBy: next, ...how } }]);
   return { kind: "rotated" };
 }
 
 export function revokeKey(
   draft: Draft,
-  { key, by, reason }: { readonly key: string; readonly by: string; readonly reason: string },
+  command: Via & { readonly key: string; readonly by: string; readonly reason: string },
 ): Need | RevokeAnswer {
+  const { key, by, reason } = command;
   const ref = keyStream(key);
   const more = draft.need({ write: [ref], read: [ROSTER] });
   if (more !== undefined) return more;
@@ -136,6 +141,6 @@ export function revokeKey(
   if (state.status === "revoked") return { kind: "revoked" };
   const fault = whyNotBy(draft, by);
   if (fault !== undefined) return { kind: "not_allowed", reason: fault };
-  draft.append(ref, [{ type: "key.revoked", tv: 1, body: { by, reason } }]);
+  draft.append(ref, [{ type: "key.revoked", tv: 1, body: { by, reason, ...viaField(command) } }]);
   return { kind: "revoked" };
 }

@@ -7,6 +7,7 @@
 import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold } from "../event.ts";
 import { isSameHash, NO_HASH } from "../same-hash.ts";
+import { withoutVia } from "../via.ts";
 import type { KeyEvent, KeyTerms } from "./events.ts";
 
 export type LiveKey = KeyTerms & {
@@ -44,12 +45,13 @@ export const keyFold: Fold<KeyState> = {
     const event = { type: recorded.type, tv: 1, body } as unknown as KeyEvent;
     if (event.type === "key.issued") {
       if (state.status !== "none") throw broken(event.type, state.status);
-      return { ...event.body, status: "issued", issuedAt: recorded.at, replacedBy: null, revoked: null };
+      const terms = withoutVia(event.body);
+      return { ...terms, status: "issued", issuedAt: recorded.at, replacedBy: null, revoked: null };
     }
     if (state.status === "none") throw broken(event.type, "not issued");
     if (event.type === "key.retired") return retired(state, event.body);
     if (state.status === "revoked") throw broken(event.type, "revoked");
-    return { ...state, status: "revoked", revoked: { ...event.body, at: recorded.at } };
+    return { ...state, status: "revoked", revoked: { ...withoutVia(event.body), at: recorded.at } };
   },
 };
 

@@ -30,6 +30,10 @@ const argumentsOf = ({ first, revised = first }: Bodies): Facts => ({
   arguments_digest: revised["argsDigest"],
 });
 
+/** How its agent says that it would take it back. */
+const undoOf = ({ undo }: JsonObject): Json | undefined =>
+  isJsonObject(undo) ? { tool: undo["tool"] ?? null, arguments: undo["args"] ?? null } : undefined;
+
 function questionOf(bodies: Bodies, id: string): Facts {
   const { first } = bodies;
   const { subject } = first;
@@ -40,6 +44,7 @@ function questionOf(bodies: Bodies, id: string): Facts {
     tool: first["tool"],
     effect_class: first["effectClass"],
     ...argumentsOf(bodies),
+    undo: undoOf(first),
     agent: first["agent"],
     requester: first["requester"],
     agent_says: first["says"],
@@ -68,6 +73,16 @@ const reminded = (bodies: Bodies, id: string): Facts => ({
   why: bodies.body["why"],
   also: bodies.body["also"],
 });
+
+/** Who changed it, and the binding that people decide about from then on. Deadlines are told where they are others. */
+const changed = (bodies: Bodies, id: string): Facts => {
+  const { again } = bodies.body;
+  const times = isJsonObject(again)
+    ? { decide_by: time(again["decideBy"]), execute_by: time(again["executeBy"]) }
+    : {};
+  const { by, binding } = bodies.body;
+  return { ...questionOf(bodies, id), ...times, by, binding };
+};
 
 const handed = (bodies: Bodies, id: string): Facts => ({
   ...questionOf(bodies, id),
@@ -157,6 +172,7 @@ const say = (words: string, data: Saying["data"]): Saying => ({
 /** The type of a message is that of its entry. */
 export const ANNOUNCED: ReadonlyMap<string, Saying> = new Map([
   ["approval.requested", say("Approval needed", asked)],
+  ["approval.revised", say("Approval needed, somebody changed it", changed)],
   ["approval.stage_met", say("Approval needed, next stage", moved)],
   ["approval.escalated", say("Approval needed, time was up before", moved)],
   ["approval.extended", say("More time to decide", moved)],

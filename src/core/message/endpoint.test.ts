@@ -177,6 +177,20 @@ describe("what is told", () => {
     assert.ok(ANNOUNCED.size > 15);
   });
 
+  test("of a question says how the agent would take it back, and of one that was changed what holds now", () => {
+    const first = { tool: "book", args: { n: 1 }, undo: { tool: "cancel", args: { n: 1 }, argsDigest: "d" } };
+    const body = { by: "person:ann", args: { n: 2 }, argsDigest: "e", binding: "b", again: { decideBy: 0 } };
+    const said = sayingOf(
+      "approval.revised",
+      { kind: "approval", id: "apr_1" },
+      { first, body, revised: body },
+    );
+    assert.partialDeepStrictEqual(said?.data, {
+      ...{ arguments: { n: 2 }, arguments_digest: "e", by: "person:ann", binding: "b" },
+      ...{ undo: { tool: "cancel", arguments: { n: 1 } }, decide_by: "1970-01-01T00:00:00.000Z" },
+    });
+  });
+
   test("has a title on one line, however long and strange the name is", () => {
     const first = { tool: `a\r\nBcc: x@evil.example\u202e${"x".repeat(500)}` };
     const said = sayingOf("approval.requested", { kind: "approval", id: "apr_1" }, { first, body: {} });

@@ -8,6 +8,7 @@
 import type { Draft, Need } from "../draft.ts";
 import type { JsonObject } from "../json.ts";
 import { endpointStream } from "../stream.ts";
+import { type Via, viaField } from "../via.ts";
 import type { LiveEndpoint, Target } from "./endpoint-state.ts";
 
 export type EndpointTerms = {
@@ -21,13 +22,14 @@ export type EndpointAnswer =
   | { readonly kind: "done"; readonly state: LiveEndpoint }
   | { readonly kind: "unknown" | "removed" };
 
-export type Adding = EndpointTerms & {
-  readonly endpoint: string;
-  readonly secret: string | null;
-  readonly by: string;
-};
+export type Adding = EndpointTerms &
+  Via & {
+    readonly endpoint: string;
+    readonly secret: string | null;
+    readonly by: string;
+  };
 
-type Asked = { readonly endpoint: string; readonly by: string };
+type Asked = Via & { readonly endpoint: string; readonly by: string };
 
 /** Rules for one that is there: they answer the events, if any. */
 function withEndpoint(
@@ -63,39 +65,46 @@ const termsOf = ({ name, target, events, owner }: EndpointTerms): JsonObject =>
 
 export function changeEndpoint(
   draft: Draft,
-  { endpoint, by, terms }: Asked & { readonly terms: Partial<EndpointTerms> },
+  command: Asked & { readonly terms: Partial<EndpointTerms> },
 ): Need | EndpointAnswer {
+  const { endpoint, by, terms } = command;
   return withEndpoint(draft, endpoint, (state) => {
     const before = termsOf(state);
     const after = termsOf({ ...state, ...terms });
     if (JSON.stringify(before) === JSON.stringify(after)) return [];
-    return [{ type: "endpoint.changed", body: { ...after, by } }];
+    return [{ type: "endpoint.changed", body: { ...after, by, ...viaField(command) } }];
   });
 }
 
 export function rotateSecret(
   draft: Draft,
-  { endpoint, by, secret, overlapMs }: Asked & { readonly secret: string; readonly overlapMs: number },
+  command: Asked & { readonly secret: string; readonly overlapMs: number },
 ): Need | EndpointAnswer {
+  const { endpoint, by, secret, overlapMs } = command;
   return withEndpoint(draft, endpoint, ({ secrets, target }) => {
     if (target.kind !== "webhook" || secrets[0]?.secret === secret) return [];
-    return [{ type: "endpoint.rotated", body: { secret, until: draft.now + overlapMs, by } }];
+    const body = { secret, until: draft.now + overlapMs, by, ...viaField(command) };
+    return [{ type: "endpoint.rotated", body }];
   });
 }
 
 export function switchEndpoint(
   draft: Draft,
-  { endpoint, by, reason, on }: Asked & { readonly reason: string; readonly on: boolean },
+  command: Asked & { readonly reason: string; readonly on: boolean },
 ): Need | EndpointAnswer {
+  const { endpoint, by, reason, on } = command;
   return withEndpoint(draft, endpoint, ({ status }) => {
     if ((status === "on") === on) return [];
-    return [{ type: on ? "endpoint.switched_on" : "endpoint.switched_off", body: { by, reason } }];
+    const body = { by, reason, ...viaField(command) };
+    return [{ type: on ? "endpoint.switched_on" : "endpoint.switched_off", body }];
   });
 }
 
 export function removeEndpoint(
   draft: Draft,
-  { endpoint, by, reason }: Asked & { readonly reason: string },
+  command: Asked & { readonly reason: string },
 ): Need | EndpointAnswer {
-  return withEndpoint(draft, endpoint, () => [{ type: "endpoint.removed", body: { by, reason } }]);
+  const { endpoint, by, reason } = command;
+  const body = { by, reason, ...viaField(command) };
+  return withEndpoint(draft, endpoint, () => [{ type: "endpoint.removed", body }]);
 }

@@ -10,6 +10,7 @@ import type { Draft, Need } from "../draft.ts";
 import { ID_RANDOM_BYTES, makeId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import { endpointStream, messageStream, streamName } from "../stream.ts";
+import { type Via, viaField } from "../via.ts";
 import { waitAfter } from "./back-off.ts";
 import type { LiveMessage, Source } from "./message-state.ts";
 
@@ -141,8 +142,9 @@ export type Requeued =
 /** A dead one is tried again from the beginning. */
 export function requeueMessage(
   draft: Draft,
-  { message, by }: { readonly message: string; readonly by: string },
+  command: Via & { readonly message: string; readonly by: string },
 ): Need | Requeued {
+  const { message, by } = command;
   const ref = messageStream(message);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
@@ -153,18 +155,19 @@ export function requeueMessage(
   const missing = draft.need({ read: [endpoint] });
   if (missing !== undefined) return missing;
   if (draft.state(endpoint).status === "removed") return { kind: "removed" };
-  draft.append(ref, [{ type: "message.requeued", tv: 1, body: { by } }]);
+  draft.append(ref, [{ type: "message.requeued", tv: 1, body: { by, ...viaField(command) } }]);
   return { kind: "requeued", state: draft.state(ref) as LiveMessage };
 }
 
 /** While whoever asked for a test sends it, nobody else takes it. */
 const TEST_LEAD_MS = 60_000;
 
-export type Testing = Pick<NewMessage, "message" | "endpoint" | "to"> & { readonly by: string };
+export type Testing = Pick<NewMessage, "message" | "endpoint" | "to"> & Via & { readonly by: string };
 export type Tested = { readonly kind: "made" | "unknown" | "removed" };
 
 /** A message that says only that it is one; the entry that it names is the endpoint's first. */
-export function testEndpoint(draft: Draft, { endpoint, message, by, to }: Testing): Need | Tested {
+export function testEndpoint(draft: Draft, command: Testing): Need | Tested {
+  const { endpoint, message, by, to } = command;
   const [ref, own] = [messageStream(message), endpointStream(endpoint)];
   const more = draft.need({ write: [ref, own] });
   if (more !== undefined) return more;
@@ -174,7 +177,7 @@ export function testEndpoint(draft: Draft, { endpoint, message, by, to }: Testin
   if (draft.state(ref).status !== "none") return { kind: "made" };
   const source = { stream: streamName(own), seq: 1 };
   const body = { endpoint, type: "endpoint.tested", source, to, dueAt: draft.now + TEST_LEAD_MS };
-  draft.append(own, [{ type: "endpoint.tested", tv: 1, body: { by, message } }]);
+  draft.append(own, [{ type: "endpoint.tested", tv: 1, body: { by, message, ...viaField(command) } }]);
   draft.append(ref, [{ type: "message.made", tv: 1, body }]);
   return { kind: "made" };
 }

@@ -1,13 +1,16 @@
 /** The conditions, sums and values of a document as functions; what is wrong with them goes to the report. */
 import type { Json } from "../json.ts";
 import { isJsonObject } from "../json.ts";
+import type { RosterState } from "../roster.ts";
 import { visible } from "../visible.ts";
 import { LONGEST_REASON, type PolicyDocument, type Predicate, type ToolPattern } from "./document.ts";
 import { COST_PER_POLICY } from "./expression/cost.ts";
+import { jsonOf } from "./expression/json-of.ts";
+import { type Meter, spendCharacters } from "./expression/meter.ts";
 import { isTrue } from "./expression/truth.ts";
 import type { Type } from "./expression/types.ts";
 import { ANY } from "./expression/types.ts";
-import { ExpressionError, jsonOf, type Value } from "./expression/values.ts";
+import { ExpressionError, type Value } from "./expression/values.ts";
 import {
   argsType,
   type Checked,
@@ -29,6 +32,8 @@ type Path = PolicyFault["path"];
 export type Workshop = {
   readonly document: PolicyDocument;
   readonly tools: readonly KnownTool[] | null;
+  /** The people that there are, where somebody has said so. */
+  readonly roster?: RosterState;
   readonly report: Report;
   readonly totals: Map<string, Total>;
   /** Totals that something asks for. */
@@ -138,7 +143,7 @@ export function compileValue(shop: Workshop, value: Json, { path, tool }: Place)
   note(shop, [...path, "expr"], checked);
   if (checked.node === null || checked.flaws.length > 0) return plain(null);
   const run = runnable<PolicyScene>(checked.node, readersFor(shop.totals));
-  return made((scene) => jsonOf(run(scene)), checked.names);
+  return made((scene) => jsonOf(run(scene), scene), checked.names);
 }
 
 /** A reason that depends on the call. What strangers wrote into it stands there with its hidden characters written out. */
@@ -152,12 +157,15 @@ export function compileReason(
   note(shop, [...path, "expr"], checked);
   if (checked.node === null || checked.flaws.length > 0) return plain(() => "");
   const run = runnable<PolicyScene>(checked.node, readersFor(shop.totals));
-  return made((scene) => reasonOf(run(scene)), checked.names);
+  return made((scene) => reasonOf(run(scene), scene), checked.names);
 }
 
-function reasonOf(said: Value): string {
+/** Hidden characters become longer, and none disappears: text that is too long is so before they are written out. */
+function reasonOf(said: Value, meter: Meter): string {
   if (typeof said !== "string") throw new ExpressionError("its reason is not text");
-  const text = visible(said);
+  const isShort = said.length <= LONGEST_REASON;
+  spendCharacters(meter, isShort ? said.length : 0);
+  const text = isShort ? visible(said) : said;
   if (text.length > LONGEST_REASON)
     throw new ExpressionError(`its reason has ${text.length} characters, and ${LONGEST_REASON} is the limit`);
   return text;

@@ -2,6 +2,7 @@
 import { frozenJson } from "../canonical-json.ts";
 import { digestOf } from "../digest.ts";
 import type { Json, JsonObject } from "../json.ts";
+import type { RosterState } from "../roster.ts";
 import { type PolicyInput, RISK_LEVELS, type RiskLevel, type Verdict } from "../verdict.ts";
 import {
   checkCost,
@@ -219,14 +220,19 @@ function policyOf(document: PolicyDocument, parts: Parts, totals: Plan["totals"]
   };
 }
 
+/** What is known beside the tools. `roster`: the people that there are; who is in a role or group cannot be told without. */
+export type Surrounding = { readonly roster?: RosterState };
+
 export function compilePolicy(
   given: PolicyText | PolicyDocument,
   tools: readonly KnownTool[] | null,
+  { roster }: Surrounding = {},
 ): Compilation {
   const shaped = shapeOf(given);
   if (!shaped.ok) return { ok: false, faults: shaped.faults, warnings: [], looked: "shape" };
   const { document } = shaped;
-  const shop: Workshop = { document, tools, report: noReport(), totals: new Map(), used: new Set(), cost: 0 };
+  const none = { report: noReport(), totals: new Map(), used: new Set<string>(), cost: 0 };
+  const shop: Workshop = { document, tools, ...(roster === undefined ? {} : { roster }), ...none };
   compileTotals(shop);
   const all = (document.rules ?? []).map((rule, index) => ({
     shadow: rule.shadow === true,

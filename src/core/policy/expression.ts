@@ -3,12 +3,13 @@ import type { Json, JsonObject } from "../json.ts";
 import { type Findings, noFindings, typeOf } from "./expression/check.ts";
 import { COST_PER_EXPRESSION, costOf, namesIn, weightOf } from "./expression/cost.ts";
 import { compile } from "./expression/evaluate.ts";
+import { jsonOf } from "./expression/json-of.ts";
 import { STEPS_PER_VERDICT, spend } from "./expression/meter.ts";
 import { parse } from "./expression/parse.ts";
 import type { Evaluate, Readers, Scene } from "./expression/scene.ts";
 import type { Flaw, Node } from "./expression/syntax.ts";
 import { ANY, type Type, typeOfSchema } from "./expression/types.ts";
-import { ExpressionError, jsonOf, spoken, type Value } from "./expression/values.ts";
+import { ExpressionError, spoken, type Value } from "./expression/values.ts";
 
 export type Wanted = "bool" | "number" | "string" | "json";
 
@@ -123,7 +124,8 @@ export function overArguments(text: string, wants: Wanted, schema: JsonObject | 
   if (node === null || flaws.length > 0) return { ok: false, flaws };
   const run = runnable(node, ARGUMENT_READERS);
   const evaluate = (args: Json): Json => {
-    const value = jsonOf(run({ left: STEPS_PER_VERDICT, locals: [], args: args as Value }));
+    const scene = { left: STEPS_PER_VERDICT, locals: [], args: args as Value };
+    const value = jsonOf(run(scene), scene);
     const isWanted = wants === "json" || typeof value === (wants === "bool" ? "boolean" : wants);
     if (!isWanted) throw new ExpressionError(`${spoken(wants as Exclude<Wanted, "json">)} is needed`);
     return value;

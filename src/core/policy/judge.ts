@@ -10,10 +10,12 @@
  *     where no condition holds of it.
  * J5. Rules on trial are evaluated last and change nothing, whatever they say or fail at.
  */
-import { canonicalJson } from "../canonical-json.ts";
 import { errorText } from "../error-text.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import type { PolicyInput, Risk, RiskLevel, ShadowVerdict, Verdict } from "../verdict.ts";
+import { equal } from "./expression/equal.ts";
+import type { Meter } from "./expression/meter.ts";
+import type { Value } from "./expression/values.ts";
 import { isRepeat, notAllowed, overCount, startedCalls, type ToolLimits } from "./limits.ts";
 import { type PolicyScene, pastOf, sceneOf } from "./scene.ts";
 import type { Answer } from "./terms.ts";
@@ -67,10 +69,10 @@ function settled(value: SetValue, scene: PolicyScene): Json {
   return typeof value === "function" ? value(scene) : value;
 }
 
-function isChange(args: Json, set: JsonObject): boolean {
+function isChange(args: Json, set: JsonObject, meter: Meter): boolean {
   if (!isJsonObject(args)) return true;
   return Object.entries(set).some(
-    ([key, value]) => !Object.hasOwn(args, key) || canonicalJson(args[key]) !== canonicalJson(value),
+    ([key, value]) => !Object.hasOwn(args, key) || !equal(args[key] as Value, value as Value, meter),
   );
 }
 
@@ -84,7 +86,9 @@ function answerOf(rule: Rule, scene: PolicyScene): Answer | undefined {
 
 function revision(rule: string, { set, reason }: Revise, scene: PolicyScene): Answer | undefined {
   const values = Object.fromEntries(set.map(([key, value]) => [key, settled(value, scene)]));
-  return isChange(scene.input.args, values) ? { verdict: "revise", set: values, reason, rule } : undefined;
+  return isChange(scene.input.args, values, scene)
+    ? { verdict: "revise", set: values, reason, rule }
+    : undefined;
 }
 
 type Found = { revise?: Answer; escalate?: Answer; approve?: Answer };

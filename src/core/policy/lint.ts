@@ -43,7 +43,8 @@ function checkApprovers(shop: Workshop, given: PolicyApprovers, path: Path): voi
     if (!isNamed) report.faults.push({ path, message: asWritten(rule) });
     return;
   }
-  const fault = unsatisfiable(rule, []);
+  const { roster } = shop;
+  const fault = unsatisfiable(rule, roster?.suspended ?? [], roster === undefined ? {} : { roster });
   if (fault !== undefined) report.faults.push({ path, message: `the quorum can never be met: ${fault}` });
 }
 
@@ -66,9 +67,13 @@ function checkHalfTime({ report }: Workshop, terms: Escalation, path: Path): voi
 }
 
 /** Each stage alone could be met; together they need the same person twice. */
-function checkSeats({ report }: Workshop, stages: readonly PolicyApprovers[], path: Path): void {
+function checkSeats({ report, roster }: Workshop, stages: readonly PolicyApprovers[], path: Path): void {
   const rules = stages.map((stage) => ({ quorum: 1, from: null, veto: true, ...approversOf(stage) }));
-  if (rules.some((rule) => unsatisfiable(rule, []) !== undefined) || canBeSeated(rules, () => false)) return;
+  const known = roster === undefined ? {} : { roster };
+  const out = roster?.suspended ?? [];
+  // What a stage lacks by itself is told of it.
+  if (rules.some((rule) => unsatisfiable(rule, out, known) !== undefined)) return;
+  if (canBeSeated(rules, (who) => out.includes(who), roster)) return;
   const message = "each person decides once, and the stages together need more people than they name";
   report.faults.push({ path, message });
 }

@@ -37,6 +37,9 @@ export function pastOf(scene: PolicyScene): readonly PastCall[] {
   return scene.past;
 }
 
+/** A call becomes a value of its own. */
+const STEPS_PER_CALL = 4;
+
 const pastValue = ({ at, ...call }: PastCall): Value => ({
   ...(call as unknown as Record<string, Value>),
   at: moment(at),
@@ -45,7 +48,7 @@ const pastValue = ({ at, ...call }: PastCall): Value => ({
 function historyOf(scene: PolicyScene): Value {
   if (scene.history !== null) return scene.history;
   const past = pastOf(scene);
-  spend(scene, past.length);
+  spend(scene, STEPS_PER_CALL * past.length);
   scene.history = past.map(pastValue);
   return scene.history;
 }

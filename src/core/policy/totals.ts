@@ -12,7 +12,7 @@ import { spend } from "./expression/meter.ts";
 import type { Evaluate, Readers, Scene } from "./expression/scene.ts";
 import { isTrue } from "./expression/truth.ts";
 import { ExpressionError, finite, type Value } from "./expression/values.ts";
-import { matchesTool } from "./tool-pattern.ts";
+import { isPattern, matchesTool, patternsOf } from "./tool-pattern.ts";
 
 export type TotalScene = Scene & { readonly call: PastCall };
 type Part = { readonly evaluate: Evaluate<TotalScene>; readonly needsResult: boolean };
@@ -46,10 +46,14 @@ function amountOf({ name, when, sum }: Total, scene: TotalScene): number {
   return amount;
 }
 
+/** Of a name against a pattern; one with stars may be looked at over and over. */
+const costOf = (pattern: string): number => (isPattern(pattern) ? 1 + pattern.length / 4 : 1);
+
 export function totalOf(total: Total, past: readonly PastCall[], meter: Meter): number {
   let whole = 0;
+  const steps = 1 + patternsOf(total.tool).reduce((sum, one) => sum + costOf(one), 0);
   for (const call of past) {
-    spend(meter, 1);
+    spend(meter, steps);
     if (call.undone || !MAY_HAVE_HAPPENED.has(call.status) || !matchesTool(total.tool, call.tool)) continue;
     // Variables of its own: it may be asked for in the middle of another expression.
     const scene: TotalScene = { left: meter.left, locals: [], call };

@@ -1,4 +1,6 @@
 /** Every fact about login links and sessions. */
+import type { Via } from "../via.ts";
+
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 
 export type LoginTerms = {
@@ -9,7 +11,9 @@ export type LoginTerms = {
   readonly by: string;
 };
 
-export type LoginEvent = Fact<"login.offered", LoginTerms> | Fact<"login.used", { readonly session: string }>;
+export type LoginEvent =
+  | Fact<"login.offered", LoginTerms & Via>
+  | Fact<"login.used", { readonly session: string }>;
 
 export type SessionTerms = {
   readonly person: string;

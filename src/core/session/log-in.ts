@@ -10,9 +10,10 @@ import type { Draft, Need } from "../draft.ts";
 import { isPerson } from "../principal.ts";
 import { HISTORY, loginStream, ROSTER, sessionStream } from "../stream.ts";
 import { ownStanding } from "../tenant/state.ts";
+import { type Via, viaField } from "../via.ts";
 import { checkLogin, type LoginFault } from "./state.ts";
 
-export type Offering = {
+export type Offering = Via & {
   readonly login: string;
   readonly person: string;
   readonly hash: string;
@@ -33,7 +34,8 @@ function whyNot(draft: Draft, person: string, by: string): string | undefined {
   return fault === "removed" ? `${person} is not in the list of people` : `${person} is not in good standing`;
 }
 
-export function offerLogin(draft: Draft, { login, person, hash, lastsMs, by }: Offering): Need | OfferAnswer {
+export function offerLogin(draft: Draft, command: Offering): Need | OfferAnswer {
+  const { login, person, hash, lastsMs, by } = command;
   const ref = loginStream(login);
   const more = draft.need({ write: [ref], read: [ROSTER, ownStanding(draft)] });
   if (more !== undefined) return more;
@@ -42,7 +44,8 @@ export function offerLogin(draft: Draft, { login, person, hash, lastsMs, by }: O
   const reason = whyNot(draft, person, by);
   if (reason !== undefined) return { kind: "not_allowed", reason };
   const expiresAt = draft.now + lastsMs;
-  draft.append(ref, [{ type: "login.offered", tv: 1, body: { person, hash, expiresAt, by } }]);
+  const body = { person, hash, expiresAt, by, ...viaField(command) };
+  draft.append(ref, [{ type: "login.offered", tv: 1, body }]);
   return { kind: "offered", expiresAt };
 }
 

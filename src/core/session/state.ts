@@ -7,6 +7,7 @@
 import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold } from "../event.ts";
 import { isSameHash, NO_HASH } from "../same-hash.ts";
+import { withoutVia } from "../via.ts";
 import type { LoginEvent, LoginTerms, SessionEvent, SessionTerms } from "./events.ts";
 
 export type LoginState =
@@ -40,7 +41,7 @@ export const loginFold: Fold<LoginState> = {
     const event = { type: recorded.type, tv: 1, body } as unknown as LoginEvent;
     if (event.type === "login.offered") {
       if (state.status !== "none") throw broken(event.type, state.status);
-      return { ...event.body, status: "offered", offeredAt: recorded.at, session: null };
+      return { ...withoutVia(event.body), status: "offered", offeredAt: recorded.at, session: null };
     }
     if (state.status !== "offered") throw broken(event.type, state.status);
     return { ...state, status: "used", session: event.body.session };

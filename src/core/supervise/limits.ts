@@ -1,7 +1,8 @@
 /**
  * What limits one supervised run, judged over what its workflow has called so far.
  *
- * R1. A policy that blocks has said so first; a repeated call is judged on what it was revised to.
+ * R1. A policy that blocks has said so first, and the limit behind it is told beside; a repeated call is judged on what it
+ *     was revised to.
  * R2. What one tool may be called for is limited in every run. Where a document counts the calls of a tool its own numbers
  *     stand, and those of the program can only be lower.
  */
@@ -63,13 +64,15 @@ function countsFor(
 /** `isCounted`: by a document that holds for the run. */
 export function runGuard(limits: GuardLimits, isCounted: (tool: string) => boolean): RunGuard {
   return (input, said) => {
-    if (input.tool === FINAL_TOOL || !isVerdict(said) || said.verdict === "block") return said;
+    if (input.tool === FINAL_TOOL || !isVerdict(said)) return said;
     const counts = countsFor(limits, input.tool, isCounted(input.tool));
     const started = startedCalls(input, input.history).filter(({ tool }) => tool !== FINAL_TOOL);
     const isFinished = said.verdict !== "revise";
     const over =
       overCount(input, counts, started) ?? (isFinished ? isRepeat(input, counts, started) : undefined);
     if (over === undefined) return said;
-    return remarking({ ...over, limitOf: limitOf(limits, input.tool, over.rule) }, said);
+    const of = limitOf(limits, input.tool, over.rule);
+    if (said.verdict === "block") return { ...said, limitBehind: { of, rule: over.rule ?? "" } };
+    return remarking({ ...over, limitOf: of }, said);
   };
 }

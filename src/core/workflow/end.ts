@@ -2,13 +2,14 @@
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import { recordRefusal } from "../record-refusal.ts";
 import { workflowStream } from "../stream.ts";
 import { type Via, viaField } from "../via.ts";
 import type { Turned } from "./call.ts";
 import type { RollbackReport } from "./events.ts";
 import { type Failure, failWorkflow, lockParent, tellParent } from "./fail.ts";
 import { heldBy, lockWorkflow, type Runner } from "./run.ts";
-import { mayMove, type WorkflowStatus } from "./state.ts";
+import { type LiveWorkflow, mayMove, type WorkflowStatus } from "./state.ts";
 
 export type Ended = { readonly kind: "ended" } | Turned;
 
@@ -47,9 +48,15 @@ export function failRun(
 }
 
 export type Command = Via & { readonly workflow: string; readonly by: string; readonly reason: string };
+export type RefusedMove = {
+  readonly kind: "refused";
+  readonly status: WorkflowStatus;
+  readonly reason: string;
+  readonly isRecorded: boolean;
+};
 export type Asked =
   | { readonly kind: "done"; readonly status: WorkflowStatus }
-  | { readonly kind: "refused"; readonly status: WorkflowStatus; readonly reason: string }
+  | RefusedMove
   | { readonly kind: "unknown" };
 
 export function refuseMove(
@@ -57,10 +64,11 @@ export function refuseMove(
   { by, workflow, status }: Command & { readonly status: WorkflowStatus },
   asked: string,
   reason: string,
-): Asked {
-  const body = { asked, by, status, reason };
-  draft.append(workflowStream(workflow), [{ type: "workflow.refused", tv: 1, body }]);
-  return { kind: "refused", status, reason };
+): RefusedMove {
+  const ref = workflowStream(workflow);
+  const event = { type: "workflow.refused", tv: 1, body: { asked, by, status, reason } };
+  const isRecorded = recordRefusal(draft, ref, draft.state(ref) as LiveWorkflow, event);
+  return { kind: "refused", status, reason, isRecorded };
 }
 
 /** What a rollback had come to that is broken off; only where `seq` is still the last entry. */

@@ -41,6 +41,9 @@ export type CallUndo = "agent" | "here" | "none" | "nothing";
 
 export type Lineage = { readonly workflow: string; readonly op: string };
 
+/** The workflow that began this one, and those above it, nearest first; journals of before do not say those. */
+export type Parent = Lineage & { readonly above?: readonly string[] };
+
 export type Fork = {
   readonly workflow: string;
   readonly seq: number;
@@ -82,7 +85,7 @@ export type CreatedBody = {
   readonly isOfOneRun?: true;
   /** An agent drives it from outside: it has no definition, and no process runs it. */
   readonly isOutside?: true;
-  readonly parent: Lineage | null;
+  readonly parent: Parent | null;
   /** The history up to this entry of another workflow is its own beginning. */
   readonly fork: Fork | null;
 };

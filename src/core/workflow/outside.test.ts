@@ -156,6 +156,17 @@ describe("a workflow that an agent drives", () => {
       .when((draft) => createOutside(draft, creation("two", again)))
       .then([])
       .answers({ kind: "conflict" });
+    for (const other of [
+      { attempts: 9 },
+      { rollbackEnabled: true },
+      { onIrreversible: "continue" },
+      { requester: [AGENT, "person:eve"] },
+      { parties: { poster: "person:eve", executor: null, supervisor: null } },
+    ]) {
+      const changed = { workflow: again, requestId: "w", epoch: null, body: { ...body, ...other } } as never;
+      const then = given(first.world).when((draft) => createOutside(draft, changed));
+      then.then([]).answers({ kind: "conflict", workflow: WORKFLOW });
+    }
     const own = { workflow: again, requestId: "w", epoch: null, body: created().body } as never;
     given(first.world)
       .when((draft) => createWorkflow(draft, own))

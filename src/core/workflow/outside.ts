@@ -17,12 +17,12 @@ import { askAbout, type Question } from "./ask.ts";
 import { isSameAsked } from "./asked.ts";
 import { settleCall } from "./call.ts";
 import { type Created, type Creation, createWorkflow } from "./create.ts";
-import { refuseMove } from "./end.ts";
-import type { Irreversible, ReachedBody, Snapshot } from "./events.ts";
+import { type RefusedMove, refuseMove } from "./end.ts";
+import type { CreatedBody, Irreversible, ReachedBody, Snapshot } from "./events.ts";
 import { failWorkflow } from "./fail.ts";
 import { beginRollback, targetOf } from "./rollback.ts";
 import { lockWorkflow } from "./run.ts";
-import { type LiveWorkflow, mayMove, type WorkflowStatus } from "./state.ts";
+import { type LiveWorkflow, mayMove } from "./state.ts";
 
 export type Driver = { readonly workflow: string; readonly agent: string };
 
@@ -31,7 +31,7 @@ export type NotDriven =
   /** A definition drives it. */
   | { readonly kind: "not_outside" }
   | { readonly kind: "not_yours" }
-  | { readonly kind: "refused"; readonly status: WorkflowStatus; readonly reason: string };
+  | RefusedMove;
 
 export type Drove = { readonly kind: "done"; readonly state: LiveWorkflow };
 
@@ -50,30 +50,41 @@ function refuse(
   { workflow, agent: by }: Driver,
   { status }: LiveWorkflow,
   [asked, reason]: readonly [string, string],
-): NotDriven {
-  refuseMove(draft, { workflow, by, reason, status }, asked, reason);
-  return { kind: "refused", status, reason };
+): RefusedMove {
+  return refuseMove(draft, { workflow, by, reason, status }, asked, reason);
 }
 
 const live = (draft: Draft, id: string): LiveWorkflow => draft.state(workflowStream(id)) as LiveWorkflow;
 const drove = (draft: Draft, { workflow }: Driver): Drove => ({ kind: "done", state: live(draft, workflow) });
 
+/** What tells one workflow from another, beside its input. */
+type Told = Pick<
+  CreatedBody,
+  | "name"
+  | "description"
+  | "agent"
+  | "requester"
+  | "parties"
+  | "escrow"
+  | "checkpoints"
+  | "attempts"
+  | "rollbackEnabled"
+  | "onIrreversible"
+>;
+
+function contentOf(told: Told): string {
+  const { name, description, agent, requester, parties, escrow, checkpoints } = told;
+  const { attempts, rollbackEnabled, onIrreversible } = told;
+  const who = { agent, requester, parties };
+  const terms = { attempts, rollbackEnabled, onIrreversible };
+  return digestOf({ name, description, escrow, checkpoints, ...who, ...terms });
+}
+
 /** Under a request id that is taken, only the very same workflow is meant. */
 export function createOutside(draft: Draft, creation: Creation): Need | Created {
   const made = createWorkflow(draft, creation);
   if (made.kind !== "existing" || made.workflow === creation.workflow) return made;
-  const { name, description, agent, parties, escrow, checkpoints } = live(draft, made.workflow);
-  const wanted = creation.body;
-  const isSame =
-    digestOf({ name, description, agent, parties, escrow, checkpoints }) ===
-    digestOf({
-      name: wanted.name,
-      description: wanted.description,
-      agent: wanted.agent,
-      parties: wanted.parties,
-      escrow: wanted.escrow,
-      checkpoints: wanted.checkpoints,
-    });
+  const isSame = contentOf(live(draft, made.workflow)) === contentOf(creation.body);
   return isSame ? made : { kind: "conflict", workflow: made.workflow };
 }
 
@@ -119,6 +130,7 @@ export type Reached = {
 };
 
 type ReachConflict = { readonly kind: "conflict"; readonly name: string };
+type ToldConflict = ReachConflict & Pick<RefusedMove, "isRecorded">;
 
 /** undefined: it was not reached before. A commit whose fate was unknown is known by its snapshot. */
 function reachedBefore(
@@ -158,12 +170,14 @@ export function reachOutside(
   draft: Draft,
   driver: Driver,
   reach: OutsideReach,
-): Need | NotDriven | Reached | ReachConflict | { readonly kind: "moved" } {
+): Need | NotDriven | Reached | ToldConflict | { readonly kind: "moved" } {
   const state = driven(draft, driver);
   if (!isDriven(state)) return state;
   const before = reachedBefore(draft, state, reach);
-  if (before?.kind === "conflict")
-    refuse(draft, driver, state, ["checkpoint", "the request id is that of another checkpoint or content"]);
+  if (before?.kind === "conflict") {
+    const why = "the request id is that of another checkpoint or content";
+    return { ...before, isRecorded: refuse(draft, driver, state, ["checkpoint", why]).isRecorded };
+  }
   if (before !== undefined) return before;
   if (state.status !== "executing")
     return refuse(draft, driver, state, ["checkpoint", `it is ${state.status}`]);

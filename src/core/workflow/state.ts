@@ -12,6 +12,7 @@
 import { HoldpointError } from "../errors.ts";
 import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
+import { type Refused, withRefusal } from "../refusals.ts";
 import { withoutVia } from "../via.ts";
 import { type KeepsAsked, namedIn, withAsked } from "./asked.ts";
 import { type CheckpointTally, counted, NOTHING_YET } from "./checkpoint-tally.ts";
@@ -101,7 +102,8 @@ export type WorkflowEnd =
     };
 
 export type LiveWorkflow = CreatedBody &
-  KeepsAsked & {
+  KeepsAsked &
+  Refused & {
     readonly status: WorkflowStatus;
     readonly createdAt: number;
     readonly changedAt: number;
@@ -254,14 +256,13 @@ function evolveRun(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | un
     case "compensation.settled":
       return woken(state);
     case "send.ended":
-    case "workflow.refused":
       return state;
+    case "workflow.refused":
+      return withRefusal(state, event.body.by);
     case "workflow.closed":
       return { ...state, open: [], closing: false };
-    case "workflow.forked": {
-      const { fork, seq } = event.body;
-      return { ...state, forks: [...state.forks, { workflow: fork, seq }] };
-    }
+    case "workflow.forked":
+      return { ...state, forks: [...state.forks, { workflow: event.body.fork, seq: event.body.seq }] };
     default:
       return undefined;
   }
@@ -374,7 +375,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
 const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
 
 export const workflowFold: Fold<WorkflowState> = {
-  version: 7,
+  version: 8,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {

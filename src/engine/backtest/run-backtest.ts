@@ -4,6 +4,7 @@ import { askedAs, type Heard, type RecordedAction } from "../../core/backtest/he
 import type { Replay } from "../../core/backtest/replay.ts";
 import type { BacktestReport } from "../../core/backtest/report.ts";
 import {
+  type Answer,
   countEdit,
   countHeard,
   countReview,
@@ -19,6 +20,7 @@ import { type Review, reviewAction } from "../../core/review.ts";
 import { isArtifactRef } from "../../core/stored-value.ts";
 import type { Store } from "../../stores/store.ts";
 import { loadValue } from "../read-state.ts";
+import { type Judge, type Panel, type Panels, panelsOf } from "./beside.ts";
 import { type Candidate, type Validate, type Validators, validatorsOf } from "./candidate.ts";
 import { type Progress, playJournal } from "./play.ts";
 
@@ -36,14 +38,25 @@ export type BacktestOptions = {
 
 const DEFAULT_LIMIT = 100;
 
+type Reviewed = Extract<Heard, { kind: "reviewed" }>;
+
 type Trial = {
   readonly place: Place;
   readonly candidate: Candidate;
   readonly validators: Validators;
+  readonly panels: Panels;
+  /** Who judges an action, from its review on. */
+  readonly judging: WeakMap<RecordedAction, Panel>;
   readonly tally: Tally;
 };
 
-type Judged = { readonly review: Review; readonly isWhole: boolean; readonly args: Json };
+type Judged = {
+  readonly review: Review;
+  /** What the documents of then say, where both ask people. */
+  readonly before: Review | null;
+  readonly isWhole: boolean;
+  readonly args: Json;
+};
 
 /** undefined: the arguments were kept apart and are gone. */
 async function argsIn(place: Place, kept: Json): Promise<Json | undefined> {
@@ -56,33 +69,40 @@ async function argsIn(place: Place, kept: Json): Promise<Json | undefined> {
 }
 
 function judge(
-  { candidate, validators }: Trial,
+  { judging, candidate, validators }: Trial,
   replay: Replay,
   action: RecordedAction,
   told: { readonly args: Json; readonly now: number },
 ): Judged | Promise<Judged> {
   const { input, isWhole } = replay.input(action, told);
   const asked = askedAs(action);
+  const panel = judging.get(action);
   const ask = (validate: Validate): Judged => {
-    const review = reviewAction({ policy: (one) => candidate.judge(one, asked), validate }, input);
-    return { review, isWhole: isWhole(), args: told.args };
+    const by = (judge: Judge) => reviewAction({ policy: (one) => judge(one, asked), validate }, input);
+    const review = by(panel?.judge ?? candidate.judge);
+    const earlier = panel?.before ?? null;
+    const before = review.verdict === "escalate" && earlier !== null ? by(earlier) : null;
+    return { review, before, isWhole: isWhole(), args: told.args };
   };
   const validate = validators(action.schema);
   return typeof validate === "function" ? ask(validate) : validate.then(ask);
 }
 
-function compare(trial: Trial, heard: Extract<Heard, { kind: "reviewed" }>, judged: Judged): void {
+function compare(trial: Trial, heard: Reviewed, judged: Judged): void {
   const { review: candidate, isWhole, args } = judged;
   const digest = candidate.revisions.length === 0 ? heard.action.argsDigest : digestOf(candidate.args);
   const countsCalls = trial.candidate.countsCalls(heard.action.tool);
   const limitsRun = trial.candidate.limits?.toolCalls !== undefined;
-  countReview(trial.tally, heard, { candidate, digest, isWhole, args, countsCalls, limitsRun });
+  const panel = trial.judging.get(heard.action);
+  const before: Answer["before"] = panel?.hasDocuments === false ? "code" : judged.before;
+  const said = { candidate, before, digest, isWhole, isBesideWhole: panel?.isWhole !== false, args };
+  countReview(trial.tally, heard, { ...said, countsCalls, limitsRun });
 }
 
 async function reviewLater(
   trial: Trial,
   replay: Replay,
-  heard: Extract<Heard, { kind: "reviewed" | "edited" }>,
+  heard: Reviewed | Extract<Heard, { kind: "edited" }>,
 ): Promise<void> {
   const kept = heard.kind === "edited" ? heard.args : heard.action.args;
   const args = await argsIn(trial.place, kept);
@@ -100,7 +120,15 @@ function hear(trial: Trial, replay: Replay, heard: Heard): void | Promise<void> 
   countHeard(trial.tally, heard);
   if (heard.kind !== "reviewed" && heard.kind !== "edited") return;
   if (!isWanted(trial.tally, heard.action)) return;
-  if (heard.kind === "edited" || isArtifactRef(heard.action.args)) return reviewLater(trial, replay, heard);
+  if (heard.kind === "edited") return reviewLater(trial, replay, heard);
+  const panel = trial.panels(heard.review);
+  if (panel instanceof Promise) return panel.then((found) => hearReview(trial, replay, heard, found));
+  return hearReview(trial, replay, heard, panel);
+}
+
+function hearReview(trial: Trial, replay: Replay, heard: Reviewed, panel: Panel): void | Promise<void> {
+  trial.judging.set(heard.action, panel);
+  if (isArtifactRef(heard.action.args)) return reviewLater(trial, replay, heard);
   const judged = judge(trial, replay, heard.action, { args: heard.action.args, now: heard.now });
   if (!(judged instanceof Promise)) return compare(trial, heard, judged);
   return judged.then((later) => compare(trial, heard, later));
@@ -113,7 +141,9 @@ export async function runBacktest(
 ): Promise<BacktestReport> {
   const { since = null, limit = DEFAULT_LIMIT, amount = null, progress } = options;
   const tally = openTally({ since, limit, amount });
-  const trial = { place, candidate, validators: validatorsOf(place), tally };
+  const panels = panelsOf(place, candidate);
+  const judging = new WeakMap<RecordedAction, Panel>();
+  const trial = { place, candidate, validators: validatorsOf(place), panels, judging, tally };
   await playJournal(place, (heard, replay) => hear(trial, replay, heard), progress);
   checkSought(tally.sought, tally.counts.compared);
   return reportOf(tally, { name: candidate.name, digest: candidate.digest });

@@ -4,6 +4,9 @@
  * I1. The tenant is the one that the credential names, and nothing else in a request says it.
  * I2. What was read is used again for at most a second: a key that another process revoked works that much longer. What this
  *     process changes counts at once. Whether its time is over is looked at every time.
+ *     That holds for ids that there are not, too: one that is wrong and shown over and over is read once a second. It is not
+ *     remembered longer, by its hash or otherwise: whoever guesses shows another each time, which no memory knows, and a key
+ *     that another process makes has to work. How often an address may guess is said by the server's limits.
  * I3. A credential that is refused tells nothing of why to whoever shows it: callers answer all alike.
  */
 import { type Fault, type Holder, holderOfSession, holdersOfKey } from "../../core/credential.ts";
@@ -28,7 +31,7 @@ export type Identity = Holder & {
 export type NotIdentified = { readonly refused: Fault | "malformed" | "wrong_checksum" };
 
 const FRESH_MS = 1_000;
-const MOST_KEPT = 20_000;
+export const MOST_KEPT = 20_000;
 
 type Seen = {
   /** Whose it is by what was read, with this hash of its secret, at a moment of the store's time. */
@@ -45,11 +48,19 @@ export function forgetCredentials(store: Store): void {
 }
 
 function deskOf(store: Store): Map<string, Kept> {
-  const known = desks.get(store);
-  if (known !== undefined && known.size < MOST_KEPT) return known;
-  const fresh = new Map<string, Kept>();
-  desks.set(store, fresh);
-  return fresh;
+  const desk = desks.get(store) ?? new Map<string, Kept>();
+  desks.set(store, desk);
+  return desk;
+}
+
+/** What was read last stands last, so the oldest goes first: guesses do not push out what was read since. */
+function keep(desk: Map<string, Kept>, name: string, kept: Kept): void {
+  desk.delete(name);
+  desk.set(name, kept);
+  for (const oldest of desk.keys()) {
+    if (desk.size <= MOST_KEPT) return;
+    desk.delete(oldest);
+  }
 }
 
 type Asked = { readonly tenant: string; readonly id: string; readonly hash: string };
@@ -98,7 +109,7 @@ function look({ store, clock }: Place, asked: Asked): Kept {
     result: see(sight),
   }));
   const kept = { seen, age: stopwatch(clock) };
-  desk.set(name, kept);
+  keep(desk, name, kept);
   seen.catch(() => desk.delete(name));
   return kept;
 }

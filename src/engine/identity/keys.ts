@@ -14,6 +14,7 @@ import type { LiveKey } from "../../core/key/state.ts";
 import { ROLES } from "../../core/roster.ts";
 import { SCOPES, type Scope } from "../../core/scopes.ts";
 import { keyStream } from "../../core/stream.ts";
+import { type Via, viaField } from "../../core/via.ts";
 import { checkSaid, type Said } from "../operate.ts";
 import { readStateAt } from "../read-state.ts";
 import { rowPage } from "../row-pages.ts";
@@ -89,7 +90,7 @@ export async function getKey(place: Place, id: string): Promise<ApiKey> {
 /** `mayGive`: what whoever asks has, where that is known; a key never has more. */
 export async function issue(
   hands: Hands,
-  offer: KeyOffer,
+  offer: KeyOffer & Via,
   mayGive: readonly Scope[] | null = null,
 ): Promise<IssuedKey> {
   const { principal, name, roles = [], scopes, forMs = null, by } = offer;
@@ -99,8 +100,20 @@ export async function issue(
     roles: ROLES.filter((role) => roles.includes(role)),
     scopes: scopes === undefined ? null : SCOPES.filter((scope) => scopes.includes(scope)),
   };
-  const command = { key: id, principal, name, ...tidy, hash, by, lastsMs: forMs, mayGive };
+  const command = {
+    key: id,
+    principal,
+    name,
+    ...tidy,
+    hash,
+    by,
+    lastsMs: forMs,
+    mayGive,
+    ...viaField(offer),
+  };
   const answer = await runCommand(hands, { write: [keyStream(id)] }, (draft) => issueKey(draft, command));
+  // Whoever looked for it before it was there found none, and that is kept for a while.
+  forgetCredentials(hands.store);
   if (answer.kind === "not_allowed") throw notAllowed(answer.reason);
   return { key: await getKey(hands, id), text };
 }
@@ -108,12 +121,13 @@ export async function issue(
 export async function rotate(
   hands: Hands,
   id: string,
-  { by, overlapMs = OVERLAP_MS, forMs }: KeyRotation,
+  rotation: KeyRotation & Via,
   mayGive: readonly Scope[] | null = null,
 ): Promise<IssuedKey> {
+  const { by, overlapMs = OVERLAP_MS, forMs } = rotation;
   const next = freshId(hands, "key");
   const { text, hash } = makeSecret(hands, "hpk", next);
-  const command = { key: id, next, hash, overlapMs, lastsMs: forMs, by, mayGive };
+  const command = { key: id, next, hash, overlapMs, lastsMs: forMs, by, mayGive, ...viaField(rotation) };
   const needs = { write: [keyStream(id), keyStream(next)] };
   const answer = await runCommand(hands, needs, (draft) => rotateKey(draft, command));
   forgetCredentials(hands.store);
@@ -129,13 +143,13 @@ export async function rotate(
 export async function revoke(
   place: Pick<Runtime, "store" | "tenant" | "clock">,
   id: string,
-  said: Said,
+  said: Said & Via,
 ): Promise<ApiKey> {
   checkSaid(said);
   const { by, reason } = said;
   try {
     const answer = await runCommand(place, { write: [keyStream(id)] }, (draft) =>
-      revokeKey(draft, { key: id, by, reason }),
+      revokeKey(draft, { key: id, by, reason, ...viaField(said) }),
     );
     if (answer.kind === "unknown") throw unknownKey(id);
     if (answer.kind === "not_allowed") throw notAllowed(answer.reason);

@@ -6,6 +6,7 @@ import { logIn as begin, endSession as end, offerLogin as offer } from "../../co
 import { csrfOf, printSession } from "../../core/session/session-text.ts";
 import type { LoginFault } from "../../core/session/state.ts";
 import { loginStream, sessionStream } from "../../core/stream.ts";
+import { type Via, viaField } from "../../core/via.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { forgetCredentials } from "./authenticate.ts";
@@ -23,14 +24,15 @@ export type LoginLink = { readonly id: string; readonly text: string; readonly e
 export async function offerLogin(
   hands: Hands,
   person: string,
-  { by, forMs = LINK_MS }: { readonly by: string; readonly forMs?: number },
+  offered: Via & { readonly by: string; readonly forMs?: number },
 ): Promise<LoginLink> {
+  const { by, forMs = LINK_MS } = offered;
   checkPerson(person);
   checkBy(by);
   checkLinkTime(forMs);
   const id = freshId(hands, "lgn");
   const { text, hash } = makeSecret(hands, "hpl", id);
-  const command = { login: id, person, hash, lastsMs: forMs, by };
+  const command = { login: id, person, hash, lastsMs: forMs, by, ...viaField(offered) };
   const answer = await runCommand(hands, { write: [loginStream(id)] }, (draft) => offer(draft, command));
   if (answer.kind === "not_allowed")
     throw new HoldpointError("not_eligible", `No link was made: ${answer.reason}.`, {

@@ -13,6 +13,7 @@ import {
 } from "../../core/people.ts";
 import type { Member } from "../../core/roster.ts";
 import { ROSTER } from "../../core/stream.ts";
+import { type Via, viaField } from "../../core/via.ts";
 import { checkSaid, type Said } from "../operate.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -84,10 +85,10 @@ export async function getPerson(place: Pick<Place, "store" | "tenant">, person: 
   return found;
 }
 
-export async function addPerson(place: Place, given: NewPerson): Promise<Person> {
+export async function addPerson(place: Place, given: NewPerson & Via): Promise<Person> {
   const { person, by, name = person.slice("person:".length), mail = null, roles = [], groups = [] } = given;
   const member = { name, mail, roles, groups };
-  await decide(place, person, (draft) => add(draft, { person, member, by }));
+  await decide(place, person, (draft) => add(draft, { person, member, by, ...viaField(given) }));
   return getPerson(place, person);
 }
 
@@ -96,27 +97,29 @@ export function addFirstAdmin(place: Place, person: string): Promise<boolean> {
   return decide(place, checkPerson(person), (draft) => addFirst(draft, person));
 }
 
-export async function changePerson(place: Place, person: string, given: PersonChange): Promise<Person> {
-  const { by, ...rest } = given;
+export async function changePerson(place: Place, person: string, given: PersonChange & Via): Promise<Person> {
+  const { by, via: _how, ...rest } = given;
   const named = Object.entries(rest).filter(([, value]) => value !== undefined);
   const member = Object.fromEntries(named) as Partial<Member>;
-  await decide(place, checkPerson(person), (draft) => change(draft, { person, member, by }));
+  const command = { person, member, by, ...viaField(given) };
+  await decide(place, checkPerson(person), (draft) => change(draft, command));
   return getPerson(place, person);
 }
 
-export async function removePerson(place: Place, person: string, said: Said): Promise<void> {
+export async function removePerson(place: Place, person: string, said: Said & Via): Promise<void> {
   checkSaid(said);
-  const { by, reason } = said;
-  await decide(place, checkPerson(person), (draft) => remove(draft, { person, by, reason }));
+  const command = { person, by: said.by, reason: said.reason, ...viaField(said) };
+  await decide(place, checkPerson(person), (draft) => remove(draft, command));
 }
 
 export async function setStanding(
   place: Place,
   suspend: boolean,
-  command: Said & { readonly person: string },
+  command: Said & Via & { readonly person: string },
 ): Promise<void> {
   checkSaid(command);
   const { by, reason } = command;
   const person = checkPerson(command.person);
-  await decide(place, person, (draft) => changeStanding(draft, { person, suspend, by, reason }));
+  const saying = { person, suspend, by, reason, ...viaField(command) };
+  await decide(place, person, (draft) => changeStanding(draft, saying));
 }

@@ -8,7 +8,10 @@ import { checkFields, checkId, wrong } from "../check-call.ts";
 export type OutgoingIntent = {
   /** What is asked for: `human_approval` asks people, anything else is the recipient's to understand. */
   readonly intentType: string;
-  /** `agent://name`; for `human_approval` a person, role or group: `agent://approver` is `role:supervisor`. */
+  /**
+   * `agent://name`, `service:name` or `person:name`; for `human_approval` a person, role or group: `agent://approver` is
+   * `role:supervisor`.
+   */
   readonly toAgent: string;
   readonly payload?: unknown;
   /** Sending the same again under it answers the same intent. */
@@ -73,7 +76,7 @@ export function checkOutgoing(given: OutgoingIntent): OutgoingIntent & { readonl
     return wrong(
       intentType === HUMAN_APPROVAL
         ? `"${shown(toAgent)}" names nobody who could approve: write agent://approver, person:<name>, role:<role> or group:<name>.`
-        : `"${shown(toAgent)}" is not an agent's address: write agent://<name>.`,
+        : `"${shown(toAgent)}" names nobody who could answer: write agent://<name>, service:<name> or person:<name>.`,
     );
   checkText("request id", requestId);
   checkText("parent", parent);

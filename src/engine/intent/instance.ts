@@ -57,7 +57,12 @@ const INTENT = "An intent";
 
 export function checkRecipient(agent: string): string {
   const to = typeof agent === "string" ? recipientOf("", agent) : undefined;
-  return to ?? wrong(`"${shown(agent)}" is not an agent's address: write agent://<name>.`);
+  return (
+    to ??
+    wrong(
+      `"${shown(agent)}" is nobody who is handed intents: write agent://<name>, service:<name> or person:<name>.`,
+    )
+  );
 }
 
 function checkSaid<Given extends By>(what: string, said: Given, fields: readonly string[]): Given {

@@ -12,7 +12,9 @@ import {
   lifecycleOf,
 } from "../../core/intent/state.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
+import { refusalData } from "../../core/refusals.ts";
 import { intentStream, ROSTER } from "../../core/stream.ts";
+import { type Via, viaField } from "../../core/via.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
@@ -58,7 +60,13 @@ export async function liveIntent(place: Place, id: string): Promise<LiveIntent> 
 }
 
 export async function intentOf(place: Place, id: string, state: LiveIntent): Promise<Intent> {
-  const { payloadDigest: _digest, waiters: _waiters, changedAt: _changed, ...rest } = state;
+  const {
+    payloadDigest: _digest,
+    waiters: _waiters,
+    changedAt: _changed,
+    refusals: _refused,
+    ...rest
+  } = state;
   const payload = await loadValue(place, state.payload);
   const end = await loadEnd(place, state);
   return structuredClone({ ...rest, id, lifecycleStatus: lifecycleOf(state.status), payload, end });
@@ -95,7 +103,7 @@ export async function listIntents(place: Place, page: IntentPage = {}): Promise<
 
 function refused(id: string, answer: Extract<Moved, { kind: "refused" }>): HoldpointError {
   return new HoldpointError(answer.code, `Nothing became of it: ${answer.reason} (${id}).`, {
-    data: "The attempt was recorded; the intent stands as it was.",
+    data: refusalData("request", answer.isRecorded, "the intent stands as it was"),
     details: { intent: id, status: answer.status },
   });
 }
@@ -112,17 +120,22 @@ async function say(
   return getIntent(runtime, id);
 }
 
-type Speaking = { readonly by?: string };
+type Speaking = Via & { readonly by?: string };
 
-export const acknowledgeIntent = (runtime: Runtime, id: string, { by }: Speaking): Promise<Intent> =>
-  say(runtime, id, (draft) => acknowledge(draft, { intent: id, by: by ?? runtime.agent }));
+const speakerOf = (runtime: Runtime, intent: string, said: Speaking) => ({
+  ...{ intent, by: said.by ?? runtime.agent },
+  ...viaField(said),
+});
+
+export const acknowledgeIntent = (runtime: Runtime, id: string, said: Speaking): Promise<Intent> =>
+  say(runtime, id, (draft) => acknowledge(draft, speakerOf(runtime, id, said)));
 
 export const intentWaits = (
   runtime: Runtime,
   id: string,
-  { by, on }: Speaking & { readonly on: string },
+  said: Speaking & { readonly on: string },
 ): Promise<Intent> =>
-  say(runtime, id, (draft) => waitsFor(draft, { intent: id, by: by ?? runtime.agent, on }));
+  say(runtime, id, (draft) => waitsFor(draft, { ...speakerOf(runtime, id, said), on: said.on }));
 
 /** What is said back is kept in clear, so the values of the payload's secrets are taken out of it. */
 async function secretsIn(runtime: Runtime, id: string): Promise<ReadonlyMap<string, string>> {
@@ -130,8 +143,11 @@ async function secretsIn(runtime: Runtime, id: string): Promise<ReadonlyMap<stri
   return resolveAll(runtime.secrets, payload).catch(() => new Map<string, string>());
 }
 
-export async function answerNow(runtime: Runtime, id: string, answer: IntentAnswer): Promise<Intent> {
-  const speaker = { intent: id, by: answer.by ?? runtime.agent };
+export async function answerNow(runtime: Runtime, id: string, answer: IntentAnswer & Via): Promise<Intent> {
+  const speaker = speakerOf(runtime, id, {
+    ...viaField(answer),
+    ...(answer.by === undefined ? {} : { by: answer.by }),
+  });
   const known = await secretsIn(runtime, id);
   const said =
     "failed" in answer
@@ -143,9 +159,9 @@ export async function answerNow(runtime: Runtime, id: string, answer: IntentAnsw
 export async function cancelNow(
   runtime: Runtime,
   id: string,
-  { by, reason }: Speaking & { readonly reason: string },
+  said: Speaking & { readonly reason: string },
 ): Promise<Intent> {
-  const text = redactText(checkReason(reason), await secretsIn(runtime, id));
-  const cancelling = { intent: id, by: by ?? runtime.agent, reason: text };
+  const text = redactText(checkReason(said.reason), await secretsIn(runtime, id));
+  const cancelling = { ...speakerOf(runtime, id, said), reason: text };
   return say(runtime, id, (draft) => cancelIntent(draft, cancelling));
 }

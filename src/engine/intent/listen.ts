@@ -7,6 +7,7 @@
 import { deliver } from "../../core/intent/move.ts";
 import { intentStream } from "../../core/stream.ts";
 import type { ViewRow } from "../../stores/store.ts";
+import type { Hold } from "../hold.ts";
 import { eachRow } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -107,13 +108,18 @@ async function news(
 }
 
 /** What is there; where that is nothing, the next that comes within the time. */
-export async function nextFor(runtime: Runtime, agent: string, holdMs: number): Promise<readonly Intent[]> {
+export async function nextFor(
+  runtime: Runtime,
+  agent: string,
+  { holdMs, signal }: Hold,
+): Promise<readonly Intent[]> {
   const { items } = await deliverable(runtime, agent);
   if (items.length > 0 || holdMs <= 0) return items;
   const over = new AbortController();
   void runtime.clock.sleep(holdMs, over.signal).then(() => over.abort());
   try {
-    for await (const { intent } of listenFor(runtime, agent, over.signal)) return [intent];
+    const until = AbortSignal.any([signal, over.signal]);
+    for await (const { intent } of listenFor(runtime, agent, until)) return [intent];
     return [];
   } finally {
     over.abort();

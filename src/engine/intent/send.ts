@@ -4,6 +4,7 @@ import { HUMAN_APPROVAL } from "../../core/intent/address.ts";
 import { intentName, type PeopleAsked, type Sending, sendIntent } from "../../core/intent/send.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { approvalStream, intentStream, ROSTER } from "../../core/stream.ts";
+import { type Via, viaField } from "../../core/via.ts";
 import type { Lineage } from "../../core/workflow/events.ts";
 import { plainJson } from "../prepare-args.ts";
 import { runCommand } from "../run-command.ts";
@@ -73,12 +74,13 @@ export function tellAsked(runtime: Runtime, sending: Sending, now: number): void
 
 export async function sendNow(
   runtime: Runtime,
-  given: OutgoingIntent & { readonly to: string },
+  given: OutgoingIntent & Via & { readonly to: string },
 ): Promise<SentIntent> {
   const from = given.from ?? runtime.agent;
   const requester = from === runtime.agent ? runtime.requester : [from];
   const apart = runtime.separate === true ? [] : null;
-  const sending = sendingOf(runtime, given, { from, requester, within: null, apart });
+  const terms = sendingOf(runtime, given, { from, requester, within: null, apart });
+  const sending = { ...terms, ...viaField(given) };
   const { ask, intent, requestId, to } = sending;
   const needs = {
     write: [intentStream(intent), ...(ask === null ? [] : [approvalStream(ask.approval)])],

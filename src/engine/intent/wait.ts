@@ -12,6 +12,7 @@ import { passIntentTime } from "../../core/intent/end.ts";
 import { isOverdue, type LiveIntent } from "../../core/intent/state.ts";
 import type { Json } from "../../core/json.ts";
 import { approvalStream, intentStream } from "../../core/stream.ts";
+import type { Hold } from "../hold.ts";
 import { readState, readStateAt } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -76,29 +77,54 @@ function patience(until: number | null, here: number, { dueAt, now }: Standing):
   return all.length === 0 ? null : Math.min(...all);
 }
 
+type Patience = {
+  /** By the clock of this process; null: for ever. */
+  readonly until: number | null;
+  /** Whoever waits is let go: then it is looked at a last time. */
+  readonly signals: readonly AbortSignal[];
+  /** Thrown, or answered as it stands. */
+  readonly isEnough: () => boolean;
+};
+
 /** Holds no thread and no timer of more than a day. */
-export async function waitForIntent(
-  runtime: Runtime,
-  id: string,
-  options: WaitOptions = {},
-): Promise<Waited> {
-  const { timeoutSeconds, signal } = options;
+async function wait(runtime: Runtime, id: string, { until, signals, isEnough }: Patience): Promise<Waited> {
   const { clock } = runtime;
-  const until = timeoutSeconds === undefined ? null : clock.now() + timeoutSeconds * 1_000;
   const watch = await runtime.waker.watch([intentStream(id)]);
   const stop = () => watch.close();
-  signal?.addEventListener("abort", stop, { once: true });
+  for (const signal of signals) signal.addEventListener("abort", stop, { once: true });
   try {
     for (;;) {
-      signal?.throwIfAborted();
-      if (runtime.closing.aborted) throw closed();
+      const enough = isEnough();
       const standing = await standingOf(runtime, id);
-      const isUp = until !== null && clock.now() >= until;
+      const isUp = enough || (until !== null && clock.now() >= until);
       if (standing.state.end !== null || isUp) return await waitedOf(runtime, id, standing.state);
       await watch.moved(patience(until, clock.now(), standing));
     }
   } finally {
-    signal?.removeEventListener("abort", stop);
+    for (const signal of signals) signal.removeEventListener("abort", stop);
     watch.close();
   }
+}
+
+export function waitForIntent(runtime: Runtime, id: string, options: WaitOptions = {}): Promise<Waited> {
+  const { timeoutSeconds, signal } = options;
+  const until = timeoutSeconds === undefined ? null : runtime.clock.now() + timeoutSeconds * 1_000;
+  return wait(runtime, id, {
+    until,
+    signals: signal === undefined ? [] : [signal],
+    isEnough() {
+      signal?.throwIfAborted();
+      if (runtime.closing.aborted) throw closed();
+      return false;
+    },
+  });
+}
+
+/** The same for a moment: whatever ends it early, it is answered as it stands. */
+export function holdForIntent(runtime: Runtime, id: string, { holdMs, signal }: Hold): Promise<Waited> {
+  return wait(runtime, id, {
+    until: runtime.clock.now() + holdMs,
+    signals: [signal],
+    isEnough: () => signal.aborted || runtime.closing.aborted,
+  });
 }

@@ -7,7 +7,8 @@ import { APPROVERS } from "../../core/message/recipients.ts";
 import { isSigningSecret } from "../../core/message/signature.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import { ROLES } from "../../core/roster.ts";
-import { checkFields, wrong } from "../check-call.ts";
+import type { Via } from "../../core/via.ts";
+import { checkFields, howOf, wrong } from "../check-call.ts";
 import { isMailAddress } from "./mail-address.ts";
 import { readTarget } from "./safe-request.ts";
 
@@ -25,10 +26,12 @@ export type EndpointOffer = {
   /** Of a webhook: `whsec_…`, if the receiver brings its own. */
   readonly secret?: string;
   readonly by: string;
+  /** How they had shown who they are, where the program says so. */
+  readonly via?: string;
 };
 export type EndpointChange = Omit<EndpointOffer, "secret">;
 
-const FIELDS = ["url", "to", "events", "name", "owner", "by"];
+const FIELDS = ["url", "to", "events", "name", "owner", "by", "via"];
 const MOST_RECEIVERS = 100;
 const MOST_EVENTS = 50;
 const MOST_URL = 2_000;
@@ -110,7 +113,7 @@ function checkTerms(given: EndpointChange): Partial<EndpointTerms> {
 const hostOf = (target: Target): string =>
   target.kind === "webhook" ? new URL(target.url).host.slice(0, 100) : "mail";
 
-export type Offered = {
+export type Offered = Via & {
   readonly terms: EndpointTerms;
   readonly by: string;
   readonly secret: string | undefined;
@@ -125,13 +128,13 @@ export function checkOffer(given: EndpointOffer): Offered {
   if (secret !== undefined && target.kind === "mail") wrong("Mail is not signed: leave the secret out.");
   if (secret !== undefined && !isSigningSecret(secret))
     wrong("A webhook's secret is whsec_ and 24 to 64 bytes in base64.");
-  return { terms: { target, events, name: name ?? hostOf(target), owner }, by, secret };
+  return { terms: { target, events, name: name ?? hostOf(target), owner }, by, secret, ...howOf(offer.via) };
 }
 
-export function checkChange(given: EndpointChange): {
+export function checkChange(given: EndpointChange): Via & {
   readonly terms: Partial<EndpointTerms>;
   readonly by: string;
 } {
   const change = checkFields("A change of an endpoint", given, FIELDS);
-  return { terms: checkTerms(change), by: checkOperator(change.by) };
+  return { terms: checkTerms(change), by: checkOperator(change.by), ...howOf(change.via) };
 }

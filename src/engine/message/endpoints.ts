@@ -15,7 +15,8 @@ import { type Outcome, testEndpoint } from "../../core/message/message.ts";
 import { recipientsOf } from "../../core/message/recipients.ts";
 import { SECRET_BYTES, secretText } from "../../core/message/signature.ts";
 import { endpointStream, ROSTER } from "../../core/stream.ts";
-import { checkFields, checkId, wrong } from "../check-call.ts";
+import type { Via } from "../../core/via.ts";
+import { checkFields, checkId, howOf, wrong } from "../check-call.ts";
 import { findIds } from "../find-ids.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -33,7 +34,7 @@ export type Endpoint = LiveEndpoint & { readonly id: string };
 export type EndpointSummary = { readonly id: string; readonly [field: string]: Json };
 /** `secret` is shown this once: it is kept encrypted, and nobody gets to see it again. */
 export type EndpointWithSecret = Endpoint & { readonly secret: string | null };
-export type EndpointWord = { readonly by: string; readonly reason?: string };
+export type EndpointWord = Via & { readonly by: string; readonly reason?: string };
 /** `message` is its id; it is tried again later if it did not arrive. */
 export type EndpointTest = {
   readonly message: string;
@@ -89,46 +90,46 @@ async function keepSecret(
 }
 
 export async function add(runtime: Runtime, offer: EndpointOffer): Promise<EndpointWithSecret> {
-  const { terms, by, secret: given } = checkOffer(offer);
+  const { terms, by, secret: given, ...how } = checkOffer(offer);
   const kept = terms.target.kind === "webhook" ? await keepSecret(runtime, given) : null;
   const endpoint = freshId(runtime, "end");
   const answer = await runCommand(runtime, {}, (draft) =>
-    addEndpoint(draft, { ...terms, endpoint, by, secret: kept?.handle ?? null }),
+    addEndpoint(draft, { ...terms, endpoint, by, secret: kept?.handle ?? null, ...how }),
   );
   return { ...answered(endpoint, answer), secret: kept?.value ?? null };
 }
 
 async function change(runtime: Runtime, id: string, given: EndpointChange): Promise<Endpoint> {
-  const { terms, by } = checkChange(given);
+  const { terms, by, ...how } = checkChange(given);
   const { target } = await getEndpoint(runtime, id);
   if (terms.target !== undefined && terms.target.kind !== target.kind)
     wrong("A webhook stays a webhook, and mail stays mail: add another endpoint.");
   return answered(
     id,
-    await runCommand(runtime, {}, (draft) => changeEndpoint(draft, { endpoint: id, by, terms })),
+    await runCommand(runtime, {}, (draft) => changeEndpoint(draft, { endpoint: id, by, terms, ...how })),
   );
 }
 
-export type Rotation = { readonly by: string; readonly overlapMs?: number };
+export type Rotation = Via & { readonly by: string; readonly overlapMs?: number };
 
 async function rotate(runtime: Runtime, id: string, given: Rotation): Promise<EndpointWithSecret> {
-  const { by, overlapMs = OVERLAP_MS } = checkFields("A rotation", given, ["by", "overlapMs"]);
+  const { by, via, overlapMs = OVERLAP_MS } = checkFields("A rotation", given, ["by", "via", "overlapMs"]);
   const operator = checkOperator(by);
   if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MOST_OVERLAP_MS)
     wrong("overlapMs is a whole number of milliseconds, at most 30 days.");
   const { target } = await getEndpoint(runtime, id);
   if (target.kind === "mail") wrong(`The endpoint ${id} is mail: it has no secret.`);
   const { value, handle } = await keepSecret(runtime, undefined);
-  const command = { endpoint: id, by: operator, secret: handle, overlapMs };
+  const command = { endpoint: id, by: operator, secret: handle, overlapMs, ...howOf(via) };
   const answer = await runCommand(runtime, {}, (draft) => rotateSecret(draft, command));
   return { ...answered(id, answer), secret: value };
 }
 
-function checkWord(given: EndpointWord): { readonly by: string; readonly reason: string } {
-  const { by, reason = "" } = checkFields("What is said", given, ["by", "reason"]);
+function checkWord(given: EndpointWord): Via & { readonly by: string; readonly reason: string } {
+  const { by, via, reason = "" } = checkFields("What is said", given, ["by", "via", "reason"]);
   if (typeof reason !== "string" || !reason.isWellFormed() || reason.length > 10_000)
     wrong("A reason is a text of at most 10000 characters.");
-  return { by: checkOperator(by), reason };
+  return { by: checkOperator(by), reason, ...howOf(via) };
 }
 
 async function turn(runtime: Runtime, id: string, word: EndpointWord, on: boolean): Promise<Endpoint> {
@@ -155,10 +156,13 @@ const outcomeOf = (
   return { message, arrived: false, status, problem: outcome.problem };
 };
 
+type EndpointTested = Via & { readonly by: string };
+
 /** Sent from here and now, to the first receiver where there are several. */
-async function test(office: Office, id: string, given: { readonly by: string }): Promise<EndpointTest> {
+async function test(office: Office, id: string, given: EndpointTested): Promise<EndpointTest> {
   const { runtime } = office;
-  const by = checkOperator(checkFields("What is said", given, ["by"]).by);
+  const { via } = checkFields("What is said", given, ["by", "via"]);
+  const by = checkOperator(given.by);
   const { target } = await getEndpoint(runtime, id);
   const to =
     target.kind === "webhook"
@@ -167,7 +171,7 @@ async function test(office: Office, id: string, given: { readonly by: string }):
   if (target.kind === "mail" && to === null)
     wrong(`The endpoint ${id} has nobody to write to: nobody whom it names has a mail address.`);
   const message = freshId(runtime, "msg");
-  const command = { endpoint: id, message, by, to };
+  const command = { endpoint: id, message, by, to, ...howOf(via) };
   const answer = await runCommand(runtime, {}, (draft) => testEndpoint(draft, command));
   if (answer.kind !== "made")
     throw answer.kind === "unknown"
@@ -194,7 +198,7 @@ export type Endpoints = {
   /** For good. What waits for it is dropped. */
   remove(id: string, word: EndpointWord): Promise<void>;
   /** Sends a test message from here, and answers what became of it. */
-  test(id: string, word: { readonly by: string }): Promise<EndpointTest>;
+  test(id: string, word: Via & { readonly by: string }): Promise<EndpointTest>;
 };
 
 const ENDPOINT = "An endpoint";

@@ -1,7 +1,8 @@
 /**
  * An intent that reaches the agent it is for by its own webhook.
  *
- * G1. An endpoint whose owner is an agent hears of that agent's intents alone: those for it, and those that it sent.
+ * G1. An endpoint whose owner is an agent hears of that agent's intents alone: those for it, and those that it sent. Those that
+ *     people are to approve are approvals too, and as such no other agent hears of them either.
  * G2. What is for it is told again until it says that it has it: a webhook that answers has not said so yet.
  */
 import { deliver } from "../../core/intent/move.ts";
@@ -9,7 +10,7 @@ import { isUntaken } from "../../core/intent/state.ts";
 import type { LiveEndpoint } from "../../core/message/endpoint-state.ts";
 import type { Outcome } from "../../core/message/message.ts";
 import type { LiveMessage } from "../../core/message/message-state.ts";
-import { intentStream, type StreamRef } from "../../core/stream.ts";
+import { approvalStream, intentStream, type StreamRef } from "../../core/stream.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -18,10 +19,20 @@ type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 
 const NOT_ACKNOWLEDGED = "not_acknowledged";
 
+/** The intent that a stream is about, by itself or as the question that it is. */
+async function intentIn(place: Place, ref: StreamRef): Promise<string | undefined> {
+  if (ref.kind === "intent") return ref.id;
+  if (ref.kind !== "approval") return undefined;
+  const asked = await readState(place, approvalStream(ref.id));
+  return asked.status !== "none" && asked.subject?.kind === "intent" ? asked.subject.intent : undefined;
+}
+
 /** Whether an endpoint hears of the stream at all. */
 export async function isMeant(place: Place, owner: string, ref: StreamRef): Promise<boolean> {
-  if (ref.kind !== "intent" || !owner.startsWith("agent:")) return true;
-  const state = await readState(place, intentStream(ref.id));
+  if (!owner.startsWith("agent:")) return true;
+  const intent = await intentIn(place, ref);
+  if (intent === undefined) return true;
+  const state = await readState(place, intentStream(intent));
   return state.status !== "none" && (state.to === owner || state.from === owner);
 }
 

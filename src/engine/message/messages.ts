@@ -5,7 +5,8 @@ import type { Json } from "../../core/json.ts";
 import { requeueMessage } from "../../core/message/message.ts";
 import { type LiveMessage, MESSAGE_STATUSES } from "../../core/message/message-state.ts";
 import { messageStream } from "../../core/stream.ts";
-import { checkFields, checkId, wrong } from "../check-call.ts";
+import type { Via } from "../../core/via.ts";
+import { checkFields, checkId, howOf, wrong } from "../check-call.ts";
 import { findIds } from "../find-ids.ts";
 import { readState } from "../read-state.ts";
 import { rowPage, summaryOf } from "../row-pages.ts";
@@ -33,7 +34,7 @@ export type Messages = {
   /** Ids that begin with a text, at most ten. */
   find(beginning: string): Promise<readonly string[]>;
   /** Tries a dead one again, from the first attempt on and with the same id. */
-  retry(id: string, word: { readonly by: string }): Promise<Message>;
+  retry(id: string, word: Via & { readonly by: string }): Promise<Message>;
 };
 
 type Place = Pick<Runtime, "store" | "tenant">;
@@ -72,9 +73,10 @@ async function getMessage(place: Place, id: string): Promise<Message> {
   return structuredClone({ ...state, id });
 }
 
-async function retry(runtime: Runtime, id: string, word: { readonly by: string }): Promise<Message> {
-  const by = checkOperator(checkFields("What is said", word, ["by"]).by);
-  const answer = await runCommand(runtime, {}, (draft) => requeueMessage(draft, { message: id, by }));
+async function retry(runtime: Runtime, id: string, word: Via & { readonly by: string }): Promise<Message> {
+  const { by, via } = checkFields("What is said", word, ["by", "via"]);
+  const command = { message: id, by: checkOperator(by), ...howOf(via) };
+  const answer = await runCommand(runtime, {}, (draft) => requeueMessage(draft, command));
   if (answer.kind === "requeued") return structuredClone({ ...answer.state, id });
   if (answer.kind === "unknown") throw unknown(id);
   const why = answer.kind === "not_dead" ? `is ${answer.status}` : "belongs to an endpoint that was removed";

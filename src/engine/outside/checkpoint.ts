@@ -3,8 +3,10 @@ import { keptApart } from "../../core/approval/separation.ts";
 import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { refusalData } from "../../core/refusals.ts";
 import { approvalTerms, unmeetable } from "../../core/stages.ts";
 import { workflowStream } from "../../core/stream.ts";
+import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
 import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
 import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
 import type { Declared } from "../../core/workflow/events.ts";
@@ -12,7 +14,7 @@ import { type OutsideReach, type Reached, reachOutside } from "../../core/workfl
 import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
 import type { LiveWorkflow, WorkflowStatus } from "../../core/workflow/state.ts";
 import { captureSnapshot } from "../capture.ts";
-import { wrong } from "../check-call.ts";
+import { checkFields, wrong } from "../check-call.ts";
 import { checkOptions } from "../gate.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
@@ -26,12 +28,17 @@ import { CHECKPOINT_SECONDS } from "./create-workflow.ts";
 import { drivenOr } from "./driven.ts";
 import { callsAfter, irreversibleOf, readTable } from "./range.ts";
 
+/** Who is asked, and how long they have. */
+type Asking = Pick<CheckpointDefinition, "timeoutSeconds" | "onTimeout" | "approvers" | "stages">;
+
 export type OutsideStand = OutsideCapture & {
   /** A declared checkpoint's id or name, or any other name: people are asked at one that nobody declared. */
   readonly checkpoint: string;
   readonly agent: string;
   /** Its identity in this workflow: asking again answers what became of it. */
   readonly requestId?: string;
+  /** Of a checkpoint that nobody declared. Who decides about one that was declared is not its agent's to say. */
+  readonly asks?: Asking;
 };
 
 export type Stood = {
@@ -45,17 +52,32 @@ export type Stood = {
   readonly attempt: number;
 };
 
+const ASKING = ["timeoutSeconds", "onTimeout", "approvers", "stages"];
+
 type Standing = {
   readonly name: string;
   readonly declared: Declared | undefined;
+  /** Of one that was not declared. */
+  readonly asks: Asking | undefined;
   readonly captured: Captured;
 };
 
-function nameAt({ checkpoints }: LiveWorkflow, given: unknown): Omit<Standing, "captured"> {
+function asksAt(name: string, declared: Declared | undefined, asks: unknown): Asking | undefined {
+  if (asks === undefined) return undefined;
+  if (declared !== undefined)
+    wrong(
+      `The checkpoint "${name}" was declared: who is asked there was said when the workflow was created.`,
+    );
+  const own = checkFields("Who is asked", asks as Asking, ASKING);
+  checkCheckpoints([{ ...own, name }]);
+  return own;
+}
+
+function nameAt({ checkpoints }: LiveWorkflow, given: unknown, asks: unknown): Omit<Standing, "captured"> {
   const declared = checkpoints.find(({ id, name }) => id === given || name === given);
   const name = declared?.name ?? checkName("checkpoint", given);
   if (name === "start") wrong('A checkpoint is not named "start": that is where a workflow begins.');
-  return { name, declared };
+  return { name, declared, asks: asksAt(name, declared, asks) };
 }
 
 /** As a definition would have it. */
@@ -70,9 +92,17 @@ function definitionOf(declared: Declared | undefined): CheckpointDefinition | un
   return { ...facts, ...terms, when: { ...conditions, ...cost } };
 }
 
-function termsOf({ declared, name }: Standing, requester: readonly string[], separate: boolean) {
-  const seconds = declared === undefined ? CHECKPOINT_SECONDS : declared.timeoutSeconds;
-  const { when: _judged, ...asks } = declared?.asks ?? {};
+/** As it was declared; or as its agent says, where nobody has. */
+function askedAt({ declared, asks: own = {} }: Standing) {
+  const { timeoutSeconds = CHECKPOINT_SECONDS, ...terms } = own;
+  if (declared === undefined) return { seconds: timeoutSeconds, asks: terms };
+  const { when: _judged, ...asks } = declared.asks ?? {};
+  return { seconds: declared.timeoutSeconds, asks };
+}
+
+function termsOf(standing: Standing, requester: readonly string[], separate: boolean) {
+  const { name } = standing;
+  const { seconds, asks } = askedAt(standing);
   const given = { ...asks, ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }) };
   const terms = approvalTerms(separate ? keptApart(given) : given);
   if (typeof terms === "string") return wrong(`The checkpoint "${name}": ${terms}.`);
@@ -96,8 +126,11 @@ type Taken = Pick<OutsideReach, "artifact" | "handed"> & {
 };
 
 /** Without what is another each time it is asked. */
-function handedIn({ snapshot_id: _id, timestamp: _at, ...given }: JsonObject): string {
-  return digestOf(given);
+function handedIn(
+  { snapshot_id: _id, timestamp: _at, ...given }: JsonObject,
+  asks: Asking | undefined,
+): string {
+  return digestOf(asks === undefined ? given : { ...given, asks });
 }
 
 /** What is recorded and shown is taken from the snapshot as it is stored, which holds no secret. */
@@ -111,7 +144,7 @@ async function take(runtime: Runtime, workflow: string, standing: Standing): Pro
   const outputs = partOf(snapshot, "task_state")["outputs"] ?? {};
   const says = textOf(shown["summary"]) ?? textOf(shown["decision_needed"]);
   const agent = captured.agent ?? null;
-  const handed = handedIn(snapshot);
+  const handed = handedIn(snapshot, standing.asks);
   return { artifact, says, handed, body: { name, checkpoint, snapshot: { id, ...ref }, outputs, agent } };
 }
 
@@ -150,10 +183,16 @@ async function reachOf(
   return { seq, body, artifact, handed, ask };
 }
 
-function otherContent(workflow: string, requestId: string | null, name: string): HoldpointError {
+type Conflict = { readonly name: string; readonly isRecorded: boolean };
+
+function otherContent(
+  workflow: string,
+  requestId: string | null,
+  { name, isRecorded }: Conflict,
+): HoldpointError {
   const what = `The request id "${requestId}" is that of the checkpoint "${name}" in ${workflow}, reached with other content or by another name.`;
   return new HoldpointError("request_conflict", what, {
-    data: "The refused request was recorded; the workflow did not change, and nobody was asked.",
+    data: refusalData("request", isRecorded, "the workflow did not change, and nobody was asked"),
     next: "Use a new request id for another checkpoint or other content.",
     details: { workflow, checkpoint: name },
   });
@@ -161,9 +200,9 @@ function otherContent(workflow: string, requestId: string | null, name: string):
 
 /** Looks again until nothing was written between its look and its commit. */
 async function reach(runtime: Runtime, workflow: string, given: OutsideStand): Promise<Reached> {
-  const { checkpoint, agent, requestId = null, ...capture } = given;
+  const { checkpoint, agent, requestId = null, asks, ...capture } = given;
   const standing = {
-    ...nameAt(await workflowState(runtime, workflow), checkpoint),
+    ...nameAt(await workflowState(runtime, workflow), checkpoint, asks),
     captured: capturedBy(agent, capture),
   };
   const taken = await take(runtime, workflow, standing);
@@ -177,7 +216,7 @@ async function reach(runtime: Runtime, workflow: string, given: OutsideStand): P
     await runtime.reach("after_checkpoint");
     if (answer.kind === "moved") continue;
     const reached = drivenOr(workflow, agent, "stand at a checkpoint", answer);
-    if (reached.kind === "conflict") throw otherContent(workflow, requestId, reached.name);
+    if (reached.kind === "conflict") throw otherContent(workflow, requestId, reached);
     if (reached.approval === ids.approval && found.ask !== null) {
       const { decideWithinMs } = found.ask;
       const decideBy = decideWithinMs === null ? null : reached.state.changedAt + decideWithinMs;

@@ -36,17 +36,20 @@ export type Asked = {
   /** The action that is to be undone. */
   readonly undoes: string;
   readonly tool: string;
+  /** The tool by which its agent had said that it would take it back. */
+  readonly undoTool?: string;
   readonly attempt: number;
   readonly reason: string;
 };
 
 /** Arguments and result are not in it: the agent is handed them when it begins. */
 export async function askForUndo(runtime: Runtime, asked: Asked): Promise<void> {
-  const { workflow, agent, requestId, undoes, tool, attempt, reason } = asked;
+  const { workflow, agent, requestId, undoes, tool, undoTool, attempt, reason } = asked;
   // People are not written to in intents; what they drive they look at themselves.
   if (!agent.startsWith("agent:")) return;
   const start = `/api/workflows/${workflow}/compensations/${undoes}/start`;
-  const payload = { workflow_id: workflow, undoes, tool, attempt, reason, start };
+  const by = undoTool === undefined ? {} : { undo_tool: undoTool };
+  const payload = { workflow_id: workflow, undoes, tool, ...by, attempt, reason, start };
   const to = { intentType: COMPENSATION, toAgent: `agent://${agent.slice("agent:".length)}`, to: agent };
   try {
     await sendNow(runtime, { ...to, payload, requestId, from: senderOf(workflow), correlation: workflow });

@@ -15,7 +15,7 @@ import { plainJson } from "../prepare-args.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { MOST_ATTEMPTS } from "../workflow/create.ts";
-import { checkPrincipal, checkText } from "./check-outside.ts";
+import { checkPrincipal, checkText, requesterOf } from "./check-outside.ts";
 
 /** How long people have at a checkpoint of such a workflow, unless it says. */
 export const CHECKPOINT_SECONDS = 300;
@@ -38,6 +38,8 @@ export type OutsideCreation = {
   /** The agent that drives it: whoever creates it unless set. */
   readonly executor?: string;
   readonly supervisor?: string;
+  /** Principals for whom it is done: none of them decides about it. */
+  readonly actsFor?: readonly string[];
   /** Its identity: creating it again answers the same. */
   readonly requestId?: string;
   /** How often it may be sent back before a rejection is for good; 5 unless set. */
@@ -51,6 +53,7 @@ export type OutsideCreation = {
 
 const FIELDS = [
   ...["name", "description", "input", "checkpoints", "escrow", "poster", "executor", "supervisor"],
+  "actsFor",
   ...["requestId", "attempts", "rollbackEnabled", "onIrreversible", "by"],
 ];
 
@@ -113,7 +116,7 @@ function termsOf({
 function bodyOf(given: OutsideCreation): CreatedBody {
   const { name, description = "", input = null, escrow, by } = given;
   const agent = checkPrincipal("The executor", given.executor ?? by);
-  const requester = [agent];
+  const requester = requesterOf(agent, given.actsFor);
   if (escrow !== undefined && !(isMoney(escrow) && escrow.micros >= 0n))
     wrong("An escrow is { currency, micros } with micros as a bigint of at least 0.");
   if (typeof description !== "string" || description.length > 10_000 || !description.isWellFormed())

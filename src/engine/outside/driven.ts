@@ -1,5 +1,6 @@
 /** What the rules answer to an agent that drives a workflow, as errors where it may not. */
 import { HoldpointError } from "../../core/errors.ts";
+import { refusalData } from "../../core/refusals.ts";
 import type { NotDriven } from "../../core/workflow/outside.ts";
 import { LISTED } from "../workflow/workflows.ts";
 import { notYours } from "./check-outside.ts";
@@ -20,7 +21,7 @@ function refused(
 ): HoldpointError {
   return new HoldpointError("wrong_state", `The workflow ${workflow} cannot ${what}: ${answer.reason}.`, {
     details: { status: answer.status },
-    data: "The refused request was recorded; the workflow did not change.",
+    data: refusalData("request", answer.isRecorded, "the workflow did not change"),
   });
 }
 

@@ -6,6 +6,7 @@
  */
 
 import type { LiveAction } from "../../core/action/state.ts";
+import type { UndoSeen } from "../../core/action/undo.ts";
 import { shown } from "../../core/error-text.ts";
 import { isJsonObject } from "../../core/json.ts";
 import { EFFECT_CLASSES, type EffectClass } from "../../core/tool-rules.ts";
@@ -146,6 +147,7 @@ function remembered(runtime: Runtime, key: string, make: () => Tool): Tool {
 
 /** Of an action that is there: a compensation is under the rules of an undo, in every process. */
 export function toolOf(runtime: Runtime, { tool, within }: Pick<LiveAction, "tool" | "within">): Tool {
+  if (within?.declared !== undefined) return takenBackBy(runtime, tool, within.declared);
   const isUndo = within !== undefined && within.undoes !== null;
   return isUndo ? undoNamed(runtime, tool.replace(/\.undo$/, "")) : toolNamed(runtime, tool);
 }
@@ -173,6 +175,13 @@ export function undoNamed(runtime: Runtime, name: string): Tool {
   const bare = () =>
     defineOutside({ name: `${name.slice(0, 123)}.undo`, policy: "approve", undo: "nothing" });
   return remembered(runtime, `undo ${name}`, () => governed(runtime, bare(), "undo"));
+}
+
+/** What an agent named to take a call back: under its own rules, or where there are none and people agreed, as an undo. */
+export function takenBackBy(runtime: Runtime, name: string, seen: UndoSeen): Tool {
+  if (seen === "unseen" || runtime.tools.has(name)) return toolNamed(runtime, name);
+  const bare = () => defineOutside({ name, policy: "approve", undo: "nothing" });
+  return remembered(runtime, `seen ${name}`, () => governed(runtime, bare(), "undo"));
 }
 
 /** As a workflow that is driven from outside keeps it, for a rollback that no definition could tell. */

@@ -8,6 +8,7 @@
 import type { Advanced } from "../../core/action/advance.ts";
 import type { Proposed } from "../../core/action/propose.ts";
 import type { LiveAction } from "../../core/action/state.ts";
+import type { UndoCall } from "../../core/action/undo.ts";
 import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { actionStream } from "../../core/stream.ts";
@@ -24,6 +25,7 @@ import type { Tool } from "../tool.ts";
 import { workflowState } from "../workflow/workflows.ts";
 import { answerOfCall, type OutsideAnswer, outsideAnswer } from "./answer.ts";
 import { checkAction, checkPrincipal, notYours, requesterOf } from "./check-outside.ts";
+import { type OutsideUndo, undoGiven } from "./declared-undo.ts";
 import { isUndoOfAnother, toolNamed, toolOf, undoKind } from "./outside-tool.ts";
 
 export type OutsideProposal = {
@@ -40,9 +42,11 @@ export type OutsideProposal = {
   readonly requester?: readonly string[];
   /** The workflow in which it does so, which it drives. */
   readonly workflow?: string;
+  /** How the agent would take it back when that workflow goes back: people see it, and approve it with the rest. */
+  readonly undo?: OutsideUndo;
 };
 
-const FIELDS = ["tool", "args", "requestId", "says", "agent", "requester", "workflow"];
+const FIELDS = ["tool", "args", "requestId", "says", "agent", "requester", "workflow", "undo"];
 
 export type Asking = {
   readonly tool: Tool;
@@ -51,6 +55,7 @@ export type Asking = {
   readonly requestId: string | null;
   readonly says: string | null;
   readonly placement?: Placement;
+  readonly undo?: UndoCall;
 };
 
 /** Checked, with the tool found. */
@@ -83,7 +88,7 @@ async function placed(runtime: Runtime, asking: Asking, workflow: string): Promi
     throw notYours(`The workflow ${workflow}`, asking.agent);
   const { name } = asking.tool.rules;
   const op = `${workflow}/${state.generation}//${name}#${freshId(runtime, "non")}`;
-  const undo = undoKind(asking.tool);
+  const undo = asking.undo === undefined ? undoKind(asking.tool) : "agent";
   const placement = { workflow, op, undoes: null, goesOn: false, epoch: "", rollback: true, undo };
   return { ...asking, placement, requester: [...new Set([...asking.requester, ...state.requester])] };
 }
@@ -137,7 +142,8 @@ export async function proposeAsked(
 ): Promise<OutsideAnswer> {
   const { tool, requestId, says: words, ...who } = asking;
   if (tool.outside === undefined) {
-    const options = { ...who, requestId, waitMs: 0, ...(words === null ? {} : { says: words }) };
+    const { undo: _none, ...place } = who;
+    const options = { ...place, requestId, waitMs: 0, ...(words === null ? {} : { says: words }) };
     return answerOfCall(runtime, await proposeCall(runtime, tool, given, options).catch(turnedAway(asking)));
   }
   const { args, known } = await argsFor(runtime, tool, given, requestId);
@@ -154,9 +160,12 @@ export async function proposeAsked(
 }
 
 export async function proposeOutside(runtime: Runtime, given: OutsideProposal): Promise<OutsideAnswer> {
-  const { args, workflow } = checkFields("A proposal", given, FIELDS);
+  const { args, workflow, undo } = checkFields("A proposal", given, FIELDS);
   const plain = plainJson(args);
-  const asking = askingOf(runtime, given);
+  const asked = askingOf(runtime, given);
+  const { tool } = asked;
+  const asking =
+    undo === undefined ? asked : { ...asked, undo: await undoGiven(runtime, undo, { tool, workflow }) };
   return proposeAsked(
     runtime,
     workflow === undefined ? asking : await placed(runtime, asking, workflow),

@@ -27,7 +27,8 @@ import { workflowState } from "../workflow/workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";
 import { checkAction, checkPrincipal, notYours } from "./check-outside.ts";
 import { askForUndo, followUndos, withdrawAsked } from "./compensation-intents.ts";
-import { undoNamed } from "./outside-tool.ts";
+import { type TakingBack, undoOfAction } from "./declared-undo.ts";
+import { takenBackBy, undoNamed } from "./outside-tool.ts";
 import { proposeAsked, takeUp } from "./propose.ts";
 import { type Range, rangeAfter } from "./range.ts";
 
@@ -41,6 +42,8 @@ export type Compensation = {
   readonly tool: string;
   readonly args: Json;
   readonly result: Json;
+  /** How its agent had said that it would take it back; null where it said nothing. */
+  readonly undo: { readonly tool: string; readonly args: Json } | null;
   /** The how-manieth attempt. */
   readonly attempt: number;
   /** Its own action, once the agent has asked for it. */
@@ -61,11 +64,19 @@ async function lookBack(runtime: Runtime, workflow: string): Promise<Back | unde
   return { state, range, way: wayBack(range.calls, range.undos) };
 }
 
-async function didOf(runtime: Runtime, { action }: RangeCall): Promise<{ args: Json; result: Json }> {
-  const state = (await readState(runtime, actionStream(action))) as LiveAction;
+type Did = { readonly args: Json; readonly result: Json };
+
+const stateOf = async (runtime: Runtime, { action }: RangeCall): Promise<LiveAction> =>
+  (await readState(runtime, actionStream(action))) as LiveAction;
+
+async function didOf(runtime: Runtime, call: RangeCall): Promise<Did> {
+  const state = await stateOf(runtime, call);
   const result = "outcome" in state ? await loadValue(runtime, state.outcome.result) : null;
   return { args: await loadArgs(runtime, state), result };
 }
+
+const declaredFor = async (runtime: Runtime, call: RangeCall): Promise<TakingBack | undefined> =>
+  undoOfAction(runtime, await stateOf(runtime, call));
 
 /** What the agent has to undo now: at most one thing at a time. */
 export async function compensationsOf(runtime: Runtime, workflow: string): Promise<readonly Compensation[]> {
@@ -75,7 +86,9 @@ export async function compensationsOf(runtime: Runtime, workflow: string): Promi
   const { agent, rollback } = back.state;
   const { reason, by } = rollback ?? { reason: "", by: "" };
   const { args, result } = await didOf(runtime, call);
-  const what = { undoes: call.action, tool: call.tool, args, result };
+  const declared = await declaredFor(runtime, call);
+  const undo = declared === undefined ? null : { tool: declared.tool, args: declared.args };
+  const what = { undoes: call.action, tool: call.tool, args, result, undo };
   return [{ workflow, agent, ...what, attempt, action, reason, by }];
 }
 
@@ -95,11 +108,16 @@ async function withdraw(runtime: Runtime, workflow: string, { calls, undos }: Ra
   return asking.length > 0;
 }
 
-const undoId = ({ op }: RangeCall, attempt: number): string => `${op}/undo#${attempt}`;
+/** One that its agent named is a call of that tool, and its name says so. */
+const undoId = ({ op }: RangeCall, attempt: number, declared?: TakingBack): string =>
+  declared === undefined ? `${op}/undo#${attempt}` : `${op}/undo/${declared.tool}#${attempt}`;
 
-function placeOf(workflow: string, call: RangeCall, attempt: number) {
-  const within = { workflow, op: undoId(call, attempt), undoes: call.action, goesOn: false };
-  return { ...within, epoch: "", rollback: false };
+type Undoing = { readonly call: RangeCall; readonly attempt: number; readonly declared?: TakingBack };
+
+function placeOf(workflow: string, { call, attempt, declared }: Undoing) {
+  const op = undoId(call, attempt, declared);
+  const within = { workflow, op, undoes: call.action, goesOn: false, epoch: "", rollback: false };
+  return declared === undefined ? within : { ...within, declared: declared.seen };
 }
 
 /** By a tool of this program. Answers whether it was undone. */
@@ -115,7 +133,7 @@ async function undoHere(runtime: Runtime, { state, way }: Back, workflow: string
     waitMs: 0,
     agent,
     requester,
-    placement: placeOf(workflow, call, attempt),
+    placement: placeOf(workflow, { call, attempt }),
   });
   return answer.executed === true;
 }
@@ -139,8 +157,10 @@ async function askAgent(runtime: Runtime, workflow: string, { state, way }: Back
   if (way.kind !== "undo" || way.call.undo !== "agent" || way.action !== null) return;
   const { call, attempt } = way;
   const { agent, rollback } = state;
-  const what = { undoes: call.action, tool: call.tool, attempt, requestId: undoId(call, attempt) };
-  await askForUndo(runtime, { workflow, agent, ...what, reason: rollback?.reason ?? "" });
+  const declared = await declaredFor(runtime, call);
+  const what = { undoes: call.action, tool: call.tool, attempt, requestId: undoId(call, attempt, declared) };
+  const by = declared === undefined ? {} : { undoTool: declared.tool };
+  await askForUndo(runtime, { workflow, agent, ...what, ...by, reason: rollback?.reason ?? "" });
 }
 
 /**
@@ -199,18 +219,20 @@ export async function proposeUndo(
     throw notNow(workflow, undoes, whyNot(way));
   const { call, attempt, action } = way;
   if (action !== null) return takeUp(runtime, action, agent);
-  const requestId = undoId(call, attempt);
+  const declared = await declaredFor(runtime, call);
   const { requester } = state;
-  const tool = undoNamed(runtime, call.tool);
   const asking = {
-    tool,
+    tool:
+      declared === undefined
+        ? undoNamed(runtime, call.tool)
+        : takenBackBy(runtime, declared.tool, declared.seen),
     agent,
     requester,
-    requestId,
+    requestId: undoId(call, attempt, declared),
     says: null,
-    placement: placeOf(workflow, call, attempt),
+    placement: placeOf(workflow, { call, attempt, ...(declared === undefined ? {} : { declared }) }),
   };
-  const answer = await proposeAsked(runtime, asking, await didOf(runtime, call));
+  const answer = await proposeAsked(runtime, asking, declared?.args ?? (await didOf(runtime, call)));
   await settleRollback(runtime, workflow);
   return answer;
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { type Document, isScalar, parseDocument, type Scalar } from "yaml";
 import { errorText } from "../../core/error-text.ts";
-import { type CompiledPolicy, compilePolicy } from "../../core/policy/compile.ts";
+import { type CompiledPolicy, compilePolicy, type Surrounding } from "../../core/policy/compile.ts";
 import type { PolicyText } from "../../core/policy/document.ts";
 import type { PolicyFault } from "../../core/policy/fault.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
@@ -107,22 +107,30 @@ export function parseYaml(
   }
 }
 
-export function readPolicy(text: string, tools: readonly KnownTool[] | null): PolicyReading {
+export function readPolicy(
+  text: string,
+  tools: readonly KnownTool[] | null,
+  around: Surrounding = {},
+): PolicyReading {
   if (text.length > MOST_CHARACTERS) return fail(TOO_LARGE);
   if (isTooDeep(text)) return fail(`the policy has brackets over ${DEEPEST} deep`);
   const { faults, value, ...source } = parseYaml(text);
   if (faults.length > 0) return { ok: false, findings: faults, looked: "text" };
-  const made = compilePolicy(value as PolicyText, tools);
+  const made = compilePolicy(value as PolicyText, tools, around);
   if (!made.ok)
     return { ok: false, findings: located(source, made.faults, made.warnings), looked: made.looked };
   return { ok: true, policy: made.policy, findings: located(source, [], made.warnings) };
 }
 
-export function readPolicyFile(file: string, tools: readonly KnownTool[] | null): PolicyReading {
+export function readPolicyFile(
+  file: string,
+  tools: readonly KnownTool[] | null,
+  around: Surrounding = {},
+): PolicyReading {
   try {
     const bytes = readFileSync(file);
     if (bytes.length > MOST_CHARACTERS) return fail(TOO_LARGE);
-    return readPolicy(new TextDecoder("utf-8", { fatal: true }).decode(bytes), tools);
+    return readPolicy(new TextDecoder("utf-8", { fatal: true }).decode(bytes), tools, around);
   } catch (error) {
     return fail(`the file cannot be read: ${errorText(error)}`);
   }

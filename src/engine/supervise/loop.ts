@@ -57,7 +57,7 @@ const stopped = (stop_reason: StopReason, phase: Phase): RunEnd => ({
 const stoppedAt = ({ stop_reason, phase }: Stop): RunEnd => stopped(stop_reason, phase);
 
 async function questionOf({ worker, ctx, input }: Run, asked: Asked): Promise<Question | Turn> {
-  const by = await stoppedBy(worker.runtime, worker.agent);
+  const by = await stoppedBy(worker.runtime, worker.agent, ctx.workflow);
   if (by !== undefined) return { kind: "stopped", by };
   const { spentMs, history } = await readRun(worker.runtime, ctx.workflow);
   const { maxOutputTokens } = worker;

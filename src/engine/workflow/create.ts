@@ -6,7 +6,7 @@ import { moneyToJson } from "../../core/money.ts";
 import type { CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
 import { checkpointId, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
 import type { Creation } from "../../core/workflow/create.ts";
-import type { CreatedBody, Declared, Lineage } from "../../core/workflow/events.ts";
+import type { CreatedBody, Declared, Parent } from "../../core/workflow/events.ts";
 import { wrong } from "../check-call.ts";
 import { schemaRules } from "../input-schema.ts";
 import { freshId, type Runtime } from "../runtime.ts";
@@ -55,7 +55,7 @@ export function validInput({ name, options }: Definition, input: Json): Json {
 export type Origin = {
   readonly requestId: string | null;
   readonly epoch: string | null;
-  readonly parent?: Lineage;
+  readonly parent?: Parent;
   /** Whoever its parent acts for. */
   readonly requester?: readonly string[];
   readonly fork?: NonNullable<CreatedBody["fork"]>;

@@ -4,7 +4,7 @@
  * O1. Nothing of them is in memory, and none is taken up while what holds it is in the way still: to wait for days adds
  *     nothing to the journal.
  */
-import { switchScopes } from "../../core/action/start.ts";
+import { lookAtSwitches } from "../../core/action/switches.ts";
 import { type StreamRef, streamName, switchStream } from "../../core/stream.ts";
 import { obstacleOf, roomIn } from "../../core/workflow/held.ts";
 import { lookingFree, wereFree } from "../free-switches.ts";
@@ -17,24 +17,28 @@ export const HELD_MS = 30_000;
 
 export const isObstacle = ({ kind }: StreamRef): boolean => kind === "switch" || kind === "budget";
 
-/** The switch that keeps this process, or the agent that it acts for, from beginning anything, as a wait names it. */
-export async function stoppedBy(runtime: Runtime, agent = runtime.agent): Promise<string | undefined> {
-  const own = await switchOf(runtime, runtime.agent);
-  return own !== undefined || agent === runtime.agent ? own : switchOf(runtime, agent);
+/** The switch that keeps this process, or the agent that it acts for, from beginning anything in a workflow, as a wait names it. */
+export async function stoppedBy(
+  runtime: Runtime,
+  agent: string | undefined,
+  workflow: string,
+): Promise<string | undefined> {
+  const own = await switchOf(runtime, runtime.agent, workflow);
+  return own !== undefined || agent === undefined || agent === runtime.agent
+    ? own
+    : switchOf(runtime, agent, workflow);
 }
 
-async function switchOf(runtime: Runtime, agent: string): Promise<string | undefined> {
+async function switchOf(runtime: Runtime, agent: string, workflow: string): Promise<string | undefined> {
   const { store, clock } = runtime;
-  const place = { store, clock, agent };
+  const place = { store, clock, whose: `${workflow} ${agent}` };
   if (wereFree(place)) return undefined;
   const free = lookingFree(place);
-  const switches = switchScopes(agent).map(switchStream);
-  const stopped = await runCommand(runtime, { read: switches }, (draft) => {
-    const on = switches.find((ref) => draft.state(ref).stopped);
-    return on === undefined ? undefined : streamName(on);
-  });
-  if (stopped === undefined) free();
-  return stopped;
+  const { on } = await runCommand(runtime, {}, (draft) =>
+    lookAtSwitches(draft, { agent, within: { workflow } }),
+  );
+  if (on === undefined) free();
+  return on === undefined ? undefined : streamName(switchStream(on.scope));
 }
 
 /** When a workflow was last offered for the sake of a budget, and the room that this one had then. */

@@ -3,6 +3,7 @@
 import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
+import { refusalData } from "../../core/refusals.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { type Via, viaField } from "../../core/via.ts";
 import { type Asked, type Command, cancelWorkflow } from "../../core/workflow/end.ts";
@@ -105,7 +106,7 @@ function checkAnswer(id: string, what: string, answer: Asked): WorkflowStatus {
     throw new HoldpointError("unknown_id", `There is no workflow ${id}.`, { next: LISTED });
   throw new HoldpointError("wrong_state", `The workflow ${id} cannot ${what}: ${answer.reason}.`, {
     details: { status: answer.status },
-    data: "The refused request was recorded; the workflow did not change.",
+    data: refusalData("request", answer.isRecorded, "the workflow did not change"),
   });
 }
 

@@ -176,7 +176,7 @@ async function runStep(run: Run, op: string, step: Step): Promise<void> {
     return;
   }
   if (left > 0) await run.runtime.clock.sleep(left, run.runtime.closing);
-  const held = await stoppedBy(run.runtime, run.definition.agent);
+  const held = await stoppedBy(run.runtime, run.definition.agent, run.id);
   if (run.turned || run.runtime.closing.aborted) return;
   if (held !== undefined && record !== undefined && run.definition.givesUpHeld !== true) {
     const until = run.runtime.clock.now() + HELD_MS;

@@ -7,7 +7,9 @@ import type { Json } from "../../core/json.ts";
 import type { Validation } from "../../core/tool-rules.ts";
 import { askQuestion } from "../../core/workflow/ask.ts";
 import { spawnChild } from "../../core/workflow/create.ts";
+import type { Parent } from "../../core/workflow/events.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
+import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { type InputSchema, schemaRules } from "../input-schema.ts";
 import { plainJson } from "../prepare-args.ts";
@@ -175,9 +177,15 @@ export class ChildFailed extends Error {
   }
 }
 
+/** All workflows above a child, as far as its parent knows them. */
+function aboveOf({ parent }: Pick<LiveWorkflow, "parent">): Pick<Parent, "above"> {
+  if (parent === null) return { above: [] };
+  return parent.above === undefined ? {} : { above: [parent.workflow, ...parent.above] };
+}
+
 async function spawn(run: Run, op: string, child: Definition, input: Json): Promise<void> {
   await refuseSecrets(run, `the input of "${child.name}"`, input);
-  const parent = { workflow: run.id, op };
+  const parent = { workflow: run.id, op, ...aboveOf(run.state) };
   const { rollbackEnabled, requester } = run.state;
   const origin = {
     requestId: op,

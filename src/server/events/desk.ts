@@ -4,6 +4,7 @@ import type { FastifyReply } from "fastify";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { Office } from "../tenants.ts";
+import { createHolds, type HoldLimits, type Holds } from "./holds.ts";
 import { createHub, type Hub } from "./hub.ts";
 import type { Listener } from "./listener.ts";
 
@@ -15,8 +16,8 @@ export type Desk = {
   admit(listening: Admission): (reply: FastifyReply) => void;
   /** Everybody is told to come back later. */
   end(): void;
-  /** Aborts with that. */
-  readonly over: AbortSignal;
+  /** Requests that wait. */
+  readonly holds: Holds;
 };
 
 export type Admission = {
@@ -32,6 +33,7 @@ export type DeskParts = {
   readonly clock: Clock;
   /** Of one credential. */
   readonly most: number;
+  readonly holds: HoldLimits;
   readonly failed: (error: unknown) => void;
   readonly beatMs?: number;
 };
@@ -66,7 +68,8 @@ async function keepAlive(
   }
 }
 
-export function createDesk({ clock, most, failed, beatMs = BEAT_MS }: DeskParts): Desk {
+export function createDesk(parts: DeskParts): Desk {
+  const { clock, most, failed, beatMs = BEAT_MS } = parts;
   const hubs = new Map<Office, Hub>();
   const listeners = new Set<Listener>();
   const places = new Map<string, number>();
@@ -111,7 +114,7 @@ export function createDesk({ clock, most, failed, beatMs = BEAT_MS }: DeskParts)
 
   return {
     hubOf,
-    over: over.signal,
+    holds: createHolds(parts.holds, over.signal),
     size: () => listeners.size,
     admit(admission) {
       if (over.signal.aborted) throw new HoldpointError("closed", "The server is closing.");

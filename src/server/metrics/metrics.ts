@@ -16,6 +16,7 @@ export type Standing = {
   readonly inDoubt: (whose: Whose) => Promise<number>;
   readonly pending: (whose: Whose) => Promise<number>;
   readonly listeners: () => number;
+  readonly holds: () => number;
 };
 
 /** What the journal of a tenant says. */
@@ -102,7 +103,7 @@ function both(one: Tally, other: Tally): Tally {
 }
 
 /** Of the process: how it answers, whoever asks. */
-function ofProcess({ listeners }: Standing) {
+function ofProcess({ listeners, holds }: Standing) {
   const registry = new Registry();
   const requests = new Histogram({
     name: "holdpoint_http_request_duration_seconds",
@@ -114,6 +115,7 @@ function ofProcess({ listeners }: Standing) {
   gauge(registry, {
     ...{ name: "holdpoint_event_listeners", help: "Open streams of events", value: listeners },
   });
+  gauge(registry, { name: "holdpoint_held_requests", help: "Requests that wait", value: holds });
   return { registry, requests };
 }
 

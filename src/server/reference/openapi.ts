@@ -1,6 +1,6 @@
 /** OpenAPI 3.1, made from the list of routes and their schemas. */
 import { z } from "zod";
-import { isStream, type Media, type Route, TAGS } from "../route.ts";
+import { isStream, type Media, type Route, scopesOfRoute, TAGS } from "../route.ts";
 
 export type JsonSchema = { readonly [key: string]: unknown };
 export type Parameter = {
@@ -22,6 +22,8 @@ export type Operation = {
   readonly security: readonly { readonly [scheme: string]: readonly string[] }[];
   /** What the credential has to have; null of what everybody may ask. */
   readonly "x-scope": string | null;
+  /** What it may have instead, for less. */
+  readonly "x-or-scope"?: string;
 };
 export type OpenApi = {
   readonly openapi: "3.1.0";
@@ -125,6 +127,7 @@ function answersOf(route: Route): Operation["responses"] {
 function operationOf(route: Route): Operation {
   const { summary, description, tag, params, query, body, scope } = route;
   const isOptional = body?.safeParse(undefined).success === true;
+  const [, other] = scopesOfRoute(route);
   return {
     operationId: operationId(route),
     summary,
@@ -148,6 +151,7 @@ function operationOf(route: Route): Operation {
     responses: answersOf(route),
     security: scope === "public" ? [] : [{ key: [] }, { session: [] }],
     "x-scope": scope === "public" ? null : scope,
+    ...(other === undefined ? {} : { "x-or-scope": other }),
   };
 }
 
@@ -168,11 +172,13 @@ const COMPONENTS = {
   },
 };
 
-export function openApiOf(routes: readonly Route[], version: string): OpenApi {
+/** A route a step: turning all their schemas into JSON Schema takes long. */
+export function* openApiIn(routes: readonly Route[], version: string): Generator<void, OpenApi> {
   const paths: { [path: string]: { [method: string]: Operation } } = {};
   for (const route of routes) {
     const { path } = route;
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+    yield;
   }
   const used = new Set(routes.map(({ tag }) => tag));
   return {

@@ -100,14 +100,15 @@ function partsOf({ parameters, requestBody, responses }: Operation): readonly (M
   ];
 }
 
-function scopeText(scope: string | null): string {
+function scopeText({ "x-scope": scope, "x-or-scope": other }: Operation): string {
   if (scope === null) return "without a credential";
+  if (other !== undefined) return `scope ${scope} or ${other}`;
   return scope === "any" ? "any credential" : `scope ${scope}`;
 }
 
 function operationHtml({ method, path, operation, anchor }: Listed): Markup {
   const { summary, description } = operation;
-  return html`<article id="${anchor}"><header><h3><span class="method ${method}">${method.toUpperCase()}</span><code>${path}</code><span class="scope">${scopeText(operation["x-scope"])}</span></h3><p>${summary}.</p>${
+  return html`<article id="${anchor}"><header><h3><span class="method ${method}">${method.toUpperCase()}</span><code>${path}</code><span class="scope">${scopeText(operation)}</span></h3><p>${summary}.</p>${
     description === undefined ? null : html`<p class="scope">${description}</p>`
   }</header><div class="parts">${partsOf(operation)}</div></article>`;
 }
@@ -123,14 +124,25 @@ function navigation(all: readonly Listed[], tags: readonly string[]): Markup {
   return html`<nav aria-label="Routes"><a href="#top"><strong>Holdpoint</strong></a>${tags.map(group)}</nav>`;
 }
 
-export function referencePage(document: OpenApi): string {
+/** An operation a step. */
+function* sectionsIn(all: readonly Listed[], tags: readonly string[]): Generator<void, readonly Markup[]> {
+  const sections: Markup[] = [];
+  for (const tag of tags) {
+    const own: Markup[] = [];
+    for (const one of all.filter(({ operation }) => operation.tags.includes(tag))) {
+      own.push(operationHtml(one));
+      yield;
+    }
+    sections.push(html`<section><h2>${tag}</h2>${own}</section>`);
+  }
+  return sections;
+}
+
+export function* referencePageIn(document: OpenApi): Generator<void, string> {
   const all = listed(document);
   const tags = document.tags.map(({ name }) => name);
   const { title, version, description } = document.info;
-  const sections = tags.map((tag) => {
-    const own = all.filter(({ operation }) => operation.tags.includes(tag));
-    return html`<section><h2>${tag}</h2>${own.map(operationHtml)}</section>`;
-  });
+  const sections = yield* sectionsIn(all, tags);
   const style: Markup = { html: `<style>${STYLE}</style>` };
   return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} ${version}: HTTP reference</title>${style}</head><body id="top"><div class="page">${navigation(all, tags)}<main><h1>HTTP reference</h1><p class="lead">${description}</p><p class="lead">Version ${version}. For programs: <a href="/api/openapi.json">OpenAPI 3.1</a>.</p>${sections}</main></div></body></html>
 `.html;

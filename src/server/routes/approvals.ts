@@ -13,11 +13,22 @@ import {
   revokeApproval,
 } from "../../engine/approvals.ts";
 import { extendApproval } from "../../engine/extend.ts";
+import { approversOnWire, approversSchema } from "../asking.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
 import { type Asked, ok, route } from "../route.ts";
 import { type Subject, workflowAsking } from "../surroundings.ts";
-import { bySchema, idParams, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
+import {
+  bySchema,
+  idParams,
+  json,
+  reasonSchema,
+  time,
+  timeOrNull,
+  timeSchema,
+  undoOnWire,
+  undoSchema,
+} from "../wire.ts";
 
 const status = z.enum(APPROVAL_STATUSES);
 const about = z.enum(["action", "checkpoint", "question", "intent"]);
@@ -66,6 +77,7 @@ export const approvalSchema = z.object({
   args_hash: z.string(),
   answer_schema: json,
   preview: json,
+  undo: undoSchema,
   agent: z.string(),
   requester: z.array(z.string()),
   says: z.string().nullable().meta({ description: "what the agent says about it; not to be trusted" }),
@@ -74,7 +86,7 @@ export const approvalSchema = z.object({
   policy: z.string(),
   documents: z.array(z.string()).meta({ description: "digests of the policy documents that were asked" }),
   binding: z.string(),
-  approvers: z.object({ quorum: z.number(), from: z.array(z.string()).nullable(), veto: z.boolean() }),
+  approvers: approversSchema,
   stage: z.number(),
   stages: z.number(),
   votes: z.array(vote),
@@ -150,9 +162,10 @@ export async function approvalOnWire(place: Place, approval: Approval) {
     args_hash: approval.argsDigest.slice(0, 12),
     answer_schema: approval.answerSchema ?? null,
     preview: (approval.preview?.value ?? null) as Json,
+    undo: undoOnWire(approval),
     ...{ agent, requester, says, reason, rule, policy, binding },
     documents: approval.documents ?? [],
-    approvers: approval.approvers,
+    approvers: approversOnWire(approval.approvers),
     stage,
     stages: approval.stages?.length ?? 1,
     votes: approval.votes.map(({ by, decision, note, via, at, stage: of }) => ({

@@ -61,8 +61,8 @@ const terms = {
 const word = z.strictObject({ reason: z.string().max(10_000).optional(), by: bySchema });
 
 /** Without what is not said. */
-function saidOf(body: { readonly [field: string]: unknown }, by: string): EndpointOffer {
-  const fields = Object.entries({ ...body, by }).filter(([, value]) => value !== undefined);
+function saidOf(body: { readonly [field: string]: unknown }, by: string, via: string): EndpointOffer {
+  const fields = Object.entries({ ...body, by, via }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(fields) as unknown as EndpointOffer;
 }
 
@@ -90,7 +90,7 @@ export const endpointRoutes = [
     answers: { 201: withSecret },
     whenLost: "none",
     async handle({ office, who, body }) {
-      const added = await office.endpoints.add(saidOf(body, operatorOf(who, body.by)));
+      const added = await office.endpoints.add(saidOf(body, operatorOf(who, body.by), who.via));
       return created({ ...endpointOnWire(added), secret: added.secret });
     },
   }),
@@ -114,7 +114,11 @@ export const endpointRoutes = [
     body: z.strictObject({ ...terms, by: bySchema }),
     answers: { 200: endpointSchema },
     handle: async ({ office, who, params, body }) =>
-      ok(endpointOnWire(await office.endpoints.change(params.id, saidOf(body, operatorOf(who, body.by))))),
+      ok(
+        endpointOnWire(
+          await office.endpoints.change(params.id, saidOf(body, operatorOf(who, body.by), who.via)),
+        ),
+      ),
   }),
   route({
     method: "POST",
@@ -133,6 +137,7 @@ export const endpointRoutes = [
       const { overlap_seconds: overlap } = body;
       const rotated = await office.endpoints.rotate(params.id, {
         by: operatorOf(who, body.by),
+        via: who.via,
         ...(overlap === undefined ? {} : { overlapMs: overlap * 1_000 }),
       });
       return created({ ...endpointOnWire(rotated), secret: rotated.secret });
@@ -153,7 +158,7 @@ export const endpointRoutes = [
       answers: { 200: endpointSchema },
       whenLost: "repeat",
       async handle({ office, who, params, body }) {
-        const said = { by: operatorOf(who, body.by), ...reasonOf(body.reason) };
+        const said = { by: operatorOf(who, body.by), via: who.via, ...reasonOf(body.reason) };
         const { endpoints } = office;
         const turned =
           way === "off" ? endpoints.switchOff(params.id, said) : endpoints.switchOn(params.id, said);
@@ -180,6 +185,7 @@ export const endpointRoutes = [
     async handle({ office, who, params, body }) {
       const { message, ...outcome } = await office.endpoints.test(params.id, {
         by: operatorOf(who, body.by),
+        via: who.via,
       });
       return ok({ message_id: message, ...outcome });
     },
@@ -195,7 +201,7 @@ export const endpointRoutes = [
     answers: { 200: endpointSchema },
     whenLost: "repeat",
     async handle({ office, who, params, body }) {
-      const said = { by: operatorOf(who, body.by), ...reasonOf(body.reason) };
+      const said = { by: operatorOf(who, body.by), via: who.via, ...reasonOf(body.reason) };
       await office.endpoints.remove(params.id, said);
       return ok(endpointOnWire(await office.endpoints.get(params.id)));
     },

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { HoldpointError } from "../../core/errors.ts";
 import { STREAM_KINDS, type StreamKind } from "../../core/stream.ts";
 import type { Runtime } from "../../engine/runtime.ts";
+import { workflowState } from "../../engine/workflow/workflows.ts";
 import type { Who } from "../authenticate.ts";
 import type { Desk } from "../events/desk.ts";
 import { kindsFor, mayHear, scopeOf } from "../events/kinds.ts";
@@ -77,6 +78,8 @@ export function eventRoutes(desk: Desk) {
         const kinds = kindsOf(who, asked.stream);
         const after = lastSeen(header("last-event-id"), asked.after);
         await checkPosition(office.runtime, after);
+        // One that is nowhere, or another tenant's, is not waited for in silence.
+        if (asked.workflow !== undefined) await workflowState(office.runtime, asked.workflow);
         await desk.hubOf(office).begun;
         const wish = wishOf(kinds, asked.workflow);
         const { credential } = who;

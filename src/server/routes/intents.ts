@@ -3,7 +3,6 @@ import { z } from "zod";
 import { HoldpointError } from "../../core/errors.ts";
 import { INTENT_STATUSES } from "../../core/intent/state.ts";
 import { checkOutgoing } from "../../engine/intent/check-intent.ts";
-import { checkRecipient } from "../../engine/intent/instance.ts";
 import {
   acknowledgeIntent,
   answerNow,
@@ -14,16 +13,13 @@ import {
   intentWaits,
   listIntents,
 } from "../../engine/intent/intents.ts";
-import { nextFor } from "../../engine/intent/listen.ts";
 import { sendNow } from "../../engine/intent/send.ts";
-import { waitForIntent } from "../../engine/intent/wait.ts";
 import { selfOf } from "../agent.ts";
 import type { Who } from "../authenticate.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { created, ok, route } from "../route.ts";
 import { idParams, idSchema, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
 
-const MOST_HELD_SECONDS = 25;
 const LIST = "intents";
 const LIFE = [
   "CREATED",
@@ -51,7 +47,7 @@ const brief = {
   ended_at: timeSchema.nullable(),
 };
 const summary = z.object({ ...brief, payload: z.string().meta({ description: "the beginning of it" }) });
-const intentSchema = z.object({
+export const intentSchema = z.object({
   ...brief,
   payload: json,
   parent_intent_id: z.string().nullable(),
@@ -118,7 +114,6 @@ export const speaker = z
   .max(210)
   .optional()
   .meta({ description: "who; taken from the credential, and refused if it is somebody else" });
-const held = z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0);
 
 const sendBody = z.strictObject({
   intent_type: z.string().max(100),
@@ -180,23 +175,6 @@ const reading = [
   }),
   route({
     method: "GET",
-    path: "/api/intents/inbox",
-    summary:
-      "What is sent to an agent and nobody has acknowledged; waits for the next where there is nothing",
-    description:
-      "Oldest first, at most 100. What is answered here counts as delivered, and is answered again until it is acknowledged.",
-    tag: "intents",
-    scope: "intents:answer",
-    query: z.strictObject({ agent: speaker, hold_seconds: held }),
-    answers: { 200: z.object({ intents: z.array(intentSchema) }) },
-    async handle({ runtime, query, who }) {
-      const agent = checkRecipient(speakerOf(who, query.agent, "agent"));
-      const intents = await nextFor(runtime, agent, query.hold_seconds * 1_000);
-      return ok({ intents: intents.map(intentOnWire) });
-    },
-  }),
-  route({
-    method: "GET",
     path: "/api/intents/{id}",
     summary: "An intent",
     tag: "intents",
@@ -204,30 +182,6 @@ const reading = [
     params: idParams,
     answers: { 200: intentSchema },
     handle: async ({ runtime, params }) => ok(intentOnWire(await getIntent(runtime, params.id))),
-  }),
-  route({
-    method: "GET",
-    path: "/api/intents/{id}/wait",
-    summary: "What became of an intent; waits a moment for it",
-    description: `At most ${MOST_HELD_SECONDS} seconds. \`timed_out_waiting\` says that it goes on: ask again.`,
-    tag: "intents",
-    scope: "intents:read",
-    params: idParams,
-    query: z.strictObject({ hold_seconds: held }),
-    answers: {
-      200: z.object({
-        intent_id: z.string(),
-        status: z.enum(["completed", "failed", "timed_out", "cancelled", "timed_out_waiting"]),
-        data: json,
-        reason: z.string().nullable(),
-      }),
-    },
-    async handle({ runtime, params, query }) {
-      const waited = await waitForIntent(runtime, params.id, { timeoutSeconds: query.hold_seconds });
-      const data = waited.status === "completed" ? waited.data : null;
-      const reason = "reason" in waited ? waited.reason : null;
-      return ok({ intent_id: waited.intent, status: waited.status, data, reason });
-    },
   }),
 ];
 
@@ -242,7 +196,7 @@ const writing = [
     answers: { 201: intentSchema },
     whenLost: "say",
     async handle({ runtime, body, who }) {
-      const { id } = await sendNow(runtime, outgoingOf(body, who));
+      const { id } = await sendNow(runtime, { ...outgoingOf(body, who), via: who.via });
       return created(intentOnWire(await getIntent(runtime, id)));
     },
   }),
@@ -258,7 +212,7 @@ const writing = [
     whenLost: "repeat",
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
-      return ok(intentOnWire(await acknowledgeIntent(runtime, params.id, { by })));
+      return ok(intentOnWire(await acknowledgeIntent(runtime, params.id, { by, via: who.via })));
     },
   }),
   route({
@@ -273,7 +227,7 @@ const writing = [
     whenLost: "repeat",
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
-      return ok(intentOnWire(await intentWaits(runtime, params.id, { by, on: body.on })));
+      return ok(intentOnWire(await intentWaits(runtime, params.id, { by, on: body.on, via: who.via })));
     },
   }),
   route({
@@ -292,7 +246,7 @@ const writing = [
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
       const said = "failed" in body ? { failed: body.failed } : { data: body.data };
-      return ok(intentOnWire(await answerNow(runtime, params.id, { by, ...said })));
+      return ok(intentOnWire(await answerNow(runtime, params.id, { by, ...said, via: who.via })));
     },
   }),
   route({
@@ -307,7 +261,7 @@ const writing = [
     whenLost: "repeat",
     async handle({ runtime, params, body, who }) {
       const by = speakerOf(who, body.by, "by");
-      return ok(intentOnWire(await cancelNow(runtime, params.id, { by, reason: body.reason })));
+      return ok(intentOnWire(await cancelNow(runtime, params.id, { by, reason: body.reason, via: who.via })));
     },
   }),
 ];

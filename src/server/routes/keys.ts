@@ -89,7 +89,7 @@ export const keyRoutes = [
         ...(scopes === undefined ? {} : { scopes }),
         ...(for_seconds === undefined ? {} : { forMs: for_seconds * 1_000 }),
       });
-      return created(issuedOnWire(await issue(runtime, offer, mayGive(who))));
+      return created(issuedOnWire(await issue(runtime, { ...offer, via: who.via }, mayGive(who))));
     },
   }),
   route({
@@ -109,16 +109,25 @@ export const keyRoutes = [
     tag: "identities",
     scope: "keys:write",
     params: idParams,
-    body: z.strictObject({ overlap_seconds: z.number().int().min(0).max(604_800).optional(), by: bySchema }),
+    body: z.strictObject({
+      overlap_seconds: z.number().int().min(0).max(604_800).optional(),
+      for_seconds: seconds.nullable().optional().meta({
+        description: "of the new one; null: until it is revoked. As long as the old one, unless set",
+      }),
+      by: bySchema,
+    }),
     answers: { 201: issued },
     whenLost: "none",
     async handle({ runtime, who, params, body }) {
-      const { overlap_seconds } = body;
+      const { overlap_seconds, for_seconds } = body;
       const rotation = checkRotation({
         by: personOf(who, body.by),
         ...(overlap_seconds === undefined ? {} : { overlapMs: overlap_seconds * 1_000 }),
+        ...(for_seconds === undefined ? {} : { forMs: for_seconds && for_seconds * 1_000 }),
       });
-      return created(issuedOnWire(await rotate(runtime, params.id, rotation, mayGive(who))));
+      return created(
+        issuedOnWire(await rotate(runtime, params.id, { ...rotation, via: who.via }, mayGive(who))),
+      );
     },
   }),
   route({
@@ -132,7 +141,7 @@ export const keyRoutes = [
     answers: { 200: keySchema },
     whenLost: "repeat",
     async handle({ runtime, who, params, body }) {
-      const said = { by: personOf(who, body.by), reason: body.reason };
+      const said = { by: personOf(who, body.by), reason: body.reason, via: who.via };
       return ok(keyOnWire(await revoke(runtime, params.id, said)));
     },
   }),

@@ -1,23 +1,44 @@
-/** The kill switch of the tenant, or of one agent. */
+/** The kill switch of the tenant, of one agent or service, or of one workflow. */
 import { z } from "zod";
-import type { SwitchState } from "../../core/switch.ts";
+import type { Stoppable, SwitchState } from "../../core/switch.ts";
 import { getSwitch, setSwitch } from "../../engine/operate.ts";
 import { personOf } from "../person.ts";
 import { ok, route } from "../route.ts";
 import { bySchema, reasonSchema, time, timeSchema } from "../wire.ts";
 
-const agentSchema = z.string().min(1).max(200).optional();
+const whose = {
+  agent: z
+    .string()
+    .min(1)
+    .max(210)
+    .optional()
+    .meta({ description: "one agent by its name, or agent:<name>; or service:<name>" }),
+  workflow_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "one workflow, with those that it began; instead of agent" }),
+};
+type Whose = { readonly agent?: string | undefined; readonly workflow_id?: string | undefined };
+
 const standing = z.object({
   stopped: z.boolean(),
   agent: z.string().nullable(),
+  workflow_id: z.string().nullable(),
   by: z.string().nullable(),
   reason: z.string().nullable(),
   at: timeSchema.nullable(),
 });
-const word = z.strictObject({ reason: reasonSchema, by: bySchema, agent: agentSchema });
+const word = z.strictObject({ reason: reasonSchema, by: bySchema, ...whose });
 
-function onWire(state: SwitchState, agent: string | undefined) {
-  const who = { agent: agent ?? null };
+const stoppable = ({ agent, workflow_id: workflow }: Whose): Stoppable => ({
+  ...(agent === undefined ? {} : { agent }),
+  ...(workflow === undefined ? {} : { workflow }),
+});
+
+function onWire(state: SwitchState, { agent, workflow_id }: Whose) {
+  const who = { agent: agent ?? null, workflow_id: workflow_id ?? null };
   if (!state.stopped) return { stopped: false, ...who, by: null, reason: null, at: null };
   return { stopped: true, ...who, by: state.by, reason: state.reason, at: time(state.at) };
 }
@@ -33,13 +54,10 @@ function turning<const Path extends `/${string}`>(path: Path, stop: boolean, sum
     answers: { 200: standing.extend({ changed: z.boolean() }) },
     whenLost: "repeat",
     async handle({ runtime, who, body }) {
-      const { agent, reason } = body;
+      const { reason } = body;
       const by = personOf(who, body.by);
-      const changed = await setSwitch(runtime, stop, {
-        ...{ by, reason, via: who.via },
-        ...(agent === undefined ? {} : { agent }),
-      });
-      return ok({ ...onWire(await getSwitch(runtime, agent), agent), changed });
+      const changed = await setSwitch(runtime, stop, { by, reason, via: who.via, ...stoppable(body) });
+      return ok({ ...onWire(await getSwitch(runtime, stoppable(body)), body), changed });
     },
   });
 }
@@ -48,13 +66,17 @@ export const killSwitchRoutes = [
   route({
     method: "GET",
     path: "/api/kill-switch",
-    summary: "Whether new effects of the tenant, or of one agent, are stopped",
+    summary: "Whether new effects of the tenant, of one agent or service, or of one workflow are stopped",
     tag: "kill switch",
     scope: "switch:read",
-    query: z.strictObject({ agent: agentSchema }),
+    query: z.strictObject(whose),
     answers: { 200: standing },
-    handle: async ({ runtime, query }) => ok(onWire(await getSwitch(runtime, query.agent), query.agent)),
+    handle: async ({ runtime, query }) => ok(onWire(await getSwitch(runtime, stoppable(query)), query)),
   }),
-  turning("/api/kill-switch/stop", true, "Stop every new effect of the tenant, or of one agent"),
+  turning(
+    "/api/kill-switch/stop",
+    true,
+    "Stop every new effect of the tenant, of one agent or service, or of one workflow",
+  ),
   turning("/api/kill-switch/release", false, "Let effects start again"),
 ];

@@ -81,6 +81,6 @@ export const messageRoutes = [
     body: z.strictObject({ by: bySchema }).default({}),
     answers: { 200: messageSchema },
     handle: async ({ office, who, params, body }) =>
-      ok(onWire(await office.messages.retry(params.id, { by: operatorOf(who, body.by) }))),
+      ok(onWire(await office.messages.retry(params.id, { by: operatorOf(who, body.by), via: who.via }))),
   }),
 ];

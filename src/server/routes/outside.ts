@@ -57,12 +57,13 @@ async function performerOf(
 }
 
 function proposalOf(body: z.output<typeof proposalSchema>, agent: string): OutsideProposal {
-  const { tool, args, request_id, says, acts_for } = body;
+  const { tool, args, request_id, says, acts_for, undo } = body;
   return {
     ...{ tool, agent, args },
     ...(request_id == null ? {} : { requestId: request_id }),
     ...(says == null ? {} : { says }),
     ...(acts_for == null ? {} : { requester: acts_for }),
+    ...(undo == null ? {} : { undo }),
   };
 }
 

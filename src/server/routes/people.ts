@@ -60,7 +60,7 @@ function standingRoute<const Path extends `/${string}`>(path: Path, suspend: boo
     answers: { 200: z.object({ person: z.string(), suspended: z.boolean() }) },
     whenLost: "repeat",
     async handle({ runtime, who, params: { person }, body }) {
-      const said = { by: personOf(who, body.by), reason: body.reason };
+      const said = { by: personOf(who, body.by), reason: body.reason, via: who.via };
       await setStanding(runtime, suspend, { ...said, person });
       return ok({ person, suspended: suspend });
     },
@@ -88,7 +88,7 @@ export const peopleRoutes = [
     whenLost: "repeat",
     async handle({ runtime, who, body }) {
       const given = sent({ ...body, by: personOf(who, body.by) });
-      return created(personOnWire(await addPerson(runtime, checkNewPerson(given))));
+      return created(personOnWire(await addPerson(runtime, { ...checkNewPerson(given), via: who.via })));
     },
   }),
   route({
@@ -112,7 +112,7 @@ export const peopleRoutes = [
     answers: { 200: personSchema },
     async handle({ runtime, who, params: { person }, body }) {
       const given = sent({ ...body, by: personOf(who, body.by) });
-      return ok(personOnWire(await changePerson(runtime, person, checkChange(given))));
+      return ok(personOnWire(await changePerson(runtime, person, { ...checkChange(given), via: who.via })));
     },
   }),
   route({
@@ -134,7 +134,11 @@ export const peopleRoutes = [
     },
     whenLost: "none",
     async handle({ runtime, who, params: { person }, body: { by, for_seconds } }) {
-      const offer = { by: adminOf(who, by), ...(for_seconds && { forMs: for_seconds * 1_000 }) };
+      const offer = {
+        by: adminOf(who, by),
+        via: who.via,
+        ...(for_seconds && { forMs: for_seconds * 1_000 }),
+      };
       await getPerson(runtime, person);
       const { id, text, expiresAt } = await offerLogin(runtime, person, offer);
       return created({ login_id: id, person, link: text, expires_at: time(expiresAt) });
@@ -150,7 +154,8 @@ export const peopleRoutes = [
     body: word,
     answers: { 200: z.object({ removed: z.literal(true) }) },
     async handle({ runtime, who, params: { person }, body }) {
-      await removePerson(runtime, person, { by: personOf(who, body.by), reason: body.reason });
+      const said = { by: personOf(who, body.by), reason: body.reason, via: who.via };
+      await removePerson(runtime, person, said);
       return ok({ removed: true });
     },
   }),

@@ -34,9 +34,10 @@ export const seedRoutes = [
     path: "/api/workflows",
     summary: "Create a workflow that an agent drives from outside, with its checkpoints",
     description:
-      "`checkpoint_names` or, in full, `checkpoints`. `escrow_amount` is recorded, in dollars unless `escrow_currency` says otherwise; nothing is locked.",
+      "With `workflows:write` for any agent; with `workflows:drive` alone an agent creates what it drives itself, for nobody else. `checkpoint_names` or, in full, `checkpoints`. `escrow_amount` is recorded, in dollars unless `escrow_currency` says otherwise; nothing is locked.",
     tag: "workflows",
     scope: "workflows:write",
+    orScope: "workflows:drive",
     body: creationSchema,
     answers: { 200: createdSchema },
     async handle({ runtime, who, body }) {

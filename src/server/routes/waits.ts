@@ -14,53 +14,78 @@ const query = z.strictObject({ hold_seconds: z.coerce.number().min(0).max(MOST_H
 const description = `At most ${MOST_HELD_SECONDS} seconds. While \`is_over\` is false it goes on: ask again.`;
 const is_over = z.boolean();
 
-export function waitRoutes({ over }: Pick<Desk, "over">) {
-  const hold = ({ hold_seconds }: z.output<typeof query>) => ({ holdMs: hold_seconds * 1_000, signal: over });
-  return [
-    route({
-      method: "GET",
-      path: "/api/approvals/{id}/wait",
-      summary: "An approval, once people have decided or their time is over; waits a moment for it",
-      description,
-      tag: "approvals",
-      scope: "approvals:read",
-      params: idParams,
-      query,
-      answers: { 200: z.object({ is_over, approval: approvalSchema }) },
-      async handle({ runtime, params, query: asked }) {
-        const { isOver, state } = await waitForApproval(runtime, params.id, hold(asked));
-        return ok({ is_over: isOver, approval: await approvalOnWire({ runtime }, state) });
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/api/actions/{id}/wait",
-      summary: "An action, once it has an outcome or was refused; waits a moment for it",
-      description,
-      tag: "actions",
-      scope: "actions:read",
-      params: idParams,
-      query,
-      answers: { 200: z.object({ is_over, action: actionSchema }) },
-      async handle({ runtime, params, query: asked }) {
-        const { isOver, state } = await waitForAction(runtime, params.id, hold(asked));
-        return ok({ is_over: isOver, action: await actionOnWire(runtime, state) });
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/api/workflows/{id}/wait",
-      summary: "A workflow, once it has ended; waits a moment for it",
-      description,
-      tag: "workflows",
-      scope: "workflows:read",
-      params: idParams,
-      query,
-      answers: { 200: z.object({ is_over, workflow: workflowSchema }) },
-      async handle({ runtime, params, query: asked }) {
-        const { isOver, state } = await waitForWorkflow(runtime, params.id, hold(asked));
-        return ok({ is_over: isOver, workflow: workflowOnWire(state, await accountOf(runtime, state)) });
-      },
-    }),
-  ];
-}
+type Place = Pick<Desk, "holds">;
+
+const approvalWait = ({ holds }: Place) =>
+  route({
+    method: "GET",
+    path: "/api/approvals/{id}/wait",
+    summary: "An approval, once people have decided or their time is over; waits a moment for it",
+    description,
+    tag: "approvals",
+    scope: "approvals:read",
+    params: idParams,
+    query,
+    answers: { 200: z.object({ is_over, approval: approvalSchema }) },
+    async handle(asked) {
+      const {
+        runtime,
+        params,
+        query: { hold_seconds },
+      } = asked;
+      const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
+        waitForApproval(runtime, params.id, hold),
+      );
+      return ok({ is_over: isOver, approval: await approvalOnWire({ runtime }, state) });
+    },
+  });
+
+const actionWait = ({ holds }: Place) =>
+  route({
+    method: "GET",
+    path: "/api/actions/{id}/wait",
+    summary: "An action, once it has an outcome or was refused; waits a moment for it",
+    description,
+    tag: "actions",
+    scope: "actions:read",
+    params: idParams,
+    query,
+    answers: { 200: z.object({ is_over, action: actionSchema }) },
+    async handle(asked) {
+      const {
+        runtime,
+        params,
+        query: { hold_seconds },
+      } = asked;
+      const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
+        waitForAction(runtime, params.id, hold),
+      );
+      return ok({ is_over: isOver, action: await actionOnWire(runtime, state) });
+    },
+  });
+
+const workflowWait = ({ holds }: Place) =>
+  route({
+    method: "GET",
+    path: "/api/workflows/{id}/wait",
+    summary: "A workflow, once it has ended; waits a moment for it",
+    description,
+    tag: "workflows",
+    scope: "workflows:read",
+    params: idParams,
+    query,
+    answers: { 200: z.object({ is_over, workflow: workflowSchema }) },
+    async handle(asked) {
+      const {
+        runtime,
+        params,
+        query: { hold_seconds },
+      } = asked;
+      const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
+        waitForWorkflow(runtime, params.id, hold),
+      );
+      return ok({ is_over: isOver, workflow: workflowOnWire(state, await accountOf(runtime, state)) });
+    },
+  });
+
+export const waitRoutes = (desk: Place) => [approvalWait(desk), actionWait(desk), workflowWait(desk)];

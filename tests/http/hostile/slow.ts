@@ -5,7 +5,19 @@ import { openConnection } from "../../../bench/http/load.ts";
 import { percentile } from "../../../bench/statistics.ts";
 import { inLanes, type Target } from "./server-process.ts";
 
+/** 95th percentiles of others, in milliseconds, and how many slow sockets were still there at the end. */
 export type Slowed = { readonly alone: number; readonly beside: number; readonly sockets: number };
+
+/** Others may take this many times as long beside slow sockets, and no longer. */
+export const MOST_TIMES = 2;
+
+export type Slow = {
+  /** How many are not cut. */
+  open(): number;
+  /** Resolves when the server has cut all of them. */
+  cut(): Promise<void>;
+  end(): void;
+};
 
 const DRIP_MS = 250;
 const CLIENTS = 4;
@@ -33,8 +45,23 @@ async function openSlow({ port, keys }: Target, number: number): Promise<Socket>
   return socket;
 }
 
-/** The 95th percentile of how long a change and its commit take, in milliseconds. */
-async function askedFor({ port, keys }: Target, count: number): Promise<number> {
+export async function openSlowSockets(target: Target, count: number): Promise<Slow> {
+  const sockets: Socket[] = [];
+  await inLanes(50, Array.from({ length: count }).keys(), async (number) => {
+    sockets.push(await openSlow(target, number));
+  });
+  const left = () => sockets.filter((one) => !one.closed);
+  return {
+    open: () => left().length,
+    cut: async () => void (await Promise.all(left().map((socket) => once(socket, "close")))),
+    end() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** How long a change and its commit take, in milliseconds, each. All are answered, or it throws. */
+export async function askedFor({ port, keys }: Target, count: number): Promise<readonly number[]> {
   const times: number[] = [];
   const numbers = Array.from({ length: count / CLIENTS }, (_, n) => n);
   const clients = Array.from({ length: CLIENTS }, (_, n) => n);
@@ -48,23 +75,45 @@ async function askedFor({ port, keys }: Target, count: number): Promise<number> 
     }
     connection.close();
   });
-  return percentile(times, 0.95);
+  return times;
 }
 
-export async function askBesideSlow(target: Target, sockets: number, requests: number): Promise<Slowed> {
-  await askedFor(target, requests);
-  const alone = await askedFor(target, requests);
-  const slow: Socket[] = [];
-  await inLanes(50, Array.from({ length: sockets }).keys(), async (number) => {
-    slow.push(await openSlow(target, number));
-  });
+const p95 = (times: readonly number[]): number => percentile([...times], 0.95);
+
+async function round(target: Target, sockets: number, requests: number): Promise<Slowed> {
+  const alone = p95(await askedFor(target, requests));
+  const slow = await openSlowSockets(target, sockets);
   try {
-    return {
-      alone,
-      beside: await askedFor(target, requests),
-      sockets: slow.filter((one) => !one.closed).length,
-    };
+    return { alone, beside: p95(await askedFor(target, requests)), sockets: slow.open() };
   } finally {
-    for (const socket of slow) socket.destroy();
+    slow.end();
   }
+}
+
+type Wanted = { readonly sockets: number; readonly requests: number; readonly rounds: number };
+
+/** Alone and beside in turns, so that whatever else the machine does falls on both. */
+export async function askBesideSlow(target: Target, wanted: Wanted): Promise<readonly Slowed[]> {
+  const { sockets, requests, rounds } = wanted;
+  await askedFor(target, requests);
+  const slowed: Slowed[] = [];
+  for (let n = 0; n < rounds; n++) slowed.push(await round(target, sockets, requests));
+  return slowed;
+}
+
+/** How many times as long others took: of the middle round. */
+export function timesOf(slowed: readonly Slowed[]): number {
+  const ratios = slowed.map(({ alone, beside }) => beside / alone).sort((a, b) => a - b);
+  return ratios[Math.floor(ratios.length / 2)] ?? Number.POSITIVE_INFINITY;
+}
+
+/** What is wrong with it. */
+export function judgeSlowed(slowed: readonly Slowed[]): readonly string[] {
+  const times = timesOf(slowed);
+  return [
+    ...(slowed.some(({ sockets }) => sockets === 0) ? ["no slow socket was left"] : []),
+    ...(times <= MOST_TIMES
+      ? []
+      : [`others took ${times.toFixed(2)} times as long, more than ${MOST_TIMES}`]),
+  ];
 }

@@ -5,6 +5,9 @@ import type { Evaluate, Readers, Scene, Slots } from "./scene.ts";
 import type { NodeOf } from "./syntax.ts";
 import { ExpressionError, isList, isObject, kindOf, spoken, type Value } from "./values.ts";
 
+/** An object is made by its keys, and looked through for one that is there twice. */
+const STEPS_PER_ENTRY = 4;
+
 function fieldOf(of: Value, name: string): Value {
   if (!isObject(of)) throw new ExpressionError(`${spoken(kindOf(of))} has no field "${name}"`);
   const value = Object.hasOwn(of, name) ? of[name] : undefined;
@@ -73,6 +76,7 @@ export function makeObject<S extends Scene>(
 ): Evaluate<S> {
   return (scene) => {
     payForList(scene, entries.length);
+    spend(scene, STEPS_PER_ENTRY * (1 + entries.length));
     const pairs = entries.map(([key, value]) => [keyOf(key(scene)), value(scene)] as const);
     if (new Set(pairs.map(([key]) => key)).size < pairs.length)
       throw new ExpressionError("the object has a key twice");

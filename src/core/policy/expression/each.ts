@@ -1,7 +1,7 @@
 /** `all`, `exists`, `exists_one`, `filter` and `map`: over the items of a list, or the keys of an object. */
 
 import { weightOf } from "./cost.ts";
-import { payForList, spend } from "./meter.ts";
+import { payForList, STEPS_PER_ERROR, spend, spendKeys } from "./meter.ts";
 import type { Build, Evaluate, Scene, Slots } from "./scene.ts";
 import type { NodeOf } from "./syntax.ts";
 import { canBeMadeUpFor, isTrue } from "./truth.ts";
@@ -11,7 +11,7 @@ function itemsOf(value: Value, scene: Scene): readonly Value[] {
   if (isList(value)) return value;
   if (!isObject(value)) throw new ExpressionError(`a list is needed, and this is ${spoken(kindOf(value))}`);
   const keys = Object.keys(value);
-  spend(scene, keys.length);
+  spendKeys(scene, keys.length);
   return keys;
 }
 
@@ -35,6 +35,7 @@ function quantify<S extends Scene>({ over, test, slot, weight }: Loop<S>, settle
         if (isTrue(test(scene)) === settles) return settles;
       } catch (error) {
         if (!canBeMadeUpFor(error)) throw error;
+        spend(scene, STEPS_PER_ERROR);
         failure ??= error;
       }
     }

@@ -1,5 +1,5 @@
 /** Equal as data: by their own keys, in any order. Paid for as it goes. */
-import { type Meter, spend, spendText } from "./meter.ts";
+import { type Meter, spend, spendKeys, spendText } from "./meter.ts";
 import { isList, isObject, kindOf, type Moment, type Value, type ValueObject } from "./values.ts";
 
 function equalLists(a: readonly Value[], b: readonly Value[], meter: Meter): boolean {
@@ -8,8 +8,10 @@ function equalLists(a: readonly Value[], b: readonly Value[], meter: Meter): boo
 
 function equalObjects(a: ValueObject, b: ValueObject, meter: Meter): boolean {
   const keys = Object.keys(a);
-  spend(meter, keys.length);
-  if (keys.length !== Object.keys(b).length) return false;
+  spendKeys(meter, keys.length);
+  const others = Object.keys(b).length;
+  spendKeys(meter, others);
+  if (keys.length !== others) return false;
   return keys.every((key) => Object.hasOwn(b, key) && equal(a[key] ?? null, b[key] ?? null, meter));
 }
 

@@ -10,6 +10,7 @@ import { add, arithmetic, ordered, subtract } from "./arithmetic.ts";
 import { each } from "./each.ts";
 import { equal } from "./equal.ts";
 import { operationsNamed } from "./functions.ts";
+import { STEPS_PER_ERROR, spend } from "./meter.ts";
 import type { Operation } from "./operation.ts";
 import { patternOf, testPattern } from "./pattern.ts";
 import type { Build, Evaluate, Readers, Scene } from "./scene.ts";
@@ -23,7 +24,9 @@ function both<S extends Scene>(left: Evaluate<S>, right: Evaluate<S>, settles: b
     try {
       first = isTrue(left(scene));
     } catch (error) {
-      if (canBeMadeUpFor(error) && isTrue(right(scene)) === settles) return settles;
+      if (!canBeMadeUpFor(error)) throw error;
+      spend(scene, STEPS_PER_ERROR);
+      if (isTrue(right(scene)) === settles) return settles;
       throw error;
     }
     return first === settles ? settles : isTrue(right(scene));

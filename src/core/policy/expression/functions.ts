@@ -1,5 +1,14 @@
 /** The functions and methods of expressions, but those over time. */
-import { type Meter, payForList, payForText, spend, spendText } from "./meter.ts";
+import {
+  type Meter,
+  payForList,
+  payForText,
+  STEPS_PER_READING,
+  spend,
+  spendCharacters,
+  spendKeys,
+  spendText,
+} from "./meter.ts";
 import type { Operation } from "./operation.ts";
 import { noPattern } from "./pattern.ts";
 import { TIME_OPERATIONS } from "./time-functions.ts";
@@ -27,10 +36,12 @@ const plain = (name: string, takes: readonly Kind[], gives: Type, run: Run): Ope
 
 /** Whether one begins or ends with the other is seen at a glance; to search may, at worst, compare each place with all of it. */
 const SEEN_AT_ONCE = 16;
-const COMPARED_PER_STEP = 256;
+const COMPARED_PER_STEP = 128;
 
 function paySearch(text: string, wanted: string, meter: Meter): void {
-  spendText(meter, text.length + wanted.length);
+  spendText(meter, wanted.length);
+  if (wanted.length > 1) spendCharacters(meter, text.length);
+  else spendText(meter, text.length);
   if (wanted.length > SEEN_AT_ONCE) spend(meter, (text.length * wanted.length) / COMPARED_PER_STEP);
 }
 
@@ -64,11 +75,15 @@ function characters(text: string): number {
   return count;
 }
 
-const sizeOfText = ofText(characters);
+const sizeOfText: Run = (operands, meter) => {
+  const [text] = operands as unknown as Text;
+  spendCharacters(meter, text.length);
+  return characters(text);
+};
 const sizeOfList: Run = ([list]) => (list as readonly Value[]).length;
 const sizeOfObject: Run = ([object], meter) => {
   const { length } = Object.keys(object as object);
-  spend(meter, length);
+  spendKeys(meter, length);
   return length;
 };
 
@@ -124,7 +139,8 @@ function extreme(numbers: Numbers, pick: (a: number, b: number) => number): numb
 const MOST_DIGITS = 12;
 
 /** Half away from zero, by the decimal text: 1.005 to two digits is 1.01, as people expect of money. */
-function round(operands: readonly Value[]): Value {
+function round(operands: readonly Value[], meter: Meter): Value {
+  spend(meter, STEPS_PER_READING);
   const [number, digits = 0] = operands as readonly [number, number?];
   if (!Number.isInteger(digits) || digits < 0 || digits > MOST_DIGITS)
     throw new ExpressionError(`round takes 0 to ${MOST_DIGITS} digits`);
@@ -134,8 +150,16 @@ function round(operands: readonly Value[]): Value {
   return Math.sign(number) * finite(Number(`${whole}e${Number(power) - digits}`)) + 0;
 }
 
-const lower = (text: string) => text.replace(/[A-Z]+/g, (run) => run.toLowerCase());
-const upper = (text: string) => text.replace(/[a-z]+/g, (run) => run.toUpperCase());
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
+
+/** Other letters stay as they are; where there are some, run by run. */
+function cased(all: (text: string) => string, runs: RegExp): Run {
+  return ofText((text, meter) => {
+    if (isAscii(text)) return all(text);
+    spend(meter, text.length / 2);
+    return text.replace(runs, all);
+  });
+}
 
 export const OPERATIONS: readonly Operation[] = [
   plain("size", ["string"], NUMBER, sizeOfText),
@@ -170,8 +194,18 @@ export const OPERATIONS: readonly Operation[] = [
     NUMBER,
     search((a, b) => a.indexOf(b)),
   ),
-  method("lowerAscii", ["string"], STRING, ofText(lower)),
-  method("upperAscii", ["string"], STRING, ofText(upper)),
+  method(
+    "lowerAscii",
+    ["string"],
+    STRING,
+    cased((text) => text.toLowerCase(), /[A-Z]+/g),
+  ),
+  method(
+    "upperAscii",
+    ["string"],
+    STRING,
+    cased((text) => text.toUpperCase(), /[a-z]+/g),
+  ),
   method(
     "trim",
     ["string"],

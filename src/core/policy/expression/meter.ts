@@ -1,14 +1,23 @@
 /**
  * The steps that a verdict may take.
  *
- * M1. Whatever takes time in proportion to its input is paid for before it is done. So a verdict's work is bounded, whatever the
- *     arguments and the history are.
+ * M1. Whatever takes time in proportion to its input is paid for, before it is done or at once where only doing it tells how
+ *     much it is. So a verdict's work is bounded, whatever the arguments and the history are.
+ * M2. A step is at most some 75 nanoseconds of a usual machine: what takes longer costs more of them. All the steps that a verdict
+ *     may take are some 20 milliseconds.
  */
 import { ExpressionError, TooCostly } from "./values.ts";
 
-export const STEPS_PER_VERDICT = 1_000_000;
+export const STEPS_PER_VERDICT = 250_000;
+/** An error that another side, or another item, makes up for: to throw one takes long. */
+export const STEPS_PER_ERROR = 100;
+/** What is read or written as text: a number, a time, a pattern's beginning. */
+export const STEPS_PER_READING = 30;
+/** To list the keys of an object takes longer than to go through a list. */
+const STEPS_PER_KEY = 2;
 /** Characters that are looked at in one step. */
 const CHARACTERS_PER_STEP = 32;
+const CHARACTERS_COUNTED_PER_STEP = 8;
 export const LONGEST_TEXT = 262_144;
 export const LONGEST_LIST = 10_000;
 
@@ -22,6 +31,15 @@ export function spend(meter: Meter, steps: number): void {
 
 export function spendText(meter: Meter, characters: number): void {
   spend(meter, 1 + characters / CHARACTERS_PER_STEP);
+}
+
+/** Text that is gone through character by character. */
+export function spendCharacters(meter: Meter, characters: number): void {
+  spend(meter, 1 + characters / CHARACTERS_COUNTED_PER_STEP);
+}
+
+export function spendKeys(meter: Meter, keys: number): void {
+  spend(meter, 1 + STEPS_PER_KEY * keys);
 }
 
 /** Text that an expression makes. */

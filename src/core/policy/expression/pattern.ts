@@ -4,7 +4,7 @@
  * R1. A pattern stands in the policy and is compiled with it. To compile one may take a second, so none comes from arguments.
  */
 import { RE2JS } from "re2js";
-import { type Meter, spend } from "./meter.ts";
+import { type Meter, STEPS_PER_READING, spend } from "./meter.ts";
 import { ExpressionError } from "./values.ts";
 
 export const LONGEST_PATTERN = 1_000;
@@ -51,7 +51,7 @@ export function patternOf(source: string): Pattern | string {
 }
 
 export function testPattern(pattern: Pattern, text: string, meter: Meter): boolean {
-  spend(meter, 1 + (text.length * pattern.size) / INSTRUCTIONS_PER_STEP);
+  spend(meter, STEPS_PER_READING + (text.length * pattern.size) / INSTRUCTIONS_PER_STEP);
   return pattern.test(text);
 }
 

@@ -1,6 +1,6 @@
 /** Moments and lengths of time. Parts of a moment are in UTC unless a zone is named, as in `now.getHours("Europe/Berlin")`. */
 import { durationMs } from "../duration.ts";
-import { type Meter, spend } from "./meter.ts";
+import { type Meter, STEPS_PER_READING, spend } from "./meter.ts";
 import type { Operation } from "./operation.ts";
 import { MOMENT, NUMBER, SPAN, STRING } from "./types.ts";
 import { ExpressionError, type Moment, moment, type Span, span, type Value } from "./values.ts";
@@ -94,13 +94,18 @@ const LENGTHS: readonly (readonly [string, number])[] = [
   ["getMilliseconds", 1],
 ];
 
+function parsed(meter: Meter, make: () => Value): Value {
+  spend(meter, STEPS_PER_READING);
+  return make();
+}
+
 export const TIME_OPERATIONS: readonly Operation[] = [
   {
     name: "timestamp",
     method: false,
     takes: ["string"],
     gives: MOMENT,
-    run: ([text]) => parseMoment(text as string),
+    run: ([text], meter) => parsed(meter, () => parseMoment(text as string)),
   },
   { name: "timestamp", method: false, takes: ["moment"], gives: MOMENT, run: ([at]) => at ?? null },
   {
@@ -115,14 +120,14 @@ export const TIME_OPERATIONS: readonly Operation[] = [
     method: false,
     takes: ["string"],
     gives: SPAN,
-    run: ([text]) => parseSpan(text as string),
+    run: ([text], meter) => parsed(meter, () => parseSpan(text as string)),
   },
   {
     name: "string",
     method: false,
     takes: ["moment"],
     gives: STRING,
-    run: ([at]) => new Date((at as Moment).ms).toISOString(),
+    run: ([at], meter) => parsed(meter, () => new Date((at as Moment).ms).toISOString()),
   },
   {
     name: "string",

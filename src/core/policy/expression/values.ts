@@ -4,8 +4,6 @@
  *
  * X1. A value is reached by its own keys only; nothing inherited, computed or callable is ever seen.
  */
-import type { Json } from "../../json.ts";
-
 /** Symbols cannot occur in JSON, so no argument can pass for one of these. */
 const MOMENT = Symbol("moment");
 const SPAN = Symbol("span");
@@ -76,13 +74,4 @@ export const spoken = (kind: Kind): string => SPOKEN[kind];
 export function finite(number: number): number {
   if (Number.isFinite(number)) return number;
   throw new ExpressionError("the result is not a finite number");
-}
-
-/** As JSON that can be stored; a time has to be turned into text first. */
-export function jsonOf(value: Value): Json {
-  if (isMoment(value) || isSpan(value))
-    throw new ExpressionError(`${spoken(kindOf(value))} is not JSON; use string(…)`);
-  if (isList(value)) return value.map(jsonOf);
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value as ValueObject).map(([key, part]) => [key, jsonOf(part)]));
 }

@@ -1,0 +1,36 @@
+/**
+ * What an agent says takes back what it performs itself: a call of another tool, which it makes when its workflow goes back.
+ *
+ * V1. It is said with the proposal and never changes: people see it, and it is part of what they approve.
+ * V2. It is an action of its own, under that tool's own rules. Only where nobody has any for it, and people agreed to it as it
+ *     stands, it is let through like every other compensation.
+ */
+import { digestOf } from "../digest.ts";
+import type { Draft } from "../draft.ts";
+import type { LiveAction } from "./state.ts";
+import type { Undo, UndoCall, UndoSeen } from "./undo.ts";
+
+type Has = { readonly undo?: Undo };
+
+export function keepUndo(draft: Draft, undo: UndoCall | undefined): Has {
+  if (undo === undefined) return {};
+  return { undo: { tool: undo.tool, args: draft.keep(undo.args), argsDigest: digestOf(undo.args) } };
+}
+
+/** As it was proposed. */
+export const undoIn = ({ undo }: Has): Has => (undo === undefined ? {} : { undo });
+
+/** In a binding; absent where nothing is said. */
+export const undoBinding = ({ undo }: Has): { readonly undo?: string } =>
+  undo === undefined ? {} : { undo: digestOf({ args: undo.argsDigest, tool: undo.tool }) };
+
+export function isSameUndo({ undo }: Has, given: UndoCall | undefined): boolean {
+  if (undo === undefined || given === undefined) return undo === given;
+  return undo.tool === given.tool && undo.argsDigest === digestOf(given.args);
+}
+
+/** Where policy or people changed the arguments since, the undo was said of others. */
+export function undoSeen(state: LiveAction): UndoSeen {
+  const isApproved = "effect" in state && state.effect.grant.kind === "approval";
+  return isApproved && state.argsDigest === state.proposedDigest ? "seen" : "unseen";
+}

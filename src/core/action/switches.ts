@@ -1,0 +1,57 @@
+/**
+ * The kill switches that cover an action: its tenant's, its agent's, its workflow's, and those of the workflows above that one.
+ *
+ * K1. Whoever starts, sends, repeats or hands out an effect looks at all of them, in the same commit.
+ */
+import type { Draft, Need } from "../draft.ts";
+import { switchStream, workflowStream } from "../stream.ts";
+import { agentScope, TENANT_SCOPE, workflowScope } from "../switch.ts";
+import type { Within } from "./within.ts";
+
+/** An action, or anything else that an agent does, perhaps in a workflow. */
+export type Covered = { readonly agent: string; readonly within?: Pick<Within, "workflow"> };
+
+export type SwitchLook = {
+  readonly kind: "looked";
+  /** The first that is on. */
+  readonly on: { readonly scope: string; readonly by: string; readonly reason: string } | undefined;
+};
+
+/** Those that can be named without a look at anything. */
+export function switchScopes({ agent, within }: Covered): readonly string[] {
+  const own = [TENANT_SCOPE, agentScope(agent)];
+  return within === undefined ? own : [...own, workflowScope(within.workflow)];
+}
+
+/** A workflow says which are above it. Of one that does not, each is looked at in turn. */
+function scopesAbove(draft: Draft, within: Covered["within"]): Need | readonly string[] {
+  const scopes: string[] = [];
+  for (let id = within?.workflow; id !== undefined; ) {
+    const ref = workflowStream(id);
+    const more = draft.need({ read: [ref] });
+    if (more !== undefined) return more;
+    const state = draft.state(ref);
+    const parent = state.status === "none" ? null : state.parent;
+    const above = parent === null ? [] : [parent.workflow, ...(parent.above ?? [])];
+    scopes.push(...above.map(workflowScope));
+    id = parent?.above === undefined ? parent?.workflow : undefined;
+  }
+  return scopes;
+}
+
+export function lookAtSwitches(draft: Draft, covered: Covered): Need | SwitchLook {
+  const { within } = covered;
+  const own = switchScopes(covered);
+  const flows = within === undefined ? [] : [workflowStream(within.workflow)];
+  const more = draft.need({ read: [...own.map(switchStream), ...flows] });
+  if (more !== undefined) return more;
+  const above = scopesAbove(draft, within);
+  if ("kind" in above) return above;
+  const missing = draft.need({ read: above.map(switchStream) });
+  if (missing !== undefined) return missing;
+  for (const scope of [...own, ...above]) {
+    const state = draft.state(switchStream(scope));
+    if (state.stopped) return { kind: "looked", on: { scope, by: state.by, reason: state.reason } };
+  }
+  return { kind: "looked", on: undefined };
+}

@@ -1,0 +1,56 @@
+/** How an agent that performs something itself says that it would take it back: checked with the proposal. */
+
+import { undoSeen } from "../../core/action/keep-undo.ts";
+import type { LiveAction } from "../../core/action/state.ts";
+import type { UndoCall, UndoSeen } from "../../core/action/undo.ts";
+import type { Json } from "../../core/json.ts";
+import { checkFields, wrong } from "../check-call.ts";
+import { argsFor } from "../gate.ts";
+import { plainJson } from "../prepare-args.ts";
+import { loadValue } from "../read-state.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Tool } from "../tool.ts";
+import { isUndoOfAnother, toolNamed } from "./outside-tool.ts";
+
+export type OutsideUndo = {
+  /** The tool that takes it back, which the agent performs as well. */
+  readonly tool: string;
+  readonly args?: unknown;
+};
+
+function checkTakenBack({ rules, outside, undo }: Tool, workflow: string | undefined): void {
+  if (workflow === undefined)
+    wrong("Only what is done in a workflow is ever taken back: this proposal is outside of one.");
+  if (outside === undefined)
+    wrong(`"${rules.name}" is performed by this program, which knows itself how to take it back.`);
+  if (rules.effectClass === "read") wrong(`"${rules.name}" only reads: there is nothing to take back.`);
+  if (undo !== null) wrong(`"${rules.name}" was declared with its own undo: leave it out here.`);
+}
+
+/** Validated by the schema of the tool that takes it back, with secrets as handles. */
+export async function undoGiven(
+  runtime: Runtime,
+  given: OutsideUndo,
+  { tool, workflow }: { readonly tool: Tool; readonly workflow: string | undefined },
+): Promise<UndoCall> {
+  const { tool: name, args } = checkFields("An undo", given, ["tool", "args"]);
+  checkTakenBack(tool, workflow);
+  if (typeof name !== "string") return wrong("An undo names a tool.");
+  if (runtime.tools.get(name)?.isOwn === true || isUndoOfAnother(runtime, name))
+    wrong(`"${name}" is not for agents to propose.`);
+  const back = toolNamed(runtime, name);
+  const prepared = await argsFor(runtime, back, plainJson(args), null);
+  return { tool: name, args: prepared.args };
+}
+
+export type TakingBack = { readonly tool: string; readonly args: Json; readonly seen: UndoSeen };
+
+/** Of an action that was applied; undefined where its agent had said nothing. */
+export async function undoOfAction(
+  runtime: Pick<Runtime, "store" | "tenant">,
+  state: LiveAction,
+): Promise<TakingBack | undefined> {
+  const { undo } = state;
+  if (undo === undefined) return undefined;
+  return { tool: undo.tool, args: await loadValue(runtime, undo.args), seen: undoSeen(state) };
+}

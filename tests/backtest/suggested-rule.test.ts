@@ -1,0 +1,142 @@
+/** A suggested rule is tried as it is printed: what a risk or code asked about is still asked about. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, type TestContext, test } from "node:test";
+import { parse } from "yaml";
+import type { PolicyText } from "../../src/core/policy/document.ts";
+import { runCli } from "../cli/bench.ts";
+import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
+
+const TIMES = [0, 1, 2, 3, 4, 5];
+
+/** Six payments, approved by two people in turn. */
+async function habit(context: TestContext, policy: PolicyText | undefined, own: object = {}) {
+  const folder = temporaryFolder(context);
+  const hp = folder.open(policy === undefined ? {} : { policy });
+  const pay = hp.gate<{ amount: number }, unknown>({ name: "pay", ...own, run: () => null });
+  const other = hp.gate<{ to: string }, unknown>({ name: "mail", ...own, run: () => null });
+  for (const n of TIMES) {
+    const answer = await pay({ amount: 10 + n }, { requestId: `pay ${n}`, waitMs: 0 });
+    const id = answer.executed === false ? (answer.approval ?? "") : "";
+    await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
+  }
+  if (policy !== undefined) await other({ to: "ann" }, { requestId: "mail", waitMs: 0 });
+  const { suggestions } = await hp.policies.suggest({ min: 3 });
+  assert.equal(suggestions.length, 1);
+  return { hp, folder, suggestion: suggestions[0] };
+}
+
+const out = async (folder: Folder) =>
+  (await runCli(folder, ["policy", "suggest", "--min", "3"])).out.replaceAll(/[ \t]+/g, " ");
+
+/** What is printed, pasted: the rule at the end, the rules that asked narrowed as the comments say. */
+function pasted(policy: PolicyText, printed: string): PolicyText {
+  const lines = printed.split("\n");
+  const from = lines.findIndex((line) => line.includes("- id: suggested"));
+  const rule = lines.slice(from, from + 5).map((line) => line.replace(/^ /, ""));
+  const text = rule.map((line, index) => (index === 0 ? line : `  ${line.trim()}`)).join("\n");
+  const except = /add && !\((.*)\)$/m.exec(printed)?.[1];
+  const rules = (policy.rules ?? []).map((one) => {
+    if (except === undefined || one.verdict !== "escalate") return one;
+    return { ...one, when: typeof one.when === "string" ? `(${one.when}) && !(${except})` : `!(${except})` };
+  });
+  return { ...policy, rules: [...rules, ...(parse(text) as typeof rules)] };
+}
+
+describe("a suggested rule", () => {
+  const BY_RULE: PolicyText = {
+    policy: "house",
+    default: "block",
+    rules: [
+      { id: "ask", verdict: "escalate" },
+      { id: "mails", tool: "mail", verdict: "approve" },
+    ],
+  };
+
+  test("lets through what a rule asked about, once that is narrowed as it says, and nothing else", async (context) => {
+    const { hp, folder, suggestion } = await habit(context, BY_RULE);
+    assert.partialDeepStrictEqual(suggestion?.asRule, { total: 6, letThrough: 6, stillAsked: [] });
+    const printed = await out(folder);
+    assert.match(printed, /all 6 would not have been asked about/);
+    const report = await hp.policies.backtest(pasted(BY_RULE, printed));
+    assert.deepEqual(
+      report.transitions.map(({ from, to, count }) => [from, to, count]),
+      [["escalate", "approve", 6]],
+      "another tool, without such arguments, is asked about as before",
+    );
+    await hp.close();
+  });
+
+  test("lets through what the default asked about, with nothing to narrow", async (context) => {
+    const policy: PolicyText = { policy: "house", default: "escalate" };
+    const { hp, folder, suggestion } = await habit(context, policy);
+    assert.partialDeepStrictEqual(suggestion?.asRule, { total: 6, letThrough: 6, stillAsked: [] });
+    const printed = await out(folder);
+    assert.doesNotMatch(printed, /# in the rule/);
+    assert.equal((await hp.policies.backtest(pasted(policy, printed))).changed, 6);
+    await hp.close();
+  });
+
+  test("says that a route of the risk still asks", async (context) => {
+    const policy: PolicyText = {
+      policy: "house",
+      default: "escalate",
+      risk: {
+        conditions: [{ id: "much", tool: "pay", when: "args.amount > 12", weight: 60 }],
+        routes: { high: "escalate" },
+      },
+    };
+    const { hp, folder, suggestion } = await habit(context, policy);
+    assert.partialDeepStrictEqual(suggestion?.asRule, {
+      total: 6,
+      letThrough: 3,
+      stillAsked: [{ by: "risk:high", count: 3 }],
+    });
+    const printed = await out(folder);
+    assert.match(printed, /3 of 6 would not have been asked about; .* 3 by risk:high/);
+    assert.equal((await hp.policies.backtest(pasted(policy, printed))).changed, 3);
+    await hp.close();
+  });
+
+  test("says that code still asks, alone or beside a document", async (context) => {
+    const still = { total: 6, letThrough: 0, stillAsked: [{ by: "code", count: 6 }] };
+    const alone = await habit(context, undefined, { policy: "escalate" });
+    assert.partialDeepStrictEqual(alone.suggestion?.asRule, still);
+    assert.match(await out(alone.folder), /answers none of them by itself: .* 6 by code of the program/);
+    await alone.hp.close();
+    const beside = await habit(context, BY_RULE, { policy: { verdict: "escalate", rule: "mine" } });
+    assert.partialDeepStrictEqual(beside.suggestion?.asRule, still);
+    await beside.hp.close();
+  });
+});
+
+test("two suggestions have two ids, and both can be pasted", async (context) => {
+  const folder = temporaryFolder(context);
+  const hp = folder.open({ policy: { policy: "house", default: "escalate" } });
+  const pay = hp.gate<{ to: string; amount: number }, unknown>({ name: "pay", run: () => null });
+  const ask = async (to: string, amount: number): Promise<string> => {
+    const answer = await pay({ to, amount }, { requestId: `${to} ${amount}`, waitMs: 0 });
+    return answer.executed === false ? (answer.approval ?? "") : "";
+  };
+  for (const [to, first, no] of [
+    ["a", 0, 12],
+    ["c", 10, 3],
+  ] as const) {
+    for (const n of TIMES)
+      await hp.approvals.approve(await ask(to, first + n), { by: n % 2 === 0 ? "person:ann" : "person:bob" });
+    await hp.approvals.reject(await ask(to, no), { by: "person:ann", reason: "no" });
+  }
+  const { suggestions } = await hp.policies.suggest({ min: 3 });
+  const ids = suggestions.map(({ asRule }) => asRule.rule.id);
+  assert.ok(ids.length >= 2);
+  assert.equal(new Set(ids).size, ids.length);
+  await hp.close();
+  const file = join(folder.path, "house.yaml");
+  const rules = suggestions.map(
+    ({ asRule: { rule } }) => `  - { id: ${rule.id}, tool: pay, when: '${rule.when}', verdict: approve }`,
+  );
+  writeFileSync(file, ["policy: house", "default: escalate", "rules:", ...rules, ""].join("\n"));
+  const checked = await runCli(folder, ["policy", "check", file]);
+  assert.equal(checked.code, 0, checked.out);
+});

@@ -1,0 +1,34 @@
+// How an agent would take back what it asks for, on the card that people read.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { runCli } from "./bench.ts";
+
+test("the card shows the undo that the agent named, with strangers' characters made visible", async (t) => {
+  const folder = temporaryFolder(t);
+  const hp = folder.open();
+  const agent = "agent:far";
+  const workflow = await hp.outside.workflows.create({ name: "Trip", by: agent });
+  await hp.outside.workflows.start(workflow, { agent });
+  const undo = { tool: "hotel.cancel", args: { booking: 7, note: "b\u001b[31m\u202e" } };
+  await hp.outside.propose({
+    tool: "hotel.book",
+    args: { hotel: 1 },
+    requestId: "book",
+    agent,
+    workflow,
+    undo,
+  });
+  const [shown, json] = await Promise.all([
+    runCli(folder, ["show", "book"]),
+    runCli(folder, ["show", "book", "--json"]),
+  ]);
+  assert.match(
+    shown.out,
+    /How the agent would take it back, if its workflow goes back\n +tool +hotel\.cancel/,
+  );
+  assert.match(shown.out, /booking: 7/);
+  assert.ok(!shown.out.includes("\u001b[31m") && !shown.out.includes("\u202e"));
+  const { approval } = JSON.parse(json.out) as { approval: { undo: unknown } };
+  assert.partialDeepStrictEqual(approval.undo, undo);
+});

@@ -1,0 +1,113 @@
+// The kill switch of one workflow, and of a service, over HTTP: what an agent from outside is answered meanwhile.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { issue } from "../../src/engine/identity/keys.ts";
+import { setSwitch } from "../../src/engine/operate.ts";
+import type { Holdpoint } from "../../src/index.ts";
+import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
+
+const post = (body: unknown, key?: string, headers: object = {}) =>
+  ({
+    method: "POST",
+    body,
+    headers: { ...headers, ...(key === undefined ? {} : { "idempotency-key": key }) },
+  }) as const;
+const define = (hp: Holdpoint) => {
+  hp.declare({ name: "wire", policy: "approve", undo: true });
+  hp.declare({ name: "ask", policy: "escalate" });
+};
+const WORD = { reason: "a leak", by: "ann" };
+
+function ok({ status, body, text }: Answered): Record<string, unknown> {
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function underWay(bench: Bench): Promise<string> {
+  const made = await bench.ask(
+    "/api/workflows",
+    post({ name: "Trip", executor_id: "far", checkpoint_names: ["Plan"] }),
+  );
+  const id = String(ok(made)["workflow_id"]);
+  ok(await bench.ask(`/api/workflows/${id}/start`, post({})));
+  return id;
+}
+
+test("while one workflow is stopped its agent gets no permit, kept or new; elsewhere it does", async (t) => {
+  const bench = await serverBench(t, { define });
+  const agent = "agent:far";
+  const [id, other] = [await underWay(bench), await underWay(bench)];
+  const wire = (n: number) => ({ tool: "wire", args: { n }, agent });
+  const kept = await bench.ask(`/api/workflows/${id}/actions`, post(wire(1), "kept"));
+  assert.equal(kept.body["kind"], "permitted", kept.text);
+  const action = String(kept.body["action_id"]);
+  const asked = ok(await bench.ask(`/api/workflows/${id}/actions`, post({ tool: "ask", args: {}, agent })));
+  const vote = { request_id: asked["approval_id"], decision: "APPROVED", approved_by: "bob" };
+
+  const stopped = ok(await bench.ask("/api/kill-switch/stop", post({ ...WORD, workflow_id: id })));
+  assert.partialDeepStrictEqual(stopped, { stopped: true, changed: true, workflow_id: id, agent: null });
+  assert.equal(ok(await bench.ask(`/api/kill-switch?workflow_id=${id}`))["stopped"], true);
+  assert.equal(ok(await bench.ask("/api/kill-switch"))["stopped"], false);
+  ok(await bench.ask("/api/approvals/submit", post(vote)));
+  const asks = async () => {
+    const answers = await Promise.all([
+      bench.ask(`/api/workflows/${id}/actions`, post(wire(1), "kept")),
+      bench.ask(`/api/actions/${action}/start`, post({ agent }, "start")),
+      bench.ask(`/api/actions/${String(asked["action_id"])}/start`, post({ agent })),
+      bench.ask(`/api/workflows/${id}/actions`, post({ ...wire(2), request_id: "two" })),
+      bench.ask(`/api/workflows/${other}/actions`, post({ ...wire(3), request_id: "three" })),
+      bench.ask("/api/actions", post({ ...wire(4), request_id: "four" })),
+    ]);
+    return answers.map(({ body, text }) => body["kind"] ?? text);
+  };
+  assert.deepEqual(await asks(), ["held", "held", "held", "held", "permitted", "permitted"]);
+  const [held] = [await bench.ask(`/api/actions/${action}/start`, post({ agent }))];
+  assert.equal(held.body["by"], `kill switch (workflow:${id})`);
+  ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, workflow_id: id })));
+  assert.deepEqual(new Set(await asks()), new Set(["permitted"]));
+});
+
+test("what a stopped workflow has to take back is not begun until it is released", async (t) => {
+  const bench = await serverBench(t, { define });
+  const agent = "agent:far";
+  const id = await underWay(bench);
+  const permit = ok(await bench.ask(`/api/workflows/${id}/actions`, post({ tool: "wire", args: {}, agent })));
+  const action = String(permit["action_id"]);
+  ok(await bench.ask(`/api/actions/${action}/outcome`, post({ status: "applied", agent })));
+  ok(await bench.ask(`/api/workflows/${id}/rollback`, post({ reason: "wrong", by: "ann" })));
+  ok(await bench.ask("/api/kill-switch/stop", post({ ...WORD, workflow_id: id })));
+  const undo = () => bench.ask(`/api/workflows/${id}/compensations/${action}/start`, post({ agent }));
+  assert.equal(ok(await undo())["kind"], "held");
+  ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, workflow_id: id })));
+  assert.equal(ok(await undo())["kind"], "permitted");
+});
+
+test("a workflow that is not there, or is named beside an agent, is not stopped", async (t) => {
+  const bench = await serverBench(t, { define });
+  const id = await underWay(bench);
+  const stop = async (more: object) =>
+    (await bench.ask("/api/kill-switch/stop", post({ ...WORD, ...more }))).status;
+  assert.equal(await stop({ workflow_id: "wf_01ARZ3NDEKTSV4RRFFQ69G5FAV" }), 404);
+  assert.equal(await stop({ workflow_id: "elsewhere" }), 400);
+  assert.equal(await stop({ workflow_id: id, agent: "far" }), 400);
+});
+
+test("a service is stopped by its name, and an agent of the same name is not", async (t) => {
+  const bench = await serverBench(t, { define, noAuth: false });
+  const { runtime } = await bench.server.office();
+  const by = "person:root";
+  const keyOf = async (principal: string) => {
+    const { text } = await issue(runtime, { principal, name: "x", roles: ["executor"], by });
+    return { authorization: `Bearer ${text}` };
+  };
+  const [service, agent] = [await keyOf("service:clock"), await keyOf("agent:clock")];
+  const propose = async (headers: object) => {
+    const { body } = await bench.ask("/api/actions", post({ tool: "wire", args: {} }, undefined, headers));
+    return [body["kind"], body["by"]];
+  };
+  await setSwitch(runtime, true, { by, reason: "drill", agent: "service:clock" });
+  assert.deepEqual(await propose(service), ["held", "kill switch (service:clock)"]);
+  assert.equal((await propose(agent))[0], "permitted");
+  await setSwitch(runtime, false, { by, reason: "over", agent: "service:clock" });
+  assert.equal((await propose(service))[0], "permitted");
+});
