@@ -6,6 +6,7 @@
  *     the same people and machines as the original.
  */
 import { errorText } from "../../core/error-text.ts";
+import type { Moved } from "../../stores/store.ts";
 import { sleepThrough } from "../clock.ts";
 import type { Runtime } from "../runtime.ts";
 import { createNotifier } from "./notifier.ts";
@@ -43,7 +44,7 @@ async function awaitNews(
   { clock, store }: Runtime,
   { position, due, bell }: { readonly position: number; readonly due: number | null; readonly bell: Bell },
   signal: AbortSignal,
-): Promise<{ readonly position: number; readonly isUnsettled: boolean }> {
+): Promise<Moved & { readonly isUnsettled: boolean }> {
   const over = new AbortController();
   const stop = () => over.abort();
   signal.addEventListener("abort", stop, { once: true });
@@ -53,7 +54,7 @@ async function awaitNews(
     await Promise.race([moved, late, bell.heard(over.signal)]);
     stop();
     const seen = await moved;
-    return { position: seen.position, isUnsettled: seen.position === position && seen.streams.length > 0 };
+    return { ...seen, isUnsettled: seen.position === position && seen.streams.length > 0 };
   } finally {
     stop();
     signal.removeEventListener("abort", stop);
@@ -95,6 +96,7 @@ export async function deliver(office: Office, signal: AbortSignal): Promise<void
     }
     const news = await awaitNews(runtime, { position: followed, due, bell }, signal);
     followed = news.position;
+    notifier.passOver(news);
     if (news.isUnsettled) await runtime.clock.sleep(UNSETTLED_MS, signal);
   }
 

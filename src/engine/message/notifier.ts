@@ -11,7 +11,7 @@ import { dropMessage, makeMessages, messageId, type NewMessage } from "../../cor
 import { keepNotifier } from "../../core/message/place.ts";
 import { APPROVERS, askedOf, recipientsOf } from "../../core/message/recipients.ts";
 import { approvalStream, NOTIFIER, ROSTER, type StreamRef, streamRef } from "../../core/stream.ts";
-import type { JournalEntry } from "../../stores/store.ts";
+import type { JournalEntry, Moved } from "../../stores/store.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -29,6 +29,8 @@ export type Notifier = {
   /** Back to the place that was kept, or to where the first endpoint was added. */
   begin(): Promise<void>;
   keep(): Promise<void>;
+  /** Told what moved since it last read on: where nobody is told anything, it need not be read. */
+  passOver(moved: Moved): void;
   endpoints(): readonly KnownEndpoint[];
 };
 
@@ -114,6 +116,8 @@ function isPassedOver({ endpoints }: Desk, { header }: JournalEntry): boolean {
   return endpoints.length === 0 && !/"(?:endpoint|message)\//.test(header);
 }
 
+const isHeeded = ({ kind }: StreamRef): boolean => kind === "endpoint" || kind === "message";
+
 async function keep(desk: Desk): Promise<void> {
   if (desk.unkept === 0) return;
   await runCommand(desk.runtime, { write: [NOTIFIER] }, (draft) => {
@@ -140,6 +144,11 @@ export function createNotifier(runtime: Runtime): Notifier {
   return {
     keep: () => keep(desk),
     endpoints: () => desk.endpoints,
+    passOver({ position, streams }) {
+      const isNobodyTold = desk.endpoints.length === 0 && desk.unkept === 0;
+      if (isNobodyTold && !streams.some((move) => move.tenant === tenant && isHeeded(move.stream)))
+        desk.position = Math.max(desk.position, position);
+    },
     async begin() {
       const { position: kept } = await readState(runtime, NOTIFIER);
       // Before the list: an endpoint that comes in between is met in the log.
