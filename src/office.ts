@@ -13,7 +13,7 @@ import type { Office, Tenants } from "./server/tenants.ts";
 import type { Store } from "./stores/store.ts";
 
 export type OfficeOptions = {
-  readonly settings: Pick<Settings, "data" | "database" | "policy" | "agent">;
+  readonly settings: Pick<Settings, "data" | "database" | "policy" | "agent" | "leaseSeconds">;
   readonly version: string;
   readonly log: Log;
   /** Declares tools and workflows, for every tenant: the node then runs them. */
@@ -88,10 +88,11 @@ const lent = (store: Store): Store => ({ ...store, close: async () => undefined 
 
 export type SharedStore = { readonly store: Store; close(): Promise<void> };
 
-export async function openShared({ data, database }: OfficeOptions["settings"]): Promise<SharedStore> {
+export async function openShared(settings: OfficeOptions["settings"]): Promise<SharedStore> {
+  const { data, database, leaseSeconds } = settings;
   const opened = await openStore({
     ...(data === undefined ? {} : { folder: data }),
-    ...(database === undefined ? {} : { database }),
+    ...(database === undefined ? {} : { database, leaseMs: leaseSeconds * 1_000 }),
   });
   return { store: lent(opened), close: () => opened.close() };
 }

@@ -58,12 +58,12 @@ export const environment = (name: string): string | undefined => process.env[nam
 export const random = pooledRandom();
 
 /** PostgreSQL where an address is given, else the file of a folder. */
-export async function openStore(options: HoldpointOptions): Promise<Store> {
-  const { mode = "read-write" } = options;
+export async function openStore(options: HoldpointOptions & { readonly leaseMs?: number }): Promise<Store> {
+  const { mode = "read-write", leaseMs } = options;
   const database = databaseUrl(options, environment);
   if (database !== undefined) {
     const { openPostgres } = await import("./postgres.ts");
-    return openPostgres({ database, mode });
+    return openPostgres({ database, mode, ...(leaseMs === undefined ? {} : { leaseMs }) });
   }
   const folder = dataFolder(options.folder, environment, process.cwd());
   const projections = PROJECTIONS;

@@ -57,6 +57,11 @@ export const SETTINGS = {
   listeners: { variables: ["HOLDPOINT_LISTENERS"], schema: count, fallback: 100 },
   holds: { variables: ["HOLDPOINT_HOLDS"], schema: count, fallback: 500 },
   allHolds: { variables: ["HOLDPOINT_ALL_HOLDS"], schema: count, fallback: 5_000 },
+  leaseSeconds: {
+    variables: ["HOLDPOINT_LEASE_SECONDS"],
+    schema: z.coerce.number().int().min(1).max(3_600),
+    fallback: 15,
+  },
   graceSeconds: {
     variables: ["HOLDPOINT_GRACE_SECONDS"],
     schema: z.coerce.number().int().min(0).max(600),
@@ -87,6 +92,8 @@ export type Settings = {
   /** Requests that wait: of one principal, and of all. */
   readonly holds: number;
   readonly allHolds: number;
+  /** On PostgreSQL: how long others wait for a node that does not speak up before they take its work over. */
+  readonly leaseSeconds: number;
   /** How long requests under way get when the server stops. */
   readonly graceSeconds: number;
 };
