@@ -1,7 +1,7 @@
 /** What the rules answer to an agent that drives a workflow, as errors where it may not. */
 import { HoldpointError } from "../../core/errors.ts";
 import type { NotDriven } from "../../core/workflow/outside.ts";
-import { LISTED } from "../workflow/workflows.ts";
+import { LISTED } from "../limits.ts";
 import { notYours } from "./check-outside.ts";
 
 const NOT: readonly string[] = [
