@@ -7,8 +7,11 @@ import type { NameAlone, NameWithBody, NameWithQuery, RouteName } from "./call-t
 export type CallFacts<Name extends RouteName = RouteName> = {
   readonly route: Name;
   readonly takes: "nothing" | "query" | "body";
-  /** The server does not answer a repetition with the first answer: an Idempotency-Key is worth nothing. */
-  readonly unkept?: true;
+  /**
+   * The server does not answer a repetition with the first answer: an Idempotency-Key is worth nothing. It is not sent again
+   * by itself, unless it can be done any number of times.
+   */
+  readonly unkept?: "repeatable" | "once";
   /** What it answers is not JSON. */
   readonly isText?: true;
 };
@@ -18,7 +21,11 @@ const query = <const Name extends NameWithQuery>(route: Name): CallFacts<Name> =
 const body = <const Name extends NameWithBody>(route: Name): CallFacts<Name> => ({ route, takes: "body" });
 const unkept = <Name extends RouteName>(facts: CallFacts<Name>): CallFacts<Name> => ({
   ...facts,
-  unkept: true,
+  unkept: "once",
+});
+const repeatable = <Name extends RouteName>(facts: CallFacts<Name>): CallFacts<Name> => ({
+  ...facts,
+  unkept: "repeatable",
 });
 const text = <Name extends RouteName>(facts: CallFacts<Name>): CallFacts<Name> => ({
   ...facts,
@@ -37,7 +44,7 @@ export const CALLS = {
     complete: body("POST /api/workflows/{id}/complete"),
     fail: body("POST /api/workflows/{id}/fail"),
     compensations: alone("GET /api/workflows/{id}/compensations"),
-    compensate: unkept(body("POST /api/workflows/{id}/compensations/{action}/start")),
+    compensate: repeatable(body("POST /api/workflows/{id}/compensations/{action}/start")),
     timeline: alone("GET /api/workflows/{id}/timeline"),
     jobs: alone("GET /api/workflows/{id}/jobs"),
     checkpoint: alone("GET /api/workflows/{id}/checkpoints/{checkpoint}"),
@@ -49,7 +56,7 @@ export const CALLS = {
     list: query("GET /api/actions"),
     get: alone("GET /api/actions/{id}"),
     propose: body("POST /api/actions"),
-    start: unkept(body("POST /api/actions/{id}/start")),
+    start: repeatable(body("POST /api/actions/{id}/start")),
     report: body("POST /api/actions/{id}/outcome"),
     resolve: body("POST /api/effects/{id}/resolve"),
     wait: query("GET /api/actions/{id}/wait"),

@@ -56,8 +56,12 @@ function sentBy(takes: CallFacts["takes"], path: string, input: unknown): Sent {
 export function callOf(connection: Connection, { route, takes, unkept, isText }: CallFacts) {
   const [method = "", path = ""] = route.split(" ");
   const count = path.match(PARAMETER)?.length ?? 0;
-  const isKept = method === "POST" && unkept !== true;
-  const kind = { method, safe: method === "GET" || isKept, isText: isText === true };
+  const isKept = method === "POST" && unkept === undefined;
+  const kind = {
+    method,
+    safe: method === "GET" || isKept || unkept === "repeatable",
+    isText: isText === true,
+  };
   return async (...args: readonly unknown[]): Promise<unknown> => {
     const [input, given] = takes === "nothing" ? [undefined, args[count]] : args.slice(count);
     const options = (given ?? {}) as CallOptions;

@@ -2,7 +2,8 @@
  * One request and its answer.
  *
  * Q1. What is sent again is the same request: the same Idempotency-Key, the same body.
- * Q2. Sent again is only what may be done twice: reads, and what the server answers once by its Idempotency-Key.
+ * Q2. Sent again is only what may be done twice: reads, what the server answers once by its Idempotency-Key, and what is only
+ *     looked up again.
  * Q3. The caller's signal ends it at once, wherever it is.
  */
 import { backOffMs, mayRepeat } from "./back-off.ts";
