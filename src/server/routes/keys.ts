@@ -111,12 +111,9 @@ export const keyRoutes = [
     params: idParams,
     body: z.strictObject({
       overlap_seconds: z.number().int().min(0).max(604_800).optional(),
-      for_seconds: seconds
-        .nullable()
-        .optional()
-        .meta({
-          description: "of the new one; null: until it is revoked. As long as the old one, unless set",
-        }),
+      for_seconds: seconds.nullable().optional().meta({
+        description: "of the new one; null: until it is revoked. As long as the old one, unless set",
+      }),
       by: bySchema,
     }),
     answers: { 201: issued },
