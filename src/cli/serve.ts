@@ -1,11 +1,10 @@
 /** `holdpoint serve`: the server, until Ctrl-C or SIGTERM. */
 import { existsSync } from "node:fs";
-import { loginAddress } from "../engine/identity/logins.ts";
+import { loginAddress } from "../core/session/login-address.ts";
 import { dataFolder, personHere, shownDatabase } from "../engine/settings.ts";
 import type { ServeOptions, Started } from "../serve.ts";
-import { firstLogin } from "../server/first-login.ts";
 import { createLog, type Log } from "../server/log.ts";
-import { readSettings, type Settings } from "../server/settings.ts";
+import type { Settings } from "../server/settings.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { loadDefinitions } from "./load-definitions.ts";
 import { version } from "./version.ts";
@@ -66,11 +65,13 @@ function printPlace({ terminal, json }: Context, { url, login, settings }: Place
 
 /** For whoever started it; others ask them for a link of their own. */
 async function loginFor({ url, office }: Started, { noAuth }: Settings): Promise<string | null> {
+  const { firstLogin } = await import("../server/first-login.ts");
   const text = noAuth ? undefined : await firstLogin((await office()).runtime, personHere());
   return text === undefined ? null : loginAddress(url, text);
 }
 
 async function serveUntilTold(context: Context): Promise<number> {
+  const { readSettings } = await import("../server/settings.ts");
   const settings = placed(readSettings({ flags: context.values, environment, isFile: existsSync }));
   const until = told();
   // Only this command needs the web framework, and the others start without it.
