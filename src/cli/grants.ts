@@ -1,7 +1,7 @@
 import type { Json } from "../core/json.ts";
 import { didYouMean } from "../core/policy/nearest.ts";
 import { visible } from "../core/visible.ts";
-import { LONGEST_DAYS } from "../engine/check-grant.ts";
+import { LONGEST_DAYS } from "../engine/limits.ts";
 import type { GrantOffer, StandingGrant } from "../index.ts";
 import { limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";

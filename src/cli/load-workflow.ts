@@ -2,8 +2,9 @@
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { errorText } from "../core/error-text.ts";
+import { isHoldpointError } from "../core/errors.ts";
 import type { Workflow } from "../engine/workflow/definition.ts";
-import { type Holdpoint, isHoldpointError } from "../index.ts";
+import type { Holdpoint } from "../index.ts";
 import { CommandError } from "./failure.ts";
 
 const SHAPE =

@@ -1,18 +1,4 @@
-import { isClientError } from "../client/client.ts";
-import { visible } from "../core/visible.ts";
-import { type Command, EXIT } from "./command.ts";
-import { forgetLogin, readLogins } from "./remote/kept-logins.ts";
-import { clientFor, serverAsked } from "./remote/server-place.ts";
-
-/** A session is ended there as well. Whether the server can be reached or not, nothing is kept here. */
-async function endThere(server: string): Promise<boolean> {
-  try {
-    return (await clientFor(server).session.end()).ended;
-  } catch (error) {
-    if (!isClientError(error)) throw error;
-    return false;
-  }
-}
+import type { Command } from "./command.ts";
 
 export const logout: Command = {
   name: "logout",
@@ -22,14 +8,5 @@ export const logout: Command = {
   flags: {},
   storeless: true,
   placeless: true,
-  async run({ terminal, json, values }) {
-    const server = serverAsked(values);
-    const kept = readLogins().logins[server];
-    const ended = kept !== undefined && !("key" in kept) && (await endThere(server));
-    if (kept !== undefined) forgetLogin(server);
-    if (json) terminal.json({ server, forgotten: kept !== undefined, ended });
-    else if (kept === undefined) terminal.line(`There is no login to ${visible(server)} here.`);
-    else terminal.line(`Logged out of ${visible(server)}.`);
-    return EXIT.ok;
-  },
+  run: async (context) => (await import("./remote/log-out.ts")).logOut(context),
 };

@@ -8,8 +8,6 @@ import { CommandError, fileError, tell } from "./failure.ts";
 import { printFamily, printHelp, printOverview } from "./help.ts";
 import { openStore, placeOf, type StorePlace } from "./open-store.ts";
 import { type Line, parseLine } from "./parse-line.ts";
-import { remoteHoldpoint } from "./remote/remote.ts";
-import { clientFor, knownAt, serverFor } from "./remote/server-place.ts";
 import { noteRestored } from "./restored.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -49,6 +47,8 @@ function contextOf(terminal: Terminal, line: Run, place: Place): Context {
 
 /** The same command at a server, as whoever is logged in there. */
 async function runThere(terminal: Terminal, line: Run, server: string): Promise<number> {
+  const { clientFor, knownAt } = await import("./remote/server-place.ts");
+  const { remoteHoldpoint } = await import("./remote/remote.ts");
   const client = clientFor(server);
   const { principal } = await knownAt(client);
   const hp = remoteHoldpoint({ client, principal });
@@ -74,6 +74,7 @@ function checkTenant({ command, values }: Run, server: string | undefined): void
 }
 
 async function run(terminal: Terminal, line: Run): Promise<number> {
+  const { serverFor } = await import("./remote/server-place.ts");
   const server = serverFor(line.command, line.values);
   checkTenant(line, server);
   return server === undefined ? runHere(terminal, line) : runThere(terminal, line, server);
@@ -82,7 +83,7 @@ async function run(terminal: Terminal, line: Run): Promise<number> {
 async function runHere(terminal: Terminal, line: Run): Promise<number> {
   const store = placeOf(line.values);
   if (line.command.storeless !== true && !store.hasStore) throw noStore(store);
-  const hp = openStore(store);
+  const hp = await openStore(store);
   const { shown: folder, hasStore } = store;
   const context = contextOf(terminal, line, { folder, hasStore, hp, person: personHere() });
   try {

@@ -1,13 +1,12 @@
 /** `holdpoint monitor`: rules over the journal of programs that run elsewhere, until Ctrl-C or SIGTERM. */
 import { visible } from "../core/visible.ts";
 import { noticeText } from "../engine/print-notice.ts";
-import { type Holdpoint, holdpoint, type Monitor, type Notice } from "../index.ts";
+import type { Holdpoint, Monitor, Notice } from "../index.ts";
 import { SEVERITY_STYLES } from "./alert-card.ts";
 import { type Command, type Context, EXIT, word } from "./command.ts";
-import { loadMonitors } from "./load-monitor.ts";
+import { counted } from "./counted.ts";
 import { fold } from "./measure.ts";
 import { placeOf } from "./open-store.ts";
-import { counted } from "./policy/load.ts";
 import { moment } from "./times.ts";
 import { whereFlags } from "./where-flags.ts";
 
@@ -67,6 +66,7 @@ type Started = { readonly monitor: Monitor; readonly rules: number };
 
 async function startAll(context: Context, hp: Holdpoint): Promise<readonly Started[]> {
   const started: Started[] = [];
+  const { loadMonitors } = await import("./load-monitor.ts");
   for (const options of await loadMonitors(context, word(context)))
     started.push({ monitor: await hp.monitor(options), rules: options.rules.length });
   return started;
@@ -82,6 +82,7 @@ async function watch(context: Context): Promise<number> {
   const told = untilTold(context);
   const notify = (notice: Notice) => tell(context, notice);
   const { where } = placeOf(context.values);
+  const { holdpoint } = await import("../index.ts");
   const hp = holdpoint({ ...where, mode: "existing", agent: "monitor", notify });
   try {
     printStart(context, await startAll(context, hp));

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dataFolder, shownDatabase } from "../engine/settings.ts";
 import type { OfficeOptions } from "../office.ts";
 import { createLog, type Log } from "../server/log.ts";
-import { readSettings, type Settings } from "../server/settings.ts";
+import type { Settings } from "../server/settings.ts";
 import type { Context } from "./command.ts";
 import { loadDefinitions } from "./load-definitions.ts";
 import { version } from "./version.ts";
@@ -24,7 +24,8 @@ export function untilTold(): { readonly signal: Promise<void>; stop(): void } {
   return { signal, stop };
 }
 
-export function nodeSettings({ values }: Context): Settings {
+export async function nodeSettings({ values }: Context): Promise<Settings> {
+  const { readSettings } = await import("../server/settings.ts");
   const settings = readSettings({ flags: values, environment, isFile: existsSync });
   const { database, data } = settings;
   return database === undefined

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { HoldpointError } from "../core/errors.ts";
 import { databaseUrl, dataFolder, shownDatabase } from "../engine/settings.ts";
-import { type Holdpoint, holdpoint } from "../index.ts";
+import type { Holdpoint } from "../index.ts";
 import type { Values } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
@@ -51,6 +51,8 @@ export function placeOf(values: Values): StorePlace {
   return { where: { folder, ...of }, shown: folder, hasStore: hasStore(folder) };
 }
 
-export function openStore({ where }: StorePlace): Holdpoint {
+/** Only what works on a store loads all that a store needs. */
+export async function openStore({ where }: StorePlace): Promise<Holdpoint> {
+  const { holdpoint } = await import("../index.ts");
   return holdpoint({ ...where, mode: "existing", agent: "cli", notify: () => {} });
 }

@@ -1,6 +1,6 @@
 /** Ids as people type them: whole, or a beginning that only one has. */
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import { LISTED } from "../engine/workflow/workflows.ts";
+import { LISTED } from "../engine/limits.ts";
 import type { Context } from "./command.ts";
 import { CommandError } from "./failure.ts";
 

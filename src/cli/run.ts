@@ -1,14 +1,15 @@
 /** `holdpoint run`: a workflow from a file, to its end or to Ctrl-C; the same request id goes on where it was. */
 import { randomBytes } from "node:crypto";
 import { relative, resolve } from "node:path";
+import { isBudgetName } from "../core/budget-name.ts";
 import { sha256 } from "../core/digest.ts";
+import { type HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { parseJson } from "../core/strict-json.ts";
 import { visible, visibleJson } from "../core/visible.ts";
-import { isBudgetName } from "../engine/operate.ts";
 import { dataFolder, programName } from "../engine/settings.ts";
 import type { WorkflowResult } from "../engine/workflow/definition.ts";
-import { type Holdpoint, type HoldpointError, holdpoint, isHoldpointError, type Notice } from "../index.ts";
+import type { Holdpoint, Notice } from "../index.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { type Loaded, loadWorkflow } from "./load-workflow.ts";
@@ -202,6 +203,7 @@ async function runToEnd(context: Context, asked: Asked): Promise<number> {
     progress.notice(notice);
     ending.notice(notice);
   };
+  const { holdpoint } = await import("../index.ts");
   const hp: Holdpoint = holdpoint({ ...asked.store, agent: programName(asked.file), notify });
   try {
     const loaded = await loadWorkflow(hp, asked.file);

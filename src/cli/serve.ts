@@ -1,8 +1,7 @@
 /** `holdpoint serve`: the server, until Ctrl-C or SIGTERM. */
-import { loginAddress } from "../engine/identity/logins.ts";
+import { loginAddress } from "../core/session/login-address.ts";
 import { personHere } from "../engine/settings.ts";
 import type { Started } from "../serve.ts";
-import { firstLogin } from "../server/first-login.ts";
 import type { Settings } from "../server/settings.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { nodeOptions, nodeSettings, shownStore, untilTold } from "./node-process.ts";
@@ -28,12 +27,13 @@ function printPlace({ terminal, json }: Context, { url, login, settings }: Place
 
 /** For whoever started it; others ask them for a link of their own. */
 async function loginFor({ url, office }: Started, { noAuth }: Settings): Promise<string | null> {
+  const { firstLogin } = await import("../server/first-login.ts");
   const text = noAuth ? undefined : await firstLogin((await office()).runtime, personHere());
   return text === undefined ? null : loginAddress(url, text);
 }
 
 async function serveUntilTold(context: Context): Promise<number> {
-  const settings = nodeSettings(context);
+  const settings = await nodeSettings(context);
   const until = untilTold();
   // Only this command needs the web framework, and the others start without it.
   const { startServer } = await import("../serve.ts");

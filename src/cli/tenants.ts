@@ -1,6 +1,6 @@
 import type { Json } from "../core/json.ts";
+import { loginAddress } from "../core/session/login-address.ts";
 import { visible } from "../core/visible.ts";
-import { loginAddress } from "../engine/identity/logins.ts";
 import type { Tenant } from "../index.ts";
 import { type Command, type Context, EXIT, flag, needed, word } from "./command.ts";
 import { CommandError } from "./failure.ts";

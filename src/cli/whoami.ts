@@ -1,6 +1,5 @@
 import { visible } from "../core/visible.ts";
 import { type Command, EXIT } from "./command.ts";
-import { clientFor, knownAt, serverAsked } from "./remote/server-place.ts";
 import { sectionsOn } from "./sections.ts";
 
 export const whoami: Command = {
@@ -11,6 +10,7 @@ export const whoami: Command = {
   storeless: true,
   placeless: true,
   async run({ terminal, json, values }) {
+    const { clientFor, knownAt, serverAsked } = await import("./remote/server-place.ts");
     const server = serverAsked(values);
     const { csrf_token: _own, ...who } = await knownAt(clientFor(server));
     if (json) {

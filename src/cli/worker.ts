@@ -16,7 +16,7 @@ async function printPlace({ terminal, json }: Context, working: Working, store: 
 }
 
 async function workUntilTold(context: Context): Promise<number> {
-  const settings = nodeSettings(context);
+  const settings = await nodeSettings(context);
   if (settings.definitions === undefined)
     throw new CommandError(
       "usage",

@@ -7,6 +7,7 @@ import type { JsonObject } from "../core/json.ts";
 import { type Money, moneyToJson } from "../core/money.ts";
 import { checkAgent, checkFields, wrong } from "./check-call.ts";
 import { isMoney } from "./define-tool.ts";
+import { LONGEST_DAYS } from "./limits.ts";
 import { checkSaid, type Said } from "./operate.ts";
 
 /** What is permitted, how often, for how much and how long. */
@@ -36,7 +37,6 @@ export type GrantPage = {
 
 const FIELDS = ["tool", "by", "reason", "uses", "forMs", "when", "agent", "total", "amount"];
 const DAY_MS = 86_400_000;
-export const LONGEST_DAYS = 90;
 const MOST_USES = 1_000_000;
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
 

@@ -4,14 +4,14 @@
  * B1. Each is for its own binding, which has to be given: what was shown in a list is what is decided.
  * B2. Each is a decision of its own, with its own answer: one that fails stops no other, and none waits for another.
  */
+
 import { shown } from "../core/error-text.ts";
 import { type HoldpointError, isHoldpointError } from "../core/errors.ts";
 import { approveApproval, type Decided, rejectApproval } from "./approvals.ts";
 import { checkFields, checkId, wrong } from "./check-call.ts";
+import { MOST_AT_ONCE } from "./limits.ts";
 import { copyEdit } from "./prepare-args.ts";
 import type { Runtime } from "./runtime.ts";
-
-export const MOST_AT_ONCE = 100;
 
 export type BatchItem = {
   readonly id: string;

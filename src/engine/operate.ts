@@ -4,6 +4,7 @@ import { resolveByPerson } from "../core/action/resolve.ts";
 import { actionOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { type BudgetState as Kept, limitBudget } from "../core/budget.ts";
+import { isBudgetName } from "../core/budget-name.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
@@ -115,10 +116,6 @@ export async function resolveDoubt(
       details: { phase: answer.state.phase },
     });
   return structuredClone(answer.state);
-}
-
-export function isBudgetName(id: unknown): id is string {
-  return typeof id === "string" && /^[A-Za-z0-9_.:-]{1,128}$/.test(id);
 }
 
 function checkBudget(id: unknown): void {

@@ -1,9 +1,11 @@
 /** Suggestions from a journal. */
+
 import { collect, openSamples } from "../core/backtest/samples.ts";
 import { type Suggestion, suggestionsFrom } from "../core/backtest/suggest.ts";
 import type { Store } from "../stores/store.ts";
 import { type Progress, playJournal } from "./backtest/play.ts";
 import { type TriedRule, tryRules } from "./backtest/try-rules.ts";
+import { DEFAULT_MIN } from "./limits.ts";
 
 export type SuggestOptions = {
   /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
@@ -21,8 +23,6 @@ export type Suggestions = {
   /** Bodies that were erased: what people said of them is not known. */
   readonly erased: number;
 };
-
-export const DEFAULT_MIN = 20;
 
 export async function suggestRules(
   place: { readonly store: Store; readonly tenant: string },

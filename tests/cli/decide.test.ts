@@ -243,7 +243,12 @@ describe("the kill switch", () => {
     const shown = await runCli(folder, ["show", "n-1"]);
     assert.match(shown.out, /Held back\n {2}stopped +kill switch \(agent:tester\)/);
     const released = await runCli(folder, ["go", "--agent", "tester", "--reason", "over", "--json"]);
-    assert.deepEqual(JSON.parse(released.out), { stopped: false, changed: true, agent: "tester" });
+    assert.deepEqual(JSON.parse(released.out), {
+      stopped: false,
+      changed: true,
+      agent: "tester",
+      workflow: null,
+    });
     assert.equal((await tool({ n: 1 }, { requestId: "n-1" })).executed, true);
     await runCli(folder, ["stop", "--reason", "everybody"]);
     const welcome = await runCli(folder, ["welcome"]);

@@ -75,5 +75,5 @@ test("what one leaves, by death, frost or farewell, another one goes on with", {
   assert.equal(last.size, MANY * STEPS);
   first.signal("SIGTERM");
   assert.equal(await first.ended(), 0, first.said());
-  assert.deepEqual((await hp.journal.verify()).problems, []);
+  assert.deepEqual((await hp.journal.verify()).findings, []);
 });

@@ -16,12 +16,6 @@ const KEPT = ".holdpoint-demo";
 const OUTSIDE = "outside.log";
 const CAP_USD = 800;
 
-/** Flags of `demo` that only this one has. */
-export const REFUND_FLAGS = {
-  amount: { value: "<usd>", summary: "refund: what the model proposes to pay back; 1200 unless set" },
-  "approve-cap": { value: "<usd>", summary: "refund: play the person, who approves this much at most" },
-} as const;
-
 function usd(context: Context, name: string): number | null {
   const typed = flag(context, name);
   if (typed === undefined) return null;

@@ -1,5 +1,4 @@
 import { type Command, type Context, EXIT, flag, word } from "../command.ts";
-import { loadPolicy } from "./load.ts";
 import { printBacktest } from "./print-backtest.ts";
 import { countOf, SINCE, sinceOf } from "./since.ts";
 
@@ -34,6 +33,7 @@ export const policyBacktest: Command = {
     const limit = countOf(context, "limit", 0) ?? DEFAULT_LIMIT;
     const most = countOf(context, "fail-over", 0);
     const options = { ...sinceOf(context), ...amountOf(context), limit };
+    const { loadPolicy } = await import("./load.ts");
     const { document } = await loadPolicy(context, word(context));
     const report = await hp.policies.backtest(document, {
       ...options,

@@ -9,12 +9,11 @@ import {
   readPolicyFile,
 } from "../../engine/policy/read-policy.ts";
 import type { Context } from "../command.ts";
+import { counted } from "../counted.ts";
 import { CommandError } from "../failure.ts";
 import { hanging } from "../measure.ts";
 import { documentIn, isModule, readDocument } from "./module-policy.ts";
 import { textOf } from "./text-of.ts";
-
-export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 export const findingLine = (file: string, finding: PolicyFinding): string =>
   visible(findingText(file, finding));

@@ -1,7 +1,8 @@
 import type { Suggestion } from "../../core/backtest/suggest.ts";
 import { visible } from "../../core/visible.ts";
 import type { TriedRule } from "../../engine/backtest/try-rules.ts";
-import { DEFAULT_MIN, type Suggestions } from "../../engine/suggest-rules.ts";
+import { DEFAULT_MIN } from "../../engine/limits.ts";
+import type { Suggestions } from "../../engine/suggest-rules.ts";
 import { type Command, type Context, EXIT } from "../command.ts";
 import { fold } from "../measure.ts";
 import { sectionsOn } from "../sections.ts";

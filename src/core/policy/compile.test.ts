@@ -273,8 +273,10 @@ describe("what people write", () => {
   ])
     it(`${when} is in order`, () => {
       const totals = { spent: { tool: "issue_refund", when: "args.amount_usd > 0", sum: "args.amount_usd" } };
+      const risk = { conditions: [{ id: "late", when: "now.getHours() > 20", weight: 60 }] };
       const { faults, warnings } = check({
         totals,
+        risk,
         rules: [{ id: "a", tool: "issue_refund", when, verdict: "block" }],
       });
       assert.deepEqual(faults, []);

@@ -6,6 +6,7 @@ import { isNever, type Known } from "./expression/never.ts";
 import { parse } from "./expression/parse.ts";
 import { type Node, partsOf, pathText } from "./expression/syntax.ts";
 import type { PolicyFault } from "./fault.ts";
+import { argumentsOf, classesOf, countsIn, riskOf } from "./lint-known.ts";
 import { nearest } from "./nearest.ts";
 import { FINAL, matchesTool } from "./tool-pattern.ts";
 
@@ -25,19 +26,28 @@ type Condition = {
   readonly path: PolicyFault["path"];
   /** Totals see calls of before, and no `tool`. */
   readonly seesTool: boolean;
+  /** Rules see it; what makes it up does not. */
+  readonly hasRisk: boolean;
 };
 
 function conditionsIn({ document }: Workshop): readonly Condition[] {
   const { rules = [], risk, totals = {} } = document;
   return [
     ...rules.map(({ id, tool, when }, index) => {
-      return { id, tool, when, path: ["rules", index, "when"], seesTool: true };
+      return { id, tool, when, path: ["rules", index, "when"], seesTool: true, hasRisk: true };
     }),
     ...(risk?.conditions ?? []).map(({ id, tool, when }, index) => {
-      return { id, tool, when, path: ["risk", "conditions", index, "when"], seesTool: true };
+      return { id, tool, when, path: ["risk", "conditions", index, "when"], seesTool: true, hasRisk: false };
     }),
     ...Object.entries(totals).map(([id, { tool, when }]) => {
-      return { id: `totals.${id}`, tool, when, path: ["totals", id, "when"], seesTool: false };
+      return {
+        id: `totals.${id}`,
+        tool,
+        when,
+        path: ["totals", id, "when"],
+        seesTool: false,
+        hasRisk: false,
+      };
     }),
   ];
 }
@@ -73,14 +83,42 @@ function checkNames({ tools, report }: Workshop, { path, tool }: Condition, node
 const isWrittenFalse = (when: Condition["when"]): boolean =>
   when === false || (typeof when === "string" && when.trim() === "false");
 
-function whyNever({ tool, seesTool }: Condition, node: Node): string | undefined {
-  if (isNever(node)) return "its condition can never be true";
-  const spoken: Known = {
+type Why = { readonly words: string; readonly known: readonly Known[] };
+
+/** What may be known of the facts, one after the other; each with what is told where that alone rules it out. */
+function grounds({ document, tools }: Workshop, { tool, hasRisk }: Condition): readonly Why[] {
+  const spoken = {
     subject: SUBJECT,
-    may: (name) => typeof name === "string" && matchesTool(tool, name),
+    may: (name: unknown) => typeof name === "string" && matchesTool(tool, name),
   };
-  const isOther = seesTool && isNever(node, [spoken]);
-  return isOther ? "its condition wants a tool that it does not speak of" : undefined;
+  const spokenOf = (tools ?? []).filter(({ name }) => matchesTool(tool, name));
+  return [
+    { words: "its condition wants a tool that it does not speak of", known: [spoken] },
+    ...(hasRisk
+      ? [{ words: "the risk never comes to what its condition asks for", known: riskOf(document) }]
+      : []),
+    {
+      words: "no tool that it speaks of is of the class that its condition asks for",
+      known: classesOf(spokenOf, matchesTool(tool, FINAL) ? ["read"] : []),
+    },
+  ];
+}
+
+/** Of every tool that it speaks of; an answer is no tool, and has no schema of a tool. */
+function isOfNoTool({ tools }: Workshop, { tool }: Condition, node: Node, counts: readonly Known[]): boolean {
+  const spokenOf = (tools ?? []).filter(({ name }) => matchesTool(tool, name));
+  const isAsked = spokenOf.length > 0 && !matchesTool(tool, FINAL);
+  return isAsked && spokenOf.every((one) => isNever(node, [...counts, ...argumentsOf(one)]));
+}
+
+function whyNever(shop: Workshop, condition: Condition, node: Node): string | undefined {
+  const counts = countsIn(node, condition.seesTool ? (shop.document.totals ?? {}) : {});
+  if (isNever(node, counts)) return "its condition can never be true";
+  if (!condition.seesTool) return undefined;
+  const why = grounds(shop, condition).find(({ known }) => isNever(node, [...counts, ...known]));
+  if (why !== undefined) return why.words;
+  const isOf = isOfNoTool(shop, condition, node, counts);
+  return isOf ? "no tool that it speaks of takes arguments of which its condition is true" : undefined;
 }
 
 export function checkNever(shop: Workshop): void {
@@ -89,7 +127,7 @@ export function checkNever(shop: Workshop): void {
     // Said as it is written, where that is all.
     const parsed = typeof when === "string" && !isWrittenFalse(when) ? parse(when) : undefined;
     if (parsed?.ok !== true) continue;
-    const why = whyNever(condition, parsed.node);
+    const why = whyNever(shop, condition, parsed.node);
     if (why !== undefined) shop.report.warnings.push({ path, message: `${id} can never match: ${why}` });
     checkNames(shop, condition, parsed.node);
   }

@@ -36,6 +36,39 @@ describe("a rule that another one hides", () => {
     hidden(rule("a", "escalate", "args.x in ['a', 'b']"), rule("b", "approve", "args.x == 'a'"));
   });
 
+  it("is found where several hide it together", () => {
+    assert.deepEqual(
+      warnings(
+        rule("one", "block", "args.x == 1"),
+        rule("two", "block", "args.x == 2"),
+        rule("both", "approve", "args.x in [1, 2]"),
+      ),
+      [
+        "rules.2: both never comes to its approve: whatever it matches, one or two matches as well, and that comes first",
+      ],
+    );
+    hidden(
+      rule("low", "block", "args.x < 5"),
+      rule("text", "escalate", "args.s == 'a'"),
+      rule("either", "approve", "args.x < 3 || args.s == 'a' && args.x > 7"),
+    );
+    free(
+      rule("one", "block", "args.x == 1"),
+      rule("two", "block", "args.x == 2"),
+      rule("more", "approve", "args.x in [1, 2, 3]"),
+    );
+    free(
+      rule("one", "block", "args.x == 1", { tool: "pay" }),
+      rule("two", "block", "args.x == 2"),
+      rule("both", "approve", "args.x in [1, 2]"),
+    );
+    free(
+      rule("high", "block", "args.x > 5"),
+      rule("low", "block", "args.x <= 5"),
+      rule("any", "approve", "has(args.x)"),
+    );
+  });
+
   it("is found also where it stands first, if the other's verdict is the stronger", () => {
     hidden(rule("a", "approve", "args.x == 1 && args.y == 2"), rule("b", "block", "args.x == 1"));
   });

@@ -1,7 +1,7 @@
 /** Rules that never have a say, because another one that comes first matches whatever they match. */
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyRule } from "./document.ts";
-import { implies, type Weighed, weigh } from "./expression/implies.ts";
+import { implies, impliesSome, type Weighed, weigh } from "./expression/implies.ts";
 import { parse } from "./expression/parse.ts";
 import { FINAL, matchesGlob, patternsOf } from "./tool-pattern.ts";
 
@@ -34,10 +34,32 @@ const STRENGTH = { approve: 0, escalate: 1, revise: 2, block: 3 } as const;
 /** A revision steps aside once it is made, so it hides nothing; a rule on trial neither hides nor is hidden. */
 const mayHide = ({ rule }: Placed): boolean => rule.shadow !== true && rule.verdict !== "revise";
 
-function hides(wide: Placed, narrow: Placed): boolean {
+function comesFirst(wide: Placed, narrow: Placed): boolean {
   const stronger = STRENGTH[wide.rule.verdict] - STRENGTH[narrow.rule.verdict];
-  const comesFirst = stronger > 0 || (stronger === 0 && wide.at < narrow.at);
-  return comesFirst && matchesAll(wide.condition, narrow.condition) && covers(wide.rule, narrow.rule);
+  return stronger > 0 || (stronger === 0 && wide.at < narrow.at);
+}
+
+function hides(wide: Placed, narrow: Placed): boolean {
+  const isFirst = comesFirst(wide, narrow) && matchesAll(wide.condition, narrow.condition);
+  return isFirst && covers(wide.rule, narrow.rule);
+}
+
+type Weighty = Placed & { readonly condition: Extract<Condition, { kind: "weighed" }> };
+const isWeighed = (one: Placed): one is Weighty => one.condition.kind === "weighed";
+
+/** None of them hides it alone, and all of them do: each of the ways in which it matches is another's too. */
+function hiddenBySome(narrow: Placed, hiding: readonly Placed[]): readonly Placed[] {
+  if (!isWeighed(narrow)) return [];
+  const others = hiding
+    .filter(isWeighed)
+    .filter((one) => one.at !== narrow.at && comesFirst(one, narrow) && covers(one.rule, narrow.rule));
+  return others.length < 2 ? [] : (impliesSome(narrow.condition, others) ?? []);
+}
+
+function wordsOfSome({ rule }: Placed, by: readonly Placed[]): string {
+  const ids = by.map((one) => one.rule.id);
+  const named = `${ids.slice(0, -1).join(", ")} or ${ids.at(-1)}`;
+  return `${rule.id} never comes to its ${rule.verdict}: whatever it matches, ${named} matches as well, and that comes first`;
 }
 
 function words({ rule }: Placed, by: Placed): string {
@@ -52,6 +74,12 @@ export function checkReach({ document, report }: Workshop): void {
   const hiding = placed.filter(mayHide);
   for (const one of placed.filter(({ rule }) => rule.shadow !== true)) {
     const by = hiding.find((other) => other.at !== one.at && hides(other, one));
-    if (by !== undefined) report.warnings.push({ path: ["rules", one.at], message: words(one, by) });
+    const path = ["rules", one.at];
+    if (by !== undefined) {
+      report.warnings.push({ path, message: words(one, by) });
+      continue;
+    }
+    const some = hiddenBySome(one, hiding);
+    if (some.length > 0) report.warnings.push({ path, message: wordsOfSome(one, some) });
   }
 }

@@ -2,6 +2,7 @@
 import { isJsonObject, type Json } from "../json.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyRule } from "./document.ts";
+import { noFindings, typeOf } from "./expression/check.ts";
 import { neverIs } from "./expression/choices.ts";
 import { parse } from "./expression/parse.ts";
 import { type Node, partsOf } from "./expression/syntax.ts";
@@ -11,12 +12,18 @@ import { argsType } from "./expression.ts";
 import type { PolicyFault } from "./fault.ts";
 import type { KnownTool } from "./known-tool.ts";
 import { nearest } from "./nearest.ts";
+import { namesFor } from "./scene.ts";
 import { matchesTool } from "./tool-pattern.ts";
 
 const typeText = (type: Type): string => (type.kind === "any" ? "anything" : spoken(type.kind));
 
 /** Why a tool would not take it; undefined where it might. */
-function misfit({ name, schema }: KnownTool, key: string, value: Json): string | undefined {
+function misfit(
+  { totals }: Workshop,
+  { name, schema }: KnownTool,
+  key: string,
+  value: Json,
+): string | undefined {
   const args = argsType(schema);
   if (args.kind !== "object") return undefined;
   const field = args.fields.get(key)?.type ?? args.rest;
@@ -26,9 +33,23 @@ function misfit({ name, schema }: KnownTool, key: string, value: Json): string |
   }
   const never = typeof value === "string" ? neverIs(field, value, `${key} of ${name}`) : undefined;
   if (never !== undefined) return never;
-  const given = typeOfValue(value);
+  const node = expressionIn(value);
+  const given = node === undefined ? typeOfValue(value) : typeOfExpression(node, args, totals.keys());
   const isOpen = given.kind === "any" || value === null || mayMeet(given, field);
   return isOpen ? undefined : `${key} of ${name} is ${typeText(field)}, and this is ${typeText(given)}`;
+}
+
+function expressionIn(value: Json): Node | undefined {
+  if (!isJsonObject(value) || Object.keys(value).length !== 1 || typeof value["expr"] !== "string")
+    return undefined;
+  const parsed = parse(value["expr"]);
+  return parsed.ok ? parsed.node : undefined;
+}
+
+/** What is wrong with the expression itself is told where it is compiled. */
+function typeOfExpression(node: Node, args: Type, totals: Iterable<string>): Type {
+  const names = new Map([...namesFor(totals, true), ["args", args] as const]);
+  return typeOf(node, { names, present: new Set(), findings: noFindings() });
 }
 
 const isOurs = (key: string): boolean => key.startsWith("$secret") || key.startsWith("$artifact");
@@ -66,10 +87,11 @@ export function checkOurs({ report }: Workshop, { set = {} }: PolicyRule, index:
 }
 
 /** A misfit for every tool is certain; for some of them it may never come to that. */
-export function checkSet({ tools, report }: Workshop, { tool, set = {} }: PolicyRule, index: number): void {
+export function checkSet(shop: Workshop, { tool, set = {} }: PolicyRule, index: number): void {
+  const { tools, report } = shop;
   const known = (tools ?? []).filter(({ name }) => matchesTool(tool, name));
   for (const [key, value] of Object.entries(set)) {
-    const found = known.flatMap((one) => misfit(one, key, value) ?? []);
+    const found = known.flatMap((one) => misfit(shop, one, key, value) ?? []);
     const [message] = found;
     if (message === undefined) continue;
     const list = found.length === known.length ? report.faults : report.warnings;

@@ -8,6 +8,7 @@ import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyApprovers, PolicyDocument, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
 import type { KnownTool } from "./known-tool.ts";
+import { levelsReached } from "./lint-known.ts";
 import { checkNever } from "./lint-never.ts";
 import { checkReach } from "./lint-reach.ts";
 import { checkOurs, checkSet } from "./lint-set.ts";
@@ -228,8 +229,15 @@ function checkRisk(shop: Workshop): void {
       path: risk.levels === undefined ? ["risk"] : ["risk", "levels"],
       message: `medium ${medium}, high ${high}, critical ${critical}: each level has to be above the one before`,
     });
-  for (const [level, outcome] of Object.entries(risk.routes ?? {}))
+  const reached: readonly string[] = levelsReached(shop.document);
+  for (const [level, outcome] of Object.entries(risk.routes ?? {})) {
     checkOutcome(shop, outcome, ["risk", "routes", level]);
+    if (!reached.includes(level))
+      shop.report.warnings.push({
+        path: ["risk", "routes", level],
+        message: `the risk is never ${level}: the weights of its conditions do not come to that`,
+      });
+  }
   const seen = new Set<string>();
   for (const [index, { id }] of risk.conditions.entries()) {
     if (seen.has(id))

@@ -2,7 +2,7 @@
 import { HoldpointError } from "../../core/errors.ts";
 import { refusalData } from "../../core/refusals.ts";
 import type { NotDriven } from "../../core/workflow/outside.ts";
-import { LISTED } from "../workflow/workflows.ts";
+import { LISTED } from "../limits.ts";
 import { notYours } from "./check-outside.ts";
 
 const NOT: readonly string[] = [

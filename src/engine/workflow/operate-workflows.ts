@@ -17,6 +17,7 @@ import {
 } from "../../core/workflow/state.ts";
 import { openSnapshot } from "../capture.ts";
 import { checkFields, wrong } from "../check-call.ts";
+import { LISTED } from "../limits.ts";
 import { withdrawAsked } from "../outside/compensation-intents.ts";
 import { loadValue } from "../read-state.ts";
 import { rowPage, summaryOf } from "../row-pages.ts";
@@ -25,7 +26,7 @@ import type { Runtime } from "../runtime.ts";
 import { brokenOff } from "./broken-off.ts";
 import { entriesOf } from "./entries.ts";
 import { withdrawOpen } from "./withdraw.ts";
-import { LISTED, workflowState } from "./workflows.ts";
+import { workflowState } from "./workflows.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 type Said = Via & { readonly by: string; readonly reason: string };

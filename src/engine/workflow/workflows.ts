@@ -1,4 +1,6 @@
 /** What a program and its operators do with workflows: define, start, look, send back, fork, cancel. */
+
+import { isBudgetName } from "../../core/budget-name.ts";
 import { shown } from "../../core/error-text.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
@@ -6,7 +8,7 @@ import { workflowStream } from "../../core/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
-import { isBudgetName } from "../operate.ts";
+import { LISTED } from "../limits.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -31,8 +33,6 @@ export type Definitions = {
   readonly known: Map<string, Definition>;
   readonly open: () => Promise<Bureau>;
 };
-
-export const LISTED = "Check the id; `holdpoint workflows` lists them.";
 
 export async function workflowState(
   place: Pick<Runtime, "store" | "tenant">,

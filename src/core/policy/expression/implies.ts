@@ -160,3 +160,34 @@ function holds(claim: Claim, facts: Facts): boolean {
 export function implies({ ways }: Weighed, { claim }: Weighed): boolean {
   return ways.every((facts) => holds(claim, facts));
 }
+
+const MOST_WAYS = 64;
+
+/** One of a few values is each of them in turn. */
+function eachValue(facts: Facts): readonly Facts[] {
+  for (const [subject, tests] of facts.tests) {
+    const among = tests.find((test) => test.op === "in");
+    if (among?.op !== "in" || tests.some(({ op }) => op === "==")) continue;
+    return among.values.map((value) => {
+      const known: Test = { subject, op: "==", value };
+      return { ...facts, tests: new Map([...facts.tests, [subject, [...tests, known]]]) };
+    });
+  }
+  return [facts];
+}
+
+/** Whenever the first holds, one of the others does; which of them are needed for that. Undefined where it cannot be told. */
+export function impliesSome<Other extends { readonly condition: Weighed }>(
+  { ways }: Weighed,
+  others: readonly Other[],
+): readonly Other[] | undefined {
+  const split = ways.flatMap(eachValue);
+  if (split.length > MOST_WAYS) return undefined;
+  const needed = new Set<Other>();
+  for (const facts of split) {
+    const one = others.find(({ condition }) => holds(condition.claim, facts));
+    if (one === undefined) return undefined;
+    needed.add(one);
+  }
+  return [...needed];
+}

@@ -37,6 +37,22 @@ describe("a condition that can never be true", () => {
     "args.a > 10 && args.a < 5 || 1 > 2",
     "!(args.a > 5) && args.a > 6",
     "size(args.l) == 1 && size(args.l) > 4",
+    "!(args.a > 5 || args.b > 5) && args.a > 7",
+    "!(args.a == 1 || args.a != 1)",
+    "!(args.a > 5 && args.b > 5) && args.a > 6 && args.b > 6",
+    "!!(args.a > 5) && args.a < 3",
+    "args.x > args.x",
+    "args.x != args.x",
+    "args.o.a < args.o.a && args.b",
+    "!(args.x >= args.x)",
+    "1 + 1 == 3",
+    "2 * 3 - 1 > 5",
+    "1 > 2 ? args.a : false",
+    "args.a ? false : false",
+    "args.a > 1 ? args.a < 0 : args.a > 5",
+    "!(args.a ? true : true)",
+    "has(args.a) && !('a' in args)",
+    "has(args.o.a) && args.b && !('a' in args.o)",
   ])
     it(text, () => assert.equal(never(text), true));
 });
@@ -62,6 +78,17 @@ describe("a condition that may be true", () => {
     "args.a > 10 && (args.a < 5 || args.a == 17)",
     "1 > 2 ? args.a : args.b",
     "args['a'] > 10 && args.a < 5",
+    "!(args.a > 5 || args.b > 5) && args.a < 7",
+    "!(args.a > 5 && args.b > 5) && args.a > 6",
+    "args.x > args.y",
+    "args.x == args.x",
+    "!(args.x > args.x)",
+    "1 + 1 == 2",
+    "1 / 0 == 1 || args.a",
+    "args.a ? false : true",
+    "args.a > 1 ? args.a < 2 : args.a > 5",
+    "'a' in args.l && !has(args.l.a)",
+    "has(args.a) && !('b' in args)",
   ])
     it(text, () => assert.equal(never(text), false));
 });

@@ -5,10 +5,14 @@
  *     only where both sides are, and whatever errs is not true.
  */
 import { keyOf, type Literal, listedIn, literalOf, type Test, testIn } from "./implies.ts";
-import type { Compare, Node } from "./syntax.ts";
+import type { Arithmetic, Compare, Node, NodeOf } from "./syntax.ts";
 
-/** What else is known of something: is this value possible? */
-export type Known = { readonly subject: string; readonly may: (value: Literal) => boolean };
+/** What else is known of something: which values are possible, and what always holds of it. */
+export type Known = {
+  readonly subject: string;
+  readonly may?: (value: Literal) => boolean;
+  readonly tests?: readonly Test[];
+};
 
 /** An `||` among what has to hold is looked at from both sides; so many sides in all. */
 const MOST_SIDES = 64;
@@ -40,19 +44,48 @@ function passes(value: Literal, test: Test): boolean {
 function constantOf(node: Node): Literal | undefined {
   const own = literalOf(node);
   if (own !== undefined) return own;
-  if (node.kind === "not") {
-    const of = constantOf(node.of);
-    return typeof of === "boolean" ? !of : undefined;
+  switch (node.kind) {
+    case "not": {
+      const of = constantOf(node.of);
+      return typeof of === "boolean" ? !of : undefined;
+    }
+    case "if": {
+      const test = constantOf(node.test);
+      return typeof test === "boolean" ? constantOf(test ? node.yes : node.no) : undefined;
+    }
+    case "in":
+    case "compare":
+    case "math":
+      return constantPair(node);
+    default:
+      return undefined;
   }
-  if (node.kind === "in") {
-    const [left, list] = [constantOf(node.left), listedIn(node.right)];
-    return left === undefined || list === undefined ? undefined : list.includes(left);
-  }
-  if (node.kind !== "compare") return undefined;
-  const [left, right] = [constantOf(node.left), constantOf(node.right)];
-  if (left === undefined || right === undefined) return undefined;
+}
+
+function constantPair(node: NodeOf<"in" | "compare" | "math">): Literal | undefined {
+  const left = constantOf(node.left);
+  if (left === undefined) return undefined;
+  if (node.kind === "in") return listedIn(node.right)?.includes(left);
+  const right = constantOf(node.right);
+  if (right === undefined) return undefined;
+  if (node.kind === "math") return computed(node.op, left, right);
   return passes(left, { subject: "", op: node.op, value: right });
 }
+
+/** Of numbers, where it comes to one. */
+function computed(op: Arithmetic, left: Literal, right: Literal): Literal | undefined {
+  if (typeof left !== "number" || typeof right !== "number") return undefined;
+  const value = COMPUTE[op](left, right);
+  return Number.isFinite(value) ? value + 0 : undefined;
+}
+
+const COMPUTE: { readonly [op in Arithmetic]: (a: number, b: number) => number } = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+  "%": (a, b) => a % b,
+};
 
 /** Not of a comparison: that is false, and so it was between things that can be compared. */
 function denied(node: Node): readonly Test[] {
@@ -108,23 +141,58 @@ function isContradiction(tests: readonly Test[], known: Known | undefined): bool
   });
   const [some] = choices;
   if (some === undefined) return isEmptyRange(tests);
-  return !some.some((value) => known?.may(value) !== false && tests.every((test) => passes(value, test)));
+  const may = known?.may ?? (() => true);
+  return !some.some((value) => may(value) && tests.every((test) => passes(value, test)));
 }
 
 const isEmptyList = (node: Node): boolean => node.kind === "list" && node.items.length === 0;
 
+/** The same on both sides: neither above, below, nor different from itself. */
+function isOfItself(node: Node, ops: readonly Compare[]): boolean {
+  return node.kind === "compare" && ops.includes(node.op) && keyOf(node.left) === keyOf(node.right);
+}
+
 /** By itself, without looking at what stands beside it. */
 function isFalse(node: Node): boolean {
-  if (constantOf(node) === false) return true;
+  if (constantOf(node) === false || isOfItself(node, ["<", ">", "!="])) return true;
+  if (node.kind === "not") return isOfItself(node.of, ["==", "<=", ">="]);
   return node.kind === "in" && isEmptyList(node.right);
 }
 
+const not = (of: Node): Node => ({ kind: "not", of, at: of.at });
+const both = (kind: "and" | "or", left: Node, right: Node): Node => ({ kind, left, right, at: left.at });
+
+/** What has to hold for it to be true, said by `&&`, `||` and what is no choice of others. */
+function opened(node: Node): Node {
+  if (node.kind === "if")
+    return both("or", both("and", node.test, node.yes), both("and", not(node.test), node.no));
+  if (node.kind !== "not") return node;
+  const { of } = node;
+  if (of.kind === "not") return opened(of.of);
+  if (of.kind === "or") return both("and", not(of.left), not(of.right));
+  if (of.kind === "and") return both("or", not(of.left), not(of.right));
+  return of.kind === "if" ? opened({ ...of, yes: not(of.yes), no: not(of.no) }) : node;
+}
+
 function flat(nodes: readonly Node[]): readonly Node[] {
-  return nodes.flatMap((node) => (node.kind === "and" ? flat([node.left, node.right]) : [node]));
+  return nodes.flatMap((given) => {
+    const node = opened(given);
+    return node.kind === "and" ? flat([node.left, node.right]) : [node];
+  });
+}
+
+/** `"a" in args`, of which `has(args.a)` says that it is so. */
+function heldBy(node: Node): Node | undefined {
+  const isKey = node.kind === "in" && node.left.kind === "value" && typeof node.left.value === "string";
+  return isKey
+    ? { kind: "has", of: node.right, name: String((node.left as { value: unknown }).value), at: 0 }
+    : undefined;
 }
 
 function isDenied(node: Node, keys: ReadonlySet<string>): boolean {
-  return node.kind === "not" && keys.has(keyOf(node.of));
+  if (node.kind !== "not") return false;
+  const held = heldBy(node.of);
+  return keys.has(keyOf(node.of)) || (held !== undefined && keys.has(keyOf(held)));
 }
 
 type Around = { readonly known: readonly Known[]; sides: number };
@@ -137,7 +205,10 @@ function neverTogether(given: readonly Node[], around: Around): boolean {
   if (nodes.some((node) => isDenied(node, keys))) return true;
   const bySubject = Map.groupBy(nodes.flatMap(testsIn), ({ subject }) => subject);
   const knownOf = (subject: string) => around.known.find((one) => one.subject === subject);
-  for (const [subject, tests] of bySubject) if (isContradiction(tests, knownOf(subject))) return true;
+  for (const [subject, tests] of bySubject) {
+    const one = knownOf(subject);
+    if (isContradiction([...tests, ...(one?.tests ?? [])], one)) return true;
+  }
   const either = nodes.find((node) => node.kind === "or");
   if (either?.kind !== "or" || around.sides < 2) return false;
   around.sides -= 2;

@@ -1,0 +1,112 @@
+import type { Surrounding } from "../../core/policy/compile.ts";
+import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { FINAL } from "../../core/policy/tool-pattern.ts";
+import { visible } from "../../core/visible.ts";
+import { type PolicyReading, parseYaml, readPolicyFile } from "../../engine/policy/read-policy.ts";
+import { type Context, EXIT, flag, word } from "../command.ts";
+import { counted } from "../counted.ts";
+import { hanging } from "../measure.ts";
+import type { Style } from "../terminal.ts";
+import { namedTools, toolsFrom } from "./known-tools.ts";
+import { findingLine } from "./load.ts";
+import { documentIn, isModule, readDocument } from "./module-policy.ts";
+import { textOf } from "./text-of.ts";
+
+type Ground = {
+  /** null: nothing is known of any tool. */
+  readonly tools: readonly KnownTool[] | null;
+  readonly from: "given" | "journal" | "nowhere";
+  /** Tools that the policy names and whose schemas are not known. */
+  readonly unchecked: readonly string[];
+};
+
+/** A policy may be there before its tools were ever called: what the journal does not know is not wrong. */
+function fromJournal(recorded: readonly KnownTool[], named: readonly KnownTool[]): Ground {
+  const known = new Set(recorded.map(({ name }) => name));
+  const tools = [...recorded, ...named.filter(({ name }) => !known.has(name) && name !== FINAL)];
+  const spoken = new Set(named.map(({ name }) => name));
+  const blind = tools.filter(({ name, schema }) => schema === null && spoken.has(name));
+  return { tools, from: "journal", unchecked: blind.map(({ name }) => name) };
+}
+
+async function groundOf(context: Context, named: readonly KnownTool[]): Promise<Ground> {
+  const given = flag(context, "tools");
+  if (given !== undefined) {
+    const tools = await toolsFrom(context.hp, given);
+    const spoken = new Set(named.map(({ name }) => name));
+    const blind = tools.filter(({ name, schema }) => schema === null && spoken.has(name));
+    return { tools, from: "given", unchecked: blind.map(({ name }) => name) };
+  }
+  if (context.hasStore) return fromJournal(await context.hp.policies.tools(), named);
+  return { tools: null, from: "nowhere", unchecked: named.map(({ name }) => name) };
+}
+
+/** The people that a store knows; without one nobody can say who is in a role or group. */
+async function peopleIn({ hasStore, hp }: Context): Promise<Surrounding> {
+  if (!hasStore) return {};
+  const all = await hp.people.list();
+  const members = new Map(all.map(({ suspended: _out, ...one }) => [one.person, one]));
+  const suspended = all.filter((one) => one.suspended).map(({ person }) => person);
+  return { roster: { suspended, members } };
+}
+
+type Checked = { readonly ground: Ground; readonly read: PolicyReading };
+
+async function checked(context: Context, file: string): Promise<Checked> {
+  const around = await peopleIn(context);
+  if (!isModule(file)) {
+    const ground = await groundOf(context, namedTools(parseYaml(textOf(file)).value));
+    return { ground, read: readPolicyFile(file, ground.tools, around) };
+  }
+  const document = await documentIn(file);
+  const ground = await groundOf(context, namedTools(document));
+  return { ground, read: readDocument(document, ground.tools, around) };
+}
+
+const AGAINST = {
+  given: "Checked against the tools that were given.",
+  journal: "Checked against the tools that the journal knows; --tools gives others.",
+  nowhere:
+    "No tools are known here: names of tools and of their arguments were not checked. Give them with --tools.",
+} as const;
+
+const MORE = {
+  text: "There may be more: the rest is looked at once the file is YAML.",
+  shape: "There may be more: rules and expressions are looked at once every key and value is in its place.",
+} as const;
+
+/** Folded for people; in a pipe a finding is one line, as editors expect it. */
+function say({ terminal }: Context, line: string, style: Style = []): void {
+  for (const part of hanging(line, terminal)) terminal.line(terminal.paint(style, part));
+}
+
+function print(context: Context, file: string, read: PolicyReading, { from, unchecked }: Ground): void {
+  const { terminal } = context;
+  for (const finding of read.findings)
+    say(context, findingLine(file, finding), finding.severity === "fault" ? "red" : "yellow");
+  const faults = read.findings.filter(({ severity }) => severity === "fault").length;
+  const warnings = counted(read.findings.length - faults, "warning");
+  terminal.line(
+    read.ok
+      ? `${terminal.paint("green", "Fine:")} ${visible(read.policy.name)} ${read.policy.digest.slice(0, 12)}, ${warnings}.`
+      : `Not usable: ${counted(faults, "fault")}, ${warnings}.`,
+  );
+  if (!read.ok && read.looked !== "whole") {
+    say(context, MORE[read.looked]);
+    return;
+  }
+  say(context, AGAINST[from]);
+  if (from !== "nowhere" && unchecked.length > 0)
+    say(context, `Arguments not checked, for want of a schema: ${unchecked.map(visible).join(", ")}.`);
+}
+
+export async function runCheck(context: Context): Promise<number> {
+  const file = word(context);
+  const { ground, read } = await checked(context, file);
+  const { from, unchecked } = ground;
+  const named = read.ok ? { name: read.policy.name, digest: read.policy.digest } : { looked: read.looked };
+  if (context.json)
+    context.terminal.json({ file, ok: read.ok, ...named, findings: read.findings, from, unchecked });
+  else print(context, file, read, ground);
+  return read.ok ? EXIT.ok : EXIT.refused;
+}
