@@ -8,7 +8,7 @@ import type { TestContext } from "node:test";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
 
 const HERE = import.meta.dirname;
-const CLI = join(HERE, "../../src/cli/main.ts");
+const CLI = join(HERE, "../../bin/holdpoint.mjs");
 
 export type Node = {
   readonly process: ChildProcess;

@@ -43,8 +43,8 @@ test("what one leaves, by death, frost or farewell, another one goes on with", {
   pause(fleet);
   const ids = await startAndKill(fleet);
   assert.equal(ids.length, MANY);
+  // Before the database is stopped: it is closed at the end of the test, or with the process.
   const hp = holdpoint({ database: fleet.server.url, keyFile: fleet.keyFile, notify: () => undefined });
-  t.after(() => hp.close());
   const runners = async () => {
     const all = await Promise.all(ids.map((id) => hp.workflows.get(id)));
     return new Set(all.map(({ runner }) => runner));
@@ -76,4 +76,5 @@ test("what one leaves, by death, frost or farewell, another one goes on with", {
   first.signal("SIGTERM");
   assert.equal(await first.ended(), 0, first.said());
   assert.deepEqual((await hp.journal.verify()).findings, []);
+  await hp.close();
 });
