@@ -227,8 +227,8 @@ function groundOf(`,
     "recovery ignores the kill switch",
     at(
       RECOVER,
-      "const stopped = switches.some((ref) => draft.state(ref).stopped);",
-      "const stopped = false;",
+      "look.on !== undefined ||\n    draft.state(epochStream(command.epoch))",
+      "draft.state(epochStream(command.epoch))",
     ),
   ),
   bug(
@@ -272,7 +272,7 @@ function groundOf(`,
   ),
   bug(
     "an edit keeps the votes given before",
-    at(APPROVAL, "edited: true, votes: [] }", "edited: true }"),
+    at(APPROVAL, "showsOther,\n    votes: [],", "showsOther,"),
     at(
       APPROVAL,
       'vote.decision === "approve" && vote.binding === approval.binding &&',
@@ -319,7 +319,10 @@ function groundOf(`,
   ),
   bug("a second attempt's refusal hides the first", at(OUTCOME, "attempt === 1 ||", "true ||")),
   bug("a start ignores execute_by", at(ADVANCE, "draft.now >= approval.executeBy", "false")),
-  bug("the kill switch is ignored at the start", at(START, "if (state.stopped) {", "if (false) {")),
+  bug(
+    "the kill switch is ignored at the start",
+    at(START, "if (look.on === undefined) return undefined;", "return undefined;"),
+  ),
   bug(
     "a secret is not taken out of results",
     at(ATTEMPT, "redactJson(resultJson(value), known)", "resultJson(value)"),
