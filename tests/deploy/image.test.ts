@@ -2,20 +2,11 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, readdirSync } from "node:fs";
-import net from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { ROOT, readRoot } from "../docs/markdown.ts";
+import { freePort } from "./free-port.ts";
 import { buildImage, type Image } from "./image.ts";
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 type Container = { readonly child: ChildProcess; readonly said: () => string; healthy(): number | null };
 
