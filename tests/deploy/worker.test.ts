@@ -60,7 +60,8 @@ describe("the workers", () => {
         said += chunk.toString();
       });
     const url = `http://127.0.0.1:${free}`;
-    const check = () => spawnSync(process.execPath, [join(ROOT, "deploy/image/ready.mjs"), `${url}/api/ready`]);
+    const check = () =>
+      spawnSync(process.execPath, [join(ROOT, "deploy/image/ready.mjs"), `${url}/api/ready`]);
     while (check().status !== 0) {
       await new Promise<void>((resolve) => setTimeout(resolve, 20));
       assert.equal(child.exitCode, null, said);
