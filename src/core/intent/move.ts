@@ -165,8 +165,8 @@ export function withdrawIntent(draft: Draft, cancelling: Cancelling): Need | Mov
   return { kind: "done", status: live(draft, intent).status };
 }
 
-/** Where a list of people says who is there for what. */
-function isTheirsToCancel(draft: Draft, { from, within }: LiveIntent, by: string): Need | boolean {
+/** Of one that people are to approve, where a list of people says who is there for what. */
+export function isTheirsToCancel(draft: Draft, { from, within }: LiveIntent, by: string): Need | boolean {
   const { members } = draft.state(ROSTER);
   if (members.size === 0 || by === from || members.get(by)?.roles.includes("admin") === true) return true;
   if (within === null) return false;
