@@ -1,8 +1,9 @@
 /**
  * The people of a tenant: their standing, and what they are there for.
  *
- * N1. A vote counts only while its voter is in good standing, and only while they are whom the rule names.
- * N2. Whoever is not in the roster has no role and no group; an embedded program asks people it has no list of.
+ * N1. A vote counts only while its voter is in good standing, and only while they are whom the rule names. `deciders.ts` says
+ *     who that is.
+ * N2. Whoever is not in the roster has no role and no group; where nobody is in it, it says nothing of who decides.
  * N3. Somebody who was removed and added again is somebody new: what they held before is worth nothing.
  */
 import { bodyOf, type Fold, type NewEvent } from "./event.ts";

@@ -1,8 +1,9 @@
 /** Reading approvals and deciding them. */
 
 import { aboutOf } from "../core/approval/about.ts";
-import { cancel, type EndAnswer, revoke, type Withdrawal } from "../core/approval/end.ts";
+import { revoke, type Withdrawal } from "../core/approval/end.ts";
 import { APPROVAL_STATUSES, type LiveApproval } from "../core/approval/state.ts";
+import { type TakenBack, takeBack } from "../core/approval/take-back.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
@@ -255,7 +256,7 @@ export async function rejectApproval(runtime: Runtime, id: string, decision: Rej
 async function withdraw(
   runtime: Runtime,
   command: Withdrawal,
-  rules: (draft: Draft, command: Withdrawal) => Need | EndAnswer,
+  rules: (draft: Draft, command: Withdrawal) => Need | TakenBack,
 ): Promise<void> {
   if (!isPrincipal(command.by))
     throw new HoldpointError(
@@ -269,6 +270,11 @@ async function withdraw(
   const needs = { write: [approvalStream(command.approval), aboutOf(approval)] };
   const answer = await runCommand(runtime, needs, (draft) => rules(draft, clean));
   if (answer.kind === "ended") return;
+  if (answer.kind === "not_theirs")
+    throw new HoldpointError("not_eligible", `${command.approval} was not taken back: ${answer.reason}.`, {
+      data: "The approval is as it was.",
+      next: "Have whoever asked take it back, somebody who may decide it, or an admin.",
+    });
   if (answer.status === "none")
     throw new HoldpointError("unknown_id", `There is no approval ${command.approval}.`);
   throw new HoldpointError("wrong_state", `The approval ${command.approval} is ${answer.status}.`, {
@@ -278,7 +284,7 @@ async function withdraw(
 
 /** Takes a question back that nobody has answered yet. */
 export const cancelApproval = (runtime: Runtime, command: Withdrawal): Promise<void> =>
-  withdraw(runtime, command, cancel);
+  withdraw(runtime, command, takeBack);
 
 /** Takes a decision back that was not used yet. Only people do that. */
 export async function revokeApproval(runtime: Runtime, command: Withdrawal): Promise<void> {

@@ -112,6 +112,7 @@ test("ten thousand late, replayed and stale decisions: none is accepted, whateve
   const random = randomOf(4711);
   const pick = <Item>(list: readonly Item[]): Item => list[(random(1)[0] ?? 0) % list.length] as Item;
   for (const who of [ANN, BOB, CAT, DAN]) await joins(hp.runtime, who, { groups: ["finance"] });
+  await joins(hp.runtime, EVE, {});
   const tool = hp.gate({
     name: "pay",
     policy: {

@@ -160,6 +160,13 @@ test("what an agent has to take back comes to it as an intent, and is answered b
   });
   const { start } = intent["payload"] as { start: string };
   const intentId = String(intent["intent_id"]);
+  const byHand = await bench.ask(
+    `/api/intents/${intentId}/answer`,
+    post({ data: { done: 1 }, by: "agent:travel" }),
+  );
+  assert.equal(byHand.status, 409, byHand.text);
+  assert.match(String(byHand.body["detail"]), /answered by what its agent does: start the compensation/);
+  assert.equal((await inbox(bench))["intent_id"], intentId, "it is still there to be told");
   const listed = ok(await bench.ask(`/api/workflows/${id}/compensations`))["compensations"] as Record<
     string,
     unknown
@@ -181,6 +188,14 @@ test("what an agent has to take back comes to it as an intent, and is answered b
   assert.equal(await statusOf(bench, String(second["intent_id"])), "COMPLETED");
   const back = ok(await bench.ask(`/api/workflows/${id}`));
   assert.deepEqual([back["status"], back["attempt"]], ["executing", 2]);
+});
+
+test("nobody but a workflow sends an intent of the type compensation", async (t) => {
+  const bench = await serverBench(t, { define });
+  const forged = { intent_type: "compensation", to_agent: "agent:travel", payload: { start: "elsewhere" } };
+  const answer = await bench.ask("/api/intents", post({ ...forged, from: "agent:other" }));
+  assert.equal(answer.status, 400, answer.text);
+  assert.match(answer.text, /sent by a workflow that goes back/);
 });
 
 test("a workflow that is ended on its way back asks nobody any more", async (t) => {

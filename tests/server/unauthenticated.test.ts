@@ -37,7 +37,7 @@ async function done(bench: Bench, path: string, body: object, method: Sent["meth
 /** Agreed to, and not begun. */
 async function approved(bench: Bench): Promise<string> {
   const { approval_id: id } = await done(bench, "/api/actions", { tool: "wire", args: {}, agent: "far" });
-  await done(bench, `/api/approvals/${String(id)}/votes`, { decision: "approve", approved_by: "ann" });
+  await done(bench, `/api/approvals/${String(id)}/votes`, { decision: "approve", approved_by: "root" });
   return String(id);
 }
 

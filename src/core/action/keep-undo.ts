@@ -2,8 +2,8 @@
  * What an agent says takes back what it performs itself: a call of another tool, which it makes when its workflow goes back.
  *
  * V1. It is said with the proposal and never changes: people see it, and it is part of what they approve.
- * V2. It is an action of its own, under that tool's own rules. Only where nobody has any for it, and people agreed to it as it
- *     stands, it is let through like every other compensation.
+ * V2. It is an action of its own, reviewed as a proposal of that tool with those arguments would be. Only where there is no
+ *     policy for it at all, and people agreed to it as it stands, it is let through like every other compensation.
  */
 import { digestOf } from "../digest.ts";
 import type { Draft } from "../draft.ts";

@@ -4,6 +4,7 @@
  * C1. A stage whose quorum is met gives way to the next; the last one approves, while every stage still has its quorum.
  * C2. Nobody's vote in one stage may leave a later one without the people it needs.
  */
+import { isGone } from "../deciders.ts";
 import type { Draft } from "../draft.ts";
 import { peopleAmong, type RosterState } from "../roster.ts";
 import { canBeSeated, type Without } from "../stages.ts";
@@ -50,7 +51,7 @@ const isLeftOut = ({ requester, apart }: LiveApproval, who: string, rule: Approv
 export function isNeededLater(approval: LiveApproval, roster: RosterState, person: string): boolean {
   const later = laterStages(approval);
   const isOut: Without = (who, rule) =>
-    hasVoted(approval, who) || isLeftOut(approval, who, rule) || roster.suspended.includes(who);
+    hasVoted(approval, who) || isLeftOut(approval, who, rule) || isGone(roster, who);
   if (later.length === 0 || !canBeSeated(later, isOut, roster)) return false;
   return !canBeSeated(later, (who, rule) => who === person || isOut(who, rule), roster);
 }

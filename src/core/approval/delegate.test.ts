@@ -42,7 +42,7 @@ const reasonOf = (world: World, by: string, to: string | null): string =>
 
 describe("a seat that is handed over", () => {
   const world = asked(from(ANN, BOB));
-  const staffed = asked(from(ANN, BOB), [member(EVE, { roles: ["supervisor"] })]);
+  const staffed = asked(from(ANN, BOB), [member(EVE, { roles: ["supervisor"] }), member(ANN, {})]);
 
   test("is recorded; whoever has it decides, and whoever gave it does not", () => {
     const then = given(world).when(hands(ANN, CAT));
@@ -163,9 +163,10 @@ describe("a seat that is handed over", () => {
       given(add(staffed, member(DAN, { roles: [role] })))
         .when(hands(ANN, DAN))
         .answers({ kind: "delegated" });
-    const three = asked({ approvers: { from: [ANN, BOB, CAT] } }, [member(EVE, { roles: ["supervisor"] })]);
+    const listed = [member(EVE, { roles: ["supervisor"] }), member(CAT, {})];
+    const three = asked({ approvers: { from: [ANN, BOB, CAT] } }, [...listed, member(ANN, {})]);
     given(three).when(hands(ANN, CAT)).answers({ kind: "delegated" });
-    const anybody = asked({}, [member(EVE, { roles: ["supervisor"] })]);
+    const anybody = asked({}, [...listed, member(ANN, { roles: ["admin"] })]);
     given(anybody).when(hands(ANN, CAT)).answers({ kind: "delegate_refused" });
     given(anybody).when(hands(ANN, EVE)).answers({ kind: "delegated" });
   });
@@ -189,7 +190,7 @@ describe("a seat that is handed over", () => {
 
   test("of a group is gone when its giver leaves the group, also between the vote and the start", () => {
     const terms = from("group:finance");
-    const world = asked(terms, [inFinance(ANN), inFinance(BOB)]);
+    const world = asked(terms, [inFinance(ANN), inFinance(BOB), member(DAN, {})]);
     const cast = after(handed(world, [ANN, DAN]), votes(DAN) as never);
     const policy = says({ ...(ESCALATE as Escalation), ...terms });
     given(cast).when(comesBack({ policy })).answers({ kind: "started" });

@@ -77,7 +77,7 @@ export function expireIfDue(
 
 export type Withdrawal = Via & { readonly approval: string; readonly by: string; readonly reason: string };
 
-/** Takes a pending question back. Saying it twice answers the same twice. */
+/** Takes a pending question back; the caller knows that this may be done. Saying it twice answers the same twice. */
 export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
   const state = withAction(draft, command.approval);
   if ("kind" in state) return state;

@@ -55,7 +55,7 @@ describe("an approver rule that names a group or a role", () => {
 
   test("means people, roles and groups side by side", () => {
     const from = ["role:supervisor", "group:finance", CAT];
-    const people = [member(ANN, { roles: ["supervisor"] }), inFinance(BOB)];
+    const people = [member(ANN, { roles: ["supervisor"] }), inFinance(BOB), member(CAT, {})];
     const world = asked({ approvers: { from, quorum: 3 } }, people);
     assert.equal(stateOf(voted(world, ANN, BOB, CAT)).status, "approved");
     given(world)

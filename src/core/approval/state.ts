@@ -9,6 +9,7 @@
  *     half times and extensions move them, so votes stay valid and nothing but the journal can give more time.
  * A5. Who may decide follows from the rule, the roster of that moment and the seats that were handed over.
  */
+import { hasNoRoleToDecide, isGone, isWordOf } from "../deciders.ts";
 import { HoldpointError } from "../errors.ts";
 import type { Fold, RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
@@ -87,7 +88,8 @@ export function agreedIn(approval: LiveApproval, roster: RosterState, stage: num
   const counted = approval.votes.filter(
     (vote) => vote.decision === "approve" && vote.binding === approval.binding && (vote.stage ?? 1) === stage,
   );
-  return [...new Set(counted.map((vote) => vote.by))].filter((person) =>
+  const theirs = counted.filter(({ by, at }) => isWordOf(roster, by, at));
+  return [...new Set(theirs.map((vote) => vote.by))].filter((person) =>
     isEligible(approval, roster, person, stage),
   );
 }
@@ -131,7 +133,11 @@ export function standingIn(approval: LiveApproval, roster: RosterState, stage: n
   const rule = ruleIn(approval, stage);
   const out = leftOut(rule, approval.requester, approval.apart);
   return {
-    isOut: (who) => !who.startsWith("person:") || out.includes(who) || roster.suspended.includes(who),
+    isOut: (who) =>
+      !who.startsWith("person:") ||
+      out.includes(who) ||
+      isGone(roster, who) ||
+      hasNoRoleToDecide(roster, who, rule.from),
     isNamed: (who) => rule.from === null || isAmong(roster, who, rule.from),
   };
 }

@@ -22,9 +22,9 @@ export type RecordedAction = {
   readonly at: number;
 };
 
-/** What a policy is asked about it as. */
-export const askedAs = ({ within }: RecordedAction): Asked =>
-  within === null || within.undoes === null ? "call" : "undo";
+/** What a policy is asked about it as. What an agent named as an undo is a call of that tool. */
+export const askedAs = ({ within }: Pick<RecordedAction, "within">): Asked =>
+  within === null || within.undoes === null || within.declared !== undefined ? "call" : "undo";
 
 export type RecordedReview = ReviewFacts & { readonly revised: boolean; readonly argsDigest: string };
 export type PersonDecision = "approved" | "edited" | "rejected" | "expired" | "cancelled";

@@ -3,13 +3,14 @@
  *
  * J1. A grant stands for the vote of its owner and no more: where the rule asks for a second person, nobody's grant does.
  * J2. It covers what it says: tool and schema, agent, arguments, uses, amount, time. What cannot be told is not covered.
- * J3. The owner could vote now: in good standing, eligible, not the requester.
+ * J3. The owner could vote now: in good standing and in the list of people, eligible, not the requester.
  * J4. Everything is looked at under the lock of the commit that uses it.
  */
 import type { Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
 import type { EscalateReview } from "../approval/request.ts";
 import { namesGroups } from "../approver-names.ts";
+import { hasNoRoleToDecide, isGone, isWordOf } from "../deciders.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { isAmong, type RosterState } from "../roster.ts";
@@ -50,8 +51,8 @@ function asksOnePerson(review: EscalateReview): boolean {
 
 function mayVote(owner: string, { state, review, apart }: Asked, roster: RosterState): boolean {
   const { approvers } = review;
-  if (leftOut(approvers, state.requester, apart).includes(owner) || roster.suspended.includes(owner))
-    return false;
+  if (leftOut(approvers, state.requester, apart).includes(owner) || isGone(roster, owner)) return false;
+  if (hasNoRoleToDecide(roster, owner, approvers.from)) return false;
   return approvers.from === null || isAmong(roster, owner, approvers.from);
 }
 
@@ -75,7 +76,7 @@ function amountOf({ limit }: GrantTerms, args: Json): bigint | undefined {
 
 function fits(grant: LiveGrant, asked: Asked, roster: RosterState): Omit<Fitting, "id"> | undefined {
   if (grant.status !== "given" || isUsedUp(grant) || !covers(grant, asked)) return undefined;
-  if (!mayVote(grant.by, asked, roster)) return undefined;
+  if (!mayVote(grant.by, asked, roster) || !isWordOf(roster, grant.by, grant.givenAt)) return undefined;
   const { limit, spent, by: owner } = grant;
   const micros = amountOf(grant, asked.args);
   if (micros === undefined || (limit !== null && spent + micros > BigInt(limit.micros))) return undefined;

@@ -10,6 +10,8 @@ import { type Member, peopleAmong, ROLES, type RosterState } from "../roster.ts"
 import { ROLE_SCOPES } from "../scopes.ts";
 
 export const HUMAN_APPROVAL = "human_approval";
+/** What a workflow that goes back asks of its agent. Nobody else sends one. */
+export const COMPENSATION = "compensation";
 const SCHEME = "agent://";
 const APPROVER = "approver";
 const MOST_NAMED = 5;

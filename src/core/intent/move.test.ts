@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import {
@@ -18,7 +19,15 @@ import { runs } from "../../../tests/properties/runs.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { Draft, Need } from "../draft.ts";
 import { passIntentTime } from "./end.ts";
-import { acknowledge, answerIntent, cancelIntent, deliver, type Moved, waitsFor } from "./move.ts";
+import {
+  acknowledge,
+  answerByOutcome,
+  answerIntent,
+  cancelIntent,
+  deliver,
+  type Moved,
+  waitsFor,
+} from "./move.ts";
 import { sendIntent } from "./send.ts";
 
 const doer = { intent: INTENT, by: DOER };
@@ -233,5 +242,33 @@ describe("the life cycle against a table", () => {
       }),
       runs(300),
     );
+  });
+});
+
+describe("what a workflow asks its agent to undo", () => {
+  const world = sentWorld({ intentType: "compensation", from: `service:${WORKFLOW}`, correlation: WORKFLOW });
+  const answering = { intent: INTENT, by: DOER, status: "completed", data: { done: 1 } } as const;
+
+  test("is not answered by hand, by its agent or a person, which would leave nobody told of it", () => {
+    for (const by of [DOER, ANN])
+      for (const said of [answering, { intent: INTENT, status: "failed", reason: "no" } as const]) {
+        const then = given(world).when((draft) => answerIntent(draft, { ...said, by }));
+        then.then([fact(intent, "intent.refused")]).answers({ kind: "refused", code: "wrong_state" });
+        assert.match(JSON.stringify(then.answer), new RegExp(`start the compensation in ${WORKFLOW}`));
+      }
+  });
+
+  test("is not cancelled by hand either", () => {
+    given(world)
+      .when((draft) => cancelIntent(draft, { intent: INTENT, by: ANN, reason: "x" }))
+      .answers({ kind: "refused", code: "wrong_state" });
+  });
+
+  test("is acknowledged by its agent, and answered by the outcome", () => {
+    const taken = given(world).when((draft) => acknowledge(draft, { intent: INTENT, by: DOER }));
+    taken.answers({ kind: "done" });
+    given(taken.world)
+      .when((draft) => answerByOutcome(draft, answering))
+      .answers({ kind: "done", status: "completed" });
   });
 });

@@ -4,6 +4,8 @@
  * M1. Only the recipient speaks for it, or, of one that is for a program, a person in good standing; only the sender takes it
  *     back, or such a person. What people are to approve is decided by votes and in no other way, and of people only its
  *     sender, a party to the workflow that sent it, or an admin takes it back.
+ *     What a workflow asks its agent to undo is answered by the outcome of that, and withdrawn with the way back: by hand
+ *     nobody ends it.
  * M2. Whoever answers has it: what was not said yet of its receipt is recorded first.
  * M3. The first answer stands. The same said again answers the same; anything else is refused and recorded.
  */
@@ -16,6 +18,7 @@ import { isPerson } from "../principal.ts";
 import { recordRefusal } from "../record-refusal.ts";
 import { intentStream, ROSTER, workflowStream } from "../stream.ts";
 import { type Via, viaField } from "../via.ts";
+import { COMPENSATION } from "./address.ts";
 import { type EndEvent, endIntent, lockIntent } from "./end.ts";
 import { type IntentStatus, isOpen, isUntaken, type LiveIntent } from "./state.ts";
 
@@ -136,16 +139,35 @@ function endOf(draft: Draft, answering: Answering): EndEvent {
     : { type: "intent.failed", tv: 1, body: { ...said, reason: answering.reason } };
 }
 
-export function answerIntent(draft: Draft, answering: Answering): Need | Moved {
+/** By hand it would be over, and nobody told any more, while its workflow still waits for the undo. */
+function whyNotByHand(state: LiveIntent): Fault | undefined {
+  const { intentType, from, correlation: workflow } = state;
+  if (intentType !== COMPENSATION || from !== `service:${workflow}` || !isOpen(state)) return undefined;
+  return {
+    code: "wrong_state",
+    reason: `it is answered by what its agent does: start the compensation in ${workflow} and report its outcome, or end ${workflow}`,
+  };
+}
+
+type Look = (draft: Draft, state: LiveIntent, speaker: Speaker) => Fault | undefined;
+
+function answerWhere(draft: Draft, answering: Answering, look: Look): Need | Moved {
   const state = found(draft, answering);
   if ("kind" in state) return state;
   if (isRepeat(draft, state, answering)) return { kind: "same", status: state.status };
-  const fault = whyNot(draft, state, answering);
+  const fault = look(draft, state, answering);
   if (fault !== undefined) return refuse(draft, answering, answering.status, fault);
   const { intent } = answering;
   draft.append(intentStream(intent), receipt(state, answering));
   return endIntent(draft, intent, endOf(draft, answering)) ?? { kind: "done", status: answering.status };
 }
+
+export const answerIntent = (draft: Draft, answering: Answering): Need | Moved =>
+  answerWhere(draft, answering, (_, state, speaker) => whyNot(draft, state, speaker) ?? whyNotByHand(state));
+
+/** What became of the undo that it asks for. */
+export const answerByOutcome = (draft: Draft, answering: Answering): Need | Moved =>
+  answerWhere(draft, answering, whyNot);
 
 export type Cancelling = Speaker & { readonly reason: string };
 
@@ -165,8 +187,8 @@ export function withdrawIntent(draft: Draft, cancelling: Cancelling): Need | Mov
   return { kind: "done", status: live(draft, intent).status };
 }
 
-/** Where a list of people says who is there for what. */
-function isTheirsToCancel(draft: Draft, { from, within }: LiveIntent, by: string): Need | boolean {
+/** Of one that people are to approve, where a list of people says who is there for what. */
+export function isTheirsToCancel(draft: Draft, { from, within }: LiveIntent, by: string): Need | boolean {
   const { members } = draft.state(ROSTER);
   if (members.size === 0 || by === from || members.get(by)?.roles.includes("admin") === true) return true;
   if (within === null) return false;
@@ -186,7 +208,8 @@ function whyNotCancel(draft: Draft, state: LiveIntent, by: string): Need | Fault
     if (typeof isTheirs === "object") return isTheirs;
     if (!isTheirs) return notTheirs(by);
   }
-  return isOpen(state) ? undefined : { code: "wrong_state", reason: `it is ${state.status} already` };
+  if (!isOpen(state)) return { code: "wrong_state", reason: `it is ${state.status} already` };
+  return whyNotByHand(state);
 }
 
 export function cancelIntent(draft: Draft, cancelling: Cancelling): Need | Moved {

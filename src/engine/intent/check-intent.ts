@@ -1,6 +1,6 @@
 /** What programs hand to the verbs of intents, checked before anything is looked at. */
 import { shown } from "../../core/error-text.ts";
-import { HUMAN_APPROVAL, recipientOf } from "../../core/intent/address.ts";
+import { COMPENSATION, HUMAN_APPROVAL, recipientOf } from "../../core/intent/address.ts";
 import { INTENT_STATUSES, type IntentStatus } from "../../core/intent/state.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import { checkFields, checkId, wrong } from "../check-call.ts";
@@ -70,6 +70,10 @@ export function checkOutgoing(given: OutgoingIntent): OutgoingIntent & { readonl
   );
   if (typeof intentType !== "string" || !TYPE.test(intentType))
     wrong("The type of an intent is a word of letters and digits, such as human_approval.");
+  if (intentType === COMPENSATION)
+    wrong(
+      `An intent of the type ${COMPENSATION} is sent by a workflow that goes back, and by nobody else: choose another type.`,
+    );
   if (typeof toAgent !== "string" || toAgent.length > 250) wrong("An intent is sent to agent://<name>.");
   const to = recipientOf(intentType, toAgent);
   if (to === undefined)

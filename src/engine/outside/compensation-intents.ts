@@ -1,15 +1,16 @@
 /**
  * What a workflow that goes back asks of its agent, as intents: the agent hears of them where it hears of everything else.
  *
- * J1. One intent for each attempt at each undo. It is answered by what the agent does: taken up when it begins, over when its
- *     outcome is reported.
+ * J1. One intent for each attempt at each undo. It is answered by what the agent does and in no other way: taken up when it
+ *     begins, over when its outcome is reported.
  * J2. All of them are over before the way back is. Whoever breaks it off withdraws them; what was left by somebody who died
  *     then is withdrawn when the agent comes to it.
  */
 import { isHoldpointError } from "../../core/errors.ts";
+import { COMPENSATION } from "../../core/intent/address.ts";
 import {
   type Answering,
-  answerIntent,
+  answerByOutcome,
   type Moved,
   waitsFor,
   withdrawIntent,
@@ -23,8 +24,6 @@ import { readState } from "../read-state.ts";
 import { eachRow } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
-
-export const COMPENSATION = "compensation";
 
 /** Under its own name: its agent does not ask itself. */
 const senderOf = (workflow: string): string => `service:${workflow}`;
@@ -83,14 +82,14 @@ function answerTo({ id: intent, to: by }: Open, { action, phase, reason }: Range
   return { intent, by, status: "failed", reason: reason === "" ? phase : reason };
 }
 
-/** What was refused meanwhile, by somebody who answered or took it back, stays as it is. */
+/** What is over meanwhile stays as it is. */
 function say(runtime: Runtime, open: Open, undo: RangeUndo): Promise<Moved> {
   const { id: intent, to: by } = open;
   const answering = answerTo(open, undo);
   return runCommand(runtime, { write: [intentStream(intent)], read: [ROSTER] }, (draft) =>
     answering === undefined
       ? waitsFor(draft, { intent, by, on: undo.action })
-      : answerIntent(draft, answering),
+      : answerByOutcome(draft, answering),
   );
 }
 

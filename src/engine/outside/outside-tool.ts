@@ -177,11 +177,16 @@ export function undoNamed(runtime: Runtime, name: string): Tool {
   return remembered(runtime, `undo ${name}`, () => governed(runtime, bare(), "undo"));
 }
 
-/** What an agent named to take a call back: under its own rules, or where there are none and people agreed, as an undo. */
+/**
+ * What an agent named to take a call back: reviewed as a proposal of that tool would be. Only where there is neither a policy
+ * document nor a declared tool, and people agreed to it as it stands, nobody is asked again.
+ */
 export function takenBackBy(runtime: Runtime, name: string, seen: UndoSeen): Tool {
-  if (seen === "unseen" || runtime.tools.has(name)) return toolNamed(runtime, name);
-  const bare = () => defineOutside({ name, policy: "approve", undo: "nothing" });
-  return remembered(runtime, `seen ${name}`, () => governed(runtime, bare(), "undo"));
+  const isGoverned = runtime.policy !== undefined || runtime.tools.has(name);
+  if (seen === "unseen" || isGoverned) return toolNamed(runtime, name);
+  return remembered(runtime, `seen ${name}`, () =>
+    defineOutside({ name, policy: "approve", undo: "nothing" }),
+  );
 }
 
 /** As a workflow that is driven from outside keeps it, for a rollback that no definition could tell. */

@@ -279,7 +279,7 @@ function groundOf(`,
       'vote.decision === "approve" &&',
     ),
   ),
-  bug("a suspended voter counts", at(APPROVAL, "roster.suspended.includes(who)", "false")),
+  bug("a suspended voter counts", at("src/core/deciders.ts", "suspended.includes(person)", "false")),
   bug(
     "a lease is measured by a clock that can be set back",
     at(

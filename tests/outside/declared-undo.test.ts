@@ -1,0 +1,95 @@
+/** An undo that an agent names is a call of its choice: the policy document reviews it like any other proposal. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { askedAs } from "../../src/core/backtest/heard.ts";
+import type { Holdpoint, HoldpointOptions, OutsideAnswer } from "../../src/index.ts";
+import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
+
+const FAR = { agent: "agent:far" };
+const ANN = { by: "person:ann" };
+
+type Policy = NonNullable<HoldpointOptions["policy"]>;
+type Undo = { readonly tool: string; readonly args: object };
+
+/** People approve a note that carries the undo; it is done; the workflow goes back, and the agent asks for the undo. */
+async function takenBack(hp: Holdpoint, undo: Undo): Promise<OutsideAnswer> {
+  const { workflows } = hp.outside;
+  const id = await workflows.create({ name: "Trip", by: FAR.agent });
+  await workflows.start(id, FAR);
+  const asked = { tool: "note", args: { n: 1 }, requestId: "note", workflow: id, undo, ...FAR };
+  assert.equal((await hp.outside.propose(asked)).kind, "waiting");
+  await hp.approvals.approve(await pendingApproval(hp), ANN);
+  const { kind, action } = await hp.outside.propose(asked);
+  assert.equal(kind, "permitted");
+  await hp.outside.report({ action, ...FAR, status: "applied" });
+  await hp.workflows.rollback(id, { ...ANN, reason: "no" });
+  return workflows.undo(id, { undoes: action, ...FAR });
+}
+
+const ASK_NOTES = { id: "notes", tool: "note", verdict: "escalate" } as const;
+const DROP = { tool: "db.drop", args: { table: "users" } };
+
+const CASES: readonly (readonly [string, Policy, object])[] = [
+  [
+    "a rule for all tools that reads arguments blocks it",
+    {
+      policy: "p",
+      default: "approve",
+      rules: [
+        ASK_NOTES,
+        { id: "users", when: "has(args.table) && args.table == 'users'", verdict: "block", reason: "never" },
+      ],
+    },
+    { kind: "refused", code: "blocked" },
+  ],
+  [
+    "the default blocks it",
+    { policy: "p", default: "block", rules: [ASK_NOTES] },
+    { kind: "refused", code: "blocked" },
+  ],
+  ["the default asks about it", { policy: "p", default: "escalate", rules: [] }, { kind: "waiting" }],
+  [
+    "it is not among the tools that are allowed",
+    { policy: "p", default: "approve", tools: { note: null }, rules: [ASK_NOTES] },
+    { kind: "refused", code: "blocked" },
+  ],
+  [
+    "a limit of calls is reached",
+    { policy: "p", default: "approve", limits: { tool_calls: 1 }, rules: [ASK_NOTES] },
+    { kind: "refused", code: "blocked" },
+  ],
+  [
+    "its risk asks about it",
+    {
+      policy: "p",
+      default: "approve",
+      rules: [ASK_NOTES],
+      risk: {
+        conditions: [{ id: "table", when: "has(args.table)", weight: 95 }],
+        routes: { critical: "escalate" },
+      },
+    },
+    { kind: "waiting" },
+  ],
+  ["it is let through", { policy: "p", default: "approve", rules: [ASK_NOTES] }, { kind: "permitted" }],
+];
+
+describe("an undo that an agent named, under a policy document", () => {
+  for (const [name, policy, wanted] of CASES)
+    test(`${name}, as it would a proposal of that tool, though people saw the undo`, async (context) => {
+      const hp = temporaryFolder(context).open({ policy });
+      assert.partialDeepStrictEqual(await takenBack(hp, DROP), wanted);
+    });
+
+  test("a name that ends in .undo does not make it a compensation", async (context) => {
+    const policy = { policy: "p", default: "block", rules: [ASK_NOTES] } as const;
+    const hp = temporaryFolder(context).open({ policy });
+    assert.equal((await takenBack(hp, { tool: "db.undo", args: {} })).kind, "refused");
+  });
+
+  test("a replay asks about it as a call too, and about a tool's own compensation as before", () => {
+    const within = { workflow: "wf_1", op: "wf_1/1//note#1", undoes: "act_1", goesOn: false };
+    assert.equal(askedAs({ within: { ...within, declared: "seen" } }), "call");
+    assert.equal(askedAs({ within }), "undo");
+  });
+});
