@@ -110,17 +110,28 @@ export async function openAll(
   }
 }
 
-/** Those that other nodes make later, too. */
+/** Offices of tenants that were closed, by whatever node. What runs there ends meanwhile, and keeps nobody waiting. */
+async function leaveClosed(store: Store, tenants: Upkept, failed: (error: unknown) => void): Promise<void> {
+  for (const { tenant } of await tenants.open())
+    if (tenant !== HOME && (await standingOf({ store }, tenant)).status === "closed")
+      tenants.leave(tenant).catch(failed);
+}
+
+type Upkept = Pick<Tenants, "of" | "open" | "leave">;
+
+/** Opens those that other nodes make later, too, and closes those that are closed. */
 export async function keepOpening(
   store: Store,
-  tenants: Pick<Tenants, "of">,
+  tenants: Upkept,
   { log, over }: { readonly log: Log; readonly over: AbortSignal },
 ): Promise<void> {
   const known = new Set<string>();
+  const failed = (error: unknown) => {
+    if (!over.aborted) log({ level: "warn", message: "tenants", error: errorText(error) });
+  };
   while (!over.aborted) {
-    await openAll(store, tenants, known).catch((error: unknown) => {
-      if (!over.aborted) log({ level: "warn", message: "tenants", error: errorText(error) });
-    });
+    await openAll(store, tenants, known).catch(failed);
+    await leaveClosed(store, tenants, failed).catch(failed);
     await idleClock.sleep(LOOK_MS, over);
   }
 }

@@ -40,6 +40,7 @@ async function listen(options: ServeOptions, store: Store, tenants: Tenants, des
   tenants.opened((office) =>
     watchJournal(office.runtime, desk.hubOf(office), { tally: metrics.of(office.tenant), log, failed }),
   );
+  tenants.left(desk.leave);
   // Whatever is wrong with policy and definitions is said before anybody is listened to.
   await openAll(store, tenants);
   const condition = { version, ready: async () => void (await store.position()) };

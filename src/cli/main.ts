@@ -14,11 +14,19 @@ import { version } from "./version.ts";
 
 type Run = Extract<Line, { kind: "run" }>;
 
-function noStore(place: StorePlace, cause?: unknown): CommandError {
-  const what = `There is no store at ${place.shown}.`;
-  const next =
-    "A program that uses holdpoint() makes one; or name it: --data <folder> or HOLDPOINT_DATA, --database <url> or HOLDPOINT_DATABASE; or use a server: --server <url>, or holdpoint login.";
-  return new CommandError("no_store", what, next, cause);
+/** A server is offered only for what is done at one. */
+function noStore(place: StorePlace, { name, onlyHere }: Command, cause?: unknown): CommandError {
+  const what = `There is no store at ${place.shown}`;
+  const named = "--data <folder> or HOLDPOINT_DATA, --database <url> or HOLDPOINT_DATABASE";
+  if (onlyHere !== undefined)
+    return new CommandError(
+      "no_store",
+      `${what}, and \`${name}\` works on a store of this machine, not at a server: ${onlyHere}.`,
+      `Run it where the store is, and name that: ${named}.`,
+      cause,
+    );
+  const next = `A program that uses holdpoint() makes one; or name it: ${named}; or use a server: --server <url>, or holdpoint login.`;
+  return new CommandError("no_store", `${what}.`, next, cause);
 }
 
 /** Only a server that was asked can say that it has none. */
@@ -32,7 +40,7 @@ async function runOn(store: StorePlace, { command }: Run, context: Context): Pro
     return await command.run(context);
   } catch (error) {
     if (!isAbsent(error)) throw error;
-    if (command.storeless !== true) throw noStore(store, error);
+    if (command.storeless !== true) throw noStore(store, command, error);
     return command.run({ ...context, hasStore: false });
   }
 }
@@ -82,7 +90,7 @@ async function run(terminal: Terminal, line: Run): Promise<number> {
 
 async function runHere(terminal: Terminal, line: Run): Promise<number> {
   const store = placeOf(line.values);
-  if (line.command.storeless !== true && !store.hasStore) throw noStore(store);
+  if (line.command.storeless !== true && !store.hasStore) throw noStore(store, line.command);
   const hp = await openStore(store);
   const { shown: folder, hasStore } = store;
   const context = contextOf(terminal, line, { folder, hasStore, hp, person: personHere() });

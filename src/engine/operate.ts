@@ -37,16 +37,19 @@ export function checkSaid({ by, reason }: Said): void {
 const closed = ({ tenant }: Place): HoldpointError =>
   new HoldpointError("tenant_closed", `The tenant ${tenant} was closed: it is not released again.`);
 
+const noWorkflow = (workflow: string): HoldpointError =>
+  new HoldpointError("unknown_id", `There is no workflow ${shown(workflow)}.`, {
+    data: "Nothing was stopped or released.",
+  });
+
 /** A name that is nobody's stops nobody; of an agent nobody can tell, of a workflow one can. */
 function checkKnown(draft: Draft, workflow: string | undefined): Need | undefined {
   if (workflow === undefined) return undefined;
   const ref = workflowStream(workflow);
   const more = draft.need({ read: [ref] });
   if (more !== undefined) return more;
-  if (draft.state(ref).status !== "none") return undefined;
-  throw new HoldpointError("unknown_id", `There is no workflow ${shown(workflow)}.`, {
-    data: "Nothing was stopped or released.",
-  });
+  if (draft.state(ref).status === "none") throw noWorkflow(workflow);
+  return undefined;
 }
 
 /**
@@ -79,6 +82,9 @@ export async function setSwitch(
 export async function getSwitch(place: Place, whose: string | Stoppable = {}): Promise<SwitchState> {
   const given = typeof whose === "string" ? { agent: whose } : whose;
   const named = checkStoppable(checkFields("The switch", given, ["agent", "workflow"]));
+  const { workflow } = named;
+  if (workflow !== undefined && (await readState(place, workflowStream(workflow))).status === "none")
+    throw noWorkflow(workflow);
   return structuredClone(await readState(place, switchStream(scopeOf(named))));
 }
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { HoldpointError } from "../core/errors.ts";
 import type { Authenticate, Credential, Who } from "./authenticate.ts";
 import { createBuckets, type Rate } from "./guards/rate.ts";
-import { type Route, scopesOfRoute } from "./route.ts";
+import { type Route, type ScopedRoute, scopesOfRoute } from "./route.ts";
 
 /** Failed attempts to authenticate, of one address. */
 const GUESSES: Rate = { perSecond: 10, burst: 100 };
@@ -20,6 +20,22 @@ export function credentialOf({ headers, method, ip, raw }: FastifyRequest): Cred
   };
 }
 
+const unknown = (): HoldpointError =>
+  new HoldpointError("unauthenticated", "There is no credential that is valid here.");
+
+function checkScope(who: Who, route: ScopedRoute): void {
+  const { scope, orScope } = route;
+  const isOther = orScope !== undefined && who.can(orScope);
+  if (scope !== "any" && !who.can(scope) && !isOther)
+    throw new HoldpointError("forbidden", `This needs the scope ${scopesOfRoute(route).join(" or ")}.`);
+}
+
+/** Of a request that was admitted a while ago. */
+export function checkStill(now: Who | undefined, route: ScopedRoute): void {
+  if (now === undefined) throw unknown();
+  checkScope(now, route);
+}
+
 /** Answers who asks; nobody, of a public route. */
 export type Admit = (request: FastifyRequest, route: Route | undefined) => Promise<Who | undefined>;
 
@@ -32,7 +48,7 @@ export function createAdmit(authenticate: Authenticate, rate: Rate, elapsed: () 
     const who = await authenticate(credentialOf(request));
     if (who !== undefined) return who;
     guessing.take(request.ip);
-    throw new HoldpointError("unauthenticated", "There is no credential that is valid here.");
+    throw unknown();
   }
 
   return async (request, route) => {
@@ -42,10 +58,7 @@ export function createAdmit(authenticate: Authenticate, rate: Rate, elapsed: () 
     }
     const who = await identify(request);
     asking.take(who.credential);
-    const { scope, orScope } = route;
-    const isOther = orScope !== undefined && who.can(orScope);
-    if (scope !== "any" && !who.can(scope) && !isOther)
-      throw new HoldpointError("forbidden", `This needs the scope ${scopesOfRoute(route).join(" or ")}.`);
+    checkScope(who, route);
     return who;
   };
 }

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { z } from "zod";
 import { HoldpointError } from "../core/errors.ts";
 import type { Clock } from "../engine/clock.ts";
-import { createAdmit, credentialOf } from "./admit.ts";
+import { checkStill, createAdmit, credentialOf } from "./admit.ts";
 import type { Authenticate, Who } from "./authenticate.ts";
 import { answerClientError, answerExpectation } from "./client-error.ts";
 import { BODY_BYTES, readBody } from "./guards/body.ts";
@@ -100,8 +100,10 @@ async function handOver(
   const office = await tenants.of(who.tenant);
   const credential = credentialOf(request);
   const whoNow = () => authenticate(credential);
+  const mayStill = async () => checkStill(await whoNow(), route);
   const gone = () => goneOf(reply);
-  const asked: Asked = { ...given, who, tenant: who.tenant, office, runtime: office.runtime, whoNow, gone };
+  const { tenant } = who;
+  const asked: Asked = { ...given, who, tenant, office, runtime: office.runtime, whoNow, mayStill, gone };
   const key = keyOf(request, route);
   if (key === undefined) return route.handle(asked);
   const parts = { request, route, who, office, attempt: makeId() };

@@ -62,6 +62,8 @@ export type Asked<
   readonly office: Office;
   /** Who the credential is by now, with today's rights; undefined once it does not hold. For answers that take long. */
   readonly whoNow: () => Promise<Who | undefined>;
+  /** Throws what the same request would be answered now where its credential does not hold, or may not do this any more. */
+  readonly mayStill: () => Promise<void>;
   /** Aborts when the connection is gone, or the answer was sent. For answers that take long. */
   readonly gone: () => AbortSignal;
 };

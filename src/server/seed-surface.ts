@@ -11,6 +11,7 @@ import { WORKFLOW_STATUSES } from "../core/workflow/state.ts";
 import type { Approval } from "../engine/approvals.ts";
 import type { Account } from "../engine/outside/workflows.ts";
 import type { WorkflowDetails, WorkflowSummary } from "../engine/workflow/operate-workflows.ts";
+import { stagesFields, stagesOnWire } from "./stages-wire.ts";
 import { json, moneySchema, time, timeOrNull, timeSchema, undoOnWire, undoSchema } from "./wire.ts";
 
 export const workflowStatus = z.enum(WORKFLOW_STATUSES);
@@ -185,6 +186,7 @@ export const pendingSchema = z.object({
   decide_by: timeSchema.nullable(),
   binding: z.string(),
   undo: undoSchema.meta({ description: "how the agent says that it would take it back" }),
+  ...stagesFields,
 });
 
 /** `workflow`: the one in which it is asked. `context`: what the agent gave for people to look at. */
@@ -206,6 +208,7 @@ export function pendingOnWire(
     ...{ agent, reason, binding },
     decide_by: timeOrNull(approval.decideBy),
     undo: undoOnWire(approval),
+    ...stagesOnWire(approval),
   };
 }
 

@@ -1,4 +1,4 @@
-/** One office per tenant over one store: opened when somebody of that tenant first asks, closed with the server. */
+/** One office per tenant over one store: opened when somebody of that tenant first asks, closed with the server or when the tenant is. */
 import { HoldpointError } from "../core/errors.ts";
 import type { Endpoints } from "../engine/message/endpoints.ts";
 import type { Messages } from "../engine/message/messages.ts";
@@ -21,14 +21,23 @@ export type Tenants = {
   of(tenant: string): Promise<Office>;
   /** Told of every one that opens from now on. */
   opened(listener: (office: Office) => void): void;
+  /** Told of every one whose tenant was closed. */
+  left(listener: (office: Office) => void): void;
   /** Those that are open now. */
   open(): Promise<readonly Office[]>;
+  /** For good, because the tenant was closed. */
+  leave(tenant: string): Promise<void>;
   close(): Promise<void>;
 };
 
+const refused = (tenant: string): HoldpointError =>
+  new HoldpointError("tenant_closed", `The tenant ${tenant} was closed: nothing is worked on in it.`);
+
 export function createTenants(openOffice: OpenOffice): Tenants {
   const offices = new Map<string, Promise<Office>>();
+  const leaving = new Map<string, Promise<void>>();
   const listeners: ((office: Office) => void)[] = [];
+  const leavers: ((office: Office) => void)[] = [];
   let isClosed = false;
   const told = (office: Office): Office => {
     for (const listener of listeners) listener(office);
@@ -38,9 +47,16 @@ export function createTenants(openOffice: OpenOffice): Tenants {
     const all = await Promise.allSettled(offices.values());
     return all.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   };
+  const depart = async (opening: Promise<Office> | undefined): Promise<void> => {
+    const office = await opening?.catch(() => undefined);
+    if (office === undefined) return;
+    for (const listener of leavers) listener(office);
+    await office.close();
+  };
   return {
     of(tenant) {
       if (isClosed) return Promise.reject(new HoldpointError("closed", "The server is closing."));
+      if (leaving.has(tenant)) return Promise.reject(refused(tenant));
       const known = offices.get(tenant);
       if (known !== undefined) return known;
       const opening = openOffice(tenant).then(told, (error: unknown) => {
@@ -51,10 +67,19 @@ export function createTenants(openOffice: OpenOffice): Tenants {
       return opening;
     },
     opened: (listener) => void listeners.push(listener),
+    left: (listener) => void leavers.push(listener),
     open: settled,
+    leave(tenant) {
+      const gone = leaving.get(tenant) ?? depart(offices.get(tenant));
+      leaving.set(tenant, gone);
+      offices.delete(tenant);
+      return gone;
+    },
     async close() {
       isClosed = true;
-      await Promise.all((await settled()).map((office) => office.close()));
+      const ends = (await settled()).map((office) => office.close());
+      // Whoever wanted one of these closed was told how that went.
+      await Promise.all([...ends, Promise.allSettled(leaving.values())]);
     },
   };
 }

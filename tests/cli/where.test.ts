@@ -19,3 +19,29 @@ test("what `show` offers to type next names the store where it is not the defaul
     for (const line of offered) assert.ok(line.endsWith(` --data ${folder.path}`), line);
   }
 });
+
+const ONLY_HERE = [
+  ["export"],
+  ["seal"],
+  ["restored"],
+  ["policy", "backtest", "policy.yaml"],
+  ["policy", "suggest"],
+  ["monitor", "rules.yaml"],
+  ["views", "rebuild"],
+];
+
+test("what works on a store of this machine says so at once where a server is named and no store is here", async (t) => {
+  const folder = temporaryFolder(t);
+  const env = { HOLDPOINT_SERVER: "http://127.0.0.1:9", HOLDPOINT_DATABASE: "" };
+  for (const args of ONLY_HERE) {
+    const { code, err } = await runCli(folder, args, { env });
+    assert.equal(code, 3, err);
+    assert.match(err, /works on a store of this machine, not at a server/, args.join(" "));
+    assert.match(err, /--data <folder> .* --database <url>/s);
+    assert.doesNotMatch(err, /--server/);
+  }
+  const other = await runCli(folder, ["approvals"], {
+    env: { HOLDPOINT_SERVER: "", HOLDPOINT_DATABASE: "" },
+  });
+  assert.match(other.err, /or use a server: --server <url>/);
+});

@@ -179,3 +179,33 @@ test("a seat is not handed to anybody who could not decide with it, and the refu
     assert.match(String(body["reason"]), refusals[at]?.[1] ?? /^$/);
   ok(await hand("dan"));
 });
+
+test("whoever reads an approval sees all its stages as they stand, and whose seat was handed to whom", async (t) => {
+  const bench = await serverBench(t);
+  const id = await underWay(bench, { checkpoints: [{ name: "Review", stages: STAGES }] });
+  const { approval } = await questionAt(bench, id, { checkpoint_id: "Review", summary: "Look" });
+  const read = async () => {
+    const one = ok(await bench.ask(`/api/approvals/${approval}`));
+    assert.equal(one["stages"], 2, "the number keeps its name");
+    const states = (one["all_stages"] as { state: string }[]).map(({ state }) => state);
+    const handed = (one["delegations"] as Record<string, unknown>[]).map(({ at: _, ...said }) => said);
+    const { pending_approvals: all } = ok(await bench.ask("/api/approvals/pending"));
+    for (const other of all as Record<string, unknown>[])
+      for (const field of ["all_stages", "delegations"]) assert.deepEqual(other[field], one[field]);
+    return { states, handed, stages: one["all_stages"] };
+  };
+  const says = (path: string, body: object) => bench.ask(`/api/approvals/${approval}/${path}`, post(body));
+  const first = await read();
+  assert.deepEqual([first.states, first.handed], [["asked", "later"], []]);
+  assert.partialDeepStrictEqual(first.stages, [
+    { stage: 1, approvers: { quorum: 2, from: ["person:ann", "person:bob"] } },
+    { stage: 2, approvers: { quorum: 1, from: ["person:cat"], escalate_at_half: ["person:dan"] } },
+  ]);
+  ok(await says("delegate", { to: "dan", reason: "on leave", by: "ann" }));
+  const handed = [{ from: "person:ann", to: "person:dan", stage: 1, reason: "on leave" }];
+  assert.deepEqual((await read()).handed, handed);
+  for (const name of ["dan", "bob"]) ok(await says("votes", { decision: "approve", approved_by: name }));
+  assert.deepEqual((await read()).states, ["met", "asked"]);
+  ok(await says("votes", { decision: "reject", reason: "no", approved_by: "cat" }));
+  assert.deepEqual((await read()).states, ["met", "ended"]);
+});

@@ -72,3 +72,24 @@ test("a person who is a poster ends and sends back what they posted", async (t) 
     assert.equal((await bench.ask(`/api/workflows/${id}/${verb}`, said)).status, 200, verb);
   }
 });
+
+test("an executor ends the workflow that it made itself, and another's it does not", async (t) => {
+  const bench = await serverBench(t, { noAuth: false });
+  const poster = await keyOf(bench, "agent:poster", "poster");
+  const driver = await keyOf(bench, "agent:driver", "executor");
+  const other = await keyOf(bench, "agent:other", "executor");
+  const said = { method: "POST", body: { reason: "enough" } } as const;
+  for (const creator of [driver, poster]) {
+    const id = await underWay(bench, creator, driver);
+    assert.equal((await bench.ask(`/api/workflows/${id}/cancel`, { ...said, headers: other })).status, 403);
+    assert.equal(
+      (await bench.ask(`/api/workflows/${id}/rollback`, { ...said, headers: driver })).status,
+      403,
+    );
+    const ended = await bench.ask(`/api/workflows/${id}/cancel`, { ...said, headers: driver });
+    assert.partialDeepStrictEqual(ended, {
+      status: 200,
+      body: { failure: { code: "cancelled", by: "agent:driver" } },
+    });
+  }
+});

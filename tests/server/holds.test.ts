@@ -1,8 +1,12 @@
 // Requests that wait: how many there may be, and when they end.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
+import { HoldpointError } from "../../src/core/errors.ts";
+import type { Hold } from "../../src/engine/hold.ts";
+import { issue, revoke } from "../../src/engine/identity/keys.ts";
+import { createHolds } from "../../src/server/events/holds.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";
@@ -96,4 +100,49 @@ test("when the server stops, each request that waits is answered with what stand
   await bench.close();
   for (const [index, answer] of (await Promise.all(answers)).entries())
     assert.partialDeepStrictEqual(answer, { status: 200, body: paths[index]?.[1] });
+});
+
+/** A request that waits, whose key is revoked while it does. */
+async function revokedWhileHeld(bench: Bench, path: string) {
+  const { runtime } = await bench.server.office();
+  const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
+  const watching = await issue(runtime, { principal: "agent:watch", name: "w", roles: ["auditor"], by });
+  const key = await issue(runtime, { principal: "agent:doer", name: "one", roles: ["executor"], by });
+  const held = bench.ask(path, { headers: bearer(key.text) });
+  await heldAre(bench, 1, bearer(watching.text));
+  await revoke(runtime, key.key.id, { by, reason: "lost" });
+  return { held, runtime };
+}
+
+test("a request that waits under a key that was revoked is answered 401, though what it waited for came", async (t) => {
+  const bench = await serverBench(t, { noAuth: false });
+  const path = "/api/intents/inbox?hold_seconds=25";
+  const { held, runtime } = await revokedWhileHeld(bench, path);
+  const { text } = await issue(runtime, { principal: "agent:planner", name: "p", roles: ["executor"], by });
+  const { from: _, ...task } = TASK;
+  const headers = { authorization: `Bearer ${text}` };
+  const came = await bench.ask("/api/intents", { method: "POST", headers, body: task });
+  assert.equal(came.status, 201, came.text);
+  const answer = await held;
+  assert.deepEqual([answer.status, answer.body["code"]], [401, "unauthenticated"], answer.text);
+});
+
+test("a request that waits does not wait on once its credential is lost: that is asked at each beat", async () => {
+  const holds = createHolds(
+    { each: 1, all: 1 },
+    new AbortController().signal,
+    () => new Promise(setImmediate),
+  );
+  let asked = 0;
+  const mayStill = async () => {
+    asked += 1;
+    if (asked === 1) throw new Error("the store is busy");
+    if (asked > 2) throw new HoldpointError("unauthenticated", "There is no credential that is valid here.");
+  };
+  const gone = () => new AbortController().signal;
+  const holding = { tenant: "t", who: { principal: "agent:a", credential: "k" }, gone, mayStill };
+  // What it waits for never comes.
+  const wait = ({ signal }: Hold) => once(signal, "abort");
+  await assert.rejects(holds.during(holding, 25, wait), { code: "unauthenticated" });
+  assert.equal(holds.size(), 0);
 });

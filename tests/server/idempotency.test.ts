@@ -184,3 +184,32 @@ test("a permit is not handed out again under its key while the kill switch is on
   assert.equal(outcome.status, 200, outcome.text);
   assert.deepEqual(await kinds(), ["settled", "permitted", "settled"]);
 });
+
+test("a proposal that waited or was held is permitted under its key, once people agree or the switch is released", async (t) => {
+  const bench = await serverBench(t, {
+    define(hp: Holdpoint) {
+      hp.declare({ name: "wire", policy: "approve" });
+      hp.declare({ name: "ask", policy: "escalate" });
+    },
+  });
+  const agent = "agent:far";
+  const made = await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" }, "w"));
+  const id = String(made.body["workflow_id"]);
+  assert.equal((await bench.ask(`/api/workflows/${id}/start`, post({}, "s"))).status, 200, made.text);
+  for (const [index, path] of ["/api/actions", `/api/workflows/${id}/actions`].entries()) {
+    const kindOf = async (tool: string) => {
+      const { body, text } = await bench.ask(path, post({ tool, args: {}, agent }, `${tool} ${index}`));
+      return [body["kind"] ?? text, String(body["approval_id"])] as const;
+    };
+    const said = { reason: "a leak", by: "ann" };
+    const [waits, approval] = await kindOf("ask");
+    assert.equal((await bench.ask("/api/kill-switch/stop", post(said, `stop ${index}`))).status, 200);
+    assert.deepEqual([waits, (await kindOf("wire"))[0]], ["waiting", "held"]);
+    assert.equal((await bench.ask("/api/kill-switch/release", post(said, `go ${index}`))).status, 200);
+    assert.deepEqual([(await kindOf("ask"))[0], (await kindOf("wire"))[0]], ["waiting", "permitted"]);
+    const vote = { decision: "approve", approved_by: "ann" };
+    const cast = await bench.ask(`/api/approvals/${approval}/votes`, post(vote, `vote ${index}`));
+    assert.equal(cast.status, 200, cast.text);
+    assert.deepEqual([(await kindOf("ask"))[0], (await kindOf("wire"))[0]], ["permitted", "permitted"]);
+  }
+});

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { setSwitch } from "../../src/engine/operate.ts";
+import { createOutsideWorkflow } from "../../src/engine/outside/create-workflow.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -90,6 +91,26 @@ test("a workflow that is not there, or is named beside an agent, is not stopped"
   assert.equal(await stop({ workflow_id: "wf_01ARZ3NDEKTSV4RRFFQ69G5FAV" }), 404);
   assert.equal(await stop({ workflow_id: "elsewhere" }), 400);
   assert.equal(await stop({ workflow_id: id, agent: "far" }), 400);
+});
+
+test("of a workflow that is not there, or is another tenant's, nobody is told whether it is stopped", async (t) => {
+  const bench = await serverBench(t, { define });
+  const id = await underWay(bench);
+  const { runtime: elsewhere } = await bench.server.office("acme");
+  const theirs = await createOutsideWorkflow(elsewhere, {
+    name: "flow",
+    executor: "agent:far",
+    by: "person:ann",
+  });
+  const asks = async (workflow: string) => {
+    const args = encodeURIComponent(JSON.stringify([{ workflow }]));
+    const paths = [`kill-switch?workflow_id=${workflow}`, `library?verb=switch.stopped&args=${args}`];
+    const answers = await Promise.all(paths.map((path) => bench.ask(`/api/${path}`)));
+    return answers.map(({ status }) => status);
+  };
+  for (const other of ["wf_01ARZ3NDEKTSV4RRFFQ69G5FAV", theirs])
+    assert.deepEqual(await asks(other), [404, 404], other);
+  assert.deepEqual(await asks(id), [200, 200]);
 });
 
 test("a service is stopped by its name, and an agent of the same name is not", async (t) => {

@@ -99,7 +99,7 @@ async function journey(bench: Bench): Promise<void> {
     "tenant.added",
     "tenant.closed",
   ]);
-  const { runtime } = await bench.server.office("acme");
+  const { runtime } = await bench.server.office();
   const kept = await runtime.store.log("acme", 0, 100);
   const bodies = kept.map(({ body }) => body).join("\n");
   assert.match(bodies, /moved away/);

@@ -95,3 +95,27 @@ for (const [via, noAuth] of [
     const keys = ok(await bench.ask("/api/keys", { headers }));
     assert.ok(!JSON.stringify(keys).includes("via"), "states do not keep it");
   });
+
+for (const [via, noAuth] of [
+  ["api_key", false],
+  ["unauthenticated", true],
+] as const)
+  test(`all that is written when a tenant is made is marked, its admin and their link too: ${via}`, async (t) => {
+    const bench = await serverBench(t, { noAuth });
+    const { runtime } = await bench.server.office();
+    await addPerson(runtime, { person: "person:ann", roles: ["admin"], by: "person:root" });
+    const { text } = await issue(runtime, { principal: "person:ann", name: "x", by: "person:ann" });
+    const body = { tenant: "acme", admin: "person:zoe", ...(noAuth ? { by: "person:ann" } : {}) };
+    const headers = noAuth ? {} : { authorization: `Bearer ${text}` };
+    ok(await bench.ask("/api/tenants", { method: "POST", headers, body }));
+    const log = await runtime.store.log("acme", 0, 100);
+    const marks = log.map(({ header, body: said }) => [
+      (JSON.parse(header) as { type: string }).type,
+      (JSON.parse(said ?? "{}") as { via?: string }).via,
+    ]);
+    for (const type of ["tenant.added", "person.added", "login.offered"])
+      assert.deepEqual(
+        marks.filter(([name]) => name === type),
+        [[type, via]],
+      );
+  });

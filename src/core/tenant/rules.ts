@@ -49,7 +49,7 @@ export function foundTenant(
   if (status === "none") draft.append(ref, [{ type: "tenant.added", tv: 1, body: { by, ...viaField(how) } }]);
   const name = admin.slice("person:".length);
   const member = { name, mail: null, roles: ["admin", "supervisor"] as const, groups: [] };
-  const added = addPerson(draft, { person: admin, member, by });
+  const added = addPerson(draft, { person: admin, member, by, ...viaField(how) });
   if (added.kind === "need" || added.kind === "not_allowed") return added;
   return { kind: "founded" };
 }

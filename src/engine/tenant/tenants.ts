@@ -157,7 +157,11 @@ export async function addTenant(hands: Hands, given: NewTenant, how: Via = {}): 
       "",
       `Its admins look after it. Where its store is: holdpoint login-link <person> --tenant ${name}`,
     );
-  const login = await offerLogin(own, admin, { by, ...(forMs === undefined ? {} : { forMs }) });
+  const login = await offerLogin(own, admin, {
+    by,
+    ...viaField(how),
+    ...(forMs === undefined ? {} : { forMs }),
+  });
   return { tenant: await standingOf(hands, name), admin, login };
 }
 

@@ -10,6 +10,8 @@ import type { Listener } from "./listener.ts";
 
 export type Desk = {
   hubOf(office: Office): Hub;
+  /** Nothing of it is followed any more; its listeners are told at their next beat. */
+  leave(office: Office): void;
   /** How many listen now. */
   size(): number;
   /** Takes a place for a credential, or refuses; what comes back is called with the connection. */
@@ -114,7 +116,11 @@ export function createDesk(parts: DeskParts): Desk {
 
   return {
     hubOf,
-    holds: createHolds(parts.holds, over.signal),
+    leave(office) {
+      hubs.get(office)?.close();
+      hubs.delete(office);
+    },
+    holds: createHolds(parts.holds, over.signal, pause),
     size: () => listeners.size,
     admit(admission) {
       if (over.signal.aborted) throw new HoldpointError("closed", "The server is closing.");

@@ -3,7 +3,8 @@
  *
  * H1. Each takes a place, of its principal's and of all; where there is none it is refused before it waits.
  * H2. It ends with its connection: nothing is waited for that nobody would be told.
- * H3. When the server stops, each is answered as things stand, so that whoever waits goes on elsewhere.
+ * H3. Nobody is answered whose credential does not hold any more when the wait is over; while it lasts that is asked at each beat.
+ * H4. When the server stops, each is answered as things stand, so that whoever waits goes on elsewhere.
  */
 import { HoldpointError } from "../../core/errors.ts";
 import type { Hold } from "../../engine/hold.ts";
@@ -16,7 +17,7 @@ export type Holds = {
   during<Answer>(asked: Holding, seconds: number, wait: (hold: Hold) => Promise<Answer>): Promise<Answer>;
 };
 
-type Holding = Pick<Asked, "tenant" | "gone"> & {
+type Holding = Pick<Asked, "tenant" | "gone" | "mayStill"> & {
   readonly who: Pick<Asked["who"], "principal" | "credential">;
 };
 
@@ -26,13 +27,53 @@ export type HoldLimits = {
   readonly all: number;
 };
 
+/** Between two looks at the credential of a request that waits; ends early with the signal. */
+type Pause = (signal: AbortSignal) => Promise<void>;
+
 const AGAIN_SECONDS = 5;
 
 function refuse(code: "rate_limited" | "server_busy", what: string): never {
   throw new HoldpointError(code, what, { details: { retry_after: AGAIN_SECONDS } });
 }
 
-export function createHolds({ each, all }: HoldLimits, over: AbortSignal): Holds {
+/** Aborts `lost` once the credential does not hold; what cannot be found out is asked again. */
+async function watchCredential(
+  { mayStill }: Holding,
+  lost: AbortController,
+  pause: Pause,
+  over: AbortSignal,
+) {
+  for (;;) {
+    await pause(over);
+    if (over.aborted) return;
+    const isLost = await mayStill().then(
+      () => false,
+      (error: unknown) => isRefusal(error),
+    );
+    if (isLost) return lost.abort();
+  }
+}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof HoldpointError && (error.code === "unauthenticated" || error.code === "forbidden");
+
+async function held<Answer>(
+  asked: Holding,
+  hold: Hold,
+  { wait, pause }: { readonly wait: (hold: Hold) => Promise<Answer>; readonly pause: Pause },
+): Promise<Answer> {
+  const [lost, ended] = [new AbortController(), new AbortController()];
+  watchCredential(asked, lost, pause, AbortSignal.any([hold.signal, ended.signal])).catch(() => undefined);
+  try {
+    const answer = await wait({ ...hold, signal: AbortSignal.any([hold.signal, lost.signal]) });
+    await asked.mayStill();
+    return answer;
+  } finally {
+    ended.abort();
+  }
+}
+
+export function createHolds({ each, all }: HoldLimits, over: AbortSignal, pause: Pause): Holds {
   const places = new Map<string, number>();
   let size = 0;
 
@@ -53,12 +94,14 @@ export function createHolds({ each, all }: HoldLimits, over: AbortSignal): Holds
 
   return {
     size: () => size,
-    async during({ tenant, who, gone }, seconds, wait) {
+    async during(asked, seconds, wait) {
+      const { tenant, who, gone } = asked;
       if (seconds <= 0) return wait({ holdMs: 0, signal: over });
       const name = `${tenant} ${who.principal ?? who.credential}`;
       take(name);
       try {
-        return await wait({ holdMs: seconds * 1_000, signal: AbortSignal.any([over, gone()]) });
+        const hold = { holdMs: seconds * 1_000, signal: AbortSignal.any([over, gone()]) };
+        return await held(asked, hold, { wait, pause });
       } finally {
         giveBack(name);
       }

@@ -17,6 +17,7 @@ import { approversOnWire, approversSchema } from "../asking.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
 import { type Asked, ok, route } from "../route.ts";
+import { stagesFields, stagesOnWire } from "../stages-wire.ts";
 import { type Subject, workflowAsking } from "../surroundings.ts";
 import {
   bySchema,
@@ -89,6 +90,7 @@ export const approvalSchema = z.object({
   approvers: approversSchema,
   stage: z.number(),
   stages: z.number(),
+  ...stagesFields,
   votes: z.array(vote),
   edited: z.boolean(),
   created_at: timeSchema,
@@ -168,6 +170,7 @@ export async function approvalOnWire(place: Place, approval: Approval) {
     approvers: approversOnWire(approval.approvers),
     stage,
     stages: approval.stages?.length ?? 1,
+    ...stagesOnWire(approval),
     votes: approval.votes.map(({ by, decision, note, via, at, stage: of }) => ({
       ...{ by, decision, note, via },
       stage: of ?? 1,

@@ -71,9 +71,11 @@ async function takenUp(runtime: Runtime, action: string, agent: string) {
   return ok(answerOnWire(await takeUp(runtime, action, agent)));
 }
 
-/** A permit is not handed out again from what was kept: the kill switch, people or time may have ended it. */
-const permitIn = (kept: Json): string | undefined =>
-  isJsonObject(kept) && kept["kind"] === "permitted" ? String(kept["action_id"]) : undefined;
+const UNSETTLED = new Set<unknown>(["permitted", "waiting", "held"]);
+
+/** What people, time or the kill switch may have changed since is not told again from what was kept. Answers which action that is. */
+const unsettledIn = (kept: Json): string | undefined =>
+  isJsonObject(kept) && UNSETTLED.has(kept["kind"]) ? String(kept["action_id"]) : undefined;
 
 const driven = z.strictObject({ agent: agentSchema }).default({});
 
@@ -94,7 +96,7 @@ const actions = [
       return ok(answerOnWire(await proposeOutside(runtime, proposalOf(body, agent))));
     },
     again({ runtime, who, body }, kept) {
-      const action = permitIn(kept);
+      const action = unsettledIn(kept);
       return action === undefined ? undefined : takenUp(runtime, action, agentOf(who, body.agent));
     },
   }),
@@ -195,7 +197,7 @@ const workflows = [
       return ok(answerOnWire(await proposeOutside(runtime, { ...proposalOf(body, agent), workflow: id })));
     },
     again({ runtime, who, params: { id }, body }, kept) {
-      const action = permitIn(kept);
+      const action = unsettledIn(kept);
       if (action === undefined) return undefined;
       return driverOf(runtime, who, body.agent, id).then((agent) => takenUp(runtime, action, agent));
     },

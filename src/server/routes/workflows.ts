@@ -118,6 +118,8 @@ export const workflowRoutes = [
       "Of programs, those that posted or execute it. Of people, these too, and every admin and supervisor.",
     tag: "workflows",
     scope: "workflows:write",
+    // One that drives workflows ends its own: `enderOf` says which these are.
+    orScope: "workflows:drive",
     params: idParams,
     body: z.strictObject({ reason: reasonSchema, by: bySchema }),
     answers: { 200: workflowSchema },

@@ -1,0 +1,56 @@
+/** All stages of an approval as they stand, and the seats that are handed over in them, as they stand on the wire. */
+import { z } from "zod";
+import { ruleIn, stageRules } from "../core/approval/rule-in.ts";
+import type { LiveApproval } from "../core/approval/state.ts";
+import { approversOnWire, approversSchema } from "./asking.ts";
+import { time, timeSchema } from "./wire.ts";
+
+const STATES = ["asked", "later", "met", "handed_over", "ended", "not_asked"] as const;
+type StageState = (typeof STATES)[number];
+
+const stage = z.object({
+  stage: z.number().meta({ description: "from 1 on" }),
+  state: z.enum(STATES).meta({
+    description:
+      "asked: now; later: once those before have agreed; handed_over: its time was up and the next is asked instead; ended: the approval ended in it, without its agreement; not_asked: it ended before",
+  }),
+  approvers: approversSchema,
+});
+
+const delegation = z.object({
+  from: z.string(),
+  to: z.string(),
+  stage: z.number(),
+  reason: z.string(),
+  at: timeSchema,
+});
+
+/** The number of stages has their name already. */
+export const stagesFields = {
+  all_stages: z.array(stage).meta({ description: "every stage in its order; one where none were asked for" }),
+  delegations: z.array(delegation).meta({ description: "seats that are handed over now" }),
+};
+
+const AGREED = new Set<LiveApproval["status"]>(["approved", "modified", "consumed", "lapsed", "revoked"]);
+
+function stateOf({ stage: present, handedOver, status }: LiveApproval, number: number): StageState {
+  if (handedOver.includes(number)) return "handed_over";
+  if (number < present) return "met";
+  if (number > present) return status === "pending" ? "later" : "not_asked";
+  if (status === "pending") return "asked";
+  return AGREED.has(status) ? "met" : "ended";
+}
+
+export function stagesOnWire(approval: LiveApproval) {
+  return {
+    all_stages: stageRules(approval).map((_, index) => ({
+      stage: index + 1,
+      state: stateOf(approval, index + 1),
+      approvers: approversOnWire(ruleIn(approval, index + 1)),
+    })),
+    delegations: approval.delegations.map(({ by, to, stage: of, reason, at }) => ({
+      ...{ from: by, to, stage: of ?? 1, reason },
+      at: time(at),
+    })),
+  };
+}
