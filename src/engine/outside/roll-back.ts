@@ -79,9 +79,17 @@ const declaredFor = async (runtime: Runtime, call: RangeCall): Promise<TakingBac
   undoOfAction(runtime, await stateOf(runtime, call));
 
 /** What the agent has to undo now: at most one thing at a time. */
-export async function compensationsOf(runtime: Runtime, workflow: string): Promise<readonly Compensation[]> {
+export type Outstanding = {
+  readonly compensations: readonly Compensation[];
+  /** It goes back, and there is nothing for the agent to do at this moment: something has not ended yet, or is undone here. */
+  readonly isSettling: boolean;
+};
+
+/** Reads alone: whoever asks does not make it go back. */
+export async function outstandingIn(runtime: Runtime, workflow: string): Promise<Outstanding> {
   const back = await lookBack(runtime, workflow);
-  if (back?.way.kind !== "undo" || back.way.call.undo !== "agent") return [];
+  if (back?.way.kind !== "undo" || back.way.call.undo !== "agent")
+    return { compensations: [], isSettling: back !== undefined };
   const { call, attempt, action } = back.way;
   const { agent, rollback } = back.state;
   const { reason, by } = rollback ?? { reason: "", by: "" };
@@ -89,8 +97,11 @@ export async function compensationsOf(runtime: Runtime, workflow: string): Promi
   const declared = await declaredFor(runtime, call);
   const undo = declared === undefined ? null : { tool: declared.tool, args: declared.args };
   const what = { undoes: call.action, tool: call.tool, args, result, undo };
-  return [{ workflow, agent, ...what, attempt, action, reason, by }];
+  return { compensations: [{ workflow, agent, ...what, attempt, action, reason, by }], isSettling: false };
 }
+
+export const compensationsOf = async (runtime: Runtime, workflow: string): Promise<readonly Compensation[]> =>
+  (await outstandingIn(runtime, workflow)).compensations;
 
 /** Nobody is asked any more about what it had begun. Answers whether anything was withdrawn. */
 async function withdraw(runtime: Runtime, workflow: string, { calls, undos }: Range): Promise<boolean> {

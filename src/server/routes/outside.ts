@@ -5,7 +5,7 @@ import { actionStream } from "../../core/stream.ts";
 import { standAt } from "../../engine/outside/checkpoint.ts";
 import { type OutsideProposal, proposeOutside, takeUp } from "../../engine/outside/propose.ts";
 import { reportOutcome } from "../../engine/outside/report.ts";
-import { compensationsOf, proposeUndo } from "../../engine/outside/roll-back.ts";
+import { outstandingIn, proposeUndo } from "../../engine/outside/roll-back.ts";
 import {
   completeOutsideWorkflow,
   failOutsideWorkflow,
@@ -241,11 +241,12 @@ const workflows = [
     tag: "workflows",
     scope: "workflows:read",
     params: idParams,
-    answers: { 200: z.object({ compensations: z.array(compensationSchema) }) },
+    description:
+      "While `settling` is true it goes back, and what comes next cannot be said yet: something that it began is being withdrawn, is not reported, is in doubt or is undone here. Ask again.",
+    answers: { 200: z.object({ compensations: z.array(compensationSchema), settling: z.boolean() }) },
     async handle({ runtime, params }) {
-      await workflowState(runtime, params.id);
-      const found = await compensationsOf(runtime, params.id);
-      return ok({ compensations: found.map(compensationOnWire) });
+      const { compensations, isSettling } = await outstandingIn(runtime, params.id);
+      return ok({ compensations: compensations.map(compensationOnWire), settling: isSettling });
     },
   }),
   route({
