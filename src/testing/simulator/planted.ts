@@ -179,7 +179,7 @@ const IN_CALLS: readonly Planted[] = [
       "approval.votes.some((vote) => vote.by === command.by)",
       "approval.votes.some((vote) => vote.by === command.by && vote.via === command.via)",
     ),
-    at(APPROVAL, "[...new Set(counted.map((vote) => vote.by))]", "counted.map((vote) => vote.by)"),
+    at(APPROVAL, "[...new Set(theirs.map((vote) => vote.by))]", "theirs.map((vote) => vote.by)"),
   ),
   bug("a rejection does not end it", at(VOTE, "else if (isHopeless(", "else if (false && isHopeless(")),
   bug(
