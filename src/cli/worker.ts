@@ -59,5 +59,6 @@ export const worker: Command = {
     log: { value: "<form>", summary: "json, text or off; text on a terminal, json elsewhere" },
   },
   storeless: true,
+  tenantless: true,
   run: workUntilTold,
 };
