@@ -68,7 +68,17 @@ test("only welcome, what makes a store of its own, what reads files, and what is
   assert.deepEqual(
     storeless.map((command) => command.name),
     [
-      ...["welcome", "init", "demo", "run", "serve", "policy check", "policy explain", "policy test"],
+      ...[
+        "welcome",
+        "init",
+        "demo",
+        "run",
+        "serve",
+        "worker",
+        "policy check",
+        "policy explain",
+        "policy test",
+      ],
       ...["login", "logout", "whoami"],
     ],
   );
