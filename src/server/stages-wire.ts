@@ -1,16 +1,13 @@
 /** All stages of an approval as they stand, and the seats that are handed over in them, as they stand on the wire. */
 import { z } from "zod";
-import { ruleIn, stageRules } from "../core/approval/rule-in.ts";
 import type { LiveApproval } from "../core/approval/state.ts";
+import { STAGE_STATES, stagesOf } from "../engine/stages.ts";
 import { approversOnWire, approversSchema } from "./asking.ts";
 import { time, timeSchema } from "./wire.ts";
 
-const STATES = ["asked", "later", "met", "handed_over", "ended", "not_asked"] as const;
-type StageState = (typeof STATES)[number];
-
 const stage = z.object({
   stage: z.number().meta({ description: "from 1 on" }),
-  state: z.enum(STATES).meta({
+  state: z.enum(STAGE_STATES).meta({
     description:
       "asked: now; later: once those before have agreed; handed_over: its time was up and the next is asked instead; ended: the approval ended in it, without its agreement; not_asked: it ended before",
   }),
@@ -31,22 +28,11 @@ export const stagesFields = {
   delegations: z.array(delegation).meta({ description: "seats that are handed over now" }),
 };
 
-const AGREED = new Set<LiveApproval["status"]>(["approved", "modified", "consumed", "lapsed", "revoked"]);
-
-function stateOf({ stage: present, handedOver, status }: LiveApproval, number: number): StageState {
-  if (handedOver.includes(number)) return "handed_over";
-  if (number < present) return "met";
-  if (number > present) return status === "pending" ? "later" : "not_asked";
-  if (status === "pending") return "asked";
-  return AGREED.has(status) ? "met" : "ended";
-}
-
 export function stagesOnWire(approval: LiveApproval) {
   return {
-    all_stages: stageRules(approval).map((_, index) => ({
-      stage: index + 1,
-      state: stateOf(approval, index + 1),
-      approvers: approversOnWire(ruleIn(approval, index + 1)),
+    all_stages: stagesOf(approval).map(({ approvers, ...standing }) => ({
+      ...standing,
+      approvers: approversOnWire(approvers),
     })),
     delegations: approval.delegations.map(({ by, to, stage: of, reason, at }) => ({
       ...{ from: by, to, stage: of ?? 1, reason },

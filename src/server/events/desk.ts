@@ -70,19 +70,31 @@ async function keepAlive(
   }
 }
 
+function createHubs({ clock, failed }: DeskParts) {
+  const hubs = new Map<Office, Hub>();
+  return {
+    of(office: Office): Hub {
+      const known = hubs.get(office) ?? createHub(office.runtime, clock, failed);
+      hubs.set(office, known);
+      return known;
+    },
+    leave(office: Office): void {
+      hubs.get(office)?.close();
+      hubs.delete(office);
+    },
+    end(): void {
+      for (const hub of hubs.values()) hub.close();
+    },
+  };
+}
+
 export function createDesk(parts: DeskParts): Desk {
   const { clock, most, failed, beatMs = BEAT_MS } = parts;
-  const hubs = new Map<Office, Hub>();
+  const hubs = createHubs(parts);
   const listeners = new Set<Listener>();
   const places = new Map<string, number>();
   const pause = (signal: AbortSignal) => clock.sleep(beatMs, signal);
   const over = new AbortController();
-
-  function hubOf(office: Office): Hub {
-    const known = hubs.get(office) ?? createHub(office.runtime, clock, failed);
-    hubs.set(office, known);
-    return known;
-  }
 
   function release(credential: string): void {
     const left = (places.get(credential) ?? 1) - 1;
@@ -102,7 +114,7 @@ export function createDesk(parts: DeskParts): Desk {
   function open(admission: Admission, reply: FastifyReply): void {
     const { office, listen, credential } = admission;
     openStream(reply);
-    const listener = listen(reply.raw, hubOf(office));
+    const listener = listen(reply.raw, hubs.of(office));
     listeners.add(listener);
     listener.gone
       .then(() => {
@@ -115,11 +127,8 @@ export function createDesk(parts: DeskParts): Desk {
   }
 
   return {
-    hubOf,
-    leave(office) {
-      hubs.get(office)?.close();
-      hubs.delete(office);
-    },
+    hubOf: hubs.of,
+    leave: hubs.leave,
     holds: createHolds(parts.holds, over.signal, pause),
     size: () => listeners.size,
     admit(admission) {
@@ -130,7 +139,7 @@ export function createDesk(parts: DeskParts): Desk {
     end() {
       over.abort();
       for (const listener of [...listeners]) listener.end();
-      for (const hub of hubs.values()) hub.close();
+      hubs.end();
     },
   };
 }
