@@ -40,6 +40,14 @@ async function undo(hp: Holdpoint, workflow: string, undoes: string): Promise<vo
   await hp.outside.report({ action: given.action, ...FAR, status: "applied" });
 }
 
+/** Stands at each, and people agree. */
+async function passes(hp: Holdpoint, workflow: string, ...checkpoints: readonly string[]): Promise<void> {
+  for (const checkpoint of checkpoints) {
+    await hp.outside.workflows.checkpoint(workflow, { checkpoint, ...FAR });
+    await hp.approvals.approve(await pendingApproval(hp), ANN);
+  }
+}
+
 async function untilStatus(hp: Holdpoint, id: string, wanted: string): Promise<void> {
   for (let look = 0; look < 1_000; look++) {
     if ((await hp.workflows.get(id)).status === wanted) return;
@@ -178,6 +186,7 @@ describe("a workflow from outside", () => {
     await assert.rejects(hp.outside.propose({ tool: "book", workflow: id, ...FAR }), code("wrong_state"));
     await assert.rejects(hp.outside.workflows.complete(id, FAR), code("wrong_state"));
     await hp.approvals.approve(await pendingApproval(hp), ANN);
+    await passes(hp, id, "Result");
     assert.equal(await hp.outside.workflows.complete(id, FAR), "completed");
     const refused = (await hp.workflows.timeline(id)).filter(({ status }) => status === "refused");
     assert.ok(refused.length >= 2);
@@ -300,6 +309,7 @@ describe("a workflow from outside that is sent back", () => {
       rolledBack: { undone: [second, first], notUndone: [], irreversible: [] },
     });
     await act(hp, id, "book", "other hotel");
+    await passes(hp, id, "Plan", "Result");
     assert.equal(await workflows.complete(id, FAR), "completed");
     assert.equal((await hp.journal.verify()).ok, true);
   });
@@ -341,6 +351,7 @@ describe("a workflow from outside that is sent back", () => {
     await hp.outside.workflows.checkpoint(again, { checkpoint: "Plan", ...FAR });
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "no" });
     await untilStatus(hp, again, "executing");
+    await passes(hp, again, "Plan", "Result");
     await hp.outside.workflows.complete(again, FAR);
     const last = await begun(hp);
     await hp.outside.workflows.checkpoint(last, { checkpoint: "Plan", ...FAR });

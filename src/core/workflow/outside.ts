@@ -6,6 +6,8 @@
  * D2. A checkpoint under a request id is reached once, for ever: asking again answers what became of it, and another
  *     checkpoint or other content under that id is refused and recorded.
  * D3. It is not completed while something that it has begun is open: running, in doubt, or waiting for people.
+ * D4. Nor while it has not passed each checkpoint that was declared to ask people, in what stands of it: its agent does not go
+ *     around them. It may fail, and be ended, at any time.
  */
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
@@ -225,6 +227,13 @@ function isSameEnd({ end }: LiveWorkflow, kept: Json): boolean {
   return end?.status === "completed" && digestOf(end.result) === digestOf(kept);
 }
 
+/** Names of declared checkpoints at which people are asked, and which it has not passed, or not since it went back. */
+function missedBy({ checkpoints, passed }: LiveWorkflow): readonly string[] {
+  return checkpoints
+    .filter(({ name, requiresApproval }) => requiresApproval && !passed.some((one) => one.name === name))
+    .map(({ name }) => JSON.stringify(name));
+}
+
 export function completeOutside(draft: Draft, driver: Driver, result: Json): Need | NotDriven | Drove {
   const state = driven(draft, driver);
   if (!isDriven(state)) return state;
@@ -236,6 +245,12 @@ export function completeOutside(draft: Draft, driver: Driver, result: Json): Nee
   if ("kind" in closed) return closed;
   if (closed.open.length > 0)
     return refuse(draft, driver, state, ["complete", `${closed.open.join(", ")} has not ended`]);
+  const missed = missedBy(state);
+  if (missed.length > 0)
+    return refuse(draft, driver, state, [
+      "complete",
+      `it has not passed ${missed.join(", ")}, where people are asked`,
+    ]);
   draft.append(workflowStream(driver.workflow), [
     { type: "workflow.settling", tv: 1, body: { operations: state.operations } },
     { type: "workflow.completed", tv: 1, body: { result: kept } },
