@@ -9,6 +9,7 @@ import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from
 import { environment, random } from "./open.ts";
 import { byCredential, everybody } from "./server/authenticate.ts";
 import { createDesk, type Desk } from "./server/events/desk.ts";
+import type { OutflowLimits } from "./server/guards/outflow.ts";
 import { createMetrics } from "./server/metrics/metrics.ts";
 import { watchJournal } from "./server/metrics/watch-journal.ts";
 import type { CardParts } from "./server/routes/card-pages.ts";
@@ -23,6 +24,7 @@ export type ServeOptions = OfficeOptions & {
   readonly settings: Settings;
   readonly checkAnswers?: boolean;
   readonly desk?: { readonly beatMs: number };
+  readonly outflow?: OutflowLimits;
 };
 
 export type Started = Server & { office(tenant?: string): Promise<Office> };
@@ -56,6 +58,7 @@ async function listen(options: ServeOptions, store: Store, tenants: Tenants, des
     makeId: randomUUID,
     answered: metrics.answered,
     checkAnswers: options.checkAnswers ?? false,
+    ...(options.outflow === undefined ? {} : { outflow: options.outflow }),
   });
 }
 
@@ -68,7 +71,9 @@ export async function startServer(options: ServeOptions): Promise<Started> {
   const { store } = shared;
   const tenants = createTenants((tenant) => openOffice(options, { store, tenant, kind: "server" }));
   const failed = (error: unknown) => log({ level: "error", message: "events", error: errorText(error) });
-  const holds = { each: settings.holds, all: settings.allHolds };
+  const known = new Set<string>();
+  tenants.opened(({ tenant }) => void known.add(tenant));
+  const holds = { each: settings.holds, all: settings.allHolds, tenants: () => known.size };
   const desk = createDesk({ clock: wallClock, most: settings.listeners, holds, failed, ...options.desk });
   const over = new AbortController();
   try {

@@ -6,8 +6,8 @@
  * G2. Nothing is lost: a backslash is doubled, so that an escape and a text that looks like one differ.
  */
 
-/** Blank though Unicode does not call it ignorable. */
-const BLANK = "\u2800";
+/** Blank though Unicode does not call it ignorable: an empty braille cell, a null notehead, a Khitan filler. */
+const BLANK = "\u2800\u{1d159}\u{16fe4}";
 const HIDDEN = new RegExp(
   `[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zl}\\p{Zp}${BLANK}]|(?! )\\p{Zs}|\\p{Default_Ignorable_Code_Point}`,
   "gu",

@@ -13,7 +13,7 @@ import { approvalStream } from "../core/stream.ts";
 import { raisedName } from "../core/workflow/raise.ts";
 import { plainJson } from "./prepare-args.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
-import { rowPage, summaryOf } from "./row-pages.ts";
+import { cursorAfter, rowPage, summaryOf } from "./row-pages.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { handlesIn, holdsNone, redactText, resolveAll, revealSecrets } from "./secrets.ts";
@@ -50,6 +50,16 @@ export async function listApprovals(
   const list = { view: APPROVALS, kind: "approval", prefix: "apr", bucket: status } as const;
   const { rows, next } = await rowPage(place, { ...list, order, limit, after });
   return { items: rows.map(summaryOf), next };
+}
+
+/** The ids of what waits, oldest first, with where the list goes on after each: for whoever may stop anywhere. */
+export async function waitingIds(
+  place: Pick<Runtime, "store" | "tenant">,
+  { limit, after }: { readonly limit: number; readonly after?: string },
+) {
+  const list = { view: APPROVALS, kind: "approval", prefix: "apr", bucket: "pending" } as const;
+  const { rows, next } = await rowPage(place, { ...list, order: "oldest", limit, after });
+  return { items: rows.map((row) => ({ id: row.stream.id, cursor: cursorAfter(row) })), next };
 }
 
 export async function countApprovals(

@@ -42,6 +42,9 @@ function queryOf(asked: Asked): Omit<ViewQuery, "limit"> {
   return { view, order, ...(bucket === "any" ? {} : { bucket }), ...(after && { after }) };
 }
 
+/** Where a list goes on after a row. */
+export const cursorAfter = ({ at, stream }: ViewRow): string => `${at}-${stream.id}`;
+
 /** One page; a filter is for what the view's buckets don't tell apart. */
 export async function rowPage(
   place: Place,
@@ -57,7 +60,7 @@ export async function rowPage(
   }
   const last = rows[limit - 1];
   const isMore = rows.length > limit && last !== undefined;
-  return { rows: rows.slice(0, limit), next: isMore ? `${last.at}-${last.stream.id}` : null };
+  return { rows: rows.slice(0, limit), next: isMore ? cursorAfter(last) : null };
 }
 
 /** Every row, read a page of `limit` at a time. */

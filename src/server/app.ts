@@ -9,11 +9,13 @@ import { answerClientError, answerExpectation } from "./client-error.ts";
 import { BODY_BYTES, readBody } from "./guards/body.ts";
 import { SECURITY_HEADERS } from "./guards/headers.ts";
 import { checkHost, type Hosts } from "./guards/host.ts";
+import { createOutflow, OUTFLOW, type Outflow, type OutflowLimits } from "./guards/outflow.ts";
+import type { Questions } from "./guards/questions.ts";
 import type { Rate } from "./guards/rate.ts";
 import { handleOnce, keyOf } from "./idempotency.ts";
 import { correlationId, type Log } from "./log.ts";
 import { misfit } from "./problem.ts";
-import { checkAnswer, send, sendProblem } from "./reply.ts";
+import { bytesOf, checkAnswer, outgoingOf, send, sendProblem } from "./reply.ts";
 import { type Answer, type Asked, isStream, type Route, routerPath } from "./route.ts";
 import type { Tenants } from "./tenants.ts";
 
@@ -26,6 +28,10 @@ export type AppParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly makeId: () => string;
+  /** How many questions one principal may have before people; any number unless set. */
+  readonly questions?: Questions;
+  /** How much of what nobody reads is kept; as much as is usual unless set. */
+  readonly outflow?: OutflowLimits;
   /** Told after every answer. */
   readonly answered?: (facts: Answered) => void;
   /** Answers are compared with their schemas before they are sent: for tests. */
@@ -89,7 +95,7 @@ function goneOf({ raw }: FastifyReply): AbortSignal {
 }
 
 async function handOver(
-  { tenants, authenticate, makeId }: AppParts,
+  { tenants, authenticate, makeId, questions }: AppParts,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   { route, who }: Course,
 ): Promise<Answer> {
@@ -104,11 +110,17 @@ async function handOver(
   const gone = () => goneOf(reply);
   const { tenant } = who;
   const asked: Asked = { ...given, who, tenant, office, runtime: office.runtime, whoNow, mayStill, gone };
+  const handle = async () => {
+    const { principal } = who;
+    if (questions !== undefined && principal !== null && (await route.mayAsk?.(asked)) === true)
+      await questions.check(asked.runtime, principal);
+    return route.handle(asked);
+  };
   const key = keyOf(request, route);
-  if (key === undefined) return route.handle(asked);
+  if (key === undefined) return handle();
   const parts = { request, route, who, office, attempt: makeId() };
   return handleOnce(key, parts, {
-    handle: () => route.handle(asked),
+    handle,
     again: (kept) => route.again?.(asked, kept),
   });
 }
@@ -157,7 +169,15 @@ function lineOf({ id, method }: FastifyRequest, { who, error }: Course, facts: O
   };
 }
 
-function watchRequests(app: FastifyInstance, parts: AppParts): (request: FastifyRequest) => Course {
+/** Whose answers are counted together. */
+const readerOf = (who: Who | undefined, { ip }: FastifyRequest): string =>
+  who === undefined ? ip : `${who.tenant} ${who.principal ?? who.credential}`;
+
+function watchRequests(
+  app: FastifyInstance,
+  parts: AppParts,
+  outflow: Outflow,
+): (request: FastifyRequest) => Course {
   const { clock, hosts } = parts;
   const elapsed = () => clock.elapsed?.() ?? clock.now();
   const admit = createAdmit(parts.authenticate, parts.rate, elapsed);
@@ -174,6 +194,7 @@ function watchRequests(app: FastifyInstance, parts: AppParts): (request: Fastify
     const { host, origin } = request.headers;
     checkHost(hosts, { host, origin, localAddress: request.socket.localAddress });
     course.who = await admit(request, course.route);
+    if (course.who !== undefined) outflow.check(readerOf(course.who, request), 0);
   });
   app.setErrorHandler((error, request, reply) => {
     courseOf(request).error = error;
@@ -196,11 +217,18 @@ function methodsOf(route: Route): string[] {
 
 export function buildApp(parts: AppParts): FastifyInstance {
   const app = newServer(parts);
-  const courseOf = watchRequests(app, parts);
+  const outflow = createOutflow(parts.outflow ?? OUTFLOW);
+  const courseOf = watchRequests(app, parts, outflow);
   const answer = async (request: FastifyRequest, reply: FastifyReply, route: Route) => {
     const answered = await handOver(parts, { request, reply }, courseOf(request));
     if (parts.checkAnswers === true) checkAnswer(route, answered);
-    return send(reply, answered);
+    const outgoing = outgoingOf(answered);
+    const reader = readerOf(courseOf(request).who, request);
+    const bytes = bytesOf(outgoing);
+    // What was changed is answered in any case.
+    if (route.method === "GET") outflow.check(reader, bytes);
+    outflow.follow(reader, bytes, reply.raw);
+    return send(reply, outgoing);
   };
   for (const route of parts.routes)
     app.route({

@@ -1,6 +1,7 @@
 /** Which person does something: whoever the credential is. What a body says counts only where nobody is authenticated. */
 import { HoldpointError } from "../core/errors.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
+import type { Role } from "../core/roster.ts";
 import { scopesOf } from "../core/scopes.ts";
 import type { Who } from "./authenticate.ts";
 
@@ -38,6 +39,19 @@ export function adminOf(who: Who, named: string | undefined): string {
   throw new HoldpointError("forbidden", "Only an admin does this, with a credential that was not narrowed.", {
     next: "Have an admin do it, with their session or with a key that has all scopes.",
   });
+}
+
+/** Nobody gives a role that brings more than their own credential has: a narrowed one would be wide again by it. */
+export function checkGiven(who: Who, person: string, roles: readonly Role[]): void {
+  if (who.principal === null) return;
+  const brought = scopesOf({ tenant: who.tenant, principal: person, roles }, null);
+  const lacking = brought.find((scope) => !who.can(scope));
+  if (lacking === undefined) return;
+  throw new HoldpointError(
+    "forbidden",
+    `This credential does not have ${lacking}, which these roles bring: ${roles.join(", ")}.`,
+    { next: "Have somebody give them whose session or key has all that they bring, such as an admin." },
+  );
 }
 
 /** A person or a service: no agent says where the outside is told what happens. */

@@ -19,16 +19,31 @@ export function checkAnswer(route: Route, answer: Answer): void {
     });
 }
 
-export function send(reply: FastifyReply, answer: Answer): FastifyReply {
+type Outgoing = Exclude<Answer, { readonly body: unknown }>;
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** As text, where it is not taken over. */
+export function outgoingOf(answer: Answer): Outgoing {
+  if (!("body" in answer)) return answer;
+  const { status, body, headers } = answer;
+  return {
+    status,
+    text: JSON.stringify(body),
+    type: headers?.["content-type"] ?? JSON_TYPE,
+    headers: headers ?? {},
+  };
+}
+
+export const bytesOf = (answer: Outgoing): number => ("text" in answer ? Buffer.byteLength(answer.text) : 0);
+
+export function send(reply: FastifyReply, answer: Outgoing): FastifyReply {
   if ("takeOver" in answer) {
     reply.hijack();
     answer.takeOver(reply);
     return reply;
   }
   reply.code(answer.status).headers(answer.headers ?? {});
-  if ("text" in answer) return reply.type(answer.type).send(answer.text);
-  if (!reply.hasHeader("content-type")) reply.type("application/json; charset=utf-8");
-  return reply.send(JSON.stringify(answer.body));
+  return reply.type(answer.type).send(answer.text);
 }
 
 const wantsPage = ({ headers }: FastifyRequest): boolean =>
@@ -42,6 +57,6 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   if (ours.code === "unauthenticated") reply.header("www-authenticate", 'Bearer realm="Holdpoint"');
   const problem = problemOf(ours, { instance, requestId: request.id });
   const page = request.routeOptions.config.holdpoint?.problem;
-  if (page !== undefined && wantsPage(request)) return send(reply, page(problem, request.url));
+  if (page !== undefined && wantsPage(request)) return send(reply, outgoingOf(page(problem, request.url)));
   return reply.code(ours.status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
 }

@@ -108,6 +108,8 @@ export type ScopedRoute<
   /** Whoever has this one instead may ask too, for less: the handler says for what. */
   readonly orScope?: Scope;
   handle(asked: Asked<Params, Query, Body>): Promise<Answer>;
+  /** Whether people may come to be asked something by it that they were not asked before. */
+  mayAsk?(asked: Asked<Params, Query, Body>): Promise<boolean>;
   again?(...given: Parameters<Again<Params, Query, Body>>): ReturnType<Again<Params, Query, Body>>;
 };
 

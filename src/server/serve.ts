@@ -3,10 +3,11 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../engine/clock.ts";
 import { type AppParts, buildApp } from "./app.ts";
+import { createQuestions } from "./guards/questions.ts";
 import { isLoopback, type Settings } from "./settings.ts";
 import type { Tenants } from "./tenants.ts";
 
-export type ServerParts = Omit<AppParts, "hosts" | "rate" | "tenants"> & {
+export type ServerParts = Omit<AppParts, "hosts" | "questions" | "rate" | "tenants"> & {
   readonly tenants: Tenants;
   readonly settings: Settings;
   /** What keeps answering is told to end before connections are waited for. */
@@ -47,7 +48,8 @@ export async function serve(parts: ServerParts): Promise<Server> {
   const { settings, tenants, clock } = parts;
   const { host, rate, burst, allowHost, graceSeconds } = settings;
   const hosts = { allowed: allowHost.map((name) => name.toLowerCase()) };
-  const app = buildApp({ ...parts, hosts, rate: { perSecond: rate, burst } });
+  const questions = createQuestions(settings.pending);
+  const app = buildApp({ ...parts, hosts, questions, rate: { perSecond: rate, burst } });
   // biome-ignore lint/nursery/useAwaitThenable: it is a promise; the checker does not see so through its overloads.
   await app.listen({ host, port: settings.port });
   const { port } = app.server.address() as AddressInfo;

@@ -57,6 +57,7 @@ export const SETTINGS = {
   listeners: { variables: ["HOLDPOINT_LISTENERS"], schema: count, fallback: 100 },
   holds: { variables: ["HOLDPOINT_HOLDS"], schema: count, fallback: 500 },
   allHolds: { variables: ["HOLDPOINT_ALL_HOLDS"], schema: count, fallback: 5_000 },
+  pending: { variables: ["HOLDPOINT_PENDING"], schema: count, fallback: 1_000 },
   leaseSeconds: {
     variables: ["HOLDPOINT_LEASE_SECONDS"],
     schema: z.coerce.number().int().min(1).max(3_600),
@@ -92,6 +93,8 @@ export type Settings = {
   /** Requests that wait: of one principal, and of all. */
   readonly holds: number;
   readonly allHolds: number;
+  /** Questions of one principal that may wait for people. */
+  readonly pending: number;
   /** On PostgreSQL: how long others wait for a node that does not speak up before they take its work over. */
   readonly leaseSeconds: number;
   /** How long requests under way get when the server stops. */

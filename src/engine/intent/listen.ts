@@ -23,6 +23,8 @@ type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 type Cursor = { readonly at: number; readonly stream: string };
 
 const PAGE = 100;
+/** Of payloads, that are handed over at once: the one that reaches it is the last. */
+const MOST_BYTES = 4 * 1024 * 1024;
 const AGAIN_MS = 30_000;
 
 function inbox(
@@ -50,9 +52,13 @@ export async function deliverable(
 ): Promise<{ readonly items: readonly Intent[]; readonly next: Cursor | null }> {
   const rows = await inbox(place, agent, after);
   const items: Intent[] = [];
-  for (const { stream } of rows) {
-    const intent = await handOver(place, stream.id);
-    if (intent !== undefined) items.push(intent);
+  let bytes = 0;
+  for (const row of rows) {
+    const intent = await handOver(place, row.stream.id);
+    if (intent === undefined) continue;
+    items.push(intent);
+    bytes += Buffer.byteLength(JSON.stringify(intent.payload));
+    if (bytes >= MOST_BYTES) return { items, next: cursorAt(row) };
   }
   const last = rows.at(-1);
   return { items, next: rows.length === PAGE && last !== undefined ? cursorAt(last) : null };

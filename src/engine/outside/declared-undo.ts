@@ -4,6 +4,7 @@ import { undoSeen } from "../../core/action/keep-undo.ts";
 import type { LiveAction } from "../../core/action/state.ts";
 import type { UndoCall, UndoSeen } from "../../core/action/undo.ts";
 import type { Json } from "../../core/json.ts";
+import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { argsFor } from "../gate.ts";
 import { plainJson } from "../prepare-args.ts";
@@ -36,6 +37,7 @@ export async function undoGiven(
   const { tool: name, args } = checkFields("An undo", given, ["tool", "args"]);
   checkTakenBack(tool, workflow);
   if (typeof name !== "string") return wrong("An undo names a tool.");
+  if (name === FINAL) wrong(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
   if (runtime.tools.get(name)?.isOwn === true || isUndoOfAnother(runtime, name))
     wrong(`"${name}" is not for agents to propose.`);
   const back = toolNamed(runtime, name);

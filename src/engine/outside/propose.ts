@@ -11,6 +11,7 @@ import type { LiveAction } from "../../core/action/state.ts";
 import type { UndoCall } from "../../core/action/undo.ts";
 import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
+import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { actionStream } from "../../core/stream.ts";
 import type { Placement } from "../../core/workflow/call.ts";
 import { checkFields, wrong } from "../check-call.ts";
@@ -65,6 +66,7 @@ export function askingOf(runtime: Runtime, given: OutsideProposal): Asking {
   checkOptions(options);
   checkPrincipal("The agent", agent);
   if (typeof given.tool !== "string") wrong("A proposal names a tool.");
+  if (given.tool === FINAL) wrong(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
   if (/^wf_[0-9A-Z]{26}\//.test(requestId ?? ""))
     wrong("A request id may not look like an operation of Holdpoint's own.");
   if (runtime.tools.get(given.tool)?.isOwn === true) wrong(`"${given.tool}" is not for agents to propose.`);

@@ -131,6 +131,12 @@ function placeOf(workflow: string, { call, attempt, declared }: Undoing) {
   return declared === undefined ? within : { ...within, declared: declared.seen };
 }
 
+/** Whoever asked for what is taken back, and for whom it was done: none of them decides about taking it back either. */
+async function askersOf(runtime: Runtime, { requester }: LiveWorkflow, call: RangeCall) {
+  const { requester: own } = await stateOf(runtime, call);
+  return [...new Set([...requester, ...own])];
+}
+
 /** By a tool of this program. Answers whether it was undone. */
 async function undoHere(runtime: Runtime, { state, way }: Back, workflow: string): Promise<boolean> {
   if (way.kind !== "undo") return false;
@@ -138,7 +144,8 @@ async function undoHere(runtime: Runtime, { state, way }: Back, workflow: string
   const tool = runtime.tools.get(call.tool);
   const undo = tool === undefined ? undefined : undoOf(tool);
   if (undo === undefined || undo.outside !== undefined) return false;
-  const { agent, requester } = state;
+  const { agent } = state;
+  const requester = await askersOf(runtime, state, call);
   const answer = await proposeCall(runtime, undo, await didOf(runtime, call), {
     requestId: undoId(call, attempt),
     waitMs: 0,
@@ -231,7 +238,7 @@ export async function proposeUndo(
   const { call, attempt, action } = way;
   if (action !== null) return takeUp(runtime, action, agent);
   const declared = await declaredFor(runtime, call);
-  const { requester } = state;
+  const requester = await askersOf(runtime, state, call);
   const asking = {
     tool:
       declared === undefined

@@ -1,7 +1,7 @@
 /**
  * Requests that wait here for something to happen.
  *
- * H1. Each takes a place, of its principal's and of all; where there is none it is refused before it waits.
+ * H1. Each takes a place, of its principal's, of its tenant's and of all; where there is none it is refused before it waits.
  * H2. It ends with its connection: nothing is waited for that nobody would be told.
  * H3. Nobody is answered whose credential does not hold any more when the wait is over; while it lasts that is asked at each beat.
  * H4. When the server stops, each is answered as things stand, so that whoever waits goes on elsewhere.
@@ -25,6 +25,8 @@ export type HoldLimits = {
   /** Of one principal; of an address where nobody is authenticated. */
   readonly each: number;
   readonly all: number;
+  /** How many tenants there are: where there are several, none takes more than half of all. One unless set. */
+  readonly tenants?: () => number;
 };
 
 /** Between two looks at the credential of a request that waits; ends early with the signal. */
@@ -73,22 +75,36 @@ async function held<Answer>(
   }
 }
 
-export function createHolds({ each, all }: HoldLimits, over: AbortSignal, pause: Pause): Holds {
+export function createHolds(
+  { each, all, tenants = () => 1 }: HoldLimits,
+  over: AbortSignal,
+  pause: Pause,
+): Holds {
   const places = new Map<string, number>();
+  const byTenant = new Map<string, number>();
   let size = 0;
 
-  function take(name: string): void {
+  const add = (counts: Map<string, number>, name: string, count: number) => {
+    const left = (counts.get(name) ?? 0) + count;
+    if (left > 0) counts.set(name, left);
+    else counts.delete(name);
+  };
+
+  function take(tenant: string, name: string): void {
     const own = places.get(name) ?? 0;
     if (own >= each) refuse("rate_limited", `There are ${own} requests of this principal that wait already.`);
     if (size >= all) refuse("server_busy", "As many requests wait here as the server takes.");
-    places.set(name, own + 1);
+    const share = tenants() > 1 ? Math.ceil(all / 2) : all;
+    if ((byTenant.get(tenant) ?? 0) >= share)
+      refuse("server_busy", "As many requests of this tenant wait here as the server takes of one.");
+    add(places, name, 1);
+    add(byTenant, tenant, 1);
     size += 1;
   }
 
-  function giveBack(name: string): void {
-    const left = (places.get(name) ?? 1) - 1;
-    if (left > 0) places.set(name, left);
-    else places.delete(name);
+  function giveBack(tenant: string, name: string): void {
+    add(places, name, -1);
+    add(byTenant, tenant, -1);
     size -= 1;
   }
 
@@ -98,12 +114,12 @@ export function createHolds({ each, all }: HoldLimits, over: AbortSignal, pause:
       const { tenant, who, gone } = asked;
       if (seconds <= 0) return wait({ holdMs: 0, signal: over });
       const name = `${tenant} ${who.principal ?? who.credential}`;
-      take(name);
+      take(tenant, name);
       try {
         const hold = { holdMs: seconds * 1_000, signal: AbortSignal.any([over, gone()]) };
         return await held(asked, hold, { wait, pause });
       } finally {
-        giveBack(name);
+        giveBack(tenant, name);
       }
     },
   };

@@ -194,6 +194,7 @@ const writing = [
     scope: "intents:send",
     body: sendBody,
     answers: { 201: intentSchema },
+    mayAsk: async ({ body }) => body.intent_type === "human_approval",
     whenLost: "say",
     async handle({ runtime, body, who }) {
       const { id } = await sendNow(runtime, { ...outgoingOf(body, who), via: who.via });

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { HoldpointError } from "../../core/errors.ts";
 import { STREAM_KINDS } from "../../core/stream.ts";
 import { type JournalRecord, readJournal, recordOf, verifyStore } from "../../engine/journal.ts";
+import type { JournalEntry } from "../../stores/store.ts";
+import { filled } from "../fill.ts";
 import { limitSchema, nextCursor, openCursor, pageQuery, sealCursor } from "../page.ts";
 import { ok, route } from "../route.ts";
 import { idParams, idSchema, json, time, timeOrNull, timeSchema } from "../wire.ts";
@@ -33,6 +35,26 @@ function positionOf(cursor: string | undefined): number {
   return Number(text);
 }
 
+/** Entries that are read before it is known whether they fit. */
+const BATCH = 50;
+const weightOf = ({ body, header }: JournalEntry): number => (body?.length ?? 0) + header.length;
+
+type Batches = {
+  readonly read: (from: number, most: number) => Promise<readonly JournalEntry[]>;
+  /** Where to go on after an entry. */
+  readonly next: (entry: JournalEntry) => number;
+};
+
+async function* inBatches(from: number, { read, next }: Batches): AsyncGenerator<JournalEntry> {
+  for (let at = from; ; ) {
+    const batch = await read(at, BATCH);
+    yield* batch;
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < BATCH) return;
+    at = next(last);
+  }
+}
+
 export const journalRoutes = [
   route({
     method: "GET",
@@ -44,10 +66,16 @@ export const journalRoutes = [
     answers: { 200: z.object({ entries: z.array(entrySchema), next_cursor: nextCursor }) },
     async handle({ runtime, query }) {
       const { store, tenant } = runtime;
-      const found = await store.log(tenant, positionOf(query.cursor), query.limit + 1);
-      const page = found.slice(0, query.limit);
-      const next = found.length > page.length ? String(page.at(-1)?.position) : null;
-      const entries = page.map((entry) => entryOnWire(recordOf(entry)));
+      const { rows, isCut } = await filled(
+        inBatches(positionOf(query.cursor), {
+          read: (from, most) => store.log(tenant, from, most),
+          next: ({ position }) => position,
+        }),
+        query.limit,
+        weightOf,
+      );
+      const next = isCut ? String(rows.at(-1)?.position) : null;
+      const entries = rows.map((entry) => entryOnWire(recordOf(entry)));
       return ok({ entries, next_cursor: sealCursor(LIST, next) });
     },
   }),
@@ -62,11 +90,19 @@ export const journalRoutes = [
     answers: { 200: z.object({ entries: z.array(entrySchema), next_seq: z.number().nullable() }) },
     async handle({ runtime, params, query }) {
       const { from_seq: fromSeq, limit } = query;
-      const found = await runtime.store.read(runtime.tenant, params, { fromSeq, limit: limit + 1 });
-      if (found.length === 0 && fromSeq === 1)
+      const { store, tenant } = runtime;
+      const { rows, isCut } = await filled(
+        inBatches(fromSeq, {
+          read: (from, most) => store.read(tenant, params, { fromSeq: from, limit: most }),
+          next: (entry) => recordOf(entry).seq + 1,
+        }),
+        limit,
+        weightOf,
+      );
+      if (rows.length === 0 && fromSeq === 1)
         throw new HoldpointError("unknown_id", `There is no stream ${params.kind}/${params.id}.`);
-      const entries = found.slice(0, limit).map((entry) => entryOnWire(recordOf(entry)));
-      return ok({ entries, next_seq: found.length > limit ? fromSeq + limit : null });
+      const entries = rows.map((entry) => entryOnWire(recordOf(entry)));
+      return ok({ entries, next_seq: isCut ? fromSeq + rows.length : null });
     },
   }),
   route({

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { actionStream } from "../../core/stream.ts";
+import { getAction } from "../../engine/actions.ts";
 import { standAt } from "../../engine/outside/checkpoint.ts";
 import { type OutsideProposal, proposeOutside, takeUp } from "../../engine/outside/propose.ts";
 import { reportOutcome } from "../../engine/outside/report.ts";
@@ -29,7 +30,7 @@ import {
   stoodOnWire,
   stoodSchema,
 } from "../outside-wire.ts";
-import { ok, route } from "../route.ts";
+import { type Asked, ok, route } from "../route.ts";
 import { workflowSchema } from "../seed-surface.ts";
 import { idParams, json, reasonSchema } from "../wire.ts";
 import { receiptOnWire, receiptSchema } from "./receipts.ts";
@@ -77,6 +78,16 @@ const UNSETTLED = new Set<unknown>(["permitted", "waiting", "held"]);
 const unsettledIn = (kept: Json): string | undefined =>
   isJsonObject(kept) && UNSETTLED.has(kept["kind"]) ? String(kept["action_id"]) : undefined;
 
+/** What was proposed before is answered, however many questions there are. */
+async function isNew({
+  runtime,
+  body: { request_id: id },
+}: Pick<Asked, "runtime"> & { readonly body: z.output<typeof proposalSchema> }): Promise<boolean> {
+  if (id == null) return true;
+  const found = await getAction(runtime, id).catch(() => undefined);
+  return found === undefined;
+}
+
 const driven = z.strictObject({ agent: agentSchema }).default({});
 
 const actions = [
@@ -91,6 +102,7 @@ const actions = [
     scope: "actions:propose",
     body: proposalSchema,
     answers: { 200: answerSchema },
+    mayAsk: isNew,
     async handle({ runtime, who, body }) {
       const agent = agentOf(who, body.agent);
       return ok(answerOnWire(await proposeOutside(runtime, proposalOf(body, agent))));
@@ -178,6 +190,7 @@ const workflows = [
     params: idParams,
     body: standSchema,
     answers: { 200: stoodSchema },
+    mayAsk: async () => true,
     async handle({ runtime, who, params: { id }, body }) {
       const agent = await driverOf(runtime, who, body.agent, id);
       return ok(stoodOnWire(id, await standAt(runtime, id, standOf(body, agent))));
@@ -192,6 +205,7 @@ const workflows = [
     params: idParams,
     body: proposalSchema,
     answers: { 200: answerSchema },
+    mayAsk: isNew,
     async handle({ runtime, who, params: { id }, body }) {
       const agent = await driverOf(runtime, who, body.agent, id);
       return ok(answerOnWire(await proposeOutside(runtime, { ...proposalOf(body, agent), workflow: id })));

@@ -12,7 +12,7 @@ import {
   removePerson,
   setStanding,
 } from "../../engine/identity/people.ts";
-import { adminOf, personOf } from "../person.ts";
+import { adminOf, checkGiven, personOf } from "../person.ts";
 import { created, ok, route } from "../route.ts";
 import { bySchema, reasonSchema, time, timeSchema } from "../wire.ts";
 
@@ -88,6 +88,7 @@ export const peopleRoutes = [
     whenLost: "repeat",
     async handle({ runtime, who, body }) {
       const given = sent({ ...body, by: personOf(who, body.by) });
+      checkGiven(who, body.person, body.roles ?? []);
       return created(personOnWire(await addPerson(runtime, { ...checkNewPerson(given), via: who.via })));
     },
   }),
@@ -112,6 +113,14 @@ export const peopleRoutes = [
     answers: { 200: personSchema },
     async handle({ runtime, who, params: { person }, body }) {
       const given = sent({ ...body, by: personOf(who, body.by) });
+      if (body.roles !== undefined) {
+        const { roles } = await getPerson(runtime, person);
+        checkGiven(
+          who,
+          person,
+          body.roles.filter((one) => !roles.includes(one)),
+        );
+      }
       return ok(personOnWire(await changePerson(runtime, person, { ...checkChange(given), via: who.via })));
     },
   }),

@@ -1,10 +1,12 @@
 /** The routes of the first surface, whose clients work as they are: a workflow made, listed and read; its approvals; figures. */
 import { z } from "zod";
 import { WORKFLOW_STATUSES } from "../../core/workflow/state.ts";
-import { getApproval, listApprovals } from "../../engine/approvals.ts";
+import { getApproval, waitingIds } from "../../engine/approvals.ts";
 import { createOutsideWorkflow } from "../../engine/outside/create-workflow.ts";
+import type { Runtime } from "../../engine/runtime.ts";
 import { getWorkflow, listWorkflows } from "../../engine/workflow/operate-workflows.ts";
 import { creationOf, creationSchema } from "../creation.ts";
+import { filled } from "../fill.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { ok, route } from "../route.ts";
 import {
@@ -27,6 +29,13 @@ import { standing } from "./workflows.ts";
 
 const WORKFLOWS = "workflows";
 const PENDING = "pending approvals";
+
+async function* shownOf(runtime: Runtime, items: Awaited<ReturnType<typeof waitingIds>>["items"]) {
+  for (const { id } of items) {
+    const approval = await getApproval(runtime, id);
+    yield pendingOnWire(approval, await surroundingsOf(runtime, approval));
+  }
+}
 
 export const seedRoutes = [
   route({
@@ -94,15 +103,11 @@ export const seedRoutes = [
       }),
     },
     async handle({ runtime, query }) {
-      const { items, next } = await listApprovals(runtime, pageOf(PENDING, query));
-      const pending = await Promise.all(
-        items.map(async ({ id }) => {
-          const approval = await getApproval(runtime, id);
-          return pendingOnWire(approval, await surroundingsOf(runtime, approval));
-        }),
-      );
+      const { items, next } = await waitingIds(runtime, pageOf(PENDING, query));
+      const { rows, isCut } = await filled(shownOf(runtime, items), query.limit);
       const total = await runtime.store.count(runtime.tenant, "approvals", "pending");
-      return ok({ pending_approvals: pending, total, next_cursor: sealCursor(PENDING, next) });
+      const on = isCut ? (items[rows.length - 1]?.cursor ?? null) : next;
+      return ok({ pending_approvals: rows, total, next_cursor: sealCursor(PENDING, on) });
     },
   }),
   route({

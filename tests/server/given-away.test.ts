@@ -1,0 +1,114 @@
+// What somebody could take or give that is not theirs: names, places, roles, and a say in their own affair.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { issue } from "../../src/engine/identity/keys.ts";
+import { addPerson } from "../../src/engine/identity/people.ts";
+import { createHolds } from "../../src/server/events/holds.ts";
+import { type Bench, serverBench } from "../fixtures/server.ts";
+
+const by = "person:ann";
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
+const post = (body: object, headers: Record<string, string> = {}) =>
+  ({ method: "POST", body, headers }) as const;
+
+test("a proposal of the reserved name `final` is turned away, and nothing is written", async (t) => {
+  const bench = await serverBench(t);
+  const { runtime } = await bench.server.office();
+  const before = await runtime.store.position();
+  const refused = await bench.ask("/api/actions", post({ tool: "final", args: {}, agent: "agent:a" }));
+  assert.equal(refused.status, 400, refused.text);
+  assert.match(refused.text, /final/);
+  assert.equal(await runtime.store.position(), before);
+});
+
+test("where there are several tenants, none takes more than half of the places", async () => {
+  const over = new AbortController();
+  const who = (principal: string) => ({ principal, credential: "" });
+  const asked = (tenant: string, name: string) => ({
+    ...{ tenant, who: who(name), gone: () => over.signal },
+    mayStill: async () => undefined,
+  });
+  const pause = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  const wait = ({ signal }: { signal: AbortSignal }) =>
+    new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  for (const [tenants, most] of [
+    [1, 4],
+    [2, 2],
+  ] as const) {
+    const end = new AbortController();
+    const holds = createHolds({ each: 10, all: 4, tenants: () => tenants }, end.signal, pause);
+    const held = Array.from({ length: most }, () => holds.during(asked("evil", "agent:a"), 5, wait));
+    await assert.rejects(holds.during(asked("evil", "agent:b"), 5, wait), { code: "server_busy" });
+    if (tenants > 1) held.push(holds.during(asked("home", "agent:c"), 5, wait));
+    end.abort();
+    await Promise.all(held);
+    assert.equal(holds.size(), 0);
+  }
+});
+
+async function staffed(bench: Bench) {
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: by, roles: ["admin"], by });
+  await addPerson(runtime, { person: "person:bob", roles: ["supervisor"], by });
+  const narrow = await issue(runtime, { principal: by, name: "n", scopes: ["people:write"], by });
+  const wide = await issue(runtime, { principal: by, name: "w", by });
+  const agent = await issue(runtime, { principal: "agent:far", name: "f", roles: ["executor"], by });
+  const bob = await issue(runtime, { principal: "person:bob", name: "b", by });
+  return {
+    narrow: bearer(narrow.text),
+    wide: bearer(wide.text),
+    agent: bearer(agent.text),
+    bob: bearer(bob.text),
+  };
+}
+
+test("a key narrowed to people:write gives nobody a role that brings more than it has", async (t) => {
+  const bench = await serverBench(t, { noAuth: false });
+  const { narrow, wide } = await staffed(bench);
+  const path = "/api/people/person:bob";
+  const patch = (headers: Record<string, string>, body: object) =>
+    bench.ask(path, { method: "PATCH", headers, body });
+  const made = await patch(narrow, { roles: ["supervisor", "admin"] });
+  assert.equal(made.status, 403, made.text);
+  const added = await bench.ask("/api/people", post({ person: "person:sue", roles: ["admin"] }, narrow));
+  assert.equal(added.status, 403, added.text);
+  assert.equal((await bench.ask("/api/people/person:sue", { headers: wide })).status, 404);
+  assert.deepEqual((await bench.ask(path, { headers: wide })).body["roles"], ["supervisor"]);
+  // What somebody has stays theirs, and a role may be taken away.
+  assert.equal((await patch(narrow, { roles: ["supervisor"], groups: ["desk"] })).status, 200);
+  assert.equal((await patch(narrow, { roles: [] })).status, 200);
+  assert.equal((await patch(wide, { roles: ["admin"] })).status, 200);
+});
+
+test("whoever an action was done for does not decide about its undo", async (t) => {
+  const bench = await serverBench(t, {
+    noAuth: false,
+    define(hp) {
+      hp.declare({ name: "refund", policy: "approve", undo: { policy: "escalate" } });
+    },
+  });
+  const { agent, bob } = await staffed(bench);
+  const ask = async (path: string, body: object) => {
+    const answer = await bench.ask(path, post(body, agent));
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  };
+  const flow = `/api/workflows/${String((await ask("/api/workflows", { name: "u", rollback_enabled: true }))["workflow_id"])}`;
+  await ask(`${flow}/start`, {});
+  const done = await ask(`${flow}/actions`, {
+    tool: "refund",
+    args: { amount: 1 },
+    acts_for: ["person:bob"],
+  });
+  assert.equal(done["kind"], "permitted");
+  await ask(`/api/actions/${String(done["action_id"])}/outcome`, { status: "applied" });
+  await ask(`${flow}/fail`, { reason: "x" });
+  const undo = await ask(`${flow}/compensations/${String(done["action_id"])}/start`, {});
+  assert.equal(undo["kind"], "waiting", JSON.stringify(undo));
+  const path = `/api/approvals/${String(undo["approval_id"])}`;
+  const { requester } = (await bench.ask(path, { headers: bob })).body as { requester: string[] };
+  assert.ok(requester.includes("person:bob"), JSON.stringify(requester));
+  const vote = await bench.ask(`${path}/votes`, post({ decision: "approve" }, bob));
+  assert.equal(vote.body["code"], "not_eligible", vote.text);
+});
