@@ -105,10 +105,11 @@ function moneyWords({ money, withoutCost, count, amount }: Transition, field: st
   return words.length === 0 ? "" : `  (${words.join("; ")})`;
 }
 
-function printMissing(terminal: Terminal, { missing, limited }: BacktestReport): void {
+function printMissing(terminal: Terminal, { missing, limited, byCode }: BacktestReport): void {
   const { erased, gone, unreviewed, partHistory, beside, decisions } = missing;
   const lines = [
     [limited, "refused by limits of the supervised run itself, which hold whatever a policy says"],
+    [byCode, "decided by code beside the documents, which cannot be judged again and is taken as it was"],
     [erased, "could not be replayed: what was proposed or said of it was erased"],
     [gone, "could not be replayed: the arguments were kept apart and are gone"],
     [unreviewed, "had not come before any policy: held, a duplicate, or withdrawn first"],

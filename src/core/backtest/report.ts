@@ -71,6 +71,8 @@ export type BacktestReport = {
   readonly changed: number;
   /** Of those compared: refused by limits of the supervised run itself, which hold whatever the policy says. */
   readonly limited: number;
+  /** Of those compared: decided by code in a program, which cannot be asked again: its part is taken as it was. */
+  readonly byCode: number;
   readonly transitions: readonly Transition[];
   readonly people: readonly PeopleRow[];
   /** People rejected or changed them, and the policy would let them through without asking: most of all worth a look. */

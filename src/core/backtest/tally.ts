@@ -14,6 +14,7 @@ import type { ApprovalTerms } from "../stages.ts";
 import type { LimitBehind } from "../verdict.ts";
 import { amountIn, type Sought, seek } from "./amount.ts";
 import { type AskedOthers, asksOthers, besideCode } from "./asks.ts";
+import { besideCodeOf, isByCode } from "./by-code.ts";
 import type { Heard, PersonDecision, RecordedAction, RecordedReview } from "./heard.ts";
 import type { BacktestReport, Change, PeopleRow, Side, Transition } from "./report.ts";
 
@@ -56,7 +57,7 @@ export type TallyOptions = {
 export type Tally = {
   readonly options: TallyOptions;
   readonly sought: Sought | null;
-  readonly counts: Mutable<Pick<BacktestReport, "actions" | "compared" | "changed" | "limited">> &
+  readonly counts: Mutable<Pick<BacktestReport, "actions" | "compared" | "changed" | "limited" | "byCode">> &
     Mutable<Omit<BacktestReport["missing"], "unreviewed">>;
   readonly sums: Map<string, Sum>;
   readonly people: Map<PersonDecision, Mutable<PeopleRow>>;
@@ -71,7 +72,7 @@ export type Tally = {
 
 export function openTally(options: TallyOptions): Tally {
   const none = { erased: 0, gone: 0, partHistory: 0, beside: 0, decisions: 0 };
-  const counts = { actions: 0, compared: 0, changed: 0, limited: 0, ...none };
+  const counts = { actions: 0, compared: 0, changed: 0, limited: 0, byCode: 0, ...none };
   const lists = { changes: [], dangers: [], left: { changes: 0, dangers: 0 } };
   const sought = options.amount === null ? null : seek(options.amount);
   const kept = { sums: new Map(), people: new Map(), compared: new WeakMap(), given: new Map() };
@@ -131,7 +132,7 @@ function limitIn({ limitOf, limitBehind, rule }: RecordedReview, candidate: Revi
   return candidate.verdict === "block" ? undefined : limitBehind;
 }
 
-type InPlace = { readonly to: Side; readonly digest: string };
+type InPlace = { readonly to: Side; readonly digest: string; readonly isByCode?: true };
 
 /** What would come of the answer where the action stands. */
 function inPlace({ review }: Reviewed, answer: Answer): InPlace {
@@ -141,7 +142,17 @@ function inPlace({ review }: Reviewed, answer: Answer): InPlace {
     return { to: sideOf(review as Side, review.revised), digest: review.argsDigest };
   if (isAskedAnyway(review, candidate))
     return { to: { verdict: "escalate", rule: review.rule, reason: review.reason, revised }, digest };
-  return { to: sideOf({ ...candidate, revised }, revised), digest };
+  return besideCodeIn(review, answer) ?? { to: sideOf({ ...candidate, revised }, revised), digest };
+}
+
+/** Undefined where documents or a limit decided, or what they said then is not known. */
+function besideCodeIn(review: RecordedReview, answer: Answer): InPlace | undefined {
+  const { candidate, digest, before, beforeDigest } = answer;
+  if (before === null || before === "code" || limitIn(review, candidate) !== undefined) return undefined;
+  const then = { review: before, digest: beforeDigest };
+  if (!isByCode(review, then)) return undefined;
+  const found = besideCodeOf(review, then, { review: candidate, digest });
+  return found === undefined ? undefined : { ...found, isByCode: true };
 }
 
 function list(tally: Tally, name: "changes" | "dangers", one: Compared): void {
@@ -161,6 +172,8 @@ export type Answer = {
   readonly limitsRun: boolean;
   /** What the documents of then say of it: "code" where none was asked; null where they cannot be asked any more. */
   readonly before: Review | "code" | null;
+  /** Of the arguments that those would have let run. */
+  readonly beforeDigest: string;
   /** Everything that was asked beside the document in whose place the candidate stands could be asked. */
   readonly isBesideWhole: boolean;
 };
@@ -169,7 +182,7 @@ export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void
   const { action, review } = heard;
   const { isWhole, args } = answer;
   const from = { ...sideOf(review as Side, review.revised), policy: review.policy };
-  const { to, digest } = inPlace(heard, answer);
+  const { to, digest, isByCode: stays } = inPlace(heard, answer);
   const isSame = from.verdict === to.verdict && (to.verdict === "block" || digest === review.argsDigest);
   const { id, tool, agent, at, within } = action;
   const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
@@ -182,6 +195,7 @@ export function countReview(tally: Tally, heard: Reviewed, answer: Answer): void
   if (!isWhole) tally.counts.partHistory += 1;
   if (!answer.isBesideWhole) tally.counts.beside += 1;
   if (isLimited(review, answer)) tally.counts.limited += 1;
+  if (stays === true) tally.counts.byCode += 1;
   if (!isSame) countChange(tally, one);
   if (asks !== null && "others" in asks) countOthers(tally, one, asks.others);
 }
@@ -193,8 +207,9 @@ function asksIn(
   to: Side,
 ): { readonly others: AskedOthers } | { readonly would: ApprovalTerms } | null {
   const isKept = review.verdict === "escalate" && candidate.verdict === "escalate";
-  if (!isKept || to.rule !== candidate.rule) return null;
-  if (before === "code") return { would: candidate };
+  const isByCode = before !== "code" && before !== null && before.verdict !== "escalate";
+  if (!isKept || (to.rule !== candidate.rule && !isByCode)) return null;
+  if (before === "code" || isByCode) return { would: candidate };
   const others = before?.verdict === "escalate" ? asksOthers(before, candidate) : undefined;
   return others === undefined ? null : { others };
 }
@@ -353,7 +368,8 @@ function transitionOf({ from, to, count, started, money, amount }: Sum): Transit
 }
 
 export function reportOf(tally: Tally, policy: BacktestReport["policy"]): BacktestReport {
-  const { actions, compared, changed, limited, erased, gone, partHistory, beside, decisions } = tally.counts;
+  const { actions, compared, changed, limited, byCode, erased, gone, partHistory, beside, decisions } =
+    tally.counts;
   const rows = [...tally.sums.values()].map(transitionOf);
   return {
     policy,
@@ -362,6 +378,7 @@ export function reportOf(tally: Tally, policy: BacktestReport["policy"]): Backte
     compared,
     changed,
     limited,
+    byCode,
     transitions: rows.sort((a, b) => b.count - a.count || (a.from + a.to < b.from + b.to ? -1 : 1)),
     people: ORDER.flatMap((decision) => tally.people.get(decision) ?? []).filter(({ total }) => total > 0),
     dangers: tally.dangers.map(changeOf),

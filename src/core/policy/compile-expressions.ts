@@ -20,7 +20,7 @@ import {
   type Wanted,
 } from "./expression.ts";
 import type { PolicyFault, Report } from "./fault.ts";
-import type { Condition, SetValue } from "./judge.ts";
+import { type Condition, type SetValue, settled } from "./judge.ts";
 import type { KnownTool } from "./known-tool.ts";
 import { factsOf, namesFor, type PolicyScene, readersFor } from "./scene.ts";
 import { FINAL, matchesTool } from "./tool-pattern.ts";
@@ -133,11 +133,32 @@ export function compileCondition(
   return made((scene) => isTrue(run(scene)), checked.names);
 }
 
-const isExpression = (value: Json): value is { readonly expr: string } =>
+export const isExpression = (value: Json): value is { readonly expr: string } =>
   isJsonObject(value) && Object.keys(value).length === 1 && typeof value["expr"] === "string";
 
-export function compileValue(shop: Workshop, value: Json, { path, tool }: Place): Compiled<SetValue> {
-  if (!isExpression(value)) return plain(value);
+const holdsExpression = (value: Json): boolean =>
+  isExpression(value) ||
+  (typeof value === "object" && value !== null && Object.values(value).some(holdsExpression));
+
+/** An object or a list with expressions somewhere inside. */
+function compileParts(shop: Workshop, value: Json & object, { path, tool }: Place): Compiled<SetValue> {
+  const isList = Array.isArray(value);
+  const parts = Object.entries(value).map(([key, part]) => {
+    const place = { path: [...path, isList ? Number(key) : key], tool };
+    return [key, compileValue(shop, part as Json, place)] as const;
+  });
+  const part = (scene: PolicyScene): Json => {
+    const made = parts.map(([key, one]) => [key, settled(one.part, scene)] as const);
+    return isList ? made.map(([, one]) => one) : Object.fromEntries(made);
+  };
+  const all = parts.map(([, one]) => one);
+  return { part, looksBack: all.some((one) => one.looksBack), readsCall: all.some((one) => one.readsCall) };
+}
+
+export function compileValue(shop: Workshop, value: Json, place: Place): Compiled<SetValue> {
+  if (!holdsExpression(value)) return plain(value);
+  if (!isExpression(value)) return compileParts(shop, value as Json & object, place);
+  const { path, tool } = place;
   const around = surroundings(shop, tool, namesFor(shop.totals.keys(), true), "json");
   const checked = checkExpression(value.expr, around);
   note(shop, [...path, "expr"], checked);

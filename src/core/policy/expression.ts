@@ -95,7 +95,7 @@ export function checkExpression(text: string, surroundings: Surroundings): Check
   return { node, flaws: [...flaws, ...costly], warnings, cost, names: namesIn(node) };
 }
 
-/** A tree without flaws, ready to run. Its nodes are paid for before it begins. */
+/** A tree without flaws, ready to run. What is evaluated of it in any case is paid for before it begins. */
 export function runnable<S extends Scene>(node: Node, readers: Readers<S>): Evaluate<S> {
   const weight = weightOf(node);
   const evaluate = compile(node, readers);

@@ -65,7 +65,7 @@ function fails(rule: string, error: unknown): Answer {
   return { verdict: "block", rule, reason: `rule ${rule} cannot be answered: ${errorText(error)}` };
 }
 
-function settled(value: SetValue, scene: PolicyScene): Json {
+export function settled(value: SetValue, scene: PolicyScene): Json {
   return typeof value === "function" ? value(scene) : value;
 }
 

@@ -32,6 +32,86 @@ describe("what a rule puts into the arguments", () => {
   });
 });
 
+const PAY = {
+  name: "pay",
+  effectClass: "once",
+  schema: {
+    type: "object",
+    properties: {
+      amount: { type: "number" },
+      to: {
+        type: "object",
+        properties: {
+          iban: { type: "string" },
+          cents: { type: "integer" },
+          kind: { enum: ["sepa", "swift"] },
+          note: { type: "string", default: "" },
+        },
+        required: ["iban", "cents", "note"],
+      },
+      tags: { type: "array", items: { type: "string" } },
+    },
+    required: ["amount"],
+  },
+} as const;
+
+describe("an expression inside a value that a rule puts in", () => {
+  const made = (set: object, tools: Parameters<typeof compilePolicy>[1] = [PAY]) =>
+    compilePolicy(
+      {
+        policy: "p",
+        default: "block",
+        rules: [{ id: "cap", tool: "pay", verdict: "revise", set }],
+      } as unknown as PolicyText,
+      tools,
+    );
+  const found = (set: object) => {
+    const one = made(set);
+    return one.ok ? [] : one.faults.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  };
+  const IBAN = { expr: "args.to.iban" };
+
+  it("is evaluated at any depth, in objects and in lists, and is not handed to the tool as it is written", () => {
+    const set = { to: { cents: { expr: "min(args.amount, 5)" }, iban: "X" }, tags: ["a", { expr: "agent" }] };
+    const one = made(set);
+    assert.ok(one.ok, JSON.stringify(one));
+    const input = {
+      ...{ tool: "pay", effectClass: "once", agent: "agent:a", requester: [], requestId: null },
+      ...{ workflow: null, history: [], now: 0, args: { amount: 60 } },
+    };
+    const said = one.policy.judge(input);
+    const put = { to: { cents: 5, iban: "X" }, tags: ["a", "agent:a"] };
+    assert.deepEqual([said.verdict, said.verdict === "revise" && said.set], ["revise", put]);
+    // Once it is so, there is nothing left to change.
+    assert.equal(one.policy.judge({ ...input, args: { amount: 60, ...put } }).verdict, "block");
+  });
+
+  it("is checked like any other: what it reads, and its type against that part of the schema", () => {
+    assert.match(
+      found({ to: { iban: IBAN, cents: { expr: "args.amout" } } }).join(),
+      /^rules\.0\.set\.to\.cents\.expr: .*amout.*did you mean amount/,
+    );
+    assert.deepEqual(found({ to: { iban: IBAN, cents: { expr: "agent" } } }), [
+      "rules.0.set.to.cents: to.cents of pay is a number, and this is text",
+    ]);
+    assert.deepEqual(found({ tags: ["a", { expr: "args.amount" }] }), [
+      "rules.0.set.tags.1: tags.1 of pay is text, and this is a number",
+    ]);
+  });
+
+  it("stands in an object that has what the schema needs, and nothing that it does not know", () => {
+    assert.deepEqual(found({ to: { cents: { expr: "args.amount" } } }), [
+      "rules.0.set.to: to of pay needs iban, which is not there",
+    ]);
+    assert.deepEqual(found({ to: { iban: IBAN, cents: 1, knd: "sepa" } }), [
+      "rules.0.set.to.knd: to of pay has no field knd (did you mean kind?)",
+    ]);
+    assert.match(found({ to: { iban: IBAN, cents: 1, kind: "sepia" } }).join(), /to\.kind of pay/);
+    assert.match(found({ to: "somewhere" }).join(), /to of pay is an object, and this is text/);
+    assert.deepEqual(found({ to: { iban: IBAN, cents: 1 } }), []);
+  });
+});
+
 describe("a worker's answer that no rule names", () => {
   const warnings = (more: object) => {
     const made = compilePolicy({ policy: "p", default: "block", ...more } as unknown as PolicyText, null);

@@ -1,48 +1,82 @@
 /** Does what a rule puts into the arguments fit the tools that it speaks of? A revision that does not is refused when it is made. */
-import { isJsonObject, type Json } from "../json.ts";
-import type { Workshop } from "./compile-expressions.ts";
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isExpression, type Workshop } from "./compile-expressions.ts";
 import type { PolicyRule } from "./document.ts";
 import { noFindings, typeOf } from "./expression/check.ts";
 import { neverIs } from "./expression/choices.ts";
 import { parse } from "./expression/parse.ts";
 import { type Node, partsOf } from "./expression/syntax.ts";
-import { mayMeet, type Type, typeOfValue } from "./expression/types.ts";
+import { ANY, ANY_OBJECT, listOf, mayMeet, type Type, typeOfValue } from "./expression/types.ts";
 import { spoken } from "./expression/values.ts";
 import { argsType } from "./expression.ts";
 import type { PolicyFault } from "./fault.ts";
-import type { KnownTool } from "./known-tool.ts";
 import { nearest } from "./nearest.ts";
 import { namesFor } from "./scene.ts";
 import { matchesTool } from "./tool-pattern.ts";
 
 const typeText = (type: Type): string => (type.kind === "any" ? "anything" : spoken(type.kind));
 
+type Misfit = { readonly path: PolicyFault["path"]; readonly message: string };
+/** Where a value stands in the arguments of a tool, and what these are. */
+type Spot = {
+  readonly tool: string;
+  readonly args: Type;
+  readonly totals: Workshop["totals"];
+  readonly path: PolicyFault["path"];
+};
+
+const within = (spot: Spot, part: string | number): Spot => ({ ...spot, path: [...spot.path, part] });
+
 /** Why a tool would not take it; undefined where it might. */
-function misfit(
-  { totals }: Workshop,
-  { name, schema }: KnownTool,
-  key: string,
-  value: Json,
-): string | undefined {
-  const args = argsType(schema);
-  if (args.kind !== "object") return undefined;
-  const field = args.fields.get(key)?.type ?? args.rest;
-  if (field === null) {
-    const meant = nearest(key, args.fields.keys());
-    return `${name} has no field ${key}${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
-  }
-  const never = typeof value === "string" ? neverIs(field, value, `${key} of ${name}`) : undefined;
-  if (never !== undefined) return never;
+function misfit(type: Type | null, value: Json, spot: Spot): Misfit | undefined {
+  const { path, tool } = spot;
+  const what = `${path.join(".")} of ${tool}`;
+  if (type === null || type.kind === "any" || value === null) return undefined;
+  const never = typeof value === "string" ? neverIs(type, value, what) : undefined;
+  if (never !== undefined) return { path, message: never };
+  const given = typeOfGiven(value, spot);
+  if (!mayMeet(given, type))
+    return { path, message: `${what} is ${typeText(type)}, and this is ${typeText(given)}` };
+  if (isExpression(value)) return undefined;
+  if (type.kind === "list" && Array.isArray(value))
+    return firstOf(value.map((part: Json, index) => misfit(type.of, part, within(spot, index))));
+  return type.kind === "object" && isJsonObject(value) ? misfitIn(type, value, spot) : undefined;
+}
+
+const firstOf = (all: readonly (Misfit | undefined)[]): Misfit | undefined =>
+  all.find((one) => one !== undefined);
+
+type ObjectType = Extract<Type, { kind: "object" }>;
+
+function misfitIn(type: ObjectType, value: JsonObject, spot: Spot): Misfit | undefined {
+  const { path, tool } = spot;
+  const missing = [...type.fields].find(([name, { needed }]) => needed && !Object.hasOwn(value, name));
+  if (missing !== undefined)
+    return { path, message: `${path.join(".")} of ${tool} needs ${missing[0]}, which is not there` };
+  return firstOf(Object.entries(value).map(([key, part]) => misfitAt(type, key, part, spot)));
+}
+
+function misfitAt(type: ObjectType, key: string, value: Json, spot: Spot): Misfit | undefined {
+  const inside = within(spot, key);
+  const field = type.fields.get(key)?.type ?? type.rest;
+  if (field !== null) return misfit(field, value, inside);
+  const meant = nearest(key, type.fields.keys());
+  const whole = spot.path.length === 0 ? spot.tool : `${spot.path.join(".")} of ${spot.tool}`;
+  const message = `${whole} has no field ${key}${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
+  return { path: inside.path, message };
+}
+
+function typeOfGiven(value: Json, { args, totals }: Spot): Type {
   const node = expressionIn(value);
-  const given = node === undefined ? typeOfValue(value) : typeOfExpression(node, args, totals.keys());
-  const isOpen = given.kind === "any" || value === null || mayMeet(given, field);
-  return isOpen ? undefined : `${key} of ${name} is ${typeText(field)}, and this is ${typeText(given)}`;
+  if (node !== undefined) return typeOfExpression(node, args, totals.keys());
+  if (isExpression(value)) return ANY;
+  if (Array.isArray(value)) return listOf(ANY);
+  return isJsonObject(value) ? ANY_OBJECT : typeOfValue(value);
 }
 
 function expressionIn(value: Json): Node | undefined {
-  if (!isJsonObject(value) || Object.keys(value).length !== 1 || typeof value["expr"] !== "string")
-    return undefined;
-  const parsed = parse(value["expr"]);
+  if (!isExpression(value)) return undefined;
+  const parsed = parse(value.expr);
   return parsed.ok ? parsed.node : undefined;
 }
 
@@ -88,13 +122,17 @@ export function checkOurs({ report }: Workshop, { set = {} }: PolicyRule, index:
 
 /** A misfit for every tool is certain; for some of them it may never come to that. */
 export function checkSet(shop: Workshop, { tool, set = {} }: PolicyRule, index: number): void {
-  const { tools, report } = shop;
+  const { tools, report, totals } = shop;
   const known = (tools ?? []).filter(({ name }) => matchesTool(tool, name));
   for (const [key, value] of Object.entries(set)) {
-    const found = known.flatMap((one) => misfit(shop, one, key, value) ?? []);
-    const [message] = found;
-    if (message === undefined) continue;
+    const found = known.flatMap(({ name, schema }) => {
+      const args = argsType(schema);
+      const spot = { tool: name, args, totals, path: [] };
+      return args.kind === "object" ? (misfitAt(args, key, value, spot) ?? []) : [];
+    });
+    const [first] = found;
+    if (first === undefined) continue;
     const list = found.length === known.length ? report.faults : report.warnings;
-    list.push({ path: ["rules", index, "set", key], message });
+    list.push({ path: ["rules", index, "set", ...first.path], message: first.message });
   }
 }

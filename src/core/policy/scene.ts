@@ -38,7 +38,7 @@ export function pastOf(scene: PolicyScene): readonly PastCall[] {
 }
 
 /** A call becomes a value of its own. */
-const STEPS_PER_CALL = 4;
+const STEPS_PER_CALL = 60;
 
 const pastValue = ({ at, ...call }: PastCall): Value => ({
   ...(call as unknown as Record<string, Value>),

@@ -47,11 +47,11 @@ function amountOf({ name, when, sum }: Total, scene: TotalScene): number {
 }
 
 /** Of a name against a pattern; one with stars may be looked at over and over. */
-const costOf = (pattern: string): number => (isPattern(pattern) ? 1 + pattern.length / 4 : 1);
+const costOf = (pattern: string): number => (isPattern(pattern) ? 10 + 3 * pattern.length : 3);
 
 export function totalOf(total: Total, past: readonly PastCall[], meter: Meter): number {
   let whole = 0;
-  const steps = 1 + patternsOf(total.tool).reduce((sum, one) => sum + costOf(one), 0);
+  const steps = 5 + patternsOf(total.tool).reduce((sum, one) => sum + costOf(one), 0);
   for (const call of past) {
     spend(meter, steps);
     if (call.undone || !MAY_HAVE_HAPPENED.has(call.status) || !matchesTool(total.tool, call.tool)) continue;

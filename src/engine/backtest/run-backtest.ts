@@ -52,7 +52,7 @@ type Trial = {
 
 type Judged = {
   readonly review: Review;
-  /** What the documents of then say, where both ask people. */
+  /** What the documents of then say; null where that is not asked, or cannot be. */
   readonly before: Review | null;
   readonly isWhole: boolean;
   readonly args: Json;
@@ -72,7 +72,11 @@ function judge(
   { judging, candidate, validators }: Trial,
   replay: Replay,
   action: RecordedAction,
-  told: { readonly args: Json; readonly now: number },
+  told: {
+    readonly args: Json;
+    readonly now: number;
+    readonly needsBefore: (candidate: Review) => boolean;
+  },
 ): Judged | Promise<Judged> {
   const { input, isWhole } = replay.input(action, told);
   const asked = askedAs(action);
@@ -81,21 +85,41 @@ function judge(
     const by = (judge: Judge) => reviewAction({ policy: (one) => judge(one, asked), validate }, input);
     const review = by(panel?.judge ?? candidate.judge);
     const earlier = panel?.before ?? null;
-    const before = review.verdict === "escalate" && earlier !== null ? by(earlier) : null;
+    const before = earlier !== null && told.needsBefore(review) ? by(earlier) : null;
     return { review, before, isWhole: isWhole(), args: told.args };
   };
   const validate = validators(action.schema);
   return typeof validate === "function" ? ask(validate) : validate.then(ask);
 }
 
+const digestIn = ({ action }: Reviewed, review: Review): string =>
+  review.revisions.length === 0 ? action.argsDigest : digestOf(review.args);
+
+/** Most actions are as they were, and nobody is asked: what the documents said then is what was recorded. */
+const needsBefore =
+  (heard: Reviewed) =>
+  (candidate: Review): boolean =>
+    candidate.verdict === "escalate" ||
+    candidate.verdict !== heard.review.verdict ||
+    digestIn(heard, candidate) !== heard.review.argsDigest;
+
 function compare(trial: Trial, heard: Reviewed, judged: Judged): void {
   const { review: candidate, isWhole, args } = judged;
-  const digest = candidate.revisions.length === 0 ? heard.action.argsDigest : digestOf(candidate.args);
+  const digest = digestIn(heard, candidate);
   const countsCalls = trial.candidate.countsCalls(heard.action.tool);
   const limitsRun = trial.candidate.limits?.toolCalls !== undefined;
   const panel = trial.judging.get(heard.action);
   const before: Answer["before"] = panel?.hasDocuments === false ? "code" : judged.before;
-  const said = { candidate, before, digest, isWhole, isBesideWhole: panel?.isWhole !== false, args };
+  const beforeDigest = judged.before === null ? "" : digestIn(heard, judged.before);
+  const said = {
+    candidate,
+    before,
+    beforeDigest,
+    digest,
+    isWhole,
+    isBesideWhole: panel?.isWhole !== false,
+    args,
+  };
   countReview(trial.tally, heard, { ...said, countsCalls, limitsRun });
 }
 
@@ -110,7 +134,11 @@ async function reviewLater(
     trial.tally.counts[heard.kind === "edited" ? "decisions" : "gone"] += 1;
     return;
   }
-  const judged = await judge(trial, replay, heard.action, { args, now: heard.now });
+  const judged = await judge(trial, replay, heard.action, {
+    args,
+    now: heard.now,
+    needsBefore: heard.kind === "edited" ? () => false : needsBefore(heard),
+  });
   if (heard.kind === "edited") countEdit(trial.tally, heard.action, judged.review);
   else compare(trial, heard, judged);
 }
@@ -129,7 +157,8 @@ function hear(trial: Trial, replay: Replay, heard: Heard): void | Promise<void> 
 function hearReview(trial: Trial, replay: Replay, heard: Reviewed, panel: Panel): void | Promise<void> {
   trial.judging.set(heard.action, panel);
   if (isArtifactRef(heard.action.args)) return reviewLater(trial, replay, heard);
-  const judged = judge(trial, replay, heard.action, { args: heard.action.args, now: heard.now });
+  const told = { args: heard.action.args, now: heard.now, needsBefore: needsBefore(heard) };
+  const judged = judge(trial, replay, heard.action, told);
   if (!(judged instanceof Promise)) return compare(trial, heard, judged);
   return judged.then((later) => compare(trial, heard, later));
 }

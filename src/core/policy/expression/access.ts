@@ -6,7 +6,7 @@ import type { NodeOf } from "./syntax.ts";
 import { ExpressionError, isList, isObject, kindOf, spoken, type Value } from "./values.ts";
 
 /** An object is made by its keys, and looked through for one that is there twice. */
-const STEPS_PER_ENTRY = 4;
+const STEPS_PER_ENTRY = 12;
 
 function fieldOf(of: Value, name: string): Value {
   if (!isObject(of)) throw new ExpressionError(`${spoken(kindOf(of))} has no field "${name}"`);

@@ -8,9 +8,23 @@ export const ASSUMED_ITEMS = 100;
 export const COST_PER_EXPRESSION = 100_000;
 export const COST_PER_POLICY = 1_000_000;
 
-/** Nodes, without repetition. */
+/** Nodes that are evaluated whenever this one is. The others are paid for where it comes to them. */
 export function weightOf(node: Node): number {
-  return partsOf(node).reduce((sum, part) => sum + weightOf(part), 1);
+  return surePartsOf(node).reduce((sum, part) => sum + weightOf(part), 1);
+}
+
+function surePartsOf(node: Node): readonly Node[] {
+  switch (node.kind) {
+    case "and":
+    case "or":
+      return [node.left];
+    case "if":
+      return [node.test];
+    case "each":
+      return [node.over];
+    default:
+      return partsOf(node);
+  }
 }
 
 export function costOf(node: Node): number {

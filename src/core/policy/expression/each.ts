@@ -20,8 +20,9 @@ type Loop<S extends Scene> = {
   readonly test: Evaluate<S>;
   readonly make: Evaluate<S>;
   readonly slot: number;
-  /** What one round costs at least. */
+  /** What the test of one item costs at least, and what is made of it. */
   readonly weight: number;
+  readonly makeWeight: number;
 };
 
 /** Is the test's answer `settles` for any of them? Errors count only if nothing settles it. */
@@ -44,14 +45,17 @@ function quantify<S extends Scene>({ over, test, slot, weight }: Loop<S>, settle
   };
 }
 
-function collect<S extends Scene>({ over, test, make, slot, weight }: Loop<S>, scene: S): readonly Value[] {
+function collect<S extends Scene>(loop: Loop<S>, scene: S): readonly Value[] {
+  const { over, test, make, slot, weight, makeWeight } = loop;
   const items = itemsOf(over(scene), scene);
   payForList(scene, items.length);
   const kept: Value[] = [];
   for (const item of items) {
     spend(scene, weight);
     scene.locals[slot] = item;
-    if (isTrue(test(scene))) kept.push(make(scene));
+    if (!isTrue(test(scene))) continue;
+    spend(scene, makeWeight);
+    kept.push(make(scene));
   }
   return kept;
 }
@@ -64,8 +68,8 @@ export function each<S extends Scene>(node: NodeOf<"each">, build: Build<S>, slo
     test: node.test === null ? () => true : build(node.test, inner),
     make: node.make === null ? (scene) => scene.locals[slot] ?? null : build(node.make, inner),
     slot,
-    weight:
-      1 + (node.test === null ? 0 : weightOf(node.test)) + (node.make === null ? 0 : weightOf(node.make)),
+    weight: 1 + (node.test === null ? 0 : weightOf(node.test)),
+    makeWeight: node.make === null ? 1 : weightOf(node.make),
   };
   if (node.macro === "exists") return quantify(loop, true);
   if (node.macro === "all") return quantify(loop, false);

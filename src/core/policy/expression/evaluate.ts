@@ -7,6 +7,7 @@
  */
 import { hasField, isIn, makeList, makeObject, readField, readName, readPart } from "./access.ts";
 import { add, arithmetic, ordered, subtract } from "./arithmetic.ts";
+import { weightOf } from "./cost.ts";
 import { each } from "./each.ts";
 import { equal } from "./equal.ts";
 import { operationsNamed } from "./functions.ts";
@@ -17,6 +18,15 @@ import type { Build, Evaluate, Readers, Scene } from "./scene.ts";
 import type { Node, NodeOf } from "./syntax.ts";
 import { canBeMadeUpFor, isTrue } from "./truth.ts";
 import { ExpressionError, finite, kindOf, spoken, type Value } from "./values.ts";
+
+/** Paid for when it comes to it. */
+function perhaps<S extends Scene>(node: Node, run: Evaluate<S>): Evaluate<S> {
+  const weight = weightOf(node);
+  return (scene) => {
+    spend(scene, weight);
+    return run(scene);
+  };
+}
 
 function both<S extends Scene>(left: Evaluate<S>, right: Evaluate<S>, settles: boolean): Evaluate<S> {
   return (scene) => {
@@ -141,7 +151,8 @@ function buildOperator<S extends Scene>(node: Operator, inner: (part: Node) => E
     return node.kind === "not" ? (scene) => !isTrue(of(scene)) : (scene) => negate(of(scene));
   }
   if (node.kind === "if") {
-    const [test, yes, no] = [inner(node.test), inner(node.yes), inner(node.no)];
+    const test = inner(node.test);
+    const [yes, no] = [perhaps(node.yes, inner(node.yes)), perhaps(node.no, inner(node.no))];
     return (scene) => (isTrue(test(scene)) ? yes(scene) : no(scene));
   }
   const left = inner(node.left);
@@ -149,5 +160,5 @@ function buildOperator<S extends Scene>(node: Operator, inner: (part: Node) => E
   if (node.kind === "compare") return compare(node, left, right);
   if (node.kind === "math") return math(node, left, right);
   if (node.kind === "in") return (scene) => isIn(left(scene), right(scene), scene);
-  return both(left, right, node.kind === "or");
+  return both(left, perhaps(node.right, right), node.kind === "or");
 }

@@ -3,6 +3,7 @@ import {
   type Meter,
   payForList,
   payForText,
+  STEPS_PER_NUMBER,
   STEPS_PER_READING,
   spend,
   spendCharacters,
@@ -36,7 +37,7 @@ const plain = (name: string, takes: readonly Kind[], gives: Type, run: Run): Ope
 
 /** Whether one begins or ends with the other is seen at a glance; to search may, at worst, compare each place with all of it. */
 const SEEN_AT_ONCE = 16;
-const COMPARED_PER_STEP = 128;
+const COMPARED_PER_STEP = 16;
 
 function paySearch(text: string, wanted: string, meter: Meter): void {
   spendText(meter, wanted.length);
@@ -116,7 +117,8 @@ function substring(operands: readonly Value[], meter: Meter): Value {
   return text.slice(start, end).toWellFormed();
 }
 
-function numberOf(text: string): number {
+function numberOf(text: string, meter: Meter): number {
+  spend(meter, STEPS_PER_NUMBER);
   if (text.length > 40 || !/^-?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?$/.test(text))
     throw new ExpressionError("the text is not a number");
   return finite(Number(text));
@@ -150,13 +152,15 @@ function round(operands: readonly Value[], meter: Meter): Value {
   return Math.sign(number) * finite(Number(`${whole}e${Number(power) - digits}`)) + 0;
 }
 
+/** Of text in which runs are looked for. */
+const STEPS_PER_LETTER = 6;
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 /** Other letters stay as they are; where there are some, run by run. */
 function cased(all: (text: string) => string, runs: RegExp): Run {
   return ofText((text, meter) => {
     if (isAscii(text)) return all(text);
-    spend(meter, text.length / 2);
+    spend(meter, STEPS_PER_LETTER * text.length);
     return text.replace(runs, all);
   });
 }
@@ -218,7 +222,10 @@ export const OPERATIONS: readonly Operation[] = [
   method("join", ["list"], STRING, join),
   method("join", ["list", "string"], STRING, join),
   plain("string", ["string"], STRING, ([text]) => text ?? null),
-  plain("string", ["number"], STRING, ([number]) => String(number)),
+  plain("string", ["number"], STRING, ([number], meter) => {
+    spend(meter, STEPS_PER_NUMBER);
+    return String(number);
+  }),
   plain("string", ["bool"], STRING, ([bool]) => String(bool)),
   plain("double", ["number"], NUMBER, ([number]) => number ?? null),
   plain("double", ["string"], NUMBER, ofText(numberOf)),
@@ -227,7 +234,7 @@ export const OPERATIONS: readonly Operation[] = [
     "int",
     ["string"],
     NUMBER,
-    ofText((text) => Math.trunc(numberOf(text)) + 0),
+    ofText((text, meter) => Math.trunc(numberOf(text, meter)) + 0),
   ),
   plain("abs", ["number"], NUMBER, ([number]) => Math.abs(number as number)),
   plain("round", ["number"], NUMBER, round),

@@ -4,25 +4,23 @@
  * R1. A pattern stands in the policy and is compiled with it. To compile one may take a second, so none comes from arguments.
  */
 import { RE2JS } from "re2js";
-import { type Meter, STEPS_PER_READING, spend } from "./meter.ts";
+import { type Meter, spend } from "./meter.ts";
+import { metered } from "./metered-pattern.ts";
 import { ExpressionError } from "./values.ts";
 
 export const LONGEST_PATTERN = 1_000;
 const LARGEST_PROGRAM = 5_000;
-/** How many instructions of a pattern over a character make one step. */
-const INSTRUCTIONS_PER_STEP = 16;
+const STEPS_TO_BEGIN = 40;
 const KEPT = 500;
 
-export type Pattern = { readonly test: (text: string) => boolean; readonly size: number };
+export type Pattern = { readonly test: (text: string, meter: Meter) => boolean };
 
 function made(source: string): Pattern | string {
   if (source.length > LONGEST_PATTERN) return `the pattern is over ${LONGEST_PATTERN} characters`;
   try {
     const compiled = RE2JS.compile(source);
     const size = compiled.programSize();
-    return size > LARGEST_PROGRAM
-      ? "the pattern repeats too much"
-      : { test: (text) => compiled.test(text), size };
+    return size > LARGEST_PROGRAM ? "the pattern repeats too much" : { test: metered(compiled, size) };
   } catch (error) {
     return `the pattern is not one: ${said(error)}`;
   }
@@ -51,8 +49,8 @@ export function patternOf(source: string): Pattern | string {
 }
 
 export function testPattern(pattern: Pattern, text: string, meter: Meter): boolean {
-  spend(meter, STEPS_PER_READING + (text.length * pattern.size) / INSTRUCTIONS_PER_STEP);
-  return pattern.test(text);
+  spend(meter, STEPS_TO_BEGIN);
+  return pattern.test(text, meter);
 }
 
 /** Only a tree that was not checked gets here. */

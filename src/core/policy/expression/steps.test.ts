@@ -27,14 +27,14 @@ type Seen = Scene & { readonly args: Value };
 const READERS: Readers<Seen> = new Map([["args", ({ args }: Seen) => args]]);
 
 /** How many steps it takes, and whether it came to an end. */
-function steps(text: string, left = 10_000_000) {
+function steps(text: string, left = 100_000_000, args: unknown = ARGS) {
   const { node, flaws } = checkExpression(text, {
     names: new Map([["args", ANY]]),
     wants: "bool",
     tools: [],
   });
   assert.ok(node !== null && flaws.length === 0, `${text} ${JSON.stringify(flaws)}`);
-  const scene: Seen = { left, locals: [], args: ARGS as unknown as Value };
+  const scene: Seen = { left, locals: [], args: args as Value };
   try {
     runnable(node, READERS)(scene);
   } catch (error) {
@@ -45,20 +45,22 @@ function steps(text: string, left = 10_000_000) {
 
 /** Each was dearer than its steps: the work that it does has to be in them. */
 const WORK: readonly (readonly [string, string, number])[] = [
-  ["to compare with an object of many keys", "args.one == args.big", 20_000],
-  ["to compare with an object of many keys, the other way", "args.big == args.one", 20_000],
-  ["to count the keys of an object", "size(args.big) > 0", 20_000],
-  ["to go through the keys of an object", "args.big.all(k, true)", 30_000],
-  ["an item that errs, and is made up for", "args.list.exists(x, x.no > 1)", 100 * LONG],
-  ["a side that errs, and is made up for", "args.list.all(x, args.no > 1 || true)", 100 * LONG],
-  ["to round", "args.list.all(x, round(args.amount, 2) > 0)", 30 * LONG],
-  ["to read a length of time", 'args.list.all(x, duration("1h30m") > duration("1s"))', 60 * LONG],
-  ["to read a time", 'args.list.all(x, timestamp("2026-03-01T09:00:00Z").getHours() == 9)', 30 * LONG],
-  ["a pattern on a short text", 'args.texts.all(x, x.matches("^t.*$"))', 30 * LONG],
-  ["to make an object", 'args.list.all(x, {"a": x, "b": x} != {})', 12 * LONG],
-  ["small letters of text that has others", "args.other.lowerAscii() != ''", 4_500],
-  ["to count characters", "size(args.x) > 0", 12_500],
-  ["to look for text that nearly is there", "args.x.indexOf('xy') < 0", 12_500],
+  ["to compare with an object of many keys", "args.one == args.big", 60_000],
+  ["to compare with an object of many keys, the other way", "args.big == args.one", 60_000],
+  ["to count the keys of an object", "size(args.big) > 0", 60_000],
+  ["to go through the keys of an object", "args.big.all(k, true)", 70_000],
+  ["an item that errs, and is made up for", "args.list.exists(x, x.no > 1)", 1_200 * LONG],
+  ["a side that errs, and is made up for", "args.list.all(x, args.no > 1 || true)", 1_200 * LONG],
+  ["to round", "args.list.all(x, round(args.amount, 2) > 0)", 200 * LONG],
+  ["to read a length of time", 'args.list.all(x, duration("1h30m") > duration("1s"))', 400 * LONG],
+  ["to read a time", 'args.list.all(x, timestamp("2026-03-01T09:00:00Z").getHours() == 9)', 200 * LONG],
+  ["a pattern on a short text", 'args.texts.all(x, x.matches("^t.*$"))', 50 * LONG],
+  ["to write a number as text", 'args.list.all(x, string(x) != "")', 80 * LONG],
+  ["to read a number", 'args.list.all(x, double("1.5") > 1.0)', 80 * LONG],
+  ["to make an object", 'args.list.all(x, {"a": x, "b": x} != {})', 36 * LONG],
+  ["small letters of text that has others", "args.other.lowerAscii() != ''", 54_000],
+  ["to count characters", "size(args.x) > 0", 50_000],
+  ["to look for text that nearly is there", "args.x.indexOf('xy') < 0", 50_000],
 ];
 
 describe("the steps of an expression", () => {
@@ -80,14 +82,14 @@ describe("the steps of an expression", () => {
       "args.list.exists(x, args.list.exists(y, y.no))",
       "args.objects.all(x, args.objects.all(y, x != y || true))",
       many(40)
-        .map(() => "args.list.all(x, x >= 0)")
+        .map(() => "args.list.all(x, round(x) >= 0)")
         .join(" && "),
     ])
       assert.equal(steps(text, STEPS_PER_VERDICT).isOver, true, text);
   });
 
   it("are so few that all of them are some twenty milliseconds", () => {
-    assert.ok(STEPS_PER_VERDICT <= 250_000);
+    assert.ok(STEPS_PER_VERDICT <= 2_500_000);
   });
 
   it("are enough for what policies say of long lists", () => {
@@ -101,17 +103,79 @@ describe("the steps of an expression", () => {
   });
 });
 
-function judged(document: Omit<PolicyText, "policy">, args: unknown) {
+describe("the steps of a pattern", () => {
+  /** Two letters in no order, so that a pattern that counts finds a new set of places with nearly each of them. */
+  const mixed = (count: number): string => {
+    let seed = 1;
+    const letter = () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return seed % 65_536 < 32_768 ? "a" : "b";
+    };
+    return many(count).map(letter).join("");
+  };
+  const taken = (pattern: string, text: string) =>
+    steps(`args.text.matches("${pattern}")`, STEPS_PER_VERDICT, { text });
+
+  it("do not grow with the pattern where the text leads to nothing new", () => {
+    const text = `${"Dear colleague, the notes of our meeting. ".repeat(1_500)}c.`;
+    const small = taken("a{3}c$", text).taken;
+    const large = taken("(?:a{3}|x{400})c$", text).taken;
+    assert.ok(large < 2 * small, `${large} steps beside ${small}`);
+  });
+
+  it("end a text that leads to something new with each character", () => {
+    const text = `${mixed(6_000)}cd`;
+    assert.equal(taken("a.{0,200}b.{0,200}c$", text).isOver, true);
+    assert.equal(taken("[ab]*a[ab]{60}c$", text).isOver, true);
+    assert.equal(taken("a.{0,200}b.{0,200}c$", `${"-".repeat(6_000)}cd`).isOver, false);
+  });
+
+  it("are the same whatever other texts were looked at before", () => {
+    const text = `${mixed(300)}cd`;
+    const pattern = "[ab]*a[ab]{50}c$";
+    const first = taken(pattern, text);
+    for (const part of [40, 900, 6_000]) taken(pattern, `${mixed(part)}ccd`);
+    assert.ok(first.taken > 50_000, String(first.taken));
+    assert.deepEqual([taken(pattern, text), taken(pattern, text)], [first, first]);
+  });
+
+  it("answer as the pattern does, at either end and across pairs of code units", () => {
+    for (const [pattern, text, isThere] of [
+      ["^a+$", "aaa", true],
+      ["^a+$", "aab", false],
+      ["(?i)\\\\bkey\\\\b.*😀$", "a KEY 😀😀", true],
+      ["\\\\bkey\\\\b", "monkey keys", false],
+      ["(?m)^b$", "a\nb\nc", true],
+      ["x?$", "", true],
+    ] as const) {
+      const scene: Seen = { left: STEPS_PER_VERDICT, locals: [], args: { text } };
+      const { node } = checkExpression(`args.text.matches("${pattern}")`, {
+        names: new Map([["args", ANY]]),
+        wants: "bool",
+        tools: [],
+      });
+      assert.ok(node !== null, pattern);
+      assert.equal(runnable(node, READERS)(scene), isThere, `${pattern} in ${text}`);
+    }
+  });
+});
+
+function judged(document: Omit<PolicyText, "policy">, args: unknown, history: PolicyInput["history"] = []) {
   const made = compilePolicy({ policy: "p", default: "approve", ...document }, null);
   assert.ok(made.ok, JSON.stringify(made));
   return made.policy.judge({
     ...{ tool: "t", effectClass: "once", agent: "agent:a", requester: [], requestId: null },
-    ...{ workflow: null, history: [], now: 0, args: args as PolicyInput["args"] },
+    ...{
+      workflow: { id: "wf_1", name: "w", generation: 1 },
+      history,
+      now: 0,
+      args: args as PolicyInput["args"],
+    },
   });
 }
 
 describe("a verdict that runs out of steps", () => {
-  const isOver = /cannot be answered: the policy takes more than 250000 steps over this action/;
+  const isOver = /cannot be answered: the policy takes more than 2500000 steps over this action/;
 
   it("blocks, by the rule that could not be answered", () => {
     const when = "args.list.all(x, args.list.all(y, x >= 0))";
@@ -121,11 +185,45 @@ describe("a verdict that runs out of steps", () => {
   });
 
   it("counts all rules together", () => {
-    const rules = many(40).map((n) => {
+    const rules = many(300).map((n) => {
       return { id: `r${n}`, when: "args.list.exists(x, x < 0 && x > 5)", verdict: "block" } as const;
     });
     assert.match(judged({ rules }, ARGS).reason ?? "", isOver);
     assert.equal(judged({ rules: rules.slice(0, 3) }, ARGS).verdict, "approve");
+  });
+
+  it("is not one of ten patterns over a mail of 60 KB", () => {
+    const patterns = [
+      "(?i)password\\\\s*[:=]",
+      "\\\\b\\\\d{3}-\\\\d{2}-\\\\d{4}\\\\b",
+      "\\\\b(?:\\\\d[ -]?){13,16}\\\\b",
+      "AKIA[0-9A-Z]{16}",
+      "-----BEGIN [A-Z ]+PRIVATE KEY-----",
+      "(?i)confidential|internal only",
+      "xox[baprs]-[0-9a-zA-Z-]+",
+      "\\\\b[A-Z]{2}\\\\d{2}[A-Z0-9]{11,30}\\\\b",
+      "ghp_[0-9A-Za-z]{36}",
+      "(?i)bearer [a-z0-9._-]{20,}",
+    ];
+    const rules = patterns.map((pattern, n) => {
+      return { id: `leak${n}`, when: `args.body.matches("${pattern}")`, verdict: "block" } as const;
+    });
+    const body = "Dear colleague, please find below the notes of our meeting. ".repeat(1_024);
+    const said = judged({ rules }, { body });
+    assert.equal(said.verdict, "approve", said.reason ?? "");
+  });
+
+  it("is not one of fifty rules over a history of a thousand calls", () => {
+    const rules = many(50).map((n) => {
+      const when = `history.exists(past, past.tool == "kyc_${n}" && past.status == "applied" && past.result.status == "ok")`;
+      return { id: `r${n}`, when, verdict: "block" } as const;
+    });
+    const history = many(1_000).map((n) => {
+      const call = { tool: "pay", args: { amount: 5 }, status: "applied", result: { status: "ok" } } as const;
+      return { action: `act_${n}`, ...call, generation: 1, undone: false, at: n };
+    });
+    const said = judged({ rules }, {}, history);
+    assert.equal(said.verdict, "approve", said.reason ?? "");
   });
 
   it("counts what revisions copy and compare", () => {

@@ -6,7 +6,7 @@ import { MOMENT, NUMBER, SPAN, STRING } from "./types.ts";
 import { ExpressionError, type Moment, moment, type Span, span, type Value } from "./values.ts";
 
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[-+]\d\d:\d\d))?$/;
-const ZONE_STEPS = 1_000;
+const ZONE_STEPS = 10_000;
 const MOST_ZONES = 600;
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 

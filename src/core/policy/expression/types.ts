@@ -2,7 +2,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import type { Kind } from "./values.ts";
 
-export type Field = { readonly type: Type; readonly required: boolean };
+/** `needed`: whoever makes such an object has to give it. Where the schema puts it in, it is required and not needed. */
+export type Field = { readonly type: Type; readonly required: boolean; readonly needed?: true };
 export type Type =
   | { readonly kind: "any" }
   | { readonly kind: Exclude<Kind, "list" | "object" | "string"> }
@@ -119,7 +120,11 @@ function objectType(schema: JsonObject, at: (part: Json | undefined) => Type): T
   const needed = new Set(Array.isArray(required) ? required : []);
   const fields = new Map<string, Field>();
   for (const [name, part] of Object.entries(isJsonObject(properties) ? properties : {}))
-    fields.set(name, { type: at(part), required: needed.has(name) || hasDefault(part) });
+    fields.set(name, {
+      type: at(part),
+      required: needed.has(name) || hasDefault(part),
+      ...(needed.has(name) && !hasDefault(part) ? { needed: true } : {}),
+    });
   return { kind: "object", fields, rest: restOf(more, fields.size === 0, at) };
 }
 
