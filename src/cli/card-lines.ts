@@ -5,6 +5,7 @@ import { printCheckpoint } from "./checkpoint-card.ts";
 import { printIntentCard } from "./intent-card.ts";
 import { printQuestion } from "./question-card.ts";
 import { sectionsOn } from "./sections.ts";
+import { leftLines, shortShown } from "./short-shown.ts";
 import type { Terminal } from "./terminal.ts";
 
 const COLUMNS = 76;
@@ -26,8 +27,10 @@ function paper(lines: string[]): Terminal {
   };
 }
 
-export function cardLines(shown: Shown, now: number, where?: string): readonly string[] {
-  const lines: string[] = [];
+export function cardLines(whole: Shown, now: number, where?: string): readonly string[] {
+  const short = shortShown(whole);
+  const { shown } = short;
+  const lines: string[] = [...leftLines(short)];
   const terminal = paper(lines);
   const how = { now, full: true, where: where ?? null } as const;
   switch (shown.kind) {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { runInNewContext } from "node:vm";
 import { canonicalJson } from "../../src/core/canonical-json.ts";
+import { digestOf } from "../../src/core/digest.ts";
 import type { Json } from "../../src/core/json.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { offerLogin } from "../../src/engine/identity/logins.ts";
@@ -220,4 +221,31 @@ test("after the login one is back at the page one came from, and at no other sit
   ])
     assert.equal(await to(path), "/docs", path);
   assert.equal(await loggedInAt(bench, ""), "/docs");
+});
+
+test("what is too long for a page is shown by its beginning, with its size, its digest and where all of it is", async (t) => {
+  const { bench } = await site(t);
+  const long: readonly Json[] = [
+    { t: Array.from({ length: 100_000 }, () => 1) },
+    { t: "\n".repeat(200_000) },
+    { t: "\u0301".repeat(200_000) },
+  ];
+  for (const args of long) {
+    const body = { tool: "note.write", args, agent: "agent:a", says: "please" };
+    const { body: answer, text } = await bench.ask("/api/actions", { method: "POST", body });
+    const id = String(answer["approval_id"]);
+    assert.equal(answer["kind"], "waiting", text.slice(0, 300));
+    const page = await bench.ask(`/approvals/${id}`, { headers: HTML });
+    assert.equal(page.status, 200);
+    assert.ok(page.text.length < 300_000, `the page has ${page.text.length} characters`);
+    const lines = linesOf(page);
+    assert.ok(lines.length < 2_000, `the page has ${lines.length} lines`);
+    assert.match(lines[0] ?? "", /^Not everything is shown here/);
+    const size = Buffer.byteLength(JSON.stringify(args));
+    assert.ok(
+      lines.some((line) => line === `  args: ${size} bytes, sha256 ${digestOf(args)}`),
+      lines[1],
+    );
+    assert.ok(lines.some((line) => line.includes(`GET /api/approvals/${id}`)));
+  }
 });
