@@ -6,6 +6,7 @@ import { isNever, type Known } from "./expression/never.ts";
 import { parse } from "./expression/parse.ts";
 import { type Node, partsOf, pathText } from "./expression/syntax.ts";
 import type { PolicyFault } from "./fault.ts";
+import type { KnownTool } from "./known-tool.ts";
 import { argumentsOf, classesOf, countsIn, riskOf } from "./lint-known.ts";
 import { nearest } from "./nearest.ts";
 import { FINAL, matchesTool } from "./tool-pattern.ts";
@@ -85,6 +86,10 @@ const isWrittenFalse = (when: Condition["when"]): boolean =>
 
 type Why = { readonly words: string; readonly known: readonly Known[] };
 
+/** What takes a call back has a class of its own, which is not known here. */
+const mayBeUndo = (tool: ToolPattern | undefined, tools: readonly KnownTool[]): boolean =>
+  tools.some(({ name }) => matchesTool(tool, `${name}.undo`));
+
 /** What may be known of the facts, one after the other; each with what is told where that alone rules it out. */
 function grounds({ document, tools }: Workshop, { tool, hasRisk }: Condition): readonly Why[] {
   const spoken = {
@@ -99,7 +104,9 @@ function grounds({ document, tools }: Workshop, { tool, hasRisk }: Condition): r
       : []),
     {
       words: "no tool that it speaks of is of the class that its condition asks for",
-      known: classesOf(spokenOf, matchesTool(tool, FINAL) ? ["read"] : []),
+      known: mayBeUndo(tool, tools ?? [])
+        ? []
+        : classesOf(spokenOf, matchesTool(tool, FINAL) ? ["read"] : []),
     },
   ];
 }

@@ -119,3 +119,33 @@ it("a thousand rules are looked at before anybody gets impatient", () => {
   );
   assert.deepEqual(warnings(...many), []);
 });
+
+describe("what takes a call back", () => {
+  const PAY = {
+    name: "pay",
+    effectClass: "once",
+    schema: { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] },
+  } as const;
+  const told = (rules: Rules) => {
+    const made = compilePolicy({ policy: "p", default: "block", rules }, [PAY]);
+    return [...made.warnings, ...(made.ok ? [] : made.faults)].map(({ message }) => message);
+  };
+
+  it("is a tool that is known", () => {
+    assert.deepEqual(told([rule("back", "escalate", undefined, { tool: "pay.undo" })]), []);
+  });
+
+  it("may be of another class than the call", () => {
+    const tool = ["pay", "pay.undo"];
+    assert.deepEqual(told([rule("keyed", "escalate", 'tool.effect == "keyed"', { tool })]), []);
+    assert.equal(told([rule("keyed", "escalate", 'tool.effect == "keyed"', { tool: "pay" })]).length, 1);
+  });
+
+  it("is not hidden by a rule that reads the arguments of the call, which is not asked about it", () => {
+    const cap = (tool: string) => rule("cap", "block", "args.amount > 50", { tool });
+    const back = rule("back", "escalate", "args.amount > 50", { tool: "pay.undo" });
+    free(cap("pay*"), back);
+    hidden(cap("pay.undo"), back);
+    hidden(rule("all", "block", undefined, { tool: "pay*" }), back);
+  });
+});

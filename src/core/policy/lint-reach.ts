@@ -1,9 +1,10 @@
 /** Rules that never have a say, because another one that comes first matches whatever they match. */
-import type { Workshop } from "./compile-expressions.ts";
+import { isOfCall, type Workshop } from "./compile-expressions.ts";
 import type { PolicyRule } from "./document.ts";
+import { namesIn } from "./expression/cost.ts";
 import { implies, impliesSome, type Weighed, weigh } from "./expression/implies.ts";
 import { parse } from "./expression/parse.ts";
-import { FINAL, matchesGlob, patternsOf } from "./tool-pattern.ts";
+import { askedBy, FINAL, matchesGlob, meansUndo, patternsOf } from "./tool-pattern.ts";
 
 type Condition = { readonly kind: "always" | "unknown" } | ({ readonly kind: "weighed" } & Weighed);
 type Placed = { readonly rule: PolicyRule; readonly at: number; readonly condition: Condition };
@@ -17,11 +18,19 @@ function conditionOf({ when = true }: PolicyRule): Condition {
 /** Does one speak of every tool that the other speaks of? */
 function covers(wide: PolicyRule, narrow: PolicyRule): boolean {
   const patterns = patternsOf(wide.tool);
-  return patternsOf(narrow.tool).every((one) =>
-    one === FINAL
-      ? patterns.includes(FINAL)
-      : patterns.some((pattern) => pattern === one || matchesGlob(pattern, one)),
-  );
+  return patternsOf(narrow.tool).every((one) => {
+    if (one === FINAL) return patterns.includes(FINAL);
+    if (askedBy(one) === "undo" && !meansUndo(wide.tool, one) && readsCall(wide)) return false;
+    return patterns.some((pattern) => pattern === one || matchesGlob(pattern, one));
+  });
+}
+
+/** A rule for calls that reads their arguments is not asked about what takes one back. */
+function readsCall({ when, set = {} }: PolicyRule): boolean {
+  const parsed = typeof when === "string" ? parse(when) : undefined;
+  const names = parsed?.ok === true ? [...namesIn(parsed.node)] : [];
+  const isRead = names.some((name) => name.startsWith("args.") && isOfCall(name.slice("args.".length)));
+  return isRead || Object.keys(set).some(isOfCall);
 }
 
 function matchesAll(wide: Condition, narrow: Condition): boolean {

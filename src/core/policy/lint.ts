@@ -161,7 +161,9 @@ function slipOf(name: string, known: readonly string[]): string | undefined {
 
 /** Several programs may share a policy, so a tool that this one does not have is only worth a look. */
 function checkNames({ tools, report }: Workshop, names: readonly string[], path: Path): void {
-  const known = tools?.map(({ name }) => name) ?? [];
+  const calls = tools?.map(({ name }) => name) ?? [];
+  // What takes a call back is asked about under a name of its own.
+  const known = [...calls, ...calls.map((name) => `${name}.undo`)];
   for (const name of tools === null ? [] : names) {
     if (name === FINAL || known.some((tool) => matchesGlob(name, tool))) continue;
     const slip = isPattern(name) ? undefined : slipOf(name, known);

@@ -28,7 +28,19 @@ function unreadable(file: string, error: unknown): HoldpointError {
   return new HoldpointError("policy_invalid", `The policy ${file}: ${fault}.`, { details, cause: error });
 }
 
+const MODULE = /\.[cm]?[jt]s$/;
+
+/** To load one takes an import, which is not done behind the back of a program. */
+function noModule(file: string): HoldpointError {
+  const fault =
+    "it is a module, and only YAML or JSON is read from a file; import it in the program and pass its default export as policy";
+  return new HoldpointError("policy_invalid", `The policy ${file}: ${fault}.`, {
+    details: { faults: [fault] },
+  });
+}
+
 function readFile(file: string): string {
+  if (MODULE.test(file)) throw noModule(file);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
