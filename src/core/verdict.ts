@@ -116,6 +116,8 @@ export type PolicyInput = {
     readonly id: string;
     readonly name: string;
     readonly generation: number;
+    /** Who posted it; nobody where it is not known. */
+    readonly poster?: string;
   } | null;
   /** Oldest first; empty outside of a workflow. It is read only for a policy that looks at it. */
   readonly history: readonly PastCall[];

@@ -1,5 +1,8 @@
 // What somebody could take or give that is not theirs: names, places, roles, and a say in their own affair.
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
@@ -111,4 +114,34 @@ test("whoever an action was done for does not decide about its undo", async (t) 
   assert.ok(requester.includes("person:bob"), JSON.stringify(requester));
   const vote = await bench.ask(`${path}/votes`, post({ decision: "approve" }, bob));
   assert.equal(vote.body["code"], "not_eligible", vote.text);
+});
+
+test("a rule knows who posted a workflow: the name of one that an agent made for itself is no way around it", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-poster-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const policy = join(folder, "policy.yaml");
+  writeFileSync(
+    policy,
+    `policy: shop
+default: { verdict: block, reason: "only what pat posted" }
+rules:
+  - { id: of-pat, tool: pay, when: "workflow.name == 'Payout' && workflow.poster == 'person:pat'", verdict: approve }
+`,
+  );
+  const bench = await serverBench(t, { noAuth: false, policy });
+  const { agent } = await staffed(bench);
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: "person:pat", roles: ["poster"], by });
+  const pat = bearer((await issue(runtime, { principal: "person:pat", name: "p", by })).text);
+  for (const [headers, kind] of [
+    [pat, "permitted"],
+    [agent, "refused"],
+  ] as const) {
+    const made = await bench.ask("/api/workflows", post({ name: "Payout", executor_id: "far" }, headers));
+    assert.equal(made.status, 200, made.text);
+    const flow = `/api/workflows/${String(made.body["workflow_id"])}`;
+    assert.equal((await bench.ask(`${flow}/start`, post({}, agent))).status, 200);
+    const answer = await bench.ask(`${flow}/actions`, post({ tool: "pay", args: {} }, agent));
+    assert.equal(answer.body["kind"], kind, answer.text);
+  }
 });

@@ -19,7 +19,7 @@ function wrong(file: string, what: string): CommandError {
 
 const FIELDS = ["tool", "args", "agent", "effect", "workflow", "history", "now"];
 const PAST_FIELDS = ["tool", "args", "status", "result", "generation", "undone", "at"];
-const WORKFLOW_FIELDS = ["id", "name", "generation"];
+const WORKFLOW_FIELDS = ["id", "name", "generation", "poster"];
 const STATUSES: readonly unknown[] = ["waiting", "running", "applied", "in_doubt", "not_applied", "refused"];
 
 type Where = { readonly file: string; readonly now: number };
@@ -64,10 +64,11 @@ function workflowOf(where: Where, value: Json | undefined): PolicyInput["workflo
   if (value === undefined || value === null) return null;
   if (!isJsonObject(value)) throw wrong(where.file, "its workflow is not a name or an object");
   checkKeys(where, value, WORKFLOW_FIELDS, "its workflow");
-  const { id = "wf_1", name = "", generation = 1 } = value;
+  const { id = "wf_1", name = "", generation = 1, poster = "" } = value;
   return {
     id: String(id),
     name: String(name),
+    poster: String(poster),
     generation: generationIn(where, generation, "its workflow"),
   };
 }

@@ -136,8 +136,8 @@ export function review(
   if (within === undefined) return reviewAction(rules, { ...known, workflow: null, history: [] });
   const more = draft.need({ read: [workflowStream(within.workflow)] });
   if (more !== undefined) return more;
-  const { name, generation } = draft.state(workflowStream(within.workflow)) as LiveWorkflow;
-  const workflow = { id: within.workflow, name, generation };
+  const { name, generation, parties } = draft.state(workflowStream(within.workflow)) as LiveWorkflow;
+  const workflow = { id: within.workflow, name, generation, poster: parties?.poster ?? "" };
   const asked = withHistory({ ...known, workflow }, () => historyOf(draft, id, within, loaded));
   const answer = reviewAction(rules, asked.input);
   return asked.missing() ?? answer;

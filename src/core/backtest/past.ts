@@ -6,12 +6,14 @@
  * H2. Only workflows that have not come to their end are kept.
  * H3. What was erased makes a history incomplete, and it says so.
  */
+import { isJsonObject, type JsonObject } from "../json.ts";
 import type { PastCall } from "../verdict.ts";
 import type { Fork } from "../workflow/events.ts";
 import { bodyIn, type TapeEntry } from "./tape.ts";
 
 type Flow = {
   readonly name: string;
+  readonly poster: string;
   generation: number;
   readonly settled: string[];
   readonly open: Set<string>;
@@ -23,6 +25,7 @@ type Flow = {
 export type FlowFacts = {
   readonly id: string;
   readonly name: string;
+  readonly poster: string;
   readonly generation: number;
   /** Nothing of its history was erased. */
   readonly whole: boolean;
@@ -32,9 +35,10 @@ export type Flows = Map<string, Flow>;
 
 const UNKNOWN = "";
 
-function fresh(name: string): Flow {
+function fresh(name: string, poster = ""): Flow {
   return {
     name,
+    poster,
     generation: 1,
     settled: [],
     open: new Set(),
@@ -72,9 +76,14 @@ const MOVES: { readonly [type: string]: (flow: Flow, body: Body) => void } = {
 
 const ENDS: ReadonlySet<string> = new Set(["workflow.completed", "workflow.failed"]);
 
+function posterIn(body: JsonObject | null): string {
+  const parties = body?.["parties"];
+  return isJsonObject(parties) && typeof parties["poster"] === "string" ? parties["poster"] : "";
+}
+
 function create(flows: Flows, entry: TapeEntry): Fork | undefined {
   const body = bodyIn(entry);
-  flows.set(entry.id, fresh(String(body?.["name"] ?? UNKNOWN)));
+  flows.set(entry.id, fresh(String(body?.["name"] ?? UNKNOWN), posterIn(body)));
   return (body?.["fork"] ?? undefined) as Fork | undefined;
 }
 
@@ -129,7 +138,8 @@ export function damage(flows: Flows, workflow: string): void {
 export function flowFacts(flows: Flows, workflow: string): FlowFacts | undefined {
   const flow = flows.get(workflow);
   if (flow === undefined) return undefined;
-  return { id: workflow, name: flow.name, generation: flow.generation, whole: flow.whole };
+  const { name, poster, generation, whole } = flow;
+  return { id: workflow, name, poster, generation, whole };
 }
 
 export function historyOf(flows: Flows, workflow: string, except: string): readonly PastCall[] {

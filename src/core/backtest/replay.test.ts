@@ -168,7 +168,7 @@ describe("the history of a workflow that is played again", () => {
       entry("workflow/wf_1", "compensation.settled", { action: "act_2", undoes: "act_1", status: "undone" }),
       entry("workflow/wf_1", "rollback.ended", { generation: 2, toSeq: 0, after: "again" }),
     ]);
-    assert.deepEqual(workflow, { id: "wf_1", name: "orders", generation: 2 });
+    assert.deepEqual(workflow, { id: "wf_1", name: "orders", generation: 2, poster: "" });
     assert.deepEqual(
       history.map(({ action, undone }) => [action, undone]),
       [["act_1", true]],

@@ -28,8 +28,8 @@ export type Replay = {
 };
 
 function placeOf({ workflow, op }: Within, flow: FlowFacts | undefined): PolicyInput["workflow"] {
-  const { name = "", generation = Number(op.split("/")[1] ?? 1) } = flow ?? {};
-  return { id: workflow, name, generation };
+  const { name = "", poster = "", generation = Number(op.split("/")[1] ?? 1) } = flow ?? {};
+  return { id: workflow, name, generation, poster };
 }
 
 function ofWorkflow(deck: Deck, entry: TapeEntry): Heard | undefined {

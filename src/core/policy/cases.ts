@@ -32,6 +32,7 @@ const given = z.strictObject({
       id: z.string().optional(),
       name: z.string().optional(),
       generation: z.int().min(1).optional(),
+      poster: z.string().optional(),
     })
     .nullable()
     .optional(),
@@ -124,7 +125,7 @@ function pastOf({ given: { history = [], workflow } = {} }: PolicyCase): readonl
 /** A case with a history, or that does not say that there is none, is inside a workflow. */
 function inputOf(one: PolicyCase, effectClass: string): PolicyInput {
   const { given: { workflow, agent = USUAL_AGENT, now } = {}, when } = one;
-  const { id = "wf_test", name = "test", generation = 1 } = workflow ?? {};
+  const { id = "wf_test", name = "test", generation = 1, poster = "" } = workflow ?? {};
   return {
     tool: when.tool,
     effectClass,
@@ -132,7 +133,7 @@ function inputOf(one: PolicyCase, effectClass: string): PolicyInput {
     agent,
     requester: [agent],
     requestId: null,
-    workflow: workflow === null ? null : { id, name, generation },
+    workflow: workflow === null ? null : { id, name, generation, poster },
     history: workflow === null ? [] : pastOf(one),
     now: momentOf(now),
   };

@@ -6,8 +6,13 @@ export type Facts = {
   readonly args: Json;
   readonly tool: { readonly name: string; readonly effect: string };
   readonly agent: string;
-  /** Outside of a workflow its id and name are empty and its generation is 0. */
-  readonly workflow: { readonly id: string; readonly name: string; readonly generation: number };
+  /** Outside of a workflow its id, name and poster are empty and its generation is 0. */
+  readonly workflow: {
+    readonly id: string;
+    readonly name: string;
+    readonly generation: number;
+    readonly poster: string;
+  };
   /** Oldest first. */
   readonly history: readonly PastCall[];
   readonly totals: Readonly<Record<string, number>>;
@@ -16,4 +21,4 @@ export type Facts = {
   readonly now: number;
 };
 
-export const NO_WORKFLOW: Facts["workflow"] = { id: "", name: "", generation: 0 };
+export const NO_WORKFLOW: Facts["workflow"] = { id: "", name: "", generation: 0, poster: "" };

@@ -63,7 +63,11 @@ export function totalIn(scene: PolicyScene, total: Total): number {
   return value;
 }
 
-const workflowOf = ({ input }: PolicyScene) => input.workflow ?? NO_WORKFLOW;
+function workflowOf({ input: { workflow } }: PolicyScene): Facts["workflow"] {
+  if (workflow === null) return NO_WORKFLOW;
+  const { id, name, generation, poster = "" } = workflow;
+  return { id, name, generation, poster };
+}
 
 export const PAST_CALL: Type = objectOf({
   action: STRING,
@@ -85,7 +89,7 @@ export function namesFor(totals: Iterable<string>, withRisk: boolean): ReadonlyM
     ["args", ANY],
     ["tool", objectOf({ name: STRING, effect: oneOf(EFFECT_CLASSES) })],
     ["agent", STRING],
-    ["workflow", objectOf({ id: STRING, name: STRING, generation: NUMBER })],
+    ["workflow", objectOf({ id: STRING, name: STRING, generation: NUMBER, poster: STRING })],
     ["history", listOf(PAST_CALL)],
     ["totals", objectOf(Object.fromEntries([...totals].map((name) => [name, NUMBER])))],
     ["now", MOMENT],
@@ -107,6 +111,7 @@ export function readersFor(totals: ReadonlyMap<string, Total>): Readers<PolicySc
     ["workflow", (scene) => ({ ...workflowOf(scene) })],
     ["workflow.id", (scene) => workflowOf(scene).id],
     ["workflow.name", (scene) => workflowOf(scene).name],
+    ["workflow.poster", (scene) => workflowOf(scene).poster],
     ["workflow.generation", (scene) => workflowOf(scene).generation],
     ["history", historyOf],
     ["now", ({ input }) => moment(input.now)],
