@@ -111,6 +111,19 @@ describe("a suggested rule", () => {
   });
 });
 
+test("a suggested rule has an id that no rule of the document has", async (context) => {
+  const { hp, suggestion } = await habit(context, {
+    policy: "house",
+    default: "block",
+    rules: [
+      { id: "suggested_pay_tester", tool: "pay", when: "args.amount < 5", verdict: "approve" },
+      { id: "ask", verdict: "escalate" },
+    ],
+  });
+  assert.equal(suggestion?.asRule.rule.id, "suggested_pay_tester_2");
+  await hp.close();
+});
+
 test("two suggestions have two ids, and both can be pasted", async (context) => {
   const folder = temporaryFolder(context);
   const hp = folder.open({ policy: { policy: "house", default: "escalate" } });

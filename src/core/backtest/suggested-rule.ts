@@ -27,18 +27,25 @@ const LONGEST_ID = 60;
 const idOf = ({ tool, agent }: Suggestion): string =>
   `suggested_${tool}_${agent.replace(/^agent:/, "")}`.replace(/[^A-Za-z0-9_]+/g, "_").slice(0, LONGEST_ID);
 
-/** Of all suggestions, in their order: no two have the same id. */
-export function rulesFor(suggestions: readonly Suggestion[]): readonly SuggestedRule[] {
-  const taken = new Map<string, number>();
+function freeId(id: string, taken: ReadonlySet<string>, number = 1): string {
+  const tried = number === 1 ? id : `${id}_${number}`;
+  return taken.has(tried) ? freeId(id, taken, number + 1) : tried;
+}
+
+/** Of all suggestions, in their order: no two have the same id, and none has one of `used`, which documents have. */
+export function rulesFor(
+  suggestions: readonly Suggestion[],
+  used: Iterable<string> = [],
+): readonly SuggestedRule[] {
+  const taken = new Set(used);
   return suggestions.map((suggestion) => {
     const { tool, agent, when, askedBy } = suggestion;
-    const id = idOf(suggestion);
-    const number = (taken.get(id) ?? 0) + 1;
-    taken.set(id, number);
+    const id = freeId(idOf(suggestion), taken);
+    taken.add(id);
     const who = `agent == ${JSON.stringify(agent)}`;
     const own = when === "" ? who : `${who} && ${when}`;
     return {
-      id: number === 1 ? id : `${id}_${number}`,
+      id,
       tool,
       when: own,
       except: `tool.name == ${JSON.stringify(tool)} && ${own}`,

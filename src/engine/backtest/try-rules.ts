@@ -130,15 +130,22 @@ function triedBy({ rule, total, letThrough, by }: Running): TriedRule {
 const isAbout = ({ suggestion }: Running, { tool, agent }: RecordedAction): boolean =>
   suggestion.tool === tool && suggestion.agent === agent;
 
+/** Of the rules of every document that is kept: what is pasted into one has to have another. */
+async function idsIn(place: Place, names: PolicyNames): Promise<readonly string[]> {
+  const documents = await Promise.all([...names.keys()].map((digest) => keptDocument(place, digest)));
+  return documents.flatMap((document) => (document?.rules ?? []).map(({ id }) => id));
+}
+
 export async function tryRules(
   place: Place,
   suggestions: readonly Suggestion[],
   { since, progress }: { readonly since: number | null; readonly progress?: Progress },
 ): Promise<readonly TriedRule[]> {
-  const rules = rulesFor(suggestions);
+  if (suggestions.length === 0) return [];
+  const names = await policyNames(place);
+  const rules = rulesFor(suggestions, await idsIn(place, names));
   const all = suggestions.map((one, index) => begin(one, rules[index] as SuggestedRule));
-  if (all.length === 0) return [];
-  const ground = { place, names: await policyNames(place), validators: validatorsOf(place) };
+  const ground = { place, names, validators: validatorsOf(place) };
   const listen = async (heard: Heard, replay: Replay): Promise<void> => {
     if (heard.kind !== "reviewed" && heard.kind !== "asked") return;
     if (since !== null && heard.action.at < since) return;
