@@ -66,12 +66,19 @@ const ruleOf = (model: Model, stage = model.stage): Rule => model.setting.rules[
 const means = (model: Model, who: string, names: readonly string[]): boolean =>
   names.includes(who) || (model.places.get(who) ?? []).some((place) => names.includes(place));
 const meant = (model: Model, names: readonly string[]) => EVERYBODY.filter((who) => means(model, who, names));
-const isOut = (model: Model, who: string) => !who.startsWith("person:") || model.suspended.has(who);
+/** Whoever is not in the list of people is out, as there is one. */
+const isOut = (model: Model, who: string) => !PEOPLE.includes(who) || model.suspended.has(who);
 
 /** `wide`: with whoever may decide from half time on. */
 function namesIn(model: Model, stage: number, wide = model.widened.has(stage)): readonly string[] | null {
   const { from, also } = ruleOf(model, stage);
   return from === null ? null : [...from, ...(wide ? (also ?? []) : [])];
+}
+
+/** Where somebody is there to decide, it is one of those, or one whom the stage names. */
+function isDecider(model: Model, who: string, names: readonly string[] | null): boolean {
+  const isThere = (one: string) => (model.places.get(one) ?? []).includes("role:admin");
+  return !PEOPLE.some(isThere) || isThere(who) || (names !== null && means(model, who, names));
 }
 
 type Looking = { readonly stage?: number; readonly wide?: boolean; readonly hands?: readonly Hand[] };
@@ -82,6 +89,7 @@ export function mayDecide(model: Model, who: string, looking: Looking = {}): boo
   const own = hands.filter((one) => one.stage === stage);
   const isSeated = (person: string): boolean =>
     !isOut(model, person) &&
+    isDecider(model, person, names) &&
     (names === null ||
       means(model, person, names) ||
       own.some(({ by, to }) => to === person && isSeated(by)));
@@ -243,13 +251,6 @@ export function isHopeless(model: Model): boolean {
   return (left(model) ?? quorum) < quorum;
 }
 
-/** Where somebody is there to decide, a seat goes to such a one, or to whom the stage names. */
-function isDecider(model: Model, to: string): boolean {
-  const isThere = (who: string) => (model.places.get(who) ?? []).includes("role:admin");
-  const names = namesIn(model, model.stage);
-  return !PEOPLE.some(isThere) || isThere(to) || (names !== null && means(model, to, names));
-}
-
 export function delegate(model: Model, by: string, to: string): void {
   passTime(model);
   const { stage, hands, cast } = model;
@@ -260,7 +261,13 @@ export function delegate(model: Model, by: string, to: string): void {
     Math.max(0, ...own.filter((one) => one.to === who).map((one) => 1 + depth(one.by)));
   const isFree = !isOut(model, to) && !cast.has(to) && !own.some((one) => one.by === to) && to !== by;
   if (model.status !== "pending" || !mayDecide(model, by) || cast.has(by) || !isFree) return;
-  if (!isDecider(model, to) || before(by).includes(to) || depth(by) > 2 || isNeededLater(model, to)) return;
+  if (
+    !isDecider(model, to, namesIn(model, stage)) ||
+    before(by).includes(to) ||
+    depth(by) > 2 ||
+    isNeededLater(model, to)
+  )
+    return;
   const after = [...hands, { by, to, stage }];
   const { quorum } = ruleOf(model);
   if ((left(model) ?? 0) >= quorum && (left(model, after) ?? quorum) < quorum) return;
