@@ -6,7 +6,7 @@ import type { Runtime } from "./engine/runtime.ts";
 import { standingOf } from "./engine/tenant/tenants.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
 import { insides, openStore } from "./open.ts";
-import type { Log } from "./server/log.ts";
+import type { Log, LogLine } from "./server/log.ts";
 import { noticeLine } from "./server/notice-line.ts";
 import type { Settings } from "./server/settings.ts";
 import type { Office, Tenants } from "./server/tenants.ts";
@@ -27,8 +27,15 @@ export type NodeKind = "server" | "worker";
 const AGAIN_MS = 10_000;
 const LOOK_MS = 2_000;
 
+type Failing = Pick<LogLine, "level" | "message">;
+
 /** What fails is told once, and tried again until it succeeds or the office closes. */
-async function insist(runtime: Runtime, log: Log, what: string, act: () => Promise<unknown>): Promise<void> {
+async function insist(
+  runtime: Runtime,
+  log: Log,
+  failing: Failing,
+  act: () => Promise<unknown>,
+): Promise<void> {
   let told = "";
   while (!runtime.closing.aborted) {
     try {
@@ -36,7 +43,7 @@ async function insist(runtime: Runtime, log: Log, what: string, act: () => Promi
       return;
     } catch (error) {
       const text = errorText(error);
-      if (text !== told) log({ level: "warn", message: what, tenant: runtime.tenant, error: text });
+      if (text !== told) log({ ...failing, tenant: runtime.tenant, error: text });
       told = text;
       await idleClock.sleep(AGAIN_MS, runtime.closing);
     }
@@ -48,9 +55,10 @@ async function insist(runtime: Runtime, log: Log, what: string, act: () => Promi
  * person has acknowledged that; then what nobody was told meanwhile is told too.
  */
 async function keepUp(hp: Holdpoint, runtime: Runtime, log: Log, wake: () => void): Promise<void> {
-  await insist(runtime, log, "no upkeep", runtime.epoch);
+  await insist(runtime, log, { level: "warn", message: "no upkeep" }, runtime.epoch);
   wake();
-  while (!runtime.closing.aborted) await insist(runtime, log, "no delivery", () => hp.deliver());
+  const undelivered = { level: "error", message: "no delivery" } as const;
+  while (!runtime.closing.aborted) await insist(runtime, log, undelivered, () => hp.deliver());
 }
 
 export async function openOffice(

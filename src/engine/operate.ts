@@ -39,7 +39,7 @@ const closed = ({ tenant }: Place): HoldpointError =>
 
 const noWorkflow = (workflow: string): HoldpointError =>
   new HoldpointError("unknown_id", `There is no workflow ${shown(workflow)}.`, {
-    data: "Nothing was stopped or released.",
+    next: "Check the id; `holdpoint workflows` lists them.",
   });
 
 /** A name that is nobody's stops nobody; of an agent nobody can tell, of a workflow one can. */

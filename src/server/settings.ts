@@ -163,7 +163,7 @@ function refused(faults: readonly string[]): HoldpointError {
   return new HoldpointError("invalid_input", `The settings cannot be used: ${faults.join("; ")}.`, {
     details: { faults },
     data: "Nothing was started.",
-    next: "Correct what is named; `holdpoint serve --help` and the reference of settings have all of them.",
+    next: "Correct what is named; `--help` after the command and the reference of settings have all of them.",
   });
 }
 
