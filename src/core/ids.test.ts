@@ -20,6 +20,8 @@ test("an id is recognised by its own prefix only", () => {
   const id = makeId("apr", 5, ones);
   assert.equal(isId("apr", id), true);
   for (const wrong of [
+    "person:bob ",
+    "person:bob\u00a0",
     id.replace("apr", "act"),
     id.toLowerCase(),
     `${id}0`,
@@ -45,6 +47,8 @@ test("a principal is a person, an agent or a service with a name", () => {
     "ann",
     "person:",
     "person: ann",
+    "person:ann ",
+    "person:ann\u00a0",
     "robot:x",
     "person:a\nb",
     "person:/x",
