@@ -65,7 +65,7 @@ const logOf = ({ folder }: Base, client: number): string => join(folder, `client
 
 function startClients(base: Base, members: ReadonlyMap<string, Member>, options: StormOptions) {
   const servers = [...members.values()].flatMap(({ url }) => url ?? []);
-  const { seed, lanes = 12, pauseMs = 40 } = options;
+  const { seed, lanes = 30, pauseMs = 20 } = options;
   return Promise.all(
     Array.from({ length: CLIENTS }, (_, at) =>
       startClient({
