@@ -7,6 +7,7 @@ import { sweepRollbacks } from "./outside/roll-back.ts";
 import { sweepReports } from "./outside/sweep-reports.ts";
 import { startProbing } from "./probe.ts";
 import { startRecovery } from "./recover.ts";
+import { storeTime } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";
 import { sweepExpired } from "./sweep.ts";
@@ -48,10 +49,11 @@ async function sweepOutside(runtime: Runtime): Promise<void> {
   await sweepIntents(runtime);
 }
 
-/** Where it was lost, another epoch begins. */
-async function keepLease(current: () => Promise<OwnEpoch>): Promise<void> {
+/** Where it was lost, another epoch begins. The store's time is asked for too: a clock may have been set meanwhile. */
+async function keepLease(runtime: Runtime, current: () => Promise<OwnEpoch>): Promise<void> {
   const own = await current();
   if (!(await own.renew())) await current();
+  await storeTime(runtime);
 }
 
 /** The epoch of the moment, and how long its hold lasts without being renewed. */
@@ -71,7 +73,7 @@ export async function maintain(
     repeat(runtime, idle, rhythm.sweepMs, () => sweepOutside(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
-  if (leaseMs !== null) rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
+  if (leaseMs !== null) rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(runtime, current)));
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
   await Promise.all(rounds);
   await Promise.all([runtime.recovering.rest(), runtime.probing.rest()]);
