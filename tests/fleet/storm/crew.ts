@@ -11,6 +11,8 @@ import { type DatabaseLine, startProxy } from "./proxy.ts";
 const HERE = import.meta.dirname;
 const CLI = join(HERE, "../../../bin/holdpoint.mjs");
 const PRELOAD = join(HERE, "other-clock.ts");
+/** Nodes start often, and all load the same sources. */
+const COMPILED = join(HERE, "../../../node_modules/.cache/node");
 const AGAIN_MS = 200;
 
 export type Place = {
@@ -58,6 +60,7 @@ function begin(name: string, place: Place, args: readonly string[], clock: strin
     FLEET_RECEIVER: String(receiver),
     FLEET_CLOCK: clock,
     NODE_EXTRA_CA_CERTS: "",
+    NODE_COMPILE_CACHE: COMPILED,
     FLEET_NODE: name,
     ...place.env,
   };

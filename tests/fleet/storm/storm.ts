@@ -12,6 +12,7 @@ import { type Client, startClient } from "./clients.ts";
 import { createMember, type Member } from "./crew.ts";
 import type { Fault } from "./history.ts";
 import { type Blow, drawOffsets, drawPlan, type Nemesis, NODES } from "./plan.ts";
+import { readEverywhere } from "./read-all.ts";
 import { type Doubt, settle } from "./settle.ts";
 import { strikeAll } from "./strike.ts";
 import { isAcknowledged, type Line } from "./told.ts";
@@ -61,10 +62,13 @@ async function startMembers(base: Base, fell: string[], offsets: ReadonlyMap<str
   return new Map(members.map((member) => [member.name, member]));
 }
 
+const serversOf = (members: ReadonlyMap<string, Member>): readonly string[] =>
+  [...members.values()].flatMap(({ url }) => url ?? []);
+
 const logOf = ({ folder }: Base, client: number): string => join(folder, `client-${client}.log`);
 
 function startClients(base: Base, members: ReadonlyMap<string, Member>, options: StormOptions) {
-  const servers = [...members.values()].flatMap(({ url }) => url ?? []);
+  const servers = serversOf(members);
   const { seed, lanes = 30, pauseMs = 20 } = options;
   return Promise.all(
     Array.from({ length: CLIENTS }, (_, at) =>
@@ -131,10 +135,15 @@ async function runOn(base: Base, options: StormOptions): Promise<Storm> {
     const { clients, struck, rate } = await fire(base, members, options);
     const settled = await settle({ hp, store, journal, log: base.receiver.log });
     await Promise.all(clients.map((client) => client.end()));
+    await journal.read(store);
+    const heard = readTold(base);
+    const place = { servers: serversOf(members), key: base.people["ann"] ?? "" };
+    const told = [...heard, ...(await readEverywhere(place, heard, journal))];
     await Promise.all([...members.values()].map((member) => member.stop()));
-    const told = readTold(base);
     const received = tail<Received>(base.receiver.log)();
-    const wrong = [...settled.wrong, ...(await examine(base, journal))];
+    // One that cannot start because the database is away ends, and is started again; one at work does not end.
+    const ended = fell.filter((how) => how.includes("at work"));
+    const wrong = [...settled.wrong, ...ended, ...(await examine(base, journal))];
     return {
       ...{ options, told, rate, struck, fell, journal, wrong },
       entries: journal.entries(),
