@@ -49,12 +49,14 @@ async function sweepOutside(runtime: Runtime): Promise<void> {
   await sweepIntents(runtime);
 }
 
-/** Where it was lost, another epoch begins. The store's time is asked for too: a clock may have been set meanwhile. */
-async function keepLease(runtime: Runtime, current: () => Promise<OwnEpoch>): Promise<void> {
+/** Where it was lost, another epoch begins. */
+async function keepLease(current: () => Promise<OwnEpoch>): Promise<void> {
   const own = await current();
   if (!(await own.renew())) await current();
-  await storeTime(runtime);
 }
+
+/** A machine's clock may be set while nothing is decided here. A store that does not answer is told of by the others. */
+const hearTime = (runtime: Runtime): Promise<unknown> => storeTime(runtime).catch(() => undefined);
 
 /** The epoch of the moment, and how long its hold lasts without being renewed. */
 export type Life = { readonly leaseMs: number | null; readonly current: () => Promise<OwnEpoch> };
@@ -73,7 +75,10 @@ export async function maintain(
     repeat(runtime, idle, rhythm.sweepMs, () => sweepOutside(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
-  if (leaseMs !== null) rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(runtime, current)));
+  if (leaseMs !== null) {
+    rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
+    rounds.push(repeat(runtime, idle, rhythm.recoverMs, () => hearTime(runtime)));
+  }
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
   await Promise.all(rounds);
   await Promise.all([runtime.recovering.rest(), runtime.probing.rest()]);
