@@ -19,6 +19,7 @@ const proofs = {
   sim: "src/testing/simulator/main.ts",
   processes: "tests/processes/run.ts",
   crash: "tests/crash/run.ts",
+  fleet: "tests/fleet/run.ts",
   scale: "tests/scale/run.ts",
   backtest: "tests/backtest/run.ts",
   tamper: "tests/verify/tamper.ts",

@@ -7,6 +7,7 @@ import { sweepRollbacks } from "./outside/roll-back.ts";
 import { sweepReports } from "./outside/sweep-reports.ts";
 import { startProbing } from "./probe.ts";
 import { startRecovery } from "./recover.ts";
+import { storeTime } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";
 import { sweepExpired } from "./sweep.ts";
@@ -54,6 +55,9 @@ async function keepLease(current: () => Promise<OwnEpoch>): Promise<void> {
   if (!(await own.renew())) await current();
 }
 
+/** A machine's clock may be set while nothing is decided here. A store that does not answer is told of by the others. */
+const hearTime = (runtime: Runtime): Promise<unknown> => storeTime(runtime).catch(() => undefined);
+
 /** The epoch of the moment, and how long its hold lasts without being renewed. */
 export type Life = { readonly leaseMs: number | null; readonly current: () => Promise<OwnEpoch> };
 
@@ -71,7 +75,10 @@ export async function maintain(
     repeat(runtime, idle, rhythm.sweepMs, () => sweepOutside(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
-  if (leaseMs !== null) rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
+  if (leaseMs !== null) {
+    rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
+    rounds.push(repeat(runtime, idle, rhythm.recoverMs, () => hearTime(runtime)));
+  }
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
   await Promise.all(rounds);
   await Promise.all([runtime.recovering.rest(), runtime.probing.rest()]);
