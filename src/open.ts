@@ -77,9 +77,14 @@ function commandHint({ database }: HoldpointOptions): string | null {
     : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
 }
 
-export type Parts = { readonly tools: ReadonlyMap<string, Tool>; readonly policy: LivePolicy | undefined };
+export type Parts = {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly policy: LivePolicy | undefined;
+  /** Names of the workflows that are defined by now. */
+  readonly definitions: () => readonly string[];
+};
 
-async function open(options: HoldpointOptions, { tools, policy }: Parts): Promise<OpenRuntime> {
+async function open(options: HoldpointOptions, { tools, policy, definitions }: Parts): Promise<OpenRuntime> {
   const store = options.store ?? (await openStore(options));
   const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
   const keys = keyFile(options.keyFile, environment);
@@ -109,6 +114,7 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
     reach: options.reach ?? (() => undefined),
     process: `${hostname()}/${process.pid}`,
     ...(options.node === undefined ? {} : { node: options.node }),
+    definitions,
     rhythm: RHYTHM,
     seals: true,
   });

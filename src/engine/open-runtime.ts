@@ -43,6 +43,8 @@ export type RuntimeParts = {
   /** What an epoch says of its process, for people who read the journal. */
   readonly process: string;
   readonly node?: { readonly kind: string; readonly version: string };
+  /** Names of the workflows that are defined here by now. */
+  readonly definitions?: () => readonly string[];
   readonly rhythm: Rhythm;
   readonly seals: boolean;
 };

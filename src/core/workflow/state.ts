@@ -7,6 +7,7 @@
  *     move exists.
  * W2. One process at a time runs it: the epoch that took it last. One that is driven from outside is its agent's, and no
  *     process takes it.
+ *     One that was asked for by its name is run when its definition has said what it adds, and not before.
  * W3. A rollback starts a new generation; what it went back over is never replayed.
  */
 import { HoldpointError } from "../errors.ts";
@@ -105,6 +106,8 @@ export type LiveWorkflow = CreatedBody &
   KeepsAsked &
   Refused & {
     readonly status: WorkflowStatus;
+    /** Asked for by its name: by whom, the digest of what it was given, and whether its definition has said the rest. */
+    readonly requested?: { readonly by: string; readonly given: string; readonly isDefined: boolean };
     readonly createdAt: number;
     readonly changedAt: number;
     readonly seq: number;
@@ -237,6 +240,18 @@ function ended(state: LiveWorkflow, id: string): LiveWorkflow {
   if (!state.open.includes(id)) return state;
   const open = state.open.filter((one) => one !== id);
   return { ...state, open, closing: state.closing && open.length > 0 };
+}
+
+function evolveRequest(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | undefined {
+  if (event.type === "workflow.requested") {
+    const { by, given } = event.body;
+    return { ...state, requested: { by, given, isDefined: false } };
+  }
+  if (event.type !== "workflow.defined") return undefined;
+  const { requested } = state;
+  if (requested === undefined || requested.isDefined)
+    throw new HoldpointError("broken_rule", "A workflow was defined that does not wait for its definition.");
+  return { ...state, ...event.body, requested: { ...requested, isDefined: true } };
 }
 
 function evolveRun(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | undefined {
@@ -375,7 +390,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
 const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
 
 export const workflowFold: Fold<WorkflowState> = {
-  version: 8,
+  version: 9,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {
@@ -388,6 +403,7 @@ export const workflowFold: Fold<WorkflowState> = {
     const now = tracked(state, event);
     const next =
       evolveRun(now, event) ??
+      evolveRequest(now, event) ??
       evolveOperation(now, event) ??
       evolveCheckpoint(now, event, recorded) ??
       evolveEnd(now, event, recorded);
