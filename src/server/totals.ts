@@ -1,10 +1,11 @@
 /** Counts of the views over the tenants that are open here, or of one of them. */
-import type { Whose } from "./metrics/metrics.ts";
 import type { InHand } from "./metrics/node.ts";
+import type { Whose } from "./metrics/whose.ts";
 import type { Office, Tenants } from "./tenants.ts";
 
-/** Runs of workflows are performed under this name, everything else under an action's. */
+/** Under which names runs of workflows and effects are performed; deliveries and monitors have others. */
 const isWorkflow = (name: string): boolean => name.startsWith("workflow ");
+const isEffect = (name: string): boolean => name.startsWith("act_");
 
 export type Totals = {
   inDoubt(whose: Whose): Promise<number>;
@@ -22,9 +23,10 @@ export async function inHandOf(tenants: Pick<Tenants, "open">, whose: Whose): Pr
     (epoch) => epoch ?? [],
   );
   const left = epochs.flatMap((epoch) => epoch.leaseLeftMs() ?? []);
-  const workflows = names.filter(isWorkflow).length;
   return {
-    ...{ workflows, effects: names.length - workflows, epochs: epochs.map(({ id }) => id) },
+    workflows: names.filter(isWorkflow).length,
+    effects: names.filter(isEffect).length,
+    epochs: epochs.map(({ id }) => id),
     leaseLeftMs: left.length === 0 ? null : Math.min(...left),
   };
 }

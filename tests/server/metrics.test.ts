@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
-import { createMetrics, type Whose } from "../../src/server/metrics/metrics.ts";
+import { createMetrics } from "../../src/server/metrics/metrics.ts";
+import type { Whose } from "../../src/server/metrics/whose.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";

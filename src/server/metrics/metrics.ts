@@ -7,15 +7,13 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Answered } from "../app.ts";
 import { addInHand, addProcess, type NodeStanding } from "./node.ts";
+import type { Whose } from "./whose.ts";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const MINUTE = 60;
 const HOUR = 3_600;
 /** People take from seconds to weeks. */
 const WAITS = [1, 5, 15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR, 72 * HOUR, 168 * HOUR];
-
-/** Whose figures: those of one tenant, or of all that are open together. */
-export type Whose = { readonly tenant: string } | "all";
 
 /** Asked at every scrape. */
 export type Standing = {

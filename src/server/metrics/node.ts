@@ -1,7 +1,7 @@
 /** What a node counts of itself: these are its own, and add up over all nodes. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Gauge, type Registry } from "prom-client";
-import type { Whose } from "./metrics.ts";
+import type { Whose } from "./whose.ts";
 
 /** What it has in hand now. */
 export type InHand = {
