@@ -47,6 +47,8 @@ export type HoldpointOptions = {
   readonly mode?: "read-write" | "existing";
   /** What kind of node this process is in a fleet, and of which version; for people who look at who is there. */
   readonly node?: { readonly kind: string; readonly version: string };
+  /** How long effects under way get to end when it closes; 30 seconds unless set. */
+  readonly drainMs?: number;
   /** Called at the places between two commits; for crash tests. */
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
 };
@@ -115,6 +117,7 @@ async function open(options: HoldpointOptions, { tools, policy, definitions }: P
     process: `${hostname()}/${process.pid}`,
     ...(options.node === undefined ? {} : { node: options.node }),
     definitions,
+    ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
     rhythm: RHYTHM,
     seals: true,
   });

@@ -17,6 +17,7 @@ import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { intents } from "./intents.ts";
 import { journal } from "./journal.ts";
+import { keyFileCommand } from "./key-file.ts";
 import { keys } from "./keys.ts";
 import { login } from "./login.ts";
 import { loginLink } from "./login-link.ts";
@@ -100,6 +101,7 @@ export const COMMANDS: readonly Command[] = [
   restored,
   exportCommand,
   views,
+  keyFileCommand,
   people,
   keys,
   tenants,
