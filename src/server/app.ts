@@ -16,7 +16,7 @@ import { handleOnce, keyOf } from "./idempotency.ts";
 import { correlationId, type Log } from "./log.ts";
 import { misfit } from "./problem.ts";
 import { bytesOf, checkAnswer, outgoingOf, send, sendProblem } from "./reply.ts";
-import { type Answer, type Asked, isStream, type Route, routerPath } from "./route.ts";
+import { type Answer, type Asked, isStream, type Route, routerPath, type ScopedRoute } from "./route.ts";
 import type { Tenants } from "./tenants.ts";
 
 export type AppParts = {
@@ -94,6 +94,14 @@ function goneOf({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
+/** Whether it would be one more is looked up only where there is no room. */
+async function checkQuestions(questions: Questions, route: ScopedRoute, asked: Asked): Promise<void> {
+  const { principal } = asked.who;
+  if (principal === null || route.mayAsk === undefined) return;
+  if (await questions.hasRoom(asked.runtime, principal)) return;
+  if (await route.mayAsk(asked)) questions.refuse(principal);
+}
+
 async function handOver(
   { tenants, authenticate, makeId, questions }: AppParts,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -111,9 +119,7 @@ async function handOver(
   const { tenant } = who;
   const asked: Asked = { ...given, who, tenant, office, runtime: office.runtime, whoNow, mayStill, gone };
   const handle = async () => {
-    const { principal } = who;
-    if (questions !== undefined && principal !== null && (await route.mayAsk?.(asked)) === true)
-      await questions.check(asked.runtime, principal);
+    if (questions !== undefined) await checkQuestions(questions, route, asked);
     return route.handle(asked);
   };
   const key = keyOf(request, route);
