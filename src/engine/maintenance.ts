@@ -3,6 +3,7 @@
 import type { Clock } from "./clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
 import { sweepIntents } from "./intent/sweep.ts";
+import { endDeadNodes } from "./nodes.ts";
 import { sweepRollbacks } from "./outside/roll-back.ts";
 import { sweepReports } from "./outside/sweep-reports.ts";
 import { startProbing } from "./probe.ts";
@@ -18,9 +19,14 @@ export type Rhythm = {
   readonly probeMs: number;
   readonly sweepMs: number;
   readonly sealMs: number;
+  /** How often nodes that died with nothing under way are looked for; never unless set. */
+  readonly nodesMs?: number;
 };
 
-export const RHYTHM: Rhythm = { recoverMs: 5_000, probeMs: 5_000, sweepMs: 1_000, sealMs: 500 };
+export const RHYTHM: Rhythm = {
+  ...{ recoverMs: 5_000, probeMs: 5_000, sweepMs: 1_000, sealMs: 500 },
+  nodesMs: 60_000,
+};
 
 /** Repeats until closing; a round that fails is told about once and the next one comes all the same. */
 async function repeat(
@@ -79,6 +85,8 @@ export async function maintain(
     rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
     rounds.push(repeat(runtime, idle, rhythm.recoverMs, () => hearTime(runtime)));
   }
+  if (rhythm.nodesMs !== undefined)
+    rounds.push(repeat(runtime, idle, rhythm.nodesMs, () => endDeadNodes(runtime)));
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
   await Promise.all(rounds);
   await Promise.all([runtime.recovering.rest(), runtime.probing.rest()]);
