@@ -51,7 +51,9 @@ const questionOf = (hp: Holdpoint, id: string) =>
 const failures = (notices: readonly Notice[]) => notices.filter(({ kind }) => kind === "maintenance_failed");
 
 export function newerEntries(place: (t: TestContext) => Promise<Place>): void {
-  test("one workflow that a newer node has written to is left alone, which is said once; the others go on", { timeout: 60_000 }, async (t) => {
+  test("one workflow that a newer node has written to is left alone, which is said once; the others go on", {
+    timeout: 60_000,
+  }, async (t) => {
     const { keyFile, older, newer } = await place(t);
     const old = await program(t, await older(), keyFile);
     const { id } = await old.trip.start({});
@@ -76,7 +78,9 @@ export function newerEntries(place: (t: TestContext) => Promise<Place>): void {
     assert.deepEqual((await old.hp.journal.verify()).findings, []);
   });
 
-  test("an event of a newer version, and a kind of stream that is not known, keep nobody from anything", { timeout: 60_000 }, async (t) => {
+  test("an event of a newer version, and a kind of stream that is not known, keep nobody from anything", {
+    timeout: 60_000,
+  }, async (t) => {
     const { keyFile, older, newer } = await place(t);
     const old = await program(t, await older(), keyFile);
     const { id } = await old.trip.start({});
@@ -102,7 +106,9 @@ export function newerEntries(place: (t: TestContext) => Promise<Place>): void {
     assert.deepEqual((await old.hp.journal.verify()).findings, []);
   });
 
-  test("deadlines and messages of the others come, although one cannot be read; what is not known is left for a newer node to tell", { timeout: 60_000 }, async (t) => {
+  test("deadlines and messages of the others come, although one cannot be read; what is not known is left for a newer node to tell", {
+    timeout: 60_000,
+  }, async (t) => {
     const { keyFile, older, newer } = await place(t);
     const receiver = await startReceiver(t);
     const old = await program(t, await older(), keyFile);
@@ -132,7 +138,9 @@ export function newerEntries(place: (t: TestContext) => Promise<Place>): void {
     assert.ok(failures(old.notices).length <= 2, JSON.stringify(failures(old.notices)));
   });
 
-  test("a node that cannot read the list of people decides nothing by it, and the epoch of another nothing either", { timeout: 60_000 }, async (t) => {
+  test("a node that cannot read the list of people decides nothing by it, and the epoch of another nothing either", {
+    timeout: 60_000,
+  }, async (t) => {
     const { keyFile, older, newer } = await place(t);
     const old = await program(t, await older(), keyFile);
     const asked = await old.ask(1);
