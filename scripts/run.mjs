@@ -27,6 +27,7 @@ const proofs = {
   restore: "tests/restore/run.ts",
   hostile: "tests/http/hostile/run.ts",
   soak: "tests/soak/run.ts",
+  upgrade: "tests/upgrades/rolling/run.ts",
   bench: "bench/main.ts",
 };
 const proofCommands = Object.fromEntries(

@@ -3,6 +3,7 @@
 import type { Clock } from "./clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
 import { sweepIntents } from "./intent/sweep.ts";
+import { isLeftAlone } from "./left-alone.ts";
 import { endDeadNodes } from "./nodes.ts";
 import { sweepRollbacks } from "./outside/roll-back.ts";
 import { sweepReports } from "./outside/sweep-reports.ts";
@@ -28,6 +29,24 @@ export const RHYTHM: Rhythm = {
   nodesMs: 60_000,
 };
 
+/** Of what has to be told, what was not told before. What is left alone is told of once, whatever succeeds in between. */
+function newsOf(): { isNews(error: unknown): boolean; over(): void } {
+  let told = "";
+  const left = new Set<string>();
+  return {
+    isNews(error) {
+      const text = String(error);
+      const known = isLeftAlone(error) ? left.has(text) : told === text;
+      if (isLeftAlone(error)) left.add(text);
+      else told = text;
+      return !known;
+    },
+    over() {
+      told = "";
+    },
+  };
+}
+
 /** Repeats until closing; a round that fails is told about once and the next one comes all the same. */
 async function repeat(
   runtime: Runtime,
@@ -35,15 +54,14 @@ async function repeat(
   everyMs: number,
   round: () => Promise<unknown>,
 ): Promise<void> {
-  let told = "";
+  const news = newsOf();
   while (!runtime.closing.aborted) {
     try {
       await round();
-      told = "";
+      news.over();
     } catch (error) {
-      if (!runtime.closing.aborted && told !== String(error))
+      if (!runtime.closing.aborted && news.isNews(error))
         runtime.notify({ kind: "maintenance_failed", error });
-      told = String(error);
     }
     await idle.sleep(everyMs, runtime.closing);
   }
