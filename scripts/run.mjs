@@ -17,6 +17,7 @@ const proofs = {
   processes: "tests/processes/run.ts",
   crash: "tests/crash/run.ts",
   scale: "tests/scale/run.ts",
+  "scale:fleet": "tests/scale/fleet/run.ts",
   backtest: "tests/backtest/run.ts",
   tamper: "tests/verify/tamper.ts",
   powerloss: "tests/powerloss/run.ts",
