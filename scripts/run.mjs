@@ -21,6 +21,7 @@ const proofs = {
   crash: "tests/crash/run.ts",
   fleet: "tests/fleet/run.ts",
   scale: "tests/scale/run.ts",
+  "scale:fleet": "tests/scale/fleet/run.ts",
   backtest: "tests/backtest/run.ts",
   tamper: "tests/verify/tamper.ts",
   powerloss: "tests/powerloss/run.ts",
