@@ -84,7 +84,7 @@ async function storms({ runs, seconds, seed, nemeses }: Wanted): Promise<boolean
 }
 
 async function takeovers({ trials, seed }: Wanted): Promise<boolean> {
-  const { ms, leaseMs, wrong } = await measureTakeover(trials, seed);
+  const { ms, leaseMs, wrong } = await measureTakeover(trials, seed, (line) => console.log(line));
   console.log(`${trials} workers killed, ${ms.length} workflows run elsewhere, lease ${leaseMs} ms`);
   console.log(`from the kill to the first sign of life: ${quantiles(ms)}`);
   for (const what of wrong) console.log(`WRONG ${what}`);

@@ -36,7 +36,11 @@ const isRun = (ear: Ear, members: readonly Member[]): boolean => {
 };
 
 /** A worker that runs something is killed, over and over; the others, or its next life, go on with it. */
-export async function measureTakeover(trials: number, seed: number): Promise<Takeovers> {
+export async function measureTakeover(
+  trials: number,
+  seed: number,
+  tell: (line: string) => void = () => undefined,
+): Promise<Takeovers> {
   const random = createRandom(BigInt(seed));
   const base = await openBase(0n);
   const ear = await openEar();
@@ -53,7 +57,9 @@ export async function measureTakeover(trials: number, seed: number): Promise<Tak
     for (let trial = 0; trial < trials; trial++) {
       await until(() => (isRun(ear, members) ? true : undefined), "all workflows to be run");
       const busy = members.filter((one) => WATCHES.some((name) => ear.runnerOf(name) === one.pid()));
-      ms.push(...(await killOne(ear, random.pick(busy))));
+      const took = await killOne(ear, random.pick(busy));
+      tell(`${trial + 1}: ${took.map((one) => one.toFixed(0)).join(", ")} ms`);
+      ms.push(...took);
     }
     ear.end();
     const { hp } = await base.open();
