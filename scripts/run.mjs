@@ -19,13 +19,16 @@ const proofs = {
   sim: "src/testing/simulator/main.ts",
   processes: "tests/processes/run.ts",
   crash: "tests/crash/run.ts",
+  fleet: "tests/fleet/run.ts",
   scale: "tests/scale/run.ts",
+  "scale:fleet": "tests/scale/fleet/run.ts",
   backtest: "tests/backtest/run.ts",
   tamper: "tests/verify/tamper.ts",
   powerloss: "tests/powerloss/run.ts",
   restore: "tests/restore/run.ts",
   hostile: "tests/http/hostile/run.ts",
   soak: "tests/soak/run.ts",
+  upgrade: "tests/upgrades/rolling/run.ts",
   bench: "bench/main.ts",
 };
 const proofCommands = Object.fromEntries(
