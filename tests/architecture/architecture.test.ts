@@ -2,10 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readTree } from "./files.ts";
 import { describeViolation, rules } from "./rules.ts";
-import { read, type SourceText } from "./source.ts";
+import { read, type Source, type SourceText } from "./source.ts";
+
+/** Every rule looks at the same files. */
+const known = new WeakMap<SourceText, Source>();
+
+function readOnce(file: SourceText): Source {
+  const source = known.get(file) ?? read(file);
+  known.set(file, source);
+  return source;
+}
 
 function violations(rule: string, files: readonly SourceText[]): string[] {
-  return (rules[rule]?.(files.map(read)) ?? []).map(describeViolation);
+  return (rules[rule]?.(files.map(readOnce)) ?? []).map(describeViolation);
 }
 
 function file(path: string, ...lines: readonly string[]): SourceText {

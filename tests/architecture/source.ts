@@ -151,8 +151,10 @@ function expressionEnd(code: string, from: number): number {
 function nameBefore(code: string, at: number): string {
   const before = code.slice(Math.max(0, at - 400), at).trimEnd();
   const plain = before.endsWith(">") ? before.slice(0, typeParametersStart(before)).trimEnd() : before;
-  return /[#\w$]+$/.exec(plain)?.[0] ?? "";
+  return /[#\w$]+$/.exec(plain.slice(-LONGEST_NAME))?.[0] ?? "";
 }
+
+const LONGEST_NAME = 80;
 
 function typeParametersStart(before: string): number {
   let depth = 0;
