@@ -135,6 +135,19 @@ describe("a workflow that is asked for by its name", () => {
     await worker.close();
   });
 
+  test("may be given more than stands in the journal itself", async () => {
+    const { place, asker, id } = await asked({ requestId: "big" }, { to: "e".repeat(100_000) });
+    const again = await asker.workflows.start("deploy", { to: "e".repeat(100_000) }, { requestId: "big" });
+    assert.deepEqual([again.id, again.isNew], [id, false]);
+    const worker = place.open();
+    declare(worker);
+    await worker.work();
+    await worker.approvals.approve(await question(place, worker), BOB);
+    const end = await place.finish(asker.workflows.result(id));
+    assert.equal(end.status === "completed" && String(end.result).length, 100_004);
+    await worker.close();
+  });
+
   test("takes the terms that it was asked for under along", async () => {
     const { place, asker, id } = await asked({ approvalRequired: true });
     const worker = place.open();
