@@ -13,6 +13,7 @@ import { noticePrinter } from "./engine/print-notice.ts";
 import { pooledRandom } from "./engine/random.ts";
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
+import { storeClock } from "./engine/store-clock.ts";
 import type { Tool } from "./engine/tool.ts";
 import { witnessIn } from "./engine/witness.ts";
 import type { Definitions } from "./engine/workflow/workflows.ts";
@@ -97,7 +98,7 @@ async function open(options: HoldpointOptions, { tools, policy, definitions }: P
     agent,
     requester: [agent, ...(options.actsFor ?? [])],
     separate: options.separationOfDuties === true,
-    clock: wallClock,
+    clock: storeClock(wallClock),
     idle: idleClock,
     random,
     tools,

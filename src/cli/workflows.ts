@@ -32,9 +32,10 @@ const read = (
   limit: number,
 ): Promise<Found<WorkflowSummary>> => readList(limit, (cursor) => hp.workflows.list({ status, ...cursor }));
 
-/** The checkpoint it waits at, what holds it up, or why it failed. */
+/** The checkpoint it waits at, what holds it up, that no definition fits it, or why it failed. */
 function whereCell(item: WorkflowSummary): string {
   const [held] = item["held"] as readonly string[];
+  if (typeof item["stuck"] === "string") return visible(`a definition that fits: ${item["stuck"]}`);
   if (item["checkpoint"] === null && held !== undefined) return heldWords(held);
   return visible(String(item["checkpoint"] ?? item["reason"] ?? ""));
 }
@@ -94,7 +95,7 @@ export const workflows: Command = {
   words: [],
   summary: "what agents work at: newest first, with where each stands",
   details: [
-    "In a pipe each line is tab-separated: id, status, passed checkpoints, attempt, created at, name, checkpoint it waits at, what holds it up, or why it failed.",
+    "In a pipe each line is tab-separated: id, status, passed checkpoints, attempt, created at, name, checkpoint it waits at, what holds it up, that it waits for a definition that fits, or why it failed.",
     "One in full: holdpoint show <id>",
   ],
   flags: {

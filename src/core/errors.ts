@@ -206,10 +206,10 @@ export const ERROR_CODES = {
     next: "Let the schema pass secrets through unchanged.",
   },
   unknown_event: {
-    status: 500,
+    status: 503,
     retryable: false,
     data: "The stream was left alone.",
-    next: "Run a version of Holdpoint at least as new as the one that wrote this stream.",
+    next: "Ask a node of a version of Holdpoint at least as new as the one that wrote this stream.",
   },
   body_erased: {
     status: 410,
@@ -230,10 +230,10 @@ export const ERROR_CODES = {
     next: "Open Holdpoint again: this instance was closed.",
   },
   epoch_ended: {
-    status: 409,
-    retryable: false,
+    status: 503,
+    retryable: true,
     data: "Nothing was started.",
-    next: "Restart the process: another one took over because this one seemed dead.",
+    next: "Call again with the same request id: the process goes on under another epoch, and what it had begun is looked into.",
   },
   store_busy: {
     status: 503,
@@ -255,7 +255,7 @@ export const ERROR_CODES = {
     next: "Keep a copy, then restore a backup; an export made earlier can still be verified offline.",
   },
   store_newer: {
-    status: 500,
+    status: 503,
     retryable: false,
     data: "The file was left as it is.",
     next: "Run the version of Holdpoint that wrote it, or a newer one.",

@@ -2,6 +2,8 @@
  * A stream is one journal in a tenant: every fact about one action, one approval, one budget and so on.
  * Its name in an entry's header is `kind/id`.
  */
+import { HoldpointError } from "./errors.ts";
+
 export const STREAM_KINDS = [
   "action",
   "alert",
@@ -33,11 +35,17 @@ export function streamName(ref: StreamRef): string {
   return `${ref.kind}/${ref.id}`;
 }
 
-export function streamRef(name: string): StreamRef {
+/** Undefined for a kind that only a newer program knows. */
+export function knownStream(name: string): StreamRef | undefined {
   const slash = name.indexOf("/");
   const kind = STREAM_KINDS.find((known) => known === name.slice(0, slash));
-  if (kind === undefined) throw new TypeError(`"${name}" is not the name of a stream`);
-  return { kind, id: name.slice(slash + 1) };
+  return kind === undefined ? undefined : { kind, id: name.slice(slash + 1) };
+}
+
+export function streamRef(name: string): StreamRef {
+  const ref = knownStream(name);
+  if (ref !== undefined) return ref;
+  throw new HoldpointError("unknown_event", `The stream "${name}" is of a kind that is not known here.`);
 }
 
 export const actionStream = (id: string): StreamRef<"action"> => ({ kind: "action", id });

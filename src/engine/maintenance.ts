@@ -3,11 +3,13 @@
 import type { Clock } from "./clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
 import { sweepIntents } from "./intent/sweep.ts";
+import { isLeftAlone } from "./left-alone.ts";
 import { endDeadNodes } from "./nodes.ts";
 import { sweepRollbacks } from "./outside/roll-back.ts";
 import { sweepReports } from "./outside/sweep-reports.ts";
 import { startProbing } from "./probe.ts";
 import { startRecovery } from "./recover.ts";
+import { storeTime } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";
 import { sweepExpired } from "./sweep.ts";
@@ -27,6 +29,24 @@ export const RHYTHM: Rhythm = {
   nodesMs: 60_000,
 };
 
+/** Of what has to be told, what was not told before. What is left alone is told of once, whatever succeeds in between. */
+function newsOf(): { isNews(error: unknown): boolean; over(): void } {
+  let told = "";
+  const left = new Set<string>();
+  return {
+    isNews(error) {
+      const text = String(error);
+      const known = isLeftAlone(error) ? left.has(text) : told === text;
+      if (isLeftAlone(error)) left.add(text);
+      else told = text;
+      return !known;
+    },
+    over() {
+      told = "";
+    },
+  };
+}
+
 /** Repeats until closing; a round that fails is told about once and the next one comes all the same. */
 async function repeat(
   runtime: Runtime,
@@ -34,15 +54,14 @@ async function repeat(
   everyMs: number,
   round: () => Promise<unknown>,
 ): Promise<void> {
-  let told = "";
+  const news = newsOf();
   while (!runtime.closing.aborted) {
     try {
       await round();
-      told = "";
+      news.over();
     } catch (error) {
-      if (!runtime.closing.aborted && told !== String(error))
+      if (!runtime.closing.aborted && news.isNews(error))
         runtime.notify({ kind: "maintenance_failed", error });
-      told = String(error);
     }
     await idle.sleep(everyMs, runtime.closing);
   }
@@ -59,6 +78,9 @@ async function keepLease(current: () => Promise<OwnEpoch>): Promise<void> {
   const own = await current();
   if (!(await own.renew())) await current();
 }
+
+/** A machine's clock may be set while nothing is decided here. A store that does not answer is told of by the others. */
+const hearTime = (runtime: Runtime): Promise<unknown> => storeTime(runtime).catch(() => undefined);
 
 /** The epoch of the moment, and how long its hold lasts without being renewed. */
 export type Life = { readonly leaseMs: number | null; readonly current: () => Promise<OwnEpoch> };
@@ -77,7 +99,10 @@ export async function maintain(
     repeat(runtime, idle, rhythm.sweepMs, () => sweepOutside(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
-  if (leaseMs !== null) rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
+  if (leaseMs !== null) {
+    rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
+    rounds.push(repeat(runtime, idle, rhythm.recoverMs, () => hearTime(runtime)));
+  }
   if (rhythm.nodesMs !== undefined)
     rounds.push(repeat(runtime, idle, rhythm.nodesMs, () => endDeadNodes(runtime)));
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));

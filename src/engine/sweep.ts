@@ -4,6 +4,7 @@
  */
 import { announceDue } from "../core/approval/remind.ts";
 import { approvalStream } from "../core/stream.ts";
+import { forEach } from "./left-alone.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -23,8 +24,7 @@ export async function sweepExpired(
     leaseMs: LEASE_MS,
   };
   let expired = 0;
-  for (const row of await runtime.store.claim(runtime.tenant, due)) {
-    const id = row.stream.id;
+  await forEach(await runtime.store.claim(runtime.tenant, due), async ({ stream: { id } }) => {
     const answer = await runCommand(runtime, { write: [approvalStream(id)] }, (draft) =>
       announceDue(draft, id),
     );
@@ -33,6 +33,6 @@ export async function sweepExpired(
       const { action, tool, why, decideBy } = answer;
       runtime.notify({ kind: "reminder", approval: id, action, tool, why, decideBy });
     }
-  }
+  });
   return expired;
 }

@@ -2,6 +2,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { z } from "zod";
 import { HoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
 import type { Clock } from "../engine/clock.ts";
 import { checkStill, createAdmit, credentialOf } from "./admit.ts";
 import type { Authenticate, Who } from "./authenticate.ts";
@@ -95,11 +96,16 @@ function goneOf({ raw }: FastifyReply): AbortSignal {
 }
 
 /** Whether it would be one more is looked up only where there is no room. */
-async function checkQuestions(questions: Questions, route: ScopedRoute, asked: Asked): Promise<void> {
+async function checkQuestions(
+  questions: Questions | undefined,
+  route: ScopedRoute,
+  asked: Asked,
+  kept?: Json,
+): Promise<void> {
   const { principal } = asked.who;
-  if (principal === null || route.mayAsk === undefined) return;
+  if (questions === undefined || principal === null || route.mayAsk === undefined) return;
   if (await questions.hasRoom(asked.runtime, principal)) return;
-  if (await route.mayAsk(asked)) questions.refuse(principal);
+  if (await route.mayAsk(asked, kept)) questions.refuse(principal);
 }
 
 async function handOver(
@@ -119,7 +125,7 @@ async function handOver(
   const { tenant } = who;
   const asked: Asked = { ...given, who, tenant, office, runtime: office.runtime, whoNow, mayStill, gone };
   const handle = async () => {
-    if (questions !== undefined) await checkQuestions(questions, route, asked);
+    await checkQuestions(questions, route, asked);
     return route.handle(asked);
   };
   const key = keyOf(request, route);
@@ -127,7 +133,10 @@ async function handOver(
   const parts = { request, route, who, office, attempt: makeId() };
   return handleOnce(key, parts, {
     handle,
-    again: (kept) => route.again?.(asked, kept),
+    async again(kept) {
+      if (route.again !== undefined) await checkQuestions(questions, route, asked, kept);
+      return route.again?.(asked, kept);
+    },
   });
 }
 

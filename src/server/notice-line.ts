@@ -9,19 +9,25 @@ const IDS = [
   "effect",
   "tool",
   "workflow",
+  "name",
   "alert",
   "monitor",
   "rule",
   "policy",
   "digest",
 ];
-const FAILURES: readonly string[] = ["maintenance_failed", "outcome_unrecorded", "policy_refused"];
+const LEVELS: { readonly [kind: string]: LogLine["level"] } = {
+  definition_changed: "warn",
+  maintenance_failed: "error",
+  outcome_unrecorded: "error",
+  policy_refused: "error",
+};
 
 export function noticeLine(notice: Notice, tenant: string): LogLine {
   const all = Object.entries(notice);
   const ids = all.filter(([name, value]) => IDS.includes(name) && typeof value === "string");
   const faults = "faults" in notice ? { faults: notice.faults } : {};
   const error = "error" in notice ? { error: errorText(notice.error) } : {};
-  const level = FAILURES.includes(notice.kind) ? "error" : "info";
+  const level = LEVELS[notice.kind] ?? "info";
   return { level, message: notice.kind, tenant, ...Object.fromEntries(ids), ...faults, ...error };
 }

@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Approval } from "../engine/approvals.ts";
 import { openSnapshot } from "../engine/capture.ts";
+import { unlessLeftAlone } from "../engine/left-alone.ts";
 import { readState } from "../engine/read-state.ts";
 import type { Runtime } from "../engine/runtime.ts";
 
@@ -15,8 +16,9 @@ export type Subject = { readonly about: string; readonly id: string };
 /** The workflow in which it is asked; an action's own state says whether it is in one. */
 export async function workflowAsking(place: Place, { about, id }: Subject): Promise<string | null> {
   if (about !== "action") return about === "intent" ? null : id;
-  const state = await readState(place, actionStream(id));
-  return state.phase === "none" ? null : (state.within?.workflow ?? null);
+  // What a newer server wrote about the action keeps nobody from seeing that something waits.
+  const state = await unlessLeftAlone(readState(place, actionStream(id)));
+  return state === undefined || state.phase === "none" ? null : (state.within?.workflow ?? null);
 }
 
 function workflowOf(place: Place, { subject, action }: Approval): Promise<string | null> {

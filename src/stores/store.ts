@@ -37,6 +37,8 @@ export type Projection<K extends StreamKind = StreamKind> = {
   readonly view: string;
   readonly kind: K;
   readonly version: number;
+  /** The oldest version whose rows may stand beside these: processes that write them go on. This one unless set. */
+  readonly oldest?: number;
   row(id: string, state: StateOf<K>): Omit<ViewRow, "stream"> | undefined;
   /** True only when both states make the same row: it is then not written again. */
   isSame?(before: StateOf<K>, after: StateOf<K>): boolean;

@@ -22,9 +22,14 @@ const heldBy = ({ waits }: LiveWorkflow): readonly string[] => [
   ...new Set(waits.flatMap(({ kind, on }) => (kind === "held" ? on : []))),
 ];
 
+/** How the definitions that were tried differ from what is recorded. */
+const stuckOn = ({ waits }: LiveWorkflow): string | null =>
+  waits.find(({ kind }) => kind === "definition")?.on ?? null;
+
 const isHeldAlike = (before: StateOf<"workflow">, after: StateOf<"workflow">): boolean =>
   before.status !== "none" &&
   after.status !== "none" &&
+  stuckOn(before) === stuckOn(after) &&
   heldBy(before).join("\n") === heldBy(after).join("\n");
 
 function summary(state: LiveWorkflow): JsonObject {
@@ -37,6 +42,7 @@ function summary(state: LiveWorkflow): JsonObject {
     checkpoint: pending?.name ?? null,
     approval: pending?.approval ?? null,
     held: heldBy(state),
+    stuck: stuckOn(state),
     passed: passed.length,
     checkpoints: state.checkpoints.length,
     lastDecision: lastDecision === null ? null : lastDecision.decision,
@@ -49,7 +55,8 @@ function summary(state: LiveWorkflow): JsonObject {
 export const workflowsView = {
   view: "workflows",
   kind: "workflow",
-  version: 2,
+  version: 3,
+  oldest: 2,
   row(_id: string, state: StateOf<"workflow">) {
     if (state.status === "none") return undefined;
     return { bucket: state.status, at: state.createdAt, due: null, data: summary(state) };
@@ -69,8 +76,9 @@ function runOf(state: LiveWorkflow): {
   readonly due: number | null;
   readonly data: JsonObject;
 } {
-  const { name, runner, isOfOneRun } = state;
-  const data = { name, ...(isOfOneRun === true ? { isOfOneRun } : {}) };
+  const { name, runner, isOfOneRun, version } = state;
+  const own = isOfOneRun === true ? { isOfOneRun } : {};
+  const data = { name, ...own, ...(version === null ? {} : { version }) };
   if (runner !== null) return { bucket: "running", due: null, data: { ...data, epoch: runner } };
   if (state.isReady) return { bucket: bucketOf("ready", state), due: null, data };
   if (state.waits.some(({ kind }) => kind === "definition"))
@@ -92,7 +100,8 @@ function outsideRow({ status, name, createdAt }: LiveWorkflow) {
 export const runsView = {
   view: "runs",
   kind: "workflow",
-  version: 6,
+  version: 7,
+  oldest: 6,
   row(_id: string, state: StateOf<"workflow">) {
     if (state.status === "none") return undefined;
     if (state.closing)

@@ -1,6 +1,7 @@
 /** Announces intents that nobody has answered in time. A late answer is refused with or without it. */
 import { passIntentTime } from "../../core/intent/end.ts";
 import { intentStream } from "../../core/stream.ts";
+import { forEach } from "../left-alone.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -10,8 +11,8 @@ const LEASE_MS = 10_000;
 
 export async function sweepIntents(runtime: Pick<Runtime, "store" | "tenant" | "clock">): Promise<void> {
   const due = { view: "intent_times", bucket: "open", dueBy: runtime.clock.now(), limit: MOST_AT_ONCE };
-  for (const { stream } of await runtime.store.claim(runtime.tenant, { ...due, leaseMs: LEASE_MS }))
-    await runCommand(runtime, { write: [intentStream(stream.id)] }, (draft) =>
-      passIntentTime(draft, stream.id),
-    );
+  const rows = await runtime.store.claim(runtime.tenant, { ...due, leaseMs: LEASE_MS });
+  await forEach(rows, ({ stream: { id } }) =>
+    runCommand(runtime, { write: [intentStream(id)] }, (draft) => passIntentTime(draft, id)),
+  );
 }

@@ -3,8 +3,10 @@
  *
  * O1. An endpoint is told of entries after the one by which it was added, whoever reads them and whenever.
  * O2. Reading an entry again makes no second message: the place need not be kept with each.
+ * O3. No place is kept behind an entry that cannot be read here: a newer process may have something to tell of it.
  */
 import type { Draft } from "../../core/draft.ts";
+import { isKnownEvent, type Told } from "../../core/known-event.ts";
 import { ANNOUNCED } from "../../core/message/announced.ts";
 import { wants } from "../../core/message/endpoint-state.ts";
 import { dropMessage, makeMessages, messageId, type NewMessage } from "../../core/message/message.ts";
@@ -12,6 +14,7 @@ import { keepNotifier } from "../../core/message/place.ts";
 import { APPROVERS, askedOf, recipientsOf } from "../../core/message/recipients.ts";
 import { approvalStream, NOTIFIER, ROSTER, type StreamRef, streamRef } from "../../core/stream.ts";
 import type { JournalEntry, Moved } from "../../stores/store.ts";
+import { isLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -21,7 +24,7 @@ import { endpointsOn, type KnownEndpoint, OUTBOXES, type Places } from "./known-
 const PAGE = 500;
 const KEEP_AFTER = 500;
 
-type Header = { readonly stream: string; readonly type: string; readonly seq: number; readonly at: number };
+type Header = Told & { readonly seq: number; readonly at: number };
 
 export type Notifier = {
   /** Everything that was committed by now. Answers whether there may be something to send. */
@@ -89,12 +92,18 @@ type Desk = {
   position: number;
   /** Entries since the place was kept. */
   unkept: number;
+  /** The place before the first entry that cannot be read here. */
+  readable: number | null;
 };
 
 /** Answers whether there may be something to send. */
 async function see(desk: Desk, entry: JournalEntry): Promise<boolean> {
   const { runtime, places } = desk;
   const header = JSON.parse(entry.header) as Header;
+  if (!isKnownEvent(header)) {
+    desk.readable ??= desk.position;
+    return false;
+  }
   const { kind, id } = streamRef(header.stream);
   if (kind === "notifier") return false;
   // Where nobody is told anything, no place need be kept.
@@ -111,6 +120,16 @@ async function see(desk: Desk, entry: JournalEntry): Promise<boolean> {
   return true;
 }
 
+async function seeOrLeave(desk: Desk, entry: JournalEntry): Promise<boolean> {
+  try {
+    return await see(desk, entry);
+  } catch (error) {
+    if (!isLeftAlone(error)) throw error;
+    desk.readable ??= desk.position;
+    return false;
+  }
+}
+
 /** Where nobody is told anything, only that changes anything; most entries need not be looked at closer. */
 function isPassedOver({ endpoints }: Desk, { header }: JournalEntry): boolean {
   return endpoints.length === 0 && !/"(?:endpoint|message)\//.test(header);
@@ -120,8 +139,9 @@ const isHeeded = ({ kind }: StreamRef): boolean => kind === "endpoint" || kind =
 
 async function keep(desk: Desk): Promise<void> {
   if (desk.unkept === 0) return;
+  const place = desk.readable ?? desk.position;
   await runCommand(desk.runtime, { write: [NOTIFIER] }, (draft) => {
-    draft.append(NOTIFIER, keepNotifier(draft.state(NOTIFIER), desk.position));
+    draft.append(NOTIFIER, keepNotifier(draft.state(NOTIFIER), place));
     return { kind: "kept" as const };
   });
   desk.unkept = 0;
@@ -131,7 +151,7 @@ async function readPage(desk: Desk, page: readonly JournalEntry[], signal: Abort
   let isNews = false;
   for (const entry of page) {
     if (signal.aborted) return isNews;
-    if (!isPassedOver(desk, entry) && (await see(desk, entry))) isNews = true;
+    if (!isPassedOver(desk, entry) && (await seeOrLeave(desk, entry))) isNews = true;
     desk.position = entry.position;
   }
   if (desk.unkept >= KEEP_AFTER) await keep(desk);
@@ -140,7 +160,7 @@ async function readPage(desk: Desk, page: readonly JournalEntry[], signal: Abort
 
 export function createNotifier(runtime: Runtime): Notifier {
   const { store, tenant } = runtime;
-  const desk: Desk = { runtime, places: new Map(), endpoints: [], position: 0, unkept: 0 };
+  const desk: Desk = { runtime, places: new Map(), endpoints: [], position: 0, unkept: 0, readable: null };
   return {
     keep: () => keep(desk),
     endpoints: () => desk.endpoints,
@@ -156,6 +176,7 @@ export function createNotifier(runtime: Runtime): Notifier {
       desk.endpoints = await endpointsOn(runtime, desk.places);
       desk.position = kept ?? Math.min(end, ...desk.endpoints.map(({ since }) => since));
       desk.unkept = 0;
+      desk.readable = null;
     },
     async readOn(signal) {
       let isNews = false;

@@ -57,7 +57,13 @@ async function attempt(office: Office, job: Job): Promise<Outcome | Dropped | un
 }
 
 /** What cannot be read or opened here may be elsewhere, or later. */
-const FAILURES: readonly string[] = ["secret_missing", "store_corrupt", "unknown_id", "key_unusable"];
+const FAILURES: readonly string[] = [
+  "secret_missing",
+  "store_corrupt",
+  "unknown_event",
+  "unknown_id",
+  "key_unusable",
+];
 
 async function tried(office: Office, job: Job): Promise<Outcome | Dropped | undefined> {
   try {

@@ -13,6 +13,7 @@ import {
 } from "../../core/monitor/alert.ts";
 import type { MonitorRule, Signal } from "../../core/monitor/rules.ts";
 import { type RaisedCheckpoint, raiseCheckpoint } from "../../core/workflow/raise.ts";
+import { isLeftAlone } from "../left-alone.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { prepareRaise } from "./raise.ts";
@@ -50,6 +51,16 @@ function stop(draft: Draft, raising: Raising, raise: RaisedCheckpoint): Need | S
   return raised.kind === "raised" ? appendAlert(draft, raising, raise.approval) : raised;
 }
 
+/** A workflow that a newer process writes to cannot be stopped by this one: then there is only the alert. */
+async function raiseOrStop(runtime: Runtime, workflow: string, raising: Raising): Promise<void> {
+  try {
+    await raiseAndStop(runtime, workflow, raising);
+  } catch (error) {
+    if (!isLeftAlone(error)) throw error;
+    await raiseOnly(runtime, raising);
+  }
+}
+
 /** Stops the workflow, unless it does not execute: then there is only the alert. */
 async function raiseAndStop(runtime: Runtime, workflow: string, raising: Raising): Promise<void> {
   const news = await runCommand(runtime, {}, (draft) => isNews(draft, raising));
@@ -84,5 +95,5 @@ export async function announce(
   if (!signal.holds) return clear(runtime, raising);
   const { workflow } = signal;
   if (raise === "alert" || workflow === null) return raiseOnly(runtime, raising);
-  return raiseAndStop(runtime, workflow, raising);
+  return raiseOrStop(runtime, workflow, raising);
 }

@@ -2,6 +2,7 @@
 import type { Sighting } from "../../core/monitor/rules.ts";
 import { MOST_SUBJECTS } from "../../core/monitor/subjects.ts";
 import { streamName, workflowStream } from "../../core/stream.ts";
+import { unlessLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -11,8 +12,8 @@ const PAGE = 200;
 type Place = Pick<Runtime, "store" | "tenant">;
 
 async function sightingOf(place: Place, id: string, position: number): Promise<readonly Sighting[]> {
-  const state = await readState(place, workflowStream(id));
-  if (state.status !== "executing" || state.runner === null) return [];
+  const state = await unlessLeftAlone(readState(place, workflowStream(id)));
+  if (state?.status !== "executing" || state.runner === null) return [];
   const { name, agent, createdAt, changedAt: at } = state;
   const workflow = { id, name, createdAt };
   const entry = { type: "workflow.resumed", stream: `workflow/${id}`, body: { epoch: state.runner } };

@@ -3,7 +3,7 @@ import { frozenJson } from "../../core/canonical-json.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Sighting } from "../../core/monitor/rules.ts";
-import { type StreamRef, streamRef } from "../../core/stream.ts";
+import { knownStream, type StreamRef } from "../../core/stream.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 import { openSnapshot } from "../capture.ts";
 import { loadValue } from "../read-state.ts";
@@ -96,8 +96,8 @@ export function createSights(place: Place, values: boolean): Sights {
   return {
     async of({ header: text, body: kept, position }) {
       const header = JSON.parse(text) as Header;
-      const ref = streamRef(header.stream);
-      if (kept === null || OWN.includes(ref.kind)) return undefined;
+      const ref = knownStream(header.stream);
+      if (kept === null || ref === undefined || OWN.includes(ref.kind)) return undefined;
       const body = frozenJson(JSON.parse(kept)) as JsonObject;
       const about = await aboutEntry(ref, header, body);
       const result = values ? await ifWhole(loadValue(place, resultIn(header, body))) : null;

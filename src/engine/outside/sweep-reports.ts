@@ -1,6 +1,7 @@
 /** Announces effects that agents perform themselves and of which nobody has said in time what became of them. */
 import { passReportTime } from "../../core/action/report.ts";
 import { actionStream } from "../../core/stream.ts";
+import { forEach } from "../left-alone.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -13,16 +14,16 @@ export async function sweepReports(
 ): Promise<number> {
   const due = { view: "actions", bucket: "running", dueBy: runtime.clock.now(), limit: MOST_AT_ONCE };
   let overdue = 0;
-  for (const { stream } of await runtime.store.claim(runtime.tenant, { ...due, leaseMs: LEASE_MS })) {
-    const action = stream.id;
+  const rows = await runtime.store.claim(runtime.tenant, { ...due, leaseMs: LEASE_MS });
+  await forEach(rows, async ({ stream: { id: action } }) => {
     const { kind, state } = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
       passReportTime(draft, action),
     );
-    if (kind !== "overdue") continue;
+    if (kind !== "overdue") return;
     overdue++;
-    if (state.phase !== "in_doubt") continue;
+    if (state.phase !== "in_doubt") return;
     const { effect, outcome, tool } = state;
     runtime.notify({ kind: "in_doubt", action, effect: effect.id, tool, reason: outcome.reason });
-  }
+  });
   return overdue;
 }

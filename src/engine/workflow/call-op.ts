@@ -1,13 +1,14 @@
 /** `ctx.call`: a gated action whose place in the workflow is journaled with it. */
 import { giveUpHeld } from "../../core/action/give-up-held.ts";
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
+import type { ActionState } from "../../core/action/state.ts";
 import type { Within } from "../../core/action/within.ts";
 import { copyJson } from "../../core/canonical-json.ts";
 import { digestOf } from "../../core/digest.ts";
 import type { Json } from "../../core/json.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import { remarksOf } from "../../core/remarks.ts";
-import { actionStream, budgetStream, streamName } from "../../core/stream.ts";
+import { actionStream, approvalStream, budgetStream, streamName } from "../../core/stream.ts";
 import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
@@ -18,7 +19,7 @@ import { proposeCall } from "../gate.ts";
 import { inFront } from "../policy/in-front.ts";
 import { withRules } from "../policy/with-rules.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue } from "../read-state.ts";
+import { loadValue, readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
@@ -109,6 +110,24 @@ export type PlacedCall = {
   readonly options: WorkflowCallOptions;
 };
 
+/** Whether it is about to go on, and to do so it needs its tool. What people have not agreed to needs none. */
+async function needsTool(runtime: Runtime, state: ActionState): Promise<boolean> {
+  if (state.phase !== "waiting") return state.phase === "open" || state.phase === "running";
+  const { status } = await readState(runtime, approvalStream(state.approval));
+  return status === "approved" || status === "modified";
+}
+
+/**
+ * A call that was made with another tool, and would be refused or put in doubt here, for good: a process that has its tool may
+ * go on with it.
+ */
+async function isOtherTool({ runtime }: Run, { rules }: Tool, { body }: RecordedOp): Promise<boolean> {
+  const state = await readState(runtime, actionStream(String(body["action"])));
+  if (state.phase === "none") return false;
+  const isSame = rules.schemaDigest === state.schema && rules.effectClass === state.effectClass;
+  return !isSame && needsTool(runtime, state);
+}
+
 /** Goes as far as it can now: to its end, to people, or to doubt. */
 export async function placeAndRun(
   run: Run,
@@ -118,6 +137,12 @@ export async function placeAndRun(
 ): Promise<void> {
   const { args, options } = call;
   const tool = underTerms(governedFromAbove(call.tool, run), run.state);
+  // What was made for one run has no other process to wait for.
+  const isShared = run.definition.isOfOneRun !== true;
+  if (isShared && record !== null && (await isOtherTool(run, tool, record))) {
+    run.changed ??= `the tool of "${record.key}" is another than the one that it was called with`;
+    return;
+  }
   if (run.values.length === 0) await run.given;
   else await keepValues(run);
   const within = { workflow: run.id, op, undoes: null, goesOn: options.continueInDoubt === true };

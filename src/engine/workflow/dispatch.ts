@@ -6,13 +6,15 @@
  * H2. A workflow runs once in this process, and at most so many at a time.
  * H3. One whose definition was made for it alone is run where it was asked for, and nowhere else: what has its name only may
  *     have another policy.
+ * H4. One that this process is not the right one for is left to others, and keeps nobody from the next.
  */
-import { type StreamRef, streamName, workflowStream } from "../../core/stream.ts";
-import { bucketOf } from "../../core/workflow/runs-bucket.ts";
+import { errorText } from "../../core/error-text.ts";
+import { type StreamRef, workflowStream } from "../../core/stream.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import type { Clock } from "../clock.ts";
 import { endIfDead } from "../epoch.ts";
+import { isLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
@@ -21,10 +23,10 @@ import { firstLook, type HeldLook, isObstacle, isTimeToLook, judge } from "./hel
 import { heard, type Listeners, noListeners, tellAgain } from "./listeners.ts";
 import { performRun } from "./perform-run.ts";
 import { look, type Run, wakeHeld } from "./run.ts";
+import { allRows, rowsIn, rowsOf } from "./run-rows.ts";
+import { createUnfit, tellingOnce, type Unfit } from "./unfit.ts";
 import { withdrawOpen } from "./withdraw.ts";
 
-const RUNS = "runs";
-const PAGE = 200;
 const MOST_AT_ONCE = 256;
 const LOOK_AHEAD_MS = 1_000;
 const RECOVER_MS = 5_000;
@@ -46,8 +48,13 @@ type Desk = {
   /** Runs here whose streams have moved: they may have been sent back, or cancelled. */
   readonly moved: Set<string>;
   readonly held: HeldLook;
+  readonly unfit: Unfit;
   /** There was more than could be run at once. */
   isBehind: boolean;
+  /** Something was left to others that nobody may take. */
+  hasLeft: boolean;
+  /** There was no room to try something that is stuck, or nobody has looked yet. */
+  mayBeStuck: boolean;
 };
 
 type Offered = {
@@ -65,6 +72,7 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
   if (desk.runs.has(id) || desk.runtime.closing.aborted) return;
   if (desk.runs.size >= MOST_AT_ONCE) {
     desk.isBehind = true;
+    desk.mayBeStuck = true;
     if (offered.isOurs === true) desk.queue.set(id, { offered, failures });
     return;
   }
@@ -72,20 +80,20 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
   const name = `workflow ${id}`;
   desk.runs.set(id, null);
   desk.runtime.performing.add(name);
-  const done = performRun(
-    heard(desk.runtime, desk.listeners, id),
-    offered,
-    (run) => void desk.runs.set(id, run),
-  )
+  const runtime = tellingOnce(heard(desk.runtime, desk.listeners, id), desk.unfit, id);
+  const done = performRun(runtime, offered, (run) => void desk.runs.set(id, run))
     .then(async ({ kind }) => {
       if (kind === "over") desk.listeners.own.delete(id);
       if (kind === "over") desk.chosen.delete(id);
+      if (kind === "over" || kind === "suspended") desk.unfit.forget(id);
+      if (kind === "changed") desk.unfit.note(id);
       await tellAgain(desk.runtime, desk.listeners, id).catch((error: unknown) =>
         desk.runtime.notify({ kind: "maintenance_failed", error }),
       );
       return false;
     })
     .catch(async (error: unknown) => {
+      if (isLeftAlone(error)) return leaveAlone(desk, id, error);
       if (!desk.runtime.closing.aborted) desk.runtime.notify({ kind: "maintenance_failed", error });
       await desk.idle.sleep(BACK_OFF_MS * 2 ** Math.min(failures, MOST_DOUBLINGS), desk.runtime.closing);
       return true;
@@ -101,6 +109,13 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
       else lookOnce(desk, id);
     });
   desk.under.set(id, done);
+}
+
+/** Whoever can read it goes on with it. One that this process had taken is free when its epoch ends. */
+function leaveAlone({ runtime, unfit }: Desk, id: string, error: unknown): false {
+  if (!runtime.closing.aborted && unfit.isNews(id, errorText(error)))
+    runtime.notify({ kind: "maintenance_failed", error });
+  return false;
 }
 
 function startQueued(desk: Desk): void {
@@ -119,14 +134,41 @@ function lookOnce(desk: Desk, id: string): void {
   });
 }
 
-type Named = Pick<LiveWorkflow, "name" | "isOfOneRun">;
+type Named = Pick<LiveWorkflow, "name" | "isOfOneRun"> & { readonly version?: string | null };
 
 function definitionOf(desk: Desk, id: string, { name, isOfOneRun }: Named): Definition | undefined {
   return isOfOneRun === true ? desk.chosen.get(id) : desk.definitions.get(name);
 }
 
+/** Nobody runs it, and what it waits for is a definition. While a checkpoint waits there is nothing to try. */
+const isStuck = ({ runner, status, waits }: LiveWorkflow): boolean =>
+  runner === null &&
+  (status === "executing" || status === "rolling_back") &&
+  waits.some(({ kind }) => kind === "definition");
+
+const isMeantFor = ({ options }: Definition, { version }: Named): boolean =>
+  version == null || version === options.version;
+
+/** One whose definition did not fit here, or that is made for another version and has done nothing yet. */
+function isOthers(desk: Desk, { id, definition }: Offered, state?: LiveWorkflow): boolean {
+  const isNew = state?.operations === 0 && !isMeantFor(definition, state);
+  if (!isNew && !desk.unfit.has(id)) return false;
+  const isLeft = desk.unfit.isOthers(id);
+  desk.hasLeft ||= isLeft;
+  return isLeft;
+}
+
 /** Looks at one workflow, and runs it if there is something to do. */
 async function offer(desk: Desk, id: string): Promise<void> {
+  try {
+    await offerOne(desk, id);
+  } catch (error) {
+    if (!isLeftAlone(error)) throw error;
+    leaveAlone(desk, id, error);
+  }
+}
+
+async function offerOne(desk: Desk, id: string): Promise<void> {
   if (desk.runs.has(id)) {
     const run = desk.runs.get(id);
     if (run != null && run.waits.size > 0) await look(run);
@@ -135,42 +177,43 @@ async function offer(desk: Desk, id: string): Promise<void> {
   }
   const state = await readState(desk.runtime, workflowStream(id));
   if (state.status === "none") return;
+  if (state.end !== null) desk.unfit.forget(id);
+  if (!state.isReady) desk.unfit.taken(id);
   if (state.end?.status === "failed") {
     const { by, reason } = state.end;
     await withdrawOpen(desk.runtime, id, { by, reason });
   }
-  if (!state.isReady) return;
   const definition = definitionOf(desk, id, state);
-  if (definition !== undefined) startHere(desk, { definition, id, dead: null });
+  if (definition === undefined) return;
+  const offered = { definition, id, dead: null };
+  const isToTry = state.isReady ? !isOthers(desk, offered, state) : isStuck(state) && !desk.unfit.has(id);
+  if (isToTry) startHere(desk, offered);
 }
 
 function offerRow(desk: Desk, row: ViewRow, dead: string | null): void {
   const { id } = row.stream;
-  const definition = definitionOf(desk, id, row.data as unknown as Named);
-  if (definition !== undefined) startHere(desk, { definition, id, dead });
+  const named = row.data as unknown as Named;
+  const definition = definitionOf(desk, id, named);
+  if (definition === undefined || desk.runs.has(id)) return;
+  const offered = { definition, id, dead };
+  const look = async () => {
+    const state = await readState(desk.runtime, workflowStream(id));
+    if (state.status !== "none" && !isOthers(desk, offered, state)) startHere(desk, offered);
+  };
+  if (!isMeantFor(definition, named)) look().catch((error: unknown) => leaveAlone(desk, id, error));
+  else if (!isOthers(desk, offered)) startHere(desk, offered);
 }
 
-type Where = "ready" | "asleep" | "held" | "stuck";
-
-/** Of the definitions that are known here, and of no others. */
-async function rowsOf(desk: Desk, where: Where, dueBy?: number): Promise<readonly ViewRow[]> {
-  const { store, tenant } = desk.runtime;
-  const due = dueBy === undefined ? {} : { dueBy };
-  const rows: ViewRow[] = [];
-  for (const name of desk.definitions.keys()) {
-    const query = { view: RUNS, bucket: bucketOf(where, { name }), order: "oldest", limit: PAGE } as const;
-    rows.push(...(await store.query(tenant, { ...query, ...due })));
+/** What is stuck on a definition, if it was not tried here. */
+async function offerStuck(desk: Desk): Promise<void> {
+  desk.mayBeStuck = false;
+  try {
+    for await (const row of allRows(desk, "stuck"))
+      if (!desk.unfit.has(row.stream.id)) offerRow(desk, row, null);
+  } catch (error) {
+    desk.mayBeStuck = true;
+    throw error;
   }
-  for await (const row of chosenRows(desk, where, due)) rows.push(row);
-  return rows;
-}
-
-/** All pages of them: those that nobody here has asked for may be any number, and stay where they are. */
-async function* chosenRows(desk: Desk, where: Where, due: Due = {}): AsyncGenerator<ViewRow> {
-  const names = new Set([...desk.chosen.values()].map(({ name }) => name));
-  for (const name of names)
-    for await (const row of rowsIn(desk, bucketOf(where, { name, isOfOneRun: true }), due))
-      if (desk.chosen.has(row.stream.id)) yield row;
 }
 
 /** What has moved may have been sent back or cancelled, while the definition is busy with something else. */
@@ -179,13 +222,18 @@ async function lookAtMoved(desk: Desk): Promise<void> {
   desk.moved.clear();
   for (const id of ids) {
     const run = desk.runs.get(id);
-    if (run != null) await look(run);
+    if (run == null) continue;
+    await look(run).catch((error: unknown) => {
+      if (!isLeftAlone(error)) throw error;
+      leaveAlone(desk, id, error);
+    });
   }
 }
 
 /** Everything that is ready, a page at a time as there is room for it. */
 async function offerReady(desk: Desk): Promise<void> {
   desk.isBehind = false;
+  desk.hasLeft = false;
   for (const row of await rowsOf(desk, "ready")) offerRow(desk, row, null);
 }
 
@@ -201,30 +249,11 @@ async function offerDue(desk: Desk): Promise<void> {
   }
 }
 
-type Due = { readonly dueBy?: number };
-
-async function* rowsIn(desk: Desk, bucket: string, due: Due = {}): AsyncGenerator<ViewRow> {
-  const { store, tenant } = desk.runtime;
-  let after: { at: number; stream: string } | undefined;
-  do {
-    const query = { view: RUNS, bucket, order: "oldest", limit: PAGE, ...due } as const;
-    const page = await store.query(tenant, after === undefined ? query : { ...query, after });
-    yield* page;
-    const last = page.length < PAGE ? undefined : page.at(-1);
-    after = last === undefined ? undefined : { at: last.at, stream: streamName(last.stream) };
-  } while (after !== undefined);
-}
-
-async function* heldRows(desk: Desk): AsyncGenerator<ViewRow> {
-  for (const name of desk.definitions.keys()) yield* rowsIn(desk, bucketOf("held", { name }));
-  yield* chosenRows(desk, "held");
-}
-
 /** A switch or a budget has moved, or might have. */
 async function lookAtHeld(desk: Desk): Promise<void> {
   for (const run of desk.runs.values()) if (run !== null) wakeHeld(run);
   const judging = judge(desk.runtime, desk.held);
-  for await (const row of heldRows(desk)) {
+  for await (const row of allRows(desk, "held")) {
     const on = row.data["held"] as readonly string[];
     if (await judging.mayGo({ id: row.stream.id, on })) offerRow(desk, row, null);
   }
@@ -233,8 +262,8 @@ async function lookAtHeld(desk: Desk): Promise<void> {
   desk.held.isDue ||= desk.isBehind;
 }
 
-/** Workflows of processes that died; one that nobody could run as it was is tried once in each life of a process. */
-async function offerAbandoned(desk: Desk, isFirst: boolean): Promise<void> {
+/** Workflows of processes that died. */
+async function offerAbandoned(desk: Desk): Promise<void> {
   const own = await desk.runtime.epoch();
   const alive = new Set<string>([own.id]);
   for await (const row of rowsIn(desk, "running")) {
@@ -243,7 +272,6 @@ async function offerAbandoned(desk: Desk, isFirst: boolean): Promise<void> {
     if (await endIfDead(desk.runtime, epoch, own.id)) offerRow(desk, row, epoch);
     else alive.add(epoch);
   }
-  if (isFirst) for (const row of await rowsOf(desk, "stuck")) offerRow(desk, row, null);
 }
 
 /** Repeats until closing; what fails is told about, and tried again. */
@@ -289,10 +317,11 @@ async function watchTime(desk: Desk): Promise<void> {
     await lookAtMoved(desk);
     await offerDue(desk);
     if (isTimeToLook(desk.held, LOOK_AHEAD_MS)) await lookAtHeld(desk);
-    if (desk.isBehind || isFirst) await offerReady(desk);
+    if (desk.isBehind || desk.hasLeft || isFirst) await offerReady(desk);
+    isFirst = false;
     if (waited >= RECOVER_MS) {
-      await offerAbandoned(desk, isFirst);
-      isFirst = false;
+      await offerAbandoned(desk);
+      if (desk.mayBeStuck) await offerStuck(desk);
       waited = 0;
     }
     await desk.idle.sleep(LOOK_AHEAD_MS, desk.runtime.closing);
@@ -316,7 +345,10 @@ export function createDispatcher(
     queue: new Map(),
     moved: new Set(),
     held: firstLook(),
+    unfit: createUnfit(idle),
     isBehind: false,
+    hasLeft: false,
+    mayBeStuck: true,
   };
   let isWorking = false;
   runtime.closing.addEventListener("abort", () => {
@@ -327,6 +359,7 @@ export function createDispatcher(
   };
   return {
     run(id, definition, { listener, isFoundAgain }) {
+      desk.unfit.forget(id);
       if (listener !== undefined) desk.listeners.own.set(id, listener);
       if (isFoundAgain && !desk.runs.has(id)) desk.listeners.again.set(id, new Set());
       if (definition.isOfOneRun === true) desk.chosen.set(id, definition);

@@ -8,6 +8,7 @@ import { lookAtSwitches } from "../../core/action/switches.ts";
 import { type StreamRef, streamName, switchStream } from "../../core/stream.ts";
 import { obstacleOf, roomIn } from "../../core/workflow/held.ts";
 import { lookingFree, wereFree } from "../free-switches.ts";
+import { unlessLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -69,8 +70,13 @@ type Room = bigint | "free" | "unknown";
 async function roomAt(runtime: Runtime, on: string): Promise<Room> {
   const ref = obstacleOf(on);
   if (ref === undefined) return "unknown";
-  if (ref.kind === "budget") return roomIn(await readState(runtime, ref));
-  return (await readState(runtime, ref)).stopped ? 0n : "free";
+  // What cannot be read here is in the way here.
+  if (ref.kind === "budget") {
+    const budget = await unlessLeftAlone(readState(runtime, ref));
+    return budget === undefined ? 0n : roomIn(budget);
+  }
+  const found = await unlessLeftAlone(readState(runtime, ref));
+  return found === undefined || found.stopped ? 0n : "free";
 }
 
 /** A budget has room, but perhaps not enough: what was tried in vain is tried again when it has more, or after a while. */

@@ -115,6 +115,7 @@ async function runOnce(run: Run): Promise<Left["kind"] | "again"> {
   }
   const back = await rollBackAll(run);
   if (back === "waits") return "suspended";
+  if (back === "unfit") return "changed";
   return back === "again" ? "again" : "over";
 }
 

@@ -301,13 +301,23 @@ async function sweep(run: Run): Promise<Swept> {
 
 const isOurs = ({ state, epoch }: Run): boolean => state.runner === epoch && state.status === "rolling_back";
 
-async function goBack(run: Run): Promise<"again" | "failed" | "waits" | "left"> {
+/** `unfit`: it waits for a process that knows how something is undone. */
+type Back = "again" | "failed" | "waits" | "unfit" | "left";
+
+/** Answers whether it was let go of. */
+async function waitFor(run: Run, waits: readonly OpenWait[]): Promise<"waits" | "unfit" | undefined> {
+  if (!(await letGo(run, waits))) return undefined;
+  return waits.some(({ kind }) => kind === "definition") ? "unfit" : "waits";
+}
+
+async function goBack(run: Run): Promise<Back> {
   for (;;) {
     const { seen } = run;
     const swept = await sweep(run);
     if ("waits" in swept) {
       // What came meanwhile may be what it would wait for.
-      if (run.seen === seen && (await letGo(run, swept.waits))) return "waits";
+      const left = run.seen === seen ? await waitFor(run, swept.waits) : undefined;
+      if (left !== undefined) return left;
       if (!isOurs(run)) return "left";
       continue;
     }
@@ -318,7 +328,7 @@ async function goBack(run: Run): Promise<"again" | "failed" | "waits" | "left"> 
   }
 }
 
-export async function rollBackAll(run: Run): Promise<"again" | "failed" | "waits" | "left"> {
+export async function rollBackAll(run: Run): Promise<Back> {
   try {
     return await goBack(run);
   } catch (error) {

@@ -8,6 +8,7 @@ import { cancel as cancelApproval } from "../../core/approval/end.ts";
 import { withdrawIntent } from "../../core/intent/move.ts";
 import { actionStream, approvalStream, intentStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow, closeWorkflow } from "../../core/workflow/end.ts";
+import { forEach } from "../left-alone.ts";
 import { withdrawAsked } from "../outside/compensation-intents.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -101,9 +102,8 @@ const PAGE = 100;
 /** Workflows that failed while no process was there to withdraw what they had begun. */
 export async function closeFailed(runtime: Runtime): Promise<void> {
   const query = { view: "runs", bucket: "closing", order: "oldest", limit: PAGE } as const;
-  for (const { stream } of await runtime.store.query(runtime.tenant, query)) {
-    const state = await readState(runtime, workflowStream(stream.id));
-    if (state.status !== "none" && state.end?.status === "failed")
-      await withdrawOpen(runtime, stream.id, state.end);
-  }
+  await forEach(await runtime.store.query(runtime.tenant, query), async ({ stream: { id } }) => {
+    const state = await readState(runtime, workflowStream(id));
+    if (state.status !== "none" && state.end?.status === "failed") await withdrawOpen(runtime, id, state.end);
+  });
 }

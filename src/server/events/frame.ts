@@ -1,7 +1,7 @@
 /** One entry of the journal as it goes out to listeners: made once, whoever gets it. */
 import type { Header } from "../../core/entry.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
-import { type StreamKind, type StreamRef, streamName, streamRef } from "../../core/stream.ts";
+import { knownStream, type StreamKind, type StreamRef, streamName } from "../../core/stream.ts";
 import { type JournalRecord, recordOf } from "../../engine/journal.ts";
 import type { Runtime } from "../../engine/runtime.ts";
 import type { JournalEntry } from "../../stores/store.ts";
@@ -57,8 +57,8 @@ function textOfEntry(
   return `id: ${data.position}\nevent: ${data.type}\ndata: ${fields},"body":${body ?? "null"}}\n\n`;
 }
 
-/** At once, where it is known which workflow it is about. */
-export type Framer = (entry: JournalEntry) => Frame | Promise<Frame>;
+/** At once, where it is known which workflow it is about. Nothing of a kind of stream that only a newer server knows. */
+export type Framer = (entry: JournalEntry) => Frame | Promise<Frame> | undefined;
 
 /** Nothing in such a body names a workflow, or leads to one. */
 const isAboutNone = (body: string | null): boolean =>
@@ -114,7 +114,8 @@ export function createFramer(place: Place): Framer {
 
   return (entry) => {
     const header = JSON.parse(entry.header) as Header;
-    const ref = streamRef(header.stream);
+    const ref = knownStream(header.stream);
+    if (ref === undefined) return undefined;
     const workflow = workflowNow(header, ref, entry.body);
     if (workflow !== undefined) return frameOf(entry, header, ref.kind, workflow);
     return workflowOf(ref).then((found) => frameOf(entry, header, ref.kind, found));
@@ -125,7 +126,8 @@ export async function framesOf(frame: Framer, page: readonly JournalEntry[]): Pr
   const frames: Frame[] = [];
   for (const entry of page) {
     const made = frame(entry);
-    frames.push(made instanceof Promise ? await made : made);
+    const known = made instanceof Promise ? await made : made;
+    if (known !== undefined) frames.push(known);
   }
   return frames;
 }

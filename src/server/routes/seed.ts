@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { WORKFLOW_STATUSES } from "../../core/workflow/state.ts";
 import { getApproval, waitingIds } from "../../engine/approvals.ts";
+import { unlessLeftAlone } from "../../engine/left-alone.ts";
 import { createOutsideWorkflow } from "../../engine/outside/create-workflow.ts";
 import type { Runtime } from "../../engine/runtime.ts";
 import { getWorkflow, listWorkflows } from "../../engine/workflow/operate-workflows.ts";
@@ -32,8 +33,9 @@ const PENDING = "pending approvals";
 
 async function* shownOf(runtime: Runtime, items: Awaited<ReturnType<typeof waitingIds>>["items"]) {
   for (const { id } of items) {
-    const approval = await getApproval(runtime, id);
-    yield pendingOnWire(approval, await surroundingsOf(runtime, approval));
+    // One that a newer server wrote to is shown by that, and keeps nobody from seeing the others.
+    const approval = await unlessLeftAlone(getApproval(runtime, id));
+    if (approval !== undefined) yield pendingOnWire(approval, await surroundingsOf(runtime, approval));
   }
 }
 

@@ -8,11 +8,12 @@ import { LAYOUT, MIGRATIONS, migrate } from "./migrations.ts";
 
 const bench = postgresBench();
 
-const tallies = (version: number, label: string): Projection =>
+const tallies = (version: number, label: string, oldest = version): Projection =>
   ({
     view: "tallies",
     kind: "action",
     version,
+    oldest,
     row: (_id: string, state: unknown) => ({
       bucket: label,
       at: 0,
@@ -66,6 +67,60 @@ describe("the layout of a PostgreSQL store", { concurrency: false }, () => {
     assert.equal(await store.count(TENANT, "tallies", "new"), 250);
     assert.equal(await other.count(TENANT, "tallies", "old"), 0);
     await assert.rejects(count(old, "act-0"), { code: "store_newer" });
+  });
+
+  test("an older node goes on beside a view whose rows may stand beside its own, and the next newer one builds it again", async (t) => {
+    const { open } = bench(t);
+    const old = await open({ projections: [tallies(1, "old"), budgets] });
+    await Promise.all(times(20, (index) => count(old, `act-${index}`)));
+    const projections = [tallies(2, "new", 1), budgets];
+    const store = await open({ projections });
+    assert.equal(await store.count(TENANT, "tallies", "new"), 20);
+    await count(old, "act-0");
+    await count(old, "act-20");
+    await count(store, "act-1");
+    assert.equal(await store.count(TENANT, "tallies", "new"), 19);
+    // One of the older version that starts now takes nothing back.
+    await count(await open({ projections: [tallies(1, "old"), budgets] }), "act-2");
+    assert.equal(await store.count(TENANT, "tallies", "old"), 3);
+    const next = await open({ projections });
+    assert.equal(await next.count(TENANT, "tallies", "new"), 21);
+    await count(old, "act-3");
+    assert.equal(await next.count(TENANT, "tallies", "old"), 1);
+    await next.rebuildViews();
+    assert.equal(await next.count(TENANT, "tallies", "new"), 21);
+    await assert.rejects(open({ projections: [tallies(0, "too old"), budgets] }), { code: "store_newer" });
+  });
+
+  test("a view that came while an older node was at work is built again by the next one that knows it", async (t) => {
+    const { open } = bench(t);
+    const old = await open({ projections: [budgets] });
+    const store = await open({ projections: [tallies(1, "new"), budgets] });
+    await count(old, "one");
+    assert.equal(await store.count(TENANT, "tallies", "new"), 0);
+    const next = await open({ projections: [tallies(1, "new"), budgets] });
+    assert.equal(await next.count(TENANT, "tallies", "new"), 1);
+  });
+
+  test("a step that has to wait for a table gives up soon and is tried again: nobody queues behind it", async (t) => {
+    const { open, sql, schema } = bench(t);
+    const store = await open();
+    await count(store, "one");
+    const [holder, client] = [await sql(), await sql()];
+    await holder.query("BEGIN");
+    await holder.query(`LOCK TABLE ${schema}.hp_streams IN ACCESS SHARE MODE`);
+    const grown = { schema, role: "holdpoint_worker", mode: "read-write" as const, incarnation: "" };
+    const add = migrate(client, grown, [
+      ...MIGRATIONS,
+      {
+        version: LAYOUT + 1,
+        oldestReader: 1,
+        sql: (place) => `ALTER TABLE ${place.schema}.hp_streams ADD COLUMN more text`,
+      },
+    ]);
+    await assert.rejects(add, { code: "55P03" });
+    await holder.query("COMMIT");
+    assert.equal(await count(store, "one"), 2);
   });
 
   test("streams that are written while the views are built again are right", async (t) => {

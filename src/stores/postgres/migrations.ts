@@ -18,9 +18,14 @@ type Place = { readonly schema: string; readonly role: string };
 const home = ({ schema }: Place): string =>
   `INSERT INTO ${schema}.hp_meta (key, value) VALUES ('home', ''), ('born', '') ON CONFLICT DO NOTHING`;
 
+/** Which versions of a view's rows may stand beside each other, and whether older ones do. */
+const viewVersions = ({ schema }: Place): string =>
+  `ALTER TABLE ${schema}.hp_views ADD COLUMN oldest int4, ADD COLUMN stale bool NOT NULL DEFAULT false`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, oldestReader: 1, sql: firstLayout },
   { version: 2, oldestReader: 1, sql: home },
+  { version: 3, oldestReader: 1, sql: viewVersions },
 ];
 export const LAYOUT = MIGRATIONS.at(-1)?.version ?? 0;
 
@@ -62,10 +67,14 @@ async function ensureSchema(client: Client, schema: string): Promise<void> {
   await client.query(make).catch(mayNot(`make the schema "${schema}"`, lacking));
 }
 
+/** Whoever waits for a table keeps all others waiting behind it: it gives up soon, and is tried again. */
+const LONGEST_WAIT = "SET LOCAL lock_timeout = '1s'";
+
 /** One at a time, over all nodes; readers and writers of data do not wait for it. */
 export async function underLock(client: Client, schema: string, work: () => Promise<void>): Promise<void> {
   await client.query("BEGIN");
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`holdpoint ${schema}`]);
+  await client.query(LONGEST_WAIT);
   await work();
   await client.query("COMMIT");
 }

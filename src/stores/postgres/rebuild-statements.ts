@@ -1,10 +1,14 @@
 import type { Projections } from "../project.ts";
-import { texts } from "./encode.ts";
+import { integers, texts } from "./encode.ts";
 import type { Step, Value } from "./pipeline.ts";
 import { viewTable } from "./view-tables.ts";
 
 export function rebuildStatements(schema: string, projections: Projections) {
   const ours = texts(projections.all.map(({ view }) => view));
+  const versions = integers(projections.all.map(({ version }) => version));
+  /** What another version has built, or is building, is its own affair. */
+  const isOurs = (first: number) =>
+    `(view, version) IN (SELECT * FROM unnest($${first}::text[], $${first + 1}::int4[]))`;
   const step = (name: string, text: string, ...values: readonly Value[]): Step => ({
     statement: { name: `hp_rebuild_${name}`, text },
     values,
@@ -15,9 +19,18 @@ export function rebuildStatements(schema: string, projections: Projections) {
       text: `SELECT count(*) FROM (SELECT CASE WHEN write THEN pg_advisory_xact_lock(key) END
         FROM unnest($1::int8[], $2::bool[]) l (key, write) OFFSET 0) taken`,
     },
-    mark: () => step("mark", `UPDATE ${schema}.hp_views SET built = 0 WHERE view = ANY ($1::text[])`, ours),
+    /** Whoever writes older rows looks at the views again, and says so. */
+    mark: () => [
+      step(
+        "mark",
+        `UPDATE ${schema}.hp_views SET built = 0, stale = false WHERE ${isOurs(1)}`,
+        ours,
+        versions,
+      ),
+      step("moved", `UPDATE ${schema}.hp_meta SET value = (value::int8 + 1)::text WHERE key = 'layout'`),
+    ],
     place: () =>
-      step("place", `SELECT min(built) FROM ${schema}.hp_views WHERE view = ANY ($1::text[])`, ours),
+      step("place", `SELECT min(built) FROM ${schema}.hp_views WHERE ${isOurs(1)}`, ours, versions),
     total: () => step("total", `SELECT count(*) FROM ${schema}.hp_streams`),
     tenants: () => step("tenants", `SELECT tid FROM ${schema}.hp_tenants`),
     removeStrangers: () =>
@@ -45,6 +58,10 @@ export function rebuildStatements(schema: string, projections: Projections) {
         sids,
       ),
     advance: (before: number, after: number | null) =>
-      step("advance", `UPDATE ${schema}.hp_views SET built = $2 WHERE built = $1`, before, after),
+      step(
+        "advance",
+        `UPDATE ${schema}.hp_views SET built = $2 WHERE built = $1 AND ${isOurs(3)}`,
+        ...[before, after, ours, versions],
+      ),
   };
 }

@@ -4,7 +4,7 @@
  * a page holds its streams still.
  */
 import { isHoldpointError } from "../../core/errors.ts";
-import { type StreamRef, streamRef } from "../../core/stream.ts";
+import { knownStream, type StreamRef } from "../../core/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
 import { hexAt, numberAt, textAt } from "./ask.ts";
@@ -24,7 +24,7 @@ type Progress = (done: number, total: number) => void;
 
 export async function rebuildViews(journal: Journal, progress: Progress): Promise<Rebuilt> {
   const statements = rebuildStatements(journal.schema, journal.projections);
-  await journal.ask("ids", statements.mark());
+  await journal.ask("ids", ...statements.mark());
   await removeStrangers(journal, statements);
   return goOn(journal, progress);
 }
@@ -59,7 +59,8 @@ export async function goOn(journal: Journal, progress: Progress = () => {}): Pro
 type Stream = {
   readonly sid: number;
   readonly tid: number;
-  readonly stream: StreamRef;
+  /** Undefined: of a kind that this program does not know. */
+  readonly stream: StreamRef | undefined;
   readonly name: string;
 };
 
@@ -91,7 +92,7 @@ async function buildPage(
 
 function streamOf(row: Row): Stream {
   const name = fromText(textAt(row, 2));
-  return { sid: numberAt(row, 0), tid: numberAt(row, 1), name, stream: streamRef(name) };
+  return { sid: numberAt(row, 0), tid: numberAt(row, 1), name, stream: knownStream(name) };
 }
 
 async function buildStreams(
@@ -127,6 +128,7 @@ async function buildStreams(
 
 /** A stream with events that this program does not know, or whose bodies were erased, is left alone with its row. */
 function rowsOf(journal: Journal, { sid, stream }: Stream, rows: readonly Row[]) {
+  if (stream === undefined) return undefined;
   try {
     let head: Head = emptyHead(journal.folds, stream.kind);
     for (const row of rows)

@@ -18,7 +18,7 @@ import { translated } from "./postgres-errors.ts";
 import { goOn } from "./rebuild-views.ts";
 import { openingManners } from "./refused.ts";
 import { quoted } from "./tables.ts";
-import { createViewTables, refuseNewerViews } from "./view-tables.ts";
+import { checkViews, createViewTables } from "./view-tables.ts";
 
 export type Session = {
   readonly journal: Journal;
@@ -129,7 +129,7 @@ function watchLayout(pool: Connections, place: Place, opened: string): (seen: st
     if (seen === known) return;
     await pool.use(async (client) => {
       refuseNewer((await readMeta(client, place.schema)) ?? new Map());
-      await refuseNewerViews(client, place);
+      await checkViews(client, place);
     });
     known = seen;
   };

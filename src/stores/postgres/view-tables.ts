@@ -4,6 +4,7 @@
  */
 import { HoldpointError } from "../../core/errors.ts";
 import type { Projections } from "../project.ts";
+import { type FoundViews, neglected, newerView, oldestOf, unbuilt } from "../view-versions.ts";
 import type { Client } from "./driver.ts";
 import { bumpLayout, underLock } from "./migrations.ts";
 import { quoted, viewLayout } from "./tables.ts";
@@ -14,50 +15,51 @@ type Place = { readonly schema: string; readonly role: string; readonly projecti
 
 /** Makes what is missing and marks what has to be built. */
 export async function createViewTables(client: Client, place: Place): Promise<void> {
-  await refuseNewerViews(client, place);
-  if (!(await isOutdated(client, place))) return;
+  await checkViews(client, place);
+  const { all } = place.projections;
+  if (unbuilt(await foundIn(client, place), all).length === 0) return;
   await underLock(client, place.schema, async () => {
-    const views = `${quoted(place.schema)}.hp_views`;
+    const found = await foundIn(client, place);
     const quotedPlace = { schema: quoted(place.schema), role: quoted(place.role) };
-    const found = await versions(client, place);
-    for (const { view, version } of place.projections.all) {
-      if (found.get(view) === version) continue;
-      await client.query(viewLayout(quotedPlace, viewTable(view)));
-      const upsert = `INSERT INTO ${views} (view, version, built) VALUES ($1, $2, 0)
-        ON CONFLICT (view) DO UPDATE SET version = excluded.version, built = 0`;
-      await client.query(upsert, [view, version]);
+    for (const projection of unbuilt(found, all)) {
+      const { view, version } = projection;
+      // Rights and indexes of a table that is there are not touched: whoever writes to it would have to wait.
+      if (!found.has(view)) await client.query(viewLayout(quotedPlace, viewTable(view)));
+      const upsert = `INSERT INTO ${quotedPlace.schema}.hp_views (view, version, oldest, built) VALUES ($1, $2, $3, 0)
+        ON CONFLICT (view) DO UPDATE
+        SET version = excluded.version, oldest = excluded.oldest, built = 0, stale = false`;
+      await client.query(upsert, [view, version, oldestOf(projection)]);
     }
-    for (const view of await unattended(client, place))
-      await client.query(`UPDATE ${views} SET version = -1 WHERE view = $1`, [view]);
     await bumpLayout(client, place.schema);
   });
 }
 
-export async function refuseNewerViews(client: Client, place: Place): Promise<void> {
-  const found = await versions(client, place);
-  for (const { view, version } of place.projections.all) {
-    if ((found.get(view) ?? 0) <= version) continue;
-    throw new HoldpointError("store_newer", `The view "${view}" was built by a newer version of Holdpoint.`, {
-      data: "The database was left as it is.",
-    });
-  }
+/** Refuses to go on where only newer programs may; says where this one leaves older rows, or none. */
+export async function checkViews(client: Client, place: Place): Promise<void> {
+  const found = await foundIn(client, place);
+  const newer = newerView(found, place.projections.all);
+  if (newer !== undefined)
+    throw new HoldpointError(
+      "store_newer",
+      `The view "${newer}" was built by a newer version of Holdpoint.`,
+      {
+        data: "The database was left as it is.",
+      },
+    );
+  const stale = neglected(found, place.projections.all);
+  const mark = `UPDATE ${quoted(place.schema)}.hp_views SET stale = true WHERE view = ANY ($1::text[])`;
+  if (stale.length > 0) await client.query(mark, [stale]);
 }
 
-async function isOutdated(client: Client, place: Place): Promise<boolean> {
-  const found = await versions(client, place);
-  const isOld = place.projections.all.some(({ view, version }) => found.get(view) !== version);
-  return isOld || (await unattended(client, place)).length > 0;
-}
-
-/** Views that this process does not write: they go stale, and whoever knows them has to build them again. */
-async function unattended(client: Client, place: Place): Promise<readonly string[]> {
-  const ours = new Set(place.projections.all.map(({ view }) => view));
-  return [...(await versions(client, place))]
-    .filter(([view, version]) => version !== -1 && !ours.has(view))
-    .map(([view]) => view);
-}
-
-async function versions(client: Client, { schema }: Place): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await client.query(`SELECT view, version FROM ${quoted(schema)}.hp_views`);
-  return new Map(rows.map((row) => [String(row["view"]), Number(row["version"])]));
+async function foundIn(client: Client, { schema }: Place): Promise<FoundViews> {
+  const { rows } = await client.query(`SELECT view, version, oldest, stale FROM ${quoted(schema)}.hp_views`);
+  return new Map(
+    rows.map((row) => {
+      const oldest = row["oldest"] === null ? null : Number(row["oldest"]);
+      return [
+        String(row["view"]),
+        { version: Number(row["version"]), oldest, isStale: row["stale"] === true },
+      ];
+    }),
+  );
 }

@@ -59,7 +59,7 @@ export function createFollowers({ folder, db, moved }: Options): Followers {
         const waiter: Waiter = {
           look(movedSince) {
             const found = movedSince(position);
-            if (found.streams.length > 0) settle(found);
+            if (found.position > position) settle(found);
           },
           refuse(error) {
             leave();

@@ -55,11 +55,16 @@ const CLAIMS = `CREATE TABLE hp_claims (
   view TEXT NOT NULL, sid INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (view, sid)
 ) WITHOUT ROWID`;
 
+/** Which versions of a view's rows may stand beside each other, and whether older ones do. */
+const VIEW_VERSIONS = `ALTER TABLE hp_views ADD COLUMN oldest INTEGER;
+ALTER TABLE hp_views ADD COLUMN stale INTEGER NOT NULL DEFAULT 0`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, oldestReader: 1, sql: FIRST },
   { version: 2, oldestReader: 1, sql: SNAPSHOT_HASH },
   { version: 3, oldestReader: 1, sql: CLAIMS },
   { version: 4, oldestReader: 1, sql: NO_TENANT_INDEX },
+  { version: 5, oldestReader: 1, sql: VIEW_VERSIONS },
 ];
 export const LAYOUT = MIGRATIONS.at(-1)?.version ?? 0;
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { streamRef } from "../../core/stream.ts";
+import { knownStream } from "../../core/stream.ts";
 import type { JournalEntry, Moved } from "../store.ts";
 import { hex } from "./hex.ts";
 import { type Patience, patiently } from "./patience.ts";
@@ -77,10 +77,10 @@ function prepareMoved(db: DatabaseSync): (after: number) => Moved {
     const position = last.get(after, MOST_MOVES)?.["position"];
     if (typeof position !== "number") return { position: after, streams: [] };
     const rows = moves.all(after, position);
-    const streams = rows.map((row) => ({
-      tenant: String(row["tenant"]),
-      stream: streamRef(String(row["name"])),
-    }));
+    const streams = rows.flatMap((row) => {
+      const stream = knownStream(String(row["name"]));
+      return stream === undefined ? [] : [{ tenant: String(row["tenant"]), stream }];
+    });
     return { position, streams };
   };
 }

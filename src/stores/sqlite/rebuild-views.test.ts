@@ -99,3 +99,31 @@ test("lists and what is due are found by their indexes", async (t) => {
   assert.match(plan("v.tid = 1", "v.at, v.sid"), /tallies_at \(tid=\?\)$/);
   db.close();
 });
+
+test("an older program goes on beside a view whose rows may stand beside its own; the next newer one builds it again", async (t) => {
+  const { open } = sqliteBench(t);
+  const old = await open();
+  await fill(old, 20);
+  const projections: Projection[] = PROJECTIONS.map((one) => ({
+    ...one,
+    version: one.version + 1,
+    oldest: one.version,
+    row: (id, state) => {
+      const row = one.row(id, state);
+      return row && { ...row, bucket: row.bucket.toUpperCase() };
+    },
+  }));
+  const newer = await open({ projections });
+  assert.equal(await newer.count(TENANT, "tallies", "OPEN"), 20);
+  await count(old, "act-0");
+  await count(await open(), "act-1");
+  assert.equal(await newer.count(TENANT, "tallies", "OPEN"), 18);
+  const next = await open({ projections });
+  assert.equal(await next.count(TENANT, "tallies", "OPEN"), 20);
+  await count(old, "act-2");
+  await next.rebuildViews();
+  assert.equal(await next.count(TENANT, "tallies", "OPEN"), 20);
+  await count(old, "act-3");
+  await old.close();
+  assert.equal(await (await open({ projections })).count(TENANT, "tallies", "OPEN"), 20);
+});

@@ -4,13 +4,14 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { isHoldpointError } from "../../core/errors.ts";
-import { type StreamRef, streamRef } from "../../core/stream.ts";
+import { knownStream, type StreamRef } from "../../core/stream.ts";
 import { emptyHead, foldEntry } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
 import type { Writer } from "./group-commit.ts";
 import { hex } from "./hex.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { Journal } from "./journal.ts";
+import { bumpLayout } from "./migrations.ts";
 import { viewTable } from "./view-tables.ts";
 
 const PAGE = 100;
@@ -40,18 +41,21 @@ export async function goOn(work: Work, progress: Progress = () => {}): Promise<R
 }
 
 function markAll({ db, projections }: Journal): void {
-  for (const { view, kind } of projections.all) {
-    db.prepare("UPDATE hp_views SET built = 0 WHERE view = ?").run(view);
+  for (const { view, kind, version } of projections.all) {
+    db.prepare("UPDATE hp_views SET built = 0, stale = 0 WHERE view = ? AND version = ?").run(view, version);
     const kept = "SELECT sid FROM hp_streams WHERE substr(name, 1, ?) = ?";
     db.prepare(`DELETE FROM ${viewTable(view)} WHERE sid NOT IN (${kept})`).run(kind.length + 1, `${kind}/`);
   }
+  // Whoever writes older rows looks at the views again, and says so.
+  bumpLayout(db);
 }
 
 function placeOf({ db, projections }: Journal): number | undefined {
-  const ours = new Set(projections.all.map(({ view }) => view));
-  const rows = db.prepare("SELECT view, built FROM hp_views WHERE built IS NOT NULL").all();
-  const places = rows.filter((row) => ours.has(String(row["view"]))).map((row) => Number(row["built"]));
-  return places.length === 0 ? undefined : Math.min(...places);
+  const ours = new Map(projections.all.map(({ view, version }) => [view, version]));
+  const rows = db.prepare("SELECT view, version, built FROM hp_views WHERE built IS NOT NULL").all();
+  // What another version has built, or is building, is its own affair.
+  const own = rows.filter((row) => ours.get(String(row["view"])) === Number(row["version"]));
+  return own.length === 0 ? undefined : Math.min(...own.map((row) => Number(row["built"])));
 }
 
 /** undefined: all is built. */
@@ -63,15 +67,21 @@ function buildPage(journal: Journal): Rebuilt | undefined {
     .prepare("SELECT sid, tid, name FROM hp_streams WHERE sid > ? ORDER BY sid LIMIT ?")
     .all(place, PAGE);
   const built = rows.map((row) =>
-    build(journal, { sid: Number(row["sid"]), tid: Number(row["tid"]) }, streamRef(String(row["name"]))),
+    build(journal, { sid: Number(row["sid"]), tid: Number(row["tid"]) }, knownStream(String(row["name"]))),
   );
   const last = rows.length < PAGE ? null : Number(rows.at(-1)?.["sid"]);
-  db.prepare("UPDATE hp_views SET built = ? WHERE built = ?").run(last, place);
+  const advance = db.prepare("UPDATE hp_views SET built = ? WHERE built = ? AND view = ? AND version = ?");
+  for (const { view, version } of journal.projections.all) advance.run(last, place, view, version);
   return { streams: rows.length, left: built.filter((isBuilt) => !isBuilt).length };
 }
 
 /** A stream with events that this program does not know, or whose bodies were erased, is left alone with its row. */
-function build(journal: Journal, place: { sid: number; tid: number }, stream: StreamRef): boolean {
+function build(
+  journal: Journal,
+  place: { sid: number; tid: number },
+  stream: StreamRef | undefined,
+): boolean {
+  if (stream === undefined) return false;
   try {
     const folded = refold(journal.db, journal, { sid: place.sid, stream });
     if (folded.seq > 0) journal.views.write(place, stream, { after: folded.state });

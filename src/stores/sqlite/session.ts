@@ -12,7 +12,7 @@ import { type OpenFile, openFile } from "./open-file.ts";
 import type { SqliteOptions } from "./options.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { goOn } from "./rebuild-views.ts";
-import { refuseNewerViews } from "./view-tables.ts";
+import { checkViews } from "./view-tables.ts";
 import { writeTransaction } from "./write-transaction.ts";
 
 export type Session = {
@@ -99,7 +99,7 @@ function watchLayout({ db, projections }: Journal): () => void {
     const now = select.get()?.["value"];
     if (now === seen) return;
     refuseNewer(db);
-    refuseNewerViews(db, projections);
+    checkViews(db, projections);
     seen = now;
   };
 }

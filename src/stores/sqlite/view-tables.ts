@@ -5,6 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Projections } from "../project.ts";
+import { type FoundViews, neglected, newerView, oldestOf, unbuilt } from "../view-versions.ts";
 import { bumpLayout } from "./migrations.ts";
 
 export const viewTable = (view: string): string => `hp_view_${view}`;
@@ -20,20 +21,18 @@ CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (tid, due) WHERE due IS NOT 
 
 /** Makes what is missing and marks what has to be built. Throws busy when another process writes: try again then. */
 export function createViewTables(db: DatabaseSync, projections: Projections): void {
-  refuseNewerViews(db, projections);
-  if (!isOutdated(db, projections)) return;
+  checkViews(db, projections);
+  if (unbuilt(foundIn(db), projections.all).length === 0) return;
   db.exec("BEGIN IMMEDIATE");
   try {
-    for (const { view, version } of projections.all) {
-      if (versions(db).get(view) === version) continue;
-      db.exec(tableSql(viewTable(view)));
-      db.prepare("INSERT OR REPLACE INTO hp_views (view, version, built) VALUES (?, ?, 0)").run(
-        view,
-        version,
-      );
+    const found = foundIn(db);
+    const insert = db.prepare(
+      "INSERT OR REPLACE INTO hp_views (view, version, oldest, built, stale) VALUES (?, ?, ?, 0, 0)",
+    );
+    for (const projection of unbuilt(found, projections.all)) {
+      if (!found.has(projection.view)) db.exec(tableSql(viewTable(projection.view)));
+      insert.run(projection.view, projection.version, oldestOf(projection));
     }
-    for (const view of unattended(db, projections))
-      db.prepare("UPDATE hp_views SET version = -1 WHERE view = ?").run(view);
     bumpLayout(db);
     db.exec("COMMIT");
   } catch (error) {
@@ -42,31 +41,22 @@ export function createViewTables(db: DatabaseSync, projections: Projections): vo
   }
 }
 
-export function refuseNewerViews(db: DatabaseSync, projections: Projections): void {
-  const found = versions(db);
-  for (const { view, version } of projections.all) {
-    if ((found.get(view) ?? 0) <= version) continue;
-    throw new HoldpointError("store_newer", `The view "${view}" was built by a newer version of Holdpoint.`);
-  }
+/** Refuses to go on where only newer programs may; says where this one leaves older rows, or none. */
+export function checkViews(db: DatabaseSync, projections: Projections): void {
+  const found = foundIn(db);
+  const newer = newerView(found, projections.all);
+  if (newer !== undefined)
+    throw new HoldpointError("store_newer", `The view "${newer}" was built by a newer version of Holdpoint.`);
+  for (const view of neglected(found, projections.all))
+    db.prepare("UPDATE hp_views SET stale = 1 WHERE view = ?").run(view);
 }
 
-function isOutdated(db: DatabaseSync, projections: Projections): boolean {
-  const found = versions(db);
-  return (
-    projections.all.some(({ view, version }) => found.get(view) !== version) ||
-    unattended(db, projections).length > 0
+function foundIn(db: DatabaseSync): FoundViews {
+  const rows = db.prepare("SELECT view, version, oldest, stale FROM hp_views").all();
+  return new Map(
+    rows.map((row) => {
+      const oldest = row["oldest"] === null ? null : Number(row["oldest"]);
+      return [String(row["view"]), { version: Number(row["version"]), oldest, isStale: row["stale"] === 1 }];
+    }),
   );
-}
-
-/** Views that this process does not write: they go stale, and whoever knows them has to build them again. */
-function unattended(db: DatabaseSync, projections: Projections): readonly string[] {
-  const ours = new Set(projections.all.map(({ view }) => view));
-  return [...versions(db)]
-    .filter(([view, version]) => version !== -1 && !ours.has(view))
-    .map(([view]) => view);
-}
-
-function versions(db: DatabaseSync): ReadonlyMap<string, number> {
-  const rows = db.prepare("SELECT view, version FROM hp_views").all();
-  return new Map(rows.map((row) => [String(row["view"]), Number(row["version"])]));
 }

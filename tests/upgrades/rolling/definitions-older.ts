@@ -1,0 +1,14 @@
+import type { Holdpoint } from "../../../src/index.ts";
+import { type Order, shipping } from "./order.ts";
+
+// biome-ignore lint/style/noDefaultExport: it is what `--definitions` takes.
+export default (hp: Holdpoint): void => {
+  const ship = shipping(hp);
+  hp.workflow("order", { version: "1" }, async (ctx, { n, receiver }: Order) => {
+    await ctx.step("pick", () => n);
+    await ctx.call(ship, { n, receiver, part: "first" });
+    await ctx.ask("go", `Shall ${n} have the rest?`);
+    await ctx.call(ship, { n, receiver, part: "rest" });
+    return { n };
+  });
+};

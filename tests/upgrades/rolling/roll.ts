@@ -1,0 +1,110 @@
+/** A fleet of the older version, replaced node by node by this one while it is at work. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pooledRandom } from "../../../src/engine/random.ts";
+import { openPostgres } from "../../../src/postgres.ts";
+import { type Fleet, type Node, openFleet, until } from "../../fleet/nodes.ts";
+import { checkRun, type Findings } from "./check.ts";
+import { startLoad } from "./load.ts";
+import { makeOlder } from "./older-build.ts";
+import { startReceiver } from "./receiver.ts";
+
+export type Rolled = Findings & {
+  readonly seconds: number;
+  readonly perSecond: number;
+  readonly turnedAway: Readonly<Record<string, number>>;
+};
+
+export type RollOptions = {
+  /** Orders a second; each is seven operations: begun, picked, shipped, asked, decided, shipped, ended. */
+  readonly orders: number;
+  /** How long the fleet works before, between and after the replacements. */
+  readonly pauseMs: number;
+  readonly say: (line: string) => void;
+};
+
+const OPERATIONS = 7;
+const CLI = join(import.meta.dirname, "../../../bin/holdpoint.mjs");
+const definitions = (which: "older" | "newer") => join(import.meta.dirname, `definitions-${which}.ts`);
+
+type Kind = "serve" | "worker";
+type Version = "older" | "newer";
+type Running = {
+  readonly kind: Kind;
+  readonly version: Version;
+  readonly node: Node;
+  readonly url: string | null;
+};
+
+function starting(fleet: Fleet, older: string) {
+  return async (kind: Kind, version: Version): Promise<Running> => {
+    const file = version === "older" ? older : CLI;
+    const own = kind === "serve" ? ["--no-auth", "--port", "0"] : ["--definitions", definitions(version)];
+    const node = fleet.start(file, kind, "--database", fleet.server.url, ...own);
+    const ready = kind === "serve" ? /listens on (http:\/\/\S+)/ : /works on/;
+    const found = await until(() => {
+      if (node.process.exitCode !== null) throw new Error(`a ${version} ${kind} ended: ${node.said()}`);
+      return ready.exec(node.said()) ?? undefined;
+    }, `a ${version} ${kind}`);
+    return { kind, version, node, url: kind === "serve" ? String(found[1]) : null };
+  };
+}
+
+/** Told to stop, waited for, and a newer one put in its place. */
+async function replace(
+  running: Running[],
+  at: number,
+  { start, urls }: { readonly start: ReturnType<typeof starting>; readonly urls: (string | null)[] },
+): Promise<number | string> {
+  const before = running[at];
+  if (before === undefined) throw new Error(`there is no node ${at}`);
+  const place = urls.indexOf(before.url);
+  if (before.url !== null) urls[place] = null;
+  before.node.signal("SIGTERM");
+  const code = await before.node.ended();
+  const next = await start(before.kind, "newer");
+  running[at] = next;
+  if (next.url !== null) urls[place] = next.url;
+  return code;
+}
+
+export async function roll(
+  context: Parameters<typeof openFleet>[0],
+  { orders, pauseMs, say }: RollOptions,
+): Promise<Rolled> {
+  const fleet = await openFleet(context);
+  const folder = join(fleet.folder, "older");
+  mkdirSync(folder);
+  const start = starting(fleet, makeOlder(folder));
+  const receiver = await startReceiver();
+  context.after(() => receiver.close());
+  const kinds: readonly Kind[] = ["serve", "serve", "worker", "worker"];
+  const running: Running[] = [];
+  for (const kind of kinds) running.push(await start(kind, "older"));
+  say("2 servers and 2 workers of the older version are there");
+  const urls = running.flatMap(({ url }) => url ?? []) as (string | null)[];
+  const random = pooledRandom();
+  const begun = performance.now();
+  // Not the store of a node: a client has none of the views, and writes none.
+  const store = await openPostgres({ database: fleet.server.url });
+  const load = startLoad({ store, random }, { urls }, { receiver: receiver.url, perSecond: orders });
+  const ends: (number | string)[] = [];
+  for (const at of [0, 2, 1, 3]) {
+    await sleep(pauseMs);
+    ends.push(await replace(running, at, { start, urls }));
+    say(
+      `${running[at]?.kind} ${at % 2} is a newer one; ${load.started.size} orders so far, ${load.decided.size} decided`,
+    );
+  }
+  await sleep(pauseMs);
+  await load.stop();
+  const atRest = async () => (receiver.came.size >= 2 * load.started.size ? true : undefined);
+  await until(atRest, "every parcel to come").catch(() => undefined);
+  const seconds = (performance.now() - begun) / 1_000;
+  const said = running.map(({ node }) => node.said());
+  const findings = await checkRun({ fleet, store, load, came: receiver.came, ends, said });
+  await store.close();
+  const perSecond = (load.started.size * OPERATIONS) / seconds;
+  return { ...findings, seconds, perSecond, turnedAway: Object.fromEntries(load.turnedAway) };
+}
