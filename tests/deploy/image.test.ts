@@ -16,7 +16,13 @@ type Container = { readonly child: ChildProcess; readonly said: () => string; he
 /** As an engine would start it, but for the port and that only this machine may call. */
 async function start(image: Image, more: Readonly<Record<string, string>> = {}): Promise<Container> {
   const port = String(await freePort());
-  const env = { ...image.env, ...compiledIn(image), HOLDPOINT_HOST: "127.0.0.1", HOLDPOINT_PORT: port, ...more };
+  const env = {
+    ...image.env,
+    ...compiledIn(image),
+    HOLDPOINT_HOST: "127.0.0.1",
+    HOLDPOINT_PORT: port,
+    ...more,
+  };
   const [file = "", ...args] = image.command;
   const [checker = "", ...checked] = image.healthCheck;
   const healthy = () => spawnSync(checker, checked, { env, cwd: image.root }).status;

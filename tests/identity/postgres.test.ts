@@ -1,9 +1,13 @@
 // People and keys on PostgreSQL: the same rules, and rows that nobody sees without naming their tenant, the owner included.
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
+import { printText } from "../../src/core/key/key-text.ts";
+import { printSession } from "../../src/core/session/session-text.ts";
 import { FOLDS } from "../../src/core/streams.ts";
 import { wallClock } from "../../src/engine/clock.ts";
 import { authenticate } from "../../src/engine/identity/authenticate.ts";
+import { logIn } from "../../src/engine/identity/logins.ts";
 import { holdpoint } from "../../src/index.ts";
 import type { Projection } from "../../src/stores/store.ts";
 import { PROJECTIONS } from "../../src/views/projections.ts";
@@ -34,6 +38,25 @@ describe("people and keys on PostgreSQL", { concurrency: false }, () => {
     assert.deepEqual(await authenticate({ store, clock: wallClock }, next.text), { refused: "revoked" });
     const [first] = (await acme.keys.list({ limit: 1 })).items;
     assert.equal(first?.id, next.key.id);
+  });
+
+  test("whoever makes up tenants leaves nothing behind: not by a key, a session or a login link", async (t) => {
+    const { open, sql, schema } = bench(t);
+    const store = await open(real);
+    const client = await sql();
+    const { rows: before } = await client.query(`SELECT tenant FROM ${schema}.hp_tenants`);
+    const place = { store, clock: wallClock };
+    const secret = randomBytes(32);
+    const made = (tenant: string, id: string) => ({ tenant, id: `${id}_${"0".repeat(26)}`, secret });
+    const key = printText("hpk", made("nowhere-1", "key")) ?? "";
+    const session = printSession(made("nowhere-2", "ses")) ?? "";
+    const link = printText("hpl", made("nowhere-3", "lgn")) ?? "";
+    for (const text of [key, session])
+      assert.deepEqual(await authenticate(place, text), { refused: "unknown" });
+    const random = (bytes: number) => randomBytes(bytes);
+    assert.deepEqual(await logIn({ ...place, random }, link), { refused: "unknown" });
+    const { rows: after } = await client.query(`SELECT tenant FROM ${schema}.hp_tenants`);
+    assert.deepEqual(after, before);
   });
 
   test("even the owner of the tables, who names no tenant, sees no row of a tenant's table", async (t) => {

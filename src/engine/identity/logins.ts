@@ -54,6 +54,11 @@ export type LoggedIn = {
 };
 export type NotLoggedIn = { readonly refused: Fault | LoginFault | "malformed" };
 
+/** A transaction that may write makes room for its tenant: names that a stranger made up would fill the store. */
+async function isOffered({ store }: Pick<Hands, "store">, tenant: string, login: string): Promise<boolean> {
+  return (await store.read(tenant, loginStream(login), { limit: 1 })).length > 0;
+}
+
 /** Uses a link. The tenant is the one that the link names. */
 export async function logIn(
   hands: Omit<Hands, "tenant">,
@@ -63,6 +68,7 @@ export async function logIn(
   const read = readText("hpl", text);
   if (typeof read === "string") return { refused: "malformed" };
   const { tenant, id: login, hash } = read;
+  if (!(await isOffered(hands, tenant, login))) return { refused: "unknown" };
   const session = freshId(hands, "ses");
   const secret = hands.random(SECRET_BYTES);
   const cookie = printSession({ tenant, id: session, secret }) ?? "";
