@@ -24,6 +24,18 @@ export function untilTold(): { readonly signal: Promise<void>; stop(): void } {
   return { signal, stop };
 }
 
+const LINGER_MS = 1_000;
+
+/** Everything is closed. What a tool still holds that did not end in time would keep the process there for ever. */
+export async function closeForGood(close: () => Promise<void>): Promise<void> {
+  try {
+    await close();
+  } finally {
+    // Waits for nobody: a process that nothing holds ends before.
+    setTimeout(() => process.exit(), LINGER_MS).unref();
+  }
+}
+
 export async function nodeSettings({ values }: Context): Promise<Settings> {
   const { readSettings } = await import("../server/settings.ts");
   const settings = readSettings({ flags: values, environment, isFile: existsSync });

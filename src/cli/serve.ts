@@ -4,7 +4,7 @@ import { personHere } from "../engine/settings.ts";
 import type { Started } from "../serve.ts";
 import type { Settings } from "../server/settings.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
-import { nodeOptions, nodeSettings, shownStore, untilTold } from "./node-process.ts";
+import { closeForGood, nodeOptions, nodeSettings, shownStore, untilTold } from "./node-process.ts";
 
 type Place = { readonly url: string; readonly login: string | null; readonly settings: Settings };
 
@@ -50,7 +50,7 @@ async function serveUntilTold(context: Context): Promise<number> {
     context.terminal.note("Stopping: requests under way may end.");
   } finally {
     until.stop();
-    await server.close();
+    await closeForGood(server.close);
   }
   return EXIT.ok;
 }

@@ -2,7 +2,7 @@
 import type { Working } from "../work.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { nodeOptions, nodeSettings, shownStore, untilTold } from "./node-process.ts";
+import { closeForGood, nodeOptions, nodeSettings, shownStore, untilTold } from "./node-process.ts";
 
 async function printPlace({ terminal, json }: Context, working: Working, store: string): Promise<void> {
   const { url, tenants } = working;
@@ -32,7 +32,7 @@ async function workUntilTold(context: Context): Promise<number> {
     context.terminal.note("Stopping: what is under way may end, the rest is left to others.");
   } finally {
     until.stop();
-    await working.close();
+    await closeForGood(working.close);
   }
   return EXIT.ok;
 }

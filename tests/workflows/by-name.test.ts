@@ -52,7 +52,7 @@ describe("a workflow that is asked for by its name", () => {
     const first = types(await asker.entries(id)).slice(0, 4);
     const begin = ["workflow.created", "workflow.requested", "workflow.defined", "workflow.started"];
     assert.deepEqual(first, begin);
-    await worker.close();
+    await place.finish(worker.close());
     await asker.close();
   });
 
@@ -67,7 +67,7 @@ describe("a workflow that is asked for by its name", () => {
     assert.match(end.status === "failed" ? end.reason : "", /does not fit the workflow "deploy": .*to/);
     assert.deepEqual(seen, []);
     assert.deepEqual(worker.notices, []);
-    await worker.close();
+    await place.finish(worker.close());
   });
 
   test("whose definition cannot tell its complexity has failed too, and nobody tries for ever", async () => {
@@ -79,7 +79,7 @@ describe("a workflow that is asked for by its name", () => {
     const end = await place.finish(asker.workflows.result(id));
     assert.partialDeepStrictEqual(end, { status: "failed", code: "error" });
     assert.match(end.status === "failed" ? end.reason : "", /could not be told: no idea/);
-    await worker.close();
+    await place.finish(worker.close());
   });
 
   test("is the same one under the same request id, wherever it is asked for, and another is refused", async () => {
@@ -94,7 +94,35 @@ describe("a workflow that is asked for by its name", () => {
     const other = asker.workflows.start("deploy", { to: "us" }, { requestId: "r" });
     await assert.rejects(other, { code: "request_conflict", details: { workflow: id } });
     assert.equal((await asker.workflows.list()).items.length, 1);
-    await worker.close();
+    await place.finish(worker.close());
+  });
+
+  test("is the same for a program that has the definition and starts it under its request id, begun or not", async () => {
+    const { place, asker, id } = await asked({ requestId: "r" });
+    const worker = place.open();
+    const flow = declare(worker);
+    // Nobody has taken it up: what the definition would make of the input is not known yet.
+    assert.equal((await flow.start({ to: "eu" } as never, { requestId: "r" })).id, id);
+    await worker.approvals.approve(await question(place, worker), BOB);
+    assert.partialDeepStrictEqual(await place.finish(asker.workflows.result(id)), { result: "eu × 2" });
+    assert.equal((await flow.start({ to: "eu" } as never, { requestId: "r" })).id, id);
+    const other = flow.start({ to: "us" } as never, { requestId: "r" });
+    await assert.rejects(other, { code: "request_conflict" });
+    await place.finish(worker.close());
+  });
+
+  test("is the one that a program has started under that request id, whatever its definition made of the input", async () => {
+    const place = office();
+    const worker = place.open();
+    const { id } = await declare(worker).start({ to: "eu" } as never, { requestId: "r" });
+    const asker = place.open();
+    const again = await asker.workflows.start("deploy", { to: "eu" }, { requestId: "r" });
+    assert.deepEqual([again.id, again.isNew], [id, false]);
+    const same = await asker.workflows.start("deploy", { to: "eu", replicas: 2 }, { requestId: "r" });
+    assert.equal(same.id, id);
+    const other = asker.workflows.start("deploy", { to: "eu", replicas: 3 }, { requestId: "r" });
+    await assert.rejects(other, { code: "request_conflict" });
+    await place.finish(worker.close());
   });
 
   test("is not approved by whom it is done for, nor by its poster where duties are separated", async () => {
@@ -112,7 +140,7 @@ describe("a workflow that is asked for by its name", () => {
     await worker.approvals.approve(approval, { by: "person:cat" });
     assert.partialDeepStrictEqual(await place.finish(worker.workflows.result(id)), { result: "out" });
     assert.deepEqual((await worker.workflows.get(id)).requester, ["agent:worker", "person:bob"]);
-    await worker.close();
+    await place.finish(worker.close());
   });
 
   test("by a program is done for that program, and for whomever it names", async () => {
@@ -132,7 +160,20 @@ describe("a workflow that is asked for by its name", () => {
     await place.pass(7_000);
     assert.deepEqual(seen, []);
     assert.equal((await worker.workflows.get(id)).status, "failed");
-    await worker.close();
+    await place.finish(worker.close());
+  });
+
+  test("may be given more than stands in the journal itself", async () => {
+    const { place, asker, id } = await asked({ requestId: "big" }, { to: "e".repeat(100_000) });
+    const again = await asker.workflows.start("deploy", { to: "e".repeat(100_000) }, { requestId: "big" });
+    assert.deepEqual([again.id, again.isNew], [id, false]);
+    const worker = place.open();
+    declare(worker);
+    await worker.work();
+    await worker.approvals.approve(await question(place, worker), BOB);
+    const end = await place.finish(asker.workflows.result(id));
+    assert.equal(end.status === "completed" && String(end.result).length, 100_004);
+    await place.finish(worker.close());
   });
 
   test("takes the terms that it was asked for under along", async () => {
@@ -143,7 +184,7 @@ describe("a workflow that is asked for by its name", () => {
     await worker.work();
     await worker.approvals.approve(await question(place, worker), BOB);
     assert.partialDeepStrictEqual(await place.finish(asker.workflows.result(id)), { result: true });
-    await worker.close();
+    await place.finish(worker.close());
   });
 
   for (const point of ["before_take", "after_take"] as const)

@@ -18,6 +18,8 @@ export type Creation = {
   /** Taken at once by the process that creates it. */
   readonly epoch: string | null;
   readonly body: Omit<CreatedBody, "input"> & { readonly input: Json };
+  /** The input as it was given, before the definition made its own of it; the same unless set. */
+  readonly given?: Json;
 };
 
 export type Created =
@@ -27,16 +29,23 @@ export type Created =
 export const workflowName = (requestId: string): string => `workflow:${requestId}`;
 
 /** A workflow that people are not asked about, or that spends elsewhere, is not the one that was meant. */
-function isSame(state: LiveWorkflow, body: Creation["body"], draft: Draft): boolean {
-  const given = digestOf(draft.keep(body.input));
+function isSame(state: LiveWorkflow, { body, given = body.input }: Creation, draft: Draft): boolean {
+  const input = digestOf(draft.keep(body.input));
   // What its definition made of it is the same, and so is what it was asked for with.
-  const isGiven = digestOf(state.input) === given || state.requested?.given === given;
+  const asked = digestOf(draft.keep(given));
+  const isAsked = state.given === asked || state.requested?.given === asked;
+  const isGiven = isAsked || digestOf(state.input) === input;
   const isNamed = state.name === body.name && isGiven;
   // What is not said stands as it was; other terms would be another workflow.
   const keeps = (term: "approvalRequired" | "budget") =>
     body[term] === undefined || body[term] === state[term];
   const isAlike = state.isOfOneRun === body.isOfOneRun && state.isOutside === body.isOutside;
   return isNamed && isAlike && keeps("approvalRequired") && keeps("budget");
+}
+
+/** Whoever asks for it by its name later does not know what the definition makes of the input. */
+function givenIn({ body, given = body.input }: Creation, draft: Draft): Pick<CreatedBody, "given"> {
+  return digestOf(given) === digestOf(body.input) ? {} : { given: digestOf(draft.keep(given)) };
 }
 
 export function createWorkflow(draft: Draft, creation: Creation): Need | Created {
@@ -51,11 +60,13 @@ export function createWorkflow(draft: Draft, creation: Creation): Need | Created
     const missing = draft.need({ read: [other] });
     if (missing !== undefined) return missing;
     const state = draft.state(other);
-    const kind = state.status !== "none" && isSame(state, body, draft) ? "existing" : "conflict";
+    const kind = state.status !== "none" && isSame(state, creation, draft) ? "existing" : "conflict";
     return { kind, workflow: known.id };
   }
   if (draft.state(ref).status !== "none") return { kind: "existing", workflow };
-  draft.append(ref, [{ type: "workflow.created", tv: 1, body: { ...body, input: draft.keep(body.input) } }]);
+  const input = draft.keep(body.input);
+  const made = { ...body, input, ...givenIn(creation, draft) };
+  draft.append(ref, [{ type: "workflow.created", tv: 1, body: made }]);
   if (epoch !== null) draft.append(ref, [{ type: "workflow.started", tv: 1, body: { epoch } }]);
   if (requestId !== null) draft.take(workflowName(requestId), ref);
   return { kind: "created", workflow };

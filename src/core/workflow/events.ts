@@ -65,6 +65,8 @@ export type CreatedBody = {
   /** Of the definition, as its author counts. */
   readonly version: string | null;
   readonly input: Json;
+  /** The digest of what it was given, where the definition made something else of it. */
+  readonly given?: string;
   readonly agent: string;
   readonly requester: readonly string[];
   readonly parties: Parties;

@@ -35,7 +35,7 @@ export function requestWorkflow(
   const { workflow } = made;
   if (made.kind === "existing")
     return isFor(draft, workflow, creation.body.requester) ? made : { kind: "conflict", workflow };
-  const given = digestOf(draft.keep(creation.body.input));
+  const given = digestOf((draft.state(workflowStream(workflow)) as LiveWorkflow).input);
   const body = { by: asking.by, given, ...viaField(asking) };
   draft.append(workflowStream(workflow), [{ type: "workflow.requested", tv: 1, body }]);
   return made;

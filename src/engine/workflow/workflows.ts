@@ -126,7 +126,8 @@ export async function startWorkflow(
   options: RunOptions,
 ): Promise<WorkflowHandle<unknown>> {
   checkRunOptions(options);
-  const input = validInput(definition, plainJson(given));
+  const raw = plainJson(given);
+  const input = validInput(definition, raw);
   const bureau = await definitions.open();
   const { runtime, dispatcher } = bureau;
   const { id: epoch } = await runtime.epoch();
@@ -134,7 +135,7 @@ export async function startWorkflow(
   const { requestId = null, parties } = options;
   const terms = termsOf(options);
   const origin = { requestId, epoch, terms, ...(parties === undefined ? {} : { parties }) };
-  const creation = creationOf(runtime, definition, input, origin);
+  const creation = { ...creationOf(runtime, definition, input, origin), given: raw };
   await runtime.reach("before_propose");
   const made = await runCommand(runtime, { write: [workflowStream(creation.workflow)] }, (draft) =>
     createWorkflow(draft, creation),
