@@ -48,7 +48,8 @@ async function versionsOf(
   for (const epoch of epochs) {
     if (known.has(epoch)) continue;
     const [opened] = await entriesOf(store, "epoch", epoch);
-    known.set(epoch, String(opened?.body["version"]));
+    const node = opened?.body["node"] as { readonly version?: string } | undefined;
+    known.set(epoch, String(node?.version));
   }
   return new Set(epochs.map((epoch) => known.get(epoch) ?? ""));
 }
