@@ -7,16 +7,21 @@ import { build } from "./build.mjs";
 import { filesBelow } from "./files.mjs";
 import { install } from "./install.mjs";
 import { runNode, stopWithParent } from "./process.mjs";
+import { grouped } from "./test-groups.mjs";
 
 const TESTS = ["src", "tests"];
 const CLEANED = ["dist", "coverage", "node_modules/.build-stamp"];
+// Test files at the same time: more than the usual two cores, because many of them wait.
+const AT_ONCE = 3;
 
 // Longer proofs, each behind its own command.
 const proofs = {
   sim: "src/testing/simulator/main.ts",
   processes: "tests/processes/run.ts",
   crash: "tests/crash/run.ts",
+  fleet: "tests/fleet/run.ts",
   scale: "tests/scale/run.ts",
+  "scale:fleet": "tests/scale/fleet/run.ts",
   backtest: "tests/backtest/run.ts",
   tamper: "tests/verify/tamper.ts",
   powerloss: "tests/powerloss/run.ts",
@@ -55,11 +60,13 @@ async function test(args) {
     return 1;
   }
   const failed = args.length > 0 ? await buildLeniently() : await failedChecks();
-  const runner = ["--test", "--test-concurrency=2", "--test-reporter=./scripts/test-reporter.mjs"];
+  const runner = ["--test", `--test-concurrency=${AT_ONCE}`, "--test-reporter=./scripts/test-reporter.mjs"];
   // Every test file, and every process that a test starts, loads the same sources.
   const compiled = path.resolve("node_modules/.cache/node");
   const env = { NODE_COMPILE_CACHE: compiled, ...process.env, HOLDPOINT_FAILED_CHECKS: failed.join() };
-  return runNode([...runner, ...options, ...files], { env });
+  if (filters.length > 0) return runNode([...runner, ...options, ...files], { env });
+  const { files: all, remove } = grouped(files);
+  return runNode([...runner, ...options, ...all], { env }).finally(remove);
 }
 
 // Work on one file must not wait until the rest of the tree compiles.

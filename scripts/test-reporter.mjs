@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { inspect } from "node:util";
+import { membersOf } from "./test-groups.mjs";
 
 export default async function* report(events) {
   const run = { files: new Map(), passed: 0, skipped: 0, failures: failedChecks() };
@@ -25,8 +26,9 @@ function failedChecks() {
 function complete(run, data) {
   if (isFile(data)) return completeFile(run, data);
   const file = fileOf(run, data.file);
-  const { error, type } = data.details;
+  const { error, type, duration_ms: duration } = data.details;
   file.seen = true;
+  if (data.nesting === 0) file.took += duration;
   if (data.skip !== undefined || data.todo !== undefined) run.skipped += 1;
   else if (error !== undefined) fail(run, file, data, error);
   else if (type !== "suite") {
@@ -40,10 +42,22 @@ function completeFile(run, data) {
   const file = fileOf(run, data.file);
   const { error, duration_ms: duration } = data.details;
   if (error !== undefined) fail(run, file, data, error);
-  else if (!file.seen && !isNarrowed && !runsSuite(data.file))
+  const members = membersOf(data.file);
+  if (members === undefined) return closed(run, data, duration);
+  const lines = members.map((member) => closed(run, { ...data, name: member, file: member }));
+  return `${lines.join("")}${file.failed > 0 ? line(data.file, file) : ""}`;
+}
+
+function closed(run, data, duration) {
+  const file = fileOf(run, data.file);
+  if (file.failed === 0 && !file.seen && !isNarrowed && !runsSuite(data.file))
     fail(run, file, data, "the file holds no tests");
-  const verdict = file.failed > 0 ? `FAILED ${file.failed}` : "ok";
-  return `${verdict.padEnd(9)} ${relative(data.file)} (${file.passed} passed, ${Math.round(duration)} ms)\n`;
+  return line(data.file, file, duration);
+}
+
+function line(name, { failed, passed, took }, duration = took) {
+  const verdict = failed > 0 ? `FAILED ${failed}` : "ok";
+  return `${verdict.padEnd(9)} ${relative(name)} (${passed} passed, ${Math.round(duration)} ms)\n`;
 }
 
 function fail(run, file, data, error) {
@@ -79,7 +93,7 @@ function summary({ files, passed, skipped, failures }) {
 function fileOf(run, given) {
   // Output events carry the path as it was given, the others an absolute one.
   const name = path.resolve(given);
-  const file = run.files.get(name) ?? { passed: 0, failed: 0, seen: false, output: "" };
+  const file = run.files.get(name) ?? { passed: 0, failed: 0, seen: false, took: 0, output: "" };
   run.files.set(name, file);
   return file;
 }

@@ -27,6 +27,7 @@ import {
 import { type Intents, intentsOf } from "./engine/intent/instance.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
+import { type Nodes, nodesOf } from "./engine/nodes.ts";
 import type { OpenRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
 import { type Outside, outsideOf } from "./engine/outside/instance.ts";
@@ -183,6 +184,7 @@ export type {
 export type { DeliveryOptions } from "./engine/message/settings.ts";
 export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
+export type { FleetNode, NodeList, NodePage, NodeStatus, Nodes } from "./engine/nodes.ts";
 export type { BudgetState, Said } from "./engine/operate.ts";
 export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
 export type { OutsideCapture } from "./engine/outside/capture.ts";
@@ -234,6 +236,7 @@ export type {
   WorkflowSummary,
 } from "./engine/workflow/operate-workflows.ts";
 export type { Entry as WorkflowEntry } from "./engine/workflow/recorded.ts";
+export type { Requested, WorkflowRequest } from "./engine/workflow/request.ts";
 export { StepFailed, StepRefused } from "./engine/workflow/step-op.ts";
 export type { TimelineRow } from "./engine/workflow/timeline-row.ts";
 export { ChildFailed } from "./engine/workflow/wait-op.ts";
@@ -261,6 +264,8 @@ export type Holdpoint = Verbs & {
   /** The tenants of the store. */
   readonly tenants: Tenants;
   readonly grants: Grants;
+  /** The processes that execute in this tenant. */
+  readonly nodes: Nodes;
   /** What one agent asks of another, or of people, and waits for. */
   readonly intents: Intents;
   readonly policies: Policies;
@@ -302,8 +307,7 @@ export type Holdpoint = Verbs & {
 };
 
 /** One dispatcher for the runtime, made when a workflow first needs it. */
-function definitionsOf(opening: () => Promise<OpenRuntime>): Definitions {
-  const known = new Map<string, Definition>();
+function definitionsOf(known: Map<string, Definition>, opening: () => Promise<OpenRuntime>): Definitions {
   const dispatchers = new WeakMap<OpenRuntime, Dispatcher>();
   return {
     known,
@@ -333,8 +337,9 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   checkOptions(options);
   const tools = new Map<string, Tool>();
   const policy = options.policy === undefined ? undefined : livePolicy(options.policy, { tools });
-  const { open: opening, close } = opener(options, { tools, policy });
-  const definitions = definitionsOf(opening);
+  const known = new Map<string, Definition>();
+  const { open: opening, close } = opener(options, { tools, policy, definitions: () => [...known.keys()] });
+  const definitions = definitionsOf(known, opening);
   const gates: Gates = {
     tools,
     warned: new Set(),
@@ -354,6 +359,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     people: peopleOf(opening),
     keys: keysOf(opening),
     tenants: tenantsOf(opening),
+    nodes: nodesOf(opening),
     grants: grantsOf(opening),
     intents: intentsOf(opening),
     policies: policiesOf(opening),

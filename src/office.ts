@@ -13,7 +13,10 @@ import type { Office, Tenants } from "./server/tenants.ts";
 import type { Store } from "./stores/store.ts";
 
 export type OfficeOptions = {
-  readonly settings: Pick<Settings, "data" | "database" | "policy" | "agent" | "leaseSeconds">;
+  readonly settings: Pick<
+    Settings,
+    "data" | "database" | "policy" | "agent" | "leaseSeconds" | "drainSeconds"
+  >;
   readonly version: string;
   readonly log: Log;
   /** Declares tools and workflows, for every tenant: the node then runs them. */
@@ -70,6 +73,7 @@ export async function openOffice(
     tenant,
     agent: settings.agent,
     node: { kind, version },
+    drainMs: settings.drainSeconds * 1_000,
     notify: (notice) => log(noticeLine(notice, tenant)),
     ...(settings.policy === undefined ? {} : { policy: settings.policy }),
     ...(keyFile === undefined ? {} : { keyFile }),

@@ -13,6 +13,7 @@ import { noticePrinter } from "./engine/print-notice.ts";
 import { pooledRandom } from "./engine/random.ts";
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
+import { storeClock } from "./engine/store-clock.ts";
 import type { Tool } from "./engine/tool.ts";
 import { witnessIn } from "./engine/witness.ts";
 import type { Definitions } from "./engine/workflow/workflows.ts";
@@ -47,6 +48,8 @@ export type HoldpointOptions = {
   readonly mode?: "read-write" | "existing";
   /** What kind of node this process is in a fleet, and of which version; for people who look at who is there. */
   readonly node?: { readonly kind: string; readonly version: string };
+  /** How long effects under way get to end when it closes; 30 seconds unless set. */
+  readonly drainMs?: number;
   /** Called at the places between two commits; for crash tests. */
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
 };
@@ -77,9 +80,14 @@ function commandHint({ database }: HoldpointOptions): string | null {
     : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
 }
 
-export type Parts = { readonly tools: ReadonlyMap<string, Tool>; readonly policy: LivePolicy | undefined };
+export type Parts = {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly policy: LivePolicy | undefined;
+  /** Names of the workflows that are defined by now. */
+  readonly definitions: () => readonly string[];
+};
 
-async function open(options: HoldpointOptions, { tools, policy }: Parts): Promise<OpenRuntime> {
+async function open(options: HoldpointOptions, { tools, policy, definitions }: Parts): Promise<OpenRuntime> {
   const store = options.store ?? (await openStore(options));
   const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
   const keys = keyFile(options.keyFile, environment);
@@ -90,7 +98,7 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
     agent,
     requester: [agent, ...(options.actsFor ?? [])],
     separate: options.separationOfDuties === true,
-    clock: wallClock,
+    clock: storeClock(wallClock),
     idle: idleClock,
     random,
     tools,
@@ -109,6 +117,8 @@ async function open(options: HoldpointOptions, { tools, policy }: Parts): Promis
     reach: options.reach ?? (() => undefined),
     process: `${hostname()}/${process.pid}`,
     ...(options.node === undefined ? {} : { node: options.node }),
+    definitions,
+    ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
     rhythm: RHYTHM,
     seals: true,
   });

@@ -17,7 +17,7 @@ import { allRoutes } from "./server/routes.ts";
 import { type Server, serve } from "./server/serve.ts";
 import type { Settings } from "./server/settings.ts";
 import { createTenants, type Office, type Tenants } from "./server/tenants.ts";
-import { totalsOf } from "./server/totals.ts";
+import { inHandOf, totalsOf } from "./server/totals.ts";
 import type { Store } from "./stores/store.ts";
 
 export type ServeOptions = OfficeOptions & {
@@ -37,7 +37,10 @@ function cardParts(): CardParts {
 
 async function listen(options: ServeOptions, store: Store, tenants: Tenants, desk: Desk): Promise<Server> {
   const { settings, version, log } = options;
-  const metrics = createMetrics({ ...totalsOf(tenants), listeners: desk.size, holds: desk.holds.size });
+  const metrics = createMetrics({
+    ...{ ...totalsOf(tenants), listeners: desk.size, holds: desk.holds.size },
+    node: { kind: "server", version, inHand: (whose) => inHandOf(tenants, whose) },
+  });
   const failed = (error: unknown) => log({ level: "error", message: "metrics", error: errorText(error) });
   tenants.opened((office) =>
     watchJournal(office.runtime, desk.hubOf(office), { tally: metrics.of(office.tenant), log, failed }),

@@ -12,7 +12,7 @@ import { metricsRoutes } from "./server/routes/metrics.ts";
 import { type Server, serve } from "./server/serve.ts";
 import type { Settings } from "./server/settings.ts";
 import { createTenants, type Tenants } from "./server/tenants.ts";
-import { totalsOf } from "./server/totals.ts";
+import { inHandOf, totalsOf } from "./server/totals.ts";
 import type { Store } from "./stores/store.ts";
 
 export type WorkOptions = OfficeOptions & { readonly settings: Settings };
@@ -28,7 +28,10 @@ export type Working = {
 async function sayHow(options: WorkOptions, store: Store, tenants: Tenants): Promise<Server | undefined> {
   const { settings, version, log } = options;
   if (settings.healthPort === undefined) return undefined;
-  const metrics = createMetrics({ ...totalsOf(tenants), listeners: () => 0, holds: () => 0 });
+  const metrics = createMetrics({
+    ...{ ...totalsOf(tenants), listeners: () => 0, holds: () => 0 },
+    node: { kind: "worker", version, inHand: (whose) => inHandOf(tenants, whose) },
+  });
   const ready = async () => void (await store.position());
   const routes: readonly Route[] = [...healthRoutes({ version, ready }), ...metricsRoutes(metrics)];
   return serve({

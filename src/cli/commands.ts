@@ -17,11 +17,13 @@ import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { intents } from "./intents.ts";
 import { journal } from "./journal.ts";
+import { keyFileCommand } from "./key-file.ts";
 import { keys } from "./keys.ts";
 import { login } from "./login.ts";
 import { loginLink } from "./login-link.ts";
 import { logout } from "./logout.ts";
 import { monitor } from "./monitor.ts";
+import { nodes } from "./nodes.ts";
 import { notifications } from "./notifications.ts";
 import { people } from "./people.ts";
 import { policyBacktest } from "./policy/backtest.ts";
@@ -42,6 +44,7 @@ import { scenariosApply } from "./scenario/apply.ts";
 import { seal } from "./seal.ts";
 import { serve } from "./serve.ts";
 import { show } from "./show.ts";
+import { start } from "./start.ts";
 import { stop } from "./stop.ts";
 import { tenants } from "./tenants.ts";
 import { verify } from "./verify.ts";
@@ -58,6 +61,8 @@ export const COMMANDS: readonly Command[] = [
   run,
   serve,
   worker,
+  nodes,
+  start,
   approvals,
   workflows,
   alerts,
@@ -96,6 +101,7 @@ export const COMMANDS: readonly Command[] = [
   restored,
   exportCommand,
   views,
+  keyFileCommand,
   people,
   keys,
   tenants,

@@ -26,9 +26,15 @@ function printPlace({ terminal, json }: Context, { url, login, settings }: Place
 }
 
 /** For whoever started it; others ask them for a link of their own. */
-async function loginFor({ url, office }: Started, { noAuth }: Settings): Promise<string | null> {
-  const { firstLogin } = await import("../server/first-login.ts");
-  const text = noAuth ? undefined : await firstLogin((await office()).runtime, personHere());
+async function loginFor({ url, office }: Started, settings: Settings): Promise<string | null> {
+  const { noAuth, firstAdmin } = settings;
+  if (noAuth) return null;
+  const { firstLogin, firstLoginOf } = await import("../server/first-login.ts");
+  const { runtime } = await office();
+  const text =
+    firstAdmin === undefined
+      ? await firstLogin(runtime, personHere())
+      : await firstLoginOf(runtime, firstAdmin);
   return text === undefined ? null : loginAddress(url, text);
 }
 
@@ -73,7 +79,12 @@ export const serve: Command = {
       summary: "another name of this server, such as that of a proxy in front of it",
       repeatable: true,
     },
+    "first-admin": {
+      value: "<person>",
+      summary: "the first admin of an empty store, who is given the login link; whoever starts it unless set",
+    },
     "no-auth": { summary: "everybody may do everything; only on a loopback address" },
+    "drain-seconds": { value: "<n>", summary: "how long effects get to end when it stops; 30 unless set" },
     log: { value: "<form>", summary: "json, text or off; text on a terminal, json elsewhere" },
   },
   storeless: true,

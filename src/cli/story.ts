@@ -53,6 +53,11 @@ const TELLERS: { readonly [type: string]: Teller } = {
     told.agent = text(body["agent"]);
     return undefined;
   },
+  "workflow.requested": (body) => ({ who: text(body["by"]), did: "asked for it", what: "by its name" }),
+  "workflow.defined": (body, told) => {
+    told.agent = text(body["agent"]);
+    return undefined;
+  },
   "call.settled": (body, { agent }) => ({
     who: agent,
     did: nameOf(body["op"]),

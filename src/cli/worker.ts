@@ -56,6 +56,7 @@ export const worker: Command = {
     agent: { value: "<name>", summary: "whom it runs them as, the same on every node; server unless set" },
     "health-port": { value: "<n>", summary: "where it says how it is; it does not listen unless set" },
     host: { value: "<address>", summary: "the address of that; 127.0.0.1 unless set" },
+    "drain-seconds": { value: "<n>", summary: "how long effects get to end when it stops; 30 unless set" },
     log: { value: "<form>", summary: "json, text or off; text on a terminal, json elsewhere" },
   },
   storeless: true,

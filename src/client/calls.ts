@@ -52,6 +52,9 @@ export const CALLS = {
     rollback: body("POST /api/workflows/{id}/rollback"),
     wait: query("GET /api/workflows/{id}/wait"),
   },
+  definitions: {
+    start: body("POST /api/definitions/{name}/start"),
+  },
   actions: {
     list: query("GET /api/actions"),
     get: alone("GET /api/actions/{id}"),
@@ -166,6 +169,9 @@ export const CALLS = {
     add: unkept(body("POST /api/tenants")),
     get: alone("GET /api/tenants/{tenant}"),
     close: body("POST /api/tenants/{tenant}/close"),
+  },
+  nodes: {
+    list: query("GET /api/nodes"),
   },
   server: {
     health: alone("GET /api/health"),

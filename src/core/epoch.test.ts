@@ -6,20 +6,27 @@ import type { NewEvent } from "./event.ts";
 
 const fold = (events: readonly NewEvent[], from: EpochState = epochFold.initial): EpochState =>
   events.reduce((state, event, index) => epochFold.evolve(state, { ...event, at: 1, seq: index + 1 }), from);
-const FACTS = { agent: "agent:a", process: "host/1", kind: "program", version: null };
+const FACTS = { agent: "agent:a", process: "host/1", kind: "program", version: null, definitions: null };
 const open = fold(openEpoch(FACTS));
 
 describe("an epoch", () => {
   test("opens with what its process says of itself", () => {
     assert.deepEqual(open, { life: "open", openedAt: 1, ...FACTS });
-    const worker = { ...FACTS, kind: "worker", version: "1.2.3" };
+    const worker = { ...FACTS, kind: "worker", version: "1.2.3", definitions: ["deploy"] };
     assert.deepEqual(fold(openEpoch(worker)), { life: "open", openedAt: 1, ...worker });
+  });
+
+  test("with more definitions than it can say says nothing of them, rather than of some", () => {
+    const definitions = Array.from({ length: 501 }, (_, n) => `d${n}`);
+    assert.partialDeepStrictEqual(fold(openEpoch({ ...FACTS, definitions })), { definitions: null });
+    const few = definitions.slice(0, 500);
+    assert.partialDeepStrictEqual(fold(openEpoch({ ...FACTS, definitions: few })), { definitions: few });
   });
 
   for (const how of ["closed", "died"] as const) {
     test(`that ${how} is over for good: whoever says so first has ended it`, () => {
       const ended = fold(endEpoch(open, how, "epo_2"), open);
-      assert.deepEqual(ended, { life: "ended", how });
+      assert.deepEqual(ended, { ...FACTS, life: "ended", how, openedAt: 1, endedAt: 1 });
       assert.deepEqual(endEpoch(ended, "closed", "epo_1"), []);
       assert.deepEqual(endEpoch(ended, "died", "epo_3"), []);
       assert.throws(

@@ -16,38 +16,50 @@ export type NodeFacts = {
   /** `server`, `worker` or `program`. */
   readonly kind: string;
   readonly version: string | null;
+  /** Names of the workflows that it can run, as it began; null where it did not say. */
+  readonly definitions: readonly string[] | null;
 };
+
+type Life = NodeFacts & { readonly openedAt: number };
 
 export type EpochState =
   | { readonly life: "none" }
-  | ({ readonly life: "open"; readonly openedAt: number } & NodeFacts)
-  | { readonly life: "ended"; readonly how: "closed" | "died" };
+  | (Life & { readonly life: "open" })
+  | (Life & { readonly life: "ended"; readonly how: "closed" | "died"; readonly endedAt: number });
 
-function factsOf({ agent, process, node }: { readonly [field: string]: Json }): NodeFacts {
+function factsOf({ agent, process, node, definitions }: { readonly [field: string]: Json }): NodeFacts {
   const { kind = "program", version = null } = isJsonObject(node) ? node : {};
   const text = version === null ? null : String(version);
-  return { agent: String(agent), process: String(process), kind: String(kind), version: text };
+  const names = Array.isArray(definitions) ? definitions.map(String) : null;
+  const facts = { agent: String(agent), process: String(process), kind: String(kind) };
+  return { ...facts, version: text, definitions: names };
 }
 
 export const epochFold: Fold<EpochState> = {
-  version: 2,
+  version: 3,
   initial: { life: "none" },
+  isOver: ({ life }) => life === "ended",
   evolve(state, event) {
     const body = bodyOf("An epoch", event, ["epoch.opened", "epoch.closed", "epoch.died"]);
     const isOpening = event.type === "epoch.opened";
-    if (state.life !== (isOpening ? "none" : "open"))
+    if (isOpening && state.life === "none") return { life: "open", openedAt: event.at, ...factsOf(body) };
+    if (isOpening || state.life !== "open")
       throw new HoldpointError(
         "broken_rule",
         `"${event.type}" cannot happen to an epoch that is ${state.life}.`,
       );
-    if (isOpening) return { life: "open", openedAt: event.at, ...factsOf(body) };
-    return { life: "ended", how: event.type === "epoch.closed" ? "closed" : "died" };
+    const how = event.type === "epoch.closed" ? "closed" : "died";
+    return { ...state, life: "ended", how, endedAt: event.at };
   },
 };
 
-export function openEpoch({ agent, process, kind, version }: NodeFacts): NewEvent[] {
+/** With more names than these it does not say any: a list that is cut would say of the rest that they are not there. */
+const MOST_NAMES = 500;
+
+export function openEpoch({ agent, process, kind, version, definitions }: NodeFacts): NewEvent[] {
   const node = kind === "program" ? {} : { node: { kind, version } };
-  return [{ type: "epoch.opened", tv: 1, body: { agent, process, ...node } }];
+  const known = definitions === null || definitions.length > MOST_NAMES ? {} : { definitions };
+  return [{ type: "epoch.opened", tv: 1, body: { agent, process, ...node, ...known } }];
 }
 
 /** `died` is said by another process that found its lock free; whoever says it first has ended it. */

@@ -95,11 +95,19 @@ describe("an error", () => {
     assert.equal(isHoldpointError(new Error("closed")), false);
   });
 
-  test("that may succeed later is one of the store's, or of asking too often", () => {
+  test("that may succeed later is one of the store's, of a lost lease, or of asking too often", () => {
     const retryable = Object.entries(ERROR_CODES).filter(([, facts]) => facts.retryable);
     assert.deepEqual(
       retryable.map(([code]) => code),
-      ["rate_limited", "server_busy", "store_busy", "store_full", "store_unavailable", "commit_unknown"],
+      [
+        "rate_limited",
+        "server_busy",
+        "epoch_ended",
+        "store_busy",
+        "store_full",
+        "store_unavailable",
+        "commit_unknown",
+      ],
     );
   });
 });

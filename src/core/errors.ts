@@ -230,10 +230,10 @@ export const ERROR_CODES = {
     next: "Open Holdpoint again: this instance was closed.",
   },
   epoch_ended: {
-    status: 409,
-    retryable: false,
+    status: 503,
+    retryable: true,
     data: "Nothing was started.",
-    next: "Restart the process: another one took over because this one seemed dead.",
+    next: "Call again with the same request id: the process goes on under another epoch, and what it had begun is looked into.",
   },
   store_busy: {
     status: 503,

@@ -45,6 +45,8 @@ test("a principal is a person, an agent or a service with a name", () => {
     "ann",
     "person:",
     "person: ann",
+    "person:ann ",
+    "person:ann\u00a0",
     "robot:x",
     "person:a\nb",
     "person:/x",

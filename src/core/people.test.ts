@@ -104,6 +104,11 @@ describe("the list of people", () => {
         .when((draft) => changePerson(draft, { person: ANN, member: { roles: ["admin"] }, by }))
         .then([])
         .answers({ kind: "not_allowed" });
+      for (const suspend of [true, false])
+        after
+          .when((draft) => changeStanding(draft, { ...said, person: BY, by, suspend }))
+          .then([])
+          .answers({ kind: "not_allowed" });
       const { answer } = after.when((draft) =>
         addPerson(draft, { person: "person:eve", member: member(["admin"]), by }),
       );

@@ -106,9 +106,5 @@ export function changeStanding(
 ): Need | PeopleAnswer {
   const more = draft.need({ write: [ROSTER] });
   if (more !== undefined) return more;
-  const roster = draft.state(ROSTER);
-  const events = decideStanding(roster, command);
-  if (leavesNoAdmin(roster, events)) return { kind: "last_admin" };
-  draft.append(ROSTER, events);
-  return { kind: "done", changed: events.length > 0 };
+  return decided(draft, command.by, (roster) => decideStanding(roster, command));
 }

@@ -43,6 +43,10 @@ export const OPTIONS: Readonly<Record<string, Rule>> = {
       isPlainObject(value) && isText(Reflect.get(value, "kind")) && isText(Reflect.get(value, "version")),
     what: "is what a process says of itself: { kind, version }",
   },
+  drainMs: {
+    isRight: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+    what: "is a whole number of milliseconds",
+  },
   notify: { isRight: isFunction, what: "is a function" },
   reach: { isRight: isFunction, what: "is a function" },
   store: {

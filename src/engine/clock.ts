@@ -6,6 +6,8 @@ export type Clock = {
   elapsed?(): number;
   /** Resolves when everything that is ready to run has run; without it, with the next turn of the event loop. */
   turn?(): Promise<void>;
+  /** Told the store's time whenever something was decided by it. */
+  heard?(now: number): void;
 };
 
 /** Node fires timers over 24.8 days at once; nothing here sleeps longer than a day in one go. */

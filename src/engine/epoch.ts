@@ -19,7 +19,12 @@ import { type Epoch, freshId, type InForce, type Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock" | "random" | "agent">;
 /** What it says of its process. */
-export type Process = { readonly process: string; readonly node?: Pick<NodeFacts, "kind" | "version"> };
+export type Process = {
+  readonly process: string;
+  readonly node?: Pick<NodeFacts, "kind" | "version">;
+  /** Names of the workflows that are defined here by now. */
+  readonly definitions?: () => readonly string[];
+};
 
 export const lapsed = (): HoldpointError =>
   new HoldpointError("epoch_ended", "This process has lost the lease on its epoch.");
@@ -38,12 +43,12 @@ function leaseOf(
   hold: EpochHold,
   clock: Clock,
   asked: () => number,
-): Pick<OwnEpoch, "mayRun" | "renew" | "confirm" | "isLost" | "leaseMs"> {
+): Pick<OwnEpoch, "mayRun" | "leaseLeftMs" | "renew" | "confirm" | "isLost" | "leaseMs"> {
   const { leaseMs } = hold;
   if (leaseMs === undefined)
     return {
       ...{ mayRun: () => true, renew: async () => true, confirm: async () => undefined },
-      ...{ isLost: () => false, leaseMs: null },
+      ...{ isLost: () => false, leaseMs: null, leaseLeftMs: () => null },
     };
   let age = asked;
   let lost = false;
@@ -61,13 +66,14 @@ function leaseOf(
   const confirm = async () => {
     if (!mayRun() && !(await renew())) throw lapsed();
   };
-  return { mayRun, renew, confirm, isLost: () => lost, leaseMs };
+  const leaseLeftMs = () => (lost ? 0 : Math.max(0, leaseMs - age()));
+  return { mayRun, leaseLeftMs, renew, confirm, isLost: () => lost, leaseMs };
 }
 
 /** Says in the same commit which versions of policies it judges by. */
 export async function beginEpoch(
   place: Place,
-  { process, node = { kind: "program", version: null } }: Process,
+  { process, node = { kind: "program", version: null }, definitions }: Process,
   inForce: InForce = new Map(),
 ): Promise<OwnEpoch> {
   const id = freshId(place, "epo");
@@ -75,12 +81,13 @@ export async function beginEpoch(
   const hold = await place.store.holdEpoch(id);
   const ref = epochStream(id);
   const uses = [...inForce.values()];
+  const known = definitions?.() ?? null;
   const streams = new Set(uses.map(({ version: { name } }) => name));
   const needs = { write: [ref, ...[...streams].map(policyStream)], read: [ownStanding(place)] };
   const isShut = await runCommand(place, needs, (draft) => {
     if (draft.state(ref).life !== "none") return false;
     if (draft.state(ownStanding(place)).status === "closed") return true;
-    draft.append(ref, openEpoch({ agent: place.agent, process, ...node }));
+    draft.append(ref, openEpoch({ agent: place.agent, process, ...node, definitions: known }));
     for (const { version } of uses) takePolicy(draft, version, { epoch: id, by: place.agent });
     return false;
   });

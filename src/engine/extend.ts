@@ -35,7 +35,10 @@ function checkMoreTime({ by, byMs, until, via }: MoreTime): void {
   if (byMs !== undefined && !(isTime(byMs) && byMs <= LONGEST_MS))
     throw new HoldpointError("invalid_input", "byMs is a whole number of milliseconds, at least 1.");
   if (until !== undefined && !(isTime(until) && until <= LONGEST_MS))
-    throw new HoldpointError("invalid_input", "until is a moment in milliseconds since 1970.");
+    throw new HoldpointError(
+      "invalid_input",
+      `until is a moment in milliseconds since 1970, ${LONGEST_MS} at the latest.`,
+    );
   if (via !== undefined && !/^[a-z][a-z0-9_.:-]{0,63}$/.test(via))
     throw new HoldpointError(
       "invalid_input",

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { HoldpointError } from "../core/errors.ts";
-import { type SigningKey, signingKeyFromPkcs8 } from "../core/jws.ts";
+import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../core/jws.ts";
 
 export type Keyring = { readonly signing: SigningKey; readonly secrets: Uint8Array };
 
@@ -47,8 +47,8 @@ function code(error: unknown): string {
   return String((error as { code?: unknown }).code);
 }
 
-/** Two processes may make it at once: the first link wins and both read that one. */
-function create(file: string, random: (bytes: number) => Uint8Array): void {
+/** Two processes may make it at once: the first link wins and both read that one. Answers whether this one has made it. */
+function create(file: string, random: (bytes: number) => Uint8Array): boolean {
   const { privateKey } = generateKeyPairSync("ed25519");
   const signing = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const content: KeyFile = {
@@ -61,14 +61,17 @@ function create(file: string, random: (bytes: number) => Uint8Array): void {
   const made = mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(part, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flush: true });
   chmodSync(part, 0o600);
+  let isNew = true;
   try {
     linkSync(part, file);
   } catch (error) {
     if (code(error) !== "EEXIST") throw error;
+    isNew = false;
   } finally {
     rmSync(part, { force: true });
   }
   syncFolders(dirname(file), dirname(made ?? dirname(file)));
+  return isNew;
 }
 
 /** What is signed with it outlives a power cut, so the key has to: its name, and those of the folders made for it. */
@@ -98,14 +101,27 @@ export function findKeyring(file: string): Keyring | undefined {
   }
 }
 
+function createOrRefuse(file: string, random: (bytes: number) => Uint8Array): boolean {
+  try {
+    return create(file, random);
+  } catch (error) {
+    throw unusable(file, `it cannot be made (${code(error)})`, error);
+  }
+}
+
+/** Before anything needs it. A file that is there, whatever it holds, is left as it is. */
+export function makeKeyFile(
+  file: string,
+  random: (bytes: number) => Uint8Array,
+): { readonly isNew: false } | { readonly isNew: true; readonly publicJwk: PublicJwk } {
+  if (!createOrRefuse(file, random)) return { isNew: false };
+  return { isNew: true, publicJwk: parse(file, readFileSync(file, "utf8")).signing.publicJwk };
+}
+
 /** The key that is there, or a new one: asked for when something is to be signed or encrypted. */
 export function openKeyring(file: string, random: (bytes: number) => Uint8Array): Keyring {
   const found = findKeyring(file);
   if (found !== undefined) return found;
-  try {
-    create(file, random);
-  } catch (error) {
-    throw unusable(file, `it cannot be made (${code(error)})`, error);
-  }
+  createOrRefuse(file, random);
   return parse(file, readFileSync(file, "utf8"));
 }

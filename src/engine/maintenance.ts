@@ -4,10 +4,12 @@ import type { Clock } from "./clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
 import { sweepIntents } from "./intent/sweep.ts";
 import { isLeftAlone } from "./left-alone.ts";
+import { endDeadNodes } from "./nodes.ts";
 import { sweepRollbacks } from "./outside/roll-back.ts";
 import { sweepReports } from "./outside/sweep-reports.ts";
 import { startProbing } from "./probe.ts";
 import { startRecovery } from "./recover.ts";
+import { storeTime } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";
 import { sweepExpired } from "./sweep.ts";
@@ -18,9 +20,14 @@ export type Rhythm = {
   readonly probeMs: number;
   readonly sweepMs: number;
   readonly sealMs: number;
+  /** How often nodes that died with nothing under way are looked for; never unless set. */
+  readonly nodesMs?: number;
 };
 
-export const RHYTHM: Rhythm = { recoverMs: 5_000, probeMs: 5_000, sweepMs: 1_000, sealMs: 500 };
+export const RHYTHM: Rhythm = {
+  ...{ recoverMs: 5_000, probeMs: 5_000, sweepMs: 1_000, sealMs: 500 },
+  nodesMs: 60_000,
+};
 
 /** Of what has to be told, what was not told before. What is left alone is told of once, whatever succeeds in between. */
 function newsOf(): { isNews(error: unknown): boolean; over(): void } {
@@ -72,6 +79,9 @@ async function keepLease(current: () => Promise<OwnEpoch>): Promise<void> {
   if (!(await own.renew())) await current();
 }
 
+/** A machine's clock may be set while nothing is decided here. A store that does not answer is told of by the others. */
+const hearTime = (runtime: Runtime): Promise<unknown> => storeTime(runtime).catch(() => undefined);
+
 /** The epoch of the moment, and how long its hold lasts without being renewed. */
 export type Life = { readonly leaseMs: number | null; readonly current: () => Promise<OwnEpoch> };
 
@@ -89,7 +99,12 @@ export async function maintain(
     repeat(runtime, idle, rhythm.sweepMs, () => sweepOutside(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
-  if (leaseMs !== null) rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
+  if (leaseMs !== null) {
+    rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
+    rounds.push(repeat(runtime, idle, rhythm.recoverMs, () => hearTime(runtime)));
+  }
+  if (rhythm.nodesMs !== undefined)
+    rounds.push(repeat(runtime, idle, rhythm.nodesMs, () => endDeadNodes(runtime)));
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
   await Promise.all(rounds);
   await Promise.all([runtime.recovering.rest(), runtime.probing.rest()]);

@@ -4,7 +4,7 @@ import { isHoldpointError } from "../core/errors.ts";
 import type { CompiledPolicy } from "../core/policy/compile.ts";
 import { visible } from "../core/visible.ts";
 import type { Store } from "../stores/store.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, stopwatch } from "./clock.ts";
 import { beginEpoch, lapsed, type OwnEpoch } from "./epoch.ts";
 import { createHistory } from "./history.ts";
 import type { Keyring } from "./keyring.ts";
@@ -43,28 +43,37 @@ export type RuntimeParts = {
   /** What an epoch says of its process, for people who read the journal. */
   readonly process: string;
   readonly node?: { readonly kind: string; readonly version: string };
+  /** Names of the workflows that are defined here by now. */
+  readonly definitions?: () => readonly string[];
+  /** How long effects under way get to end before the instance closes under them; 30 seconds unless set. */
+  readonly drainMs?: number;
   readonly rhythm: Rhythm;
   readonly seals: boolean;
 };
 
-/** Effects under way get this long to end before the instance closes under them. */
-const GRACE_MS = 30_000;
+const DRAIN_MS = 30_000;
 const LOOK_MS = 20;
 
 /** Of each tool. */
 const RECOVERED_AT_ONCE = 16;
 const PROBED_AT_ONCE = 8;
 
-async function restUpkeep(clock: Clock, upkeep: Promise<void>): Promise<boolean> {
+async function restUpkeep(clock: Clock, upkeep: Promise<void>, withinMs: number): Promise<boolean> {
   const timer = new AbortController();
-  const late = clock.sleep(GRACE_MS, timer.signal).then(() => false);
+  const late = clock.sleep(withinMs, timer.signal).then(() => false);
   return Promise.race([upkeep.then(() => true), late]).finally(() => timer.abort());
 }
 
-async function restPerforming(runtime: Runtime): Promise<boolean> {
-  for (let waited = 0; runtime.performing.size > 0 && waited < GRACE_MS; waited += LOOK_MS)
+async function restPerforming(runtime: Runtime, withinMs: number): Promise<boolean> {
+  for (let waited = 0; runtime.performing.size > 0 && waited < withinMs; waited += LOOK_MS)
     await runtime.clock.sleep(LOOK_MS);
   return runtime.performing.size === 0;
+}
+
+/** Both within one limit: whoever stops the process counts on it. */
+async function comeToRest(runtime: Runtime, upkeep: Promise<void>, drainMs: number): Promise<boolean> {
+  const spent = stopwatch(runtime.clock);
+  return (await restUpkeep(runtime.clock, upkeep, drainMs)) && restPerforming(runtime, drainMs - spent());
 }
 
 /** What a program brings may well be asynchronous, whatever its type says. */
@@ -172,7 +181,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   }
 
   async function endOwn(): Promise<void> {
-    const isIdle = (await restUpkeep(clock, upkeep ?? Promise.resolve())) && (await restPerforming(runtime));
+    const { drainMs = DRAIN_MS } = parts;
+    const isIdle = await comeToRest(runtime, upkeep ?? Promise.resolve(), drainMs);
     // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
     if (isIdle) await (await lives.begun())?.end();
   }

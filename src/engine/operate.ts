@@ -11,7 +11,7 @@ import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import type { Money } from "../core/money.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
-import { actionStream, budgetStream, switchStream, workflowStream } from "../core/stream.ts";
+import { actionStream, budgetStream, ROSTER, switchStream, workflowStream } from "../core/stream.ts";
 import { decideSwitch, type Stoppable, type SwitchState, scopeOf } from "../core/switch.ts";
 import { ownStanding } from "../core/tenant/state.ts";
 import { type Via, viaField } from "../core/via.ts";
@@ -42,6 +42,16 @@ const noWorkflow = (workflow: string): HoldpointError =>
     next: "Check the id; `holdpoint workflows` lists them.",
   });
 
+/** Anybody stops what goes on; what was stopped goes on by the word of somebody whose word counts. */
+function checkReleaser(draft: Draft, by: string): Need | undefined {
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined || !draft.state(ROSTER).suspended.includes(by)) return more;
+  throw new HoldpointError("not_eligible", `Nothing was released: ${by} is not in good standing.`, {
+    data: "The kill switch is as it was.",
+    next: "Ask a person in good standing.",
+  });
+}
+
 /** A name that is nobody's stops nobody; of an agent nobody can tell, of a workflow one can. */
 function checkKnown(draft: Draft, workflow: string | undefined): Need | undefined {
   if (workflow === undefined) return undefined;
@@ -67,7 +77,7 @@ export async function setSwitch(
   try {
     return await runCommand(place, { write: [ref], read: [ownStanding(place)] }, (draft) => {
       if (!stop && draft.state(ownStanding(place)).status === "closed") throw closed(place);
-      const more = checkKnown(draft, workflow);
+      const more = checkKnown(draft, workflow) ?? (stop ? undefined : checkReleaser(draft, by));
       if (more !== undefined) return more;
       const events = decideSwitch(draft.state(ref), { stop, by, reason, ...viaField(command) });
       draft.append(ref, events);

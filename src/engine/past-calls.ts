@@ -2,7 +2,7 @@
  * The calls of a workflow that have settled, as a policy sees them. What has come to rest is kept at hand and the stream
  * is read on from where it was left; what is in doubt is looked at again each time.
  */
-import { type PastCalls, pastCall } from "../core/action/review.ts";
+import { isCall, type PastCalls, pastCall } from "../core/action/review.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import { actionStream } from "../core/stream.ts";
@@ -20,7 +20,8 @@ type Known = {
   settledSeq: number;
   readonly settled: string[];
   readonly undone: Set<string>;
-  readonly resting: Map<string, PastCall>;
+  /** null: no call, but what a tool declares to take one back. */
+  readonly resting: Map<string, PastCall | null>;
 };
 
 type Noted = Pick<Known, "settled" | "undone" | "settledSeq">;
@@ -47,12 +48,20 @@ function knownOf({ store, tenant }: Place, workflow: string): Known {
   return known;
 }
 
-function note(known: Noted, { type, seq, body }: Entry): void {
-  if (type === "call.settled") known.settled.push(String(body["action"]));
+const MADE: ReadonlySet<string> = new Set(["call.made", "compensation.made"]);
+/** Of compensations those count that an agent named; which these are is seen when they are looked at. */
+const SETTLED: ReadonlySet<string> = new Set(["call.settled", "compensation.settled"]);
+
+function noteUndone(known: Noted, { type, body }: Entry): void {
   if (type === "compensation.settled" && body["status"] === "undone")
     known.undone.add(String(body["undoes"]));
-  if (type === "call.settled" || type === "compensation.settled" || type === "rollback.ended")
-    known.settledSeq = seq;
+}
+
+function note(known: Noted, entry: Entry): void {
+  const { type, seq, body } = entry;
+  if (SETTLED.has(type)) known.settled.push(String(body["action"]));
+  noteUndone(known, entry);
+  if (SETTLED.has(type) || type === "rollback.ended") known.settledSeq = seq;
 }
 
 /** A fork begins with what its origin had called up to then. What was called later is the origin's alone. */
@@ -65,8 +74,9 @@ export async function noteOrigin(
   for await (const entry of entriesOf(place, workflow)) {
     if (entry.seq > upTo) return;
     if (entry.type === "workflow.created") await noteFork(place, known, entry);
-    if (entry.type === "call.made" && entry.seq <= seq) made.add(entry.body["action"]);
-    if (entry.type !== "call.settled" || made.has(entry.body["action"])) note(known, entry);
+    if (MADE.has(entry.type) && entry.seq <= seq) made.add(entry.body["action"]);
+    if (!SETTLED.has(entry.type) || made.has(entry.body["action"])) note(known, entry);
+    else noteUndone(known, entry);
   }
 }
 
@@ -102,8 +112,9 @@ async function lookAtRest(place: Place, known: Known): Promise<ReadonlyMap<strin
     const states = await statesOf(place, ids);
     for (const [index, state] of states.entries()) {
       const id = ids[index] ?? "";
-      const call = pastCall(id, state, false);
-      (call.status === "in_doubt" ? restless : known.resting).set(id, call);
+      const call = isCall(state) ? pastCall(id, state, false) : null;
+      if (call?.status === "in_doubt") restless.set(id, call);
+      else known.resting.set(id, call);
     }
   }
   return restless;
@@ -132,7 +143,7 @@ export function pastCallsOf(place: Place, workflow: string): Promise<PastCalls> 
     const calls: PastCall[] = [];
     for (const id of known.settled) {
       const call = known.resting.get(id) ?? restless.get(id);
-      if (call === undefined) continue;
+      if (call === undefined || call === null) continue;
       calls.push({ ...(await inFull(place, call)), undone: known.undone.has(id) });
     }
     return { settledSeq: known.settledSeq, calls };

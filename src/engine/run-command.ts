@@ -34,8 +34,15 @@ async function findOut<Result>(place: Place, work: () => Promise<Result>): Promi
 }
 
 export function runDecide<Result>(place: Place, needs: Needs, decide: Decide<Result>): Promise<Result> {
-  return findOut(place, () => place.store.transact(place.tenant, needs, decide));
+  const hearing: Decide<Result> = (sight) => {
+    place.clock.heard?.(sight.now);
+    return decide(sight);
+  };
+  return findOut(place, () => place.store.transact(place.tenant, needs, hearing));
 }
+
+export const storeTime = (place: Place): Promise<number> =>
+  runDecide(place, {}, ({ now }) => ({ kind: "commit", append: [], result: now }));
 
 /** In a transaction that the application's own tables share. */
 export function runWithSql<Result>(

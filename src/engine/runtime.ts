@@ -108,6 +108,8 @@ export type Epoch = {
   readonly id: string;
   /** Whether this process may still send: its hold has not lapsed, with a margin. */
   mayRun(): boolean;
+  /** How long the hold lasts from now unless it is renewed, as far as this process knows; null where it is no lease. */
+  leaseLeftMs(): number | null;
   /** Renews a hold that is about to lapse. One that was lost is the error `epoch_ended`. */
   confirm(): Promise<void>;
 };

@@ -1,7 +1,8 @@
 /** Where things are: options, then environment, then default. The data folder is found upward, like git's. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir, platform, userInfo } from "node:os";
 import { basename, dirname, extname, join, resolve } from "node:path";
+import { HoldpointError } from "../core/errors.ts";
 
 export type Environment = (name: string) => string | undefined;
 
@@ -17,13 +18,44 @@ export function dataFolder(given: string | undefined, environment: Environment, 
   }
 }
 
-/** `HOLDPOINT_DATABASE`, unless an option says where. */
+export type ReadText = (path: string) => string;
+
+const ADDRESS = /^postgres(ql)?:\/\/\S+$/;
+
+/** The address that a file holds; nothing of what it holds is ever said. */
+export function databaseInFile(
+  path: string,
+  readText: ReadText = (file) => readFileSync(file, "utf8"),
+): string {
+  const refuse = (why: string, cause?: unknown) =>
+    new HoldpointError("invalid_input", `The file ${path} of HOLDPOINT_DATABASE_FILE ${why}.`, {
+      ...{ cause, data: "Nothing was opened." },
+      next: "Put one address into it: postgres://user:password@host:5432/database",
+    });
+  let text: string;
+  try {
+    text = readText(path).trim();
+  } catch (error) {
+    throw refuse(`cannot be read (${String((error as NodeJS.ErrnoException).code)})`, error);
+  }
+  if (!ADDRESS.test(text)) throw refuse("does not hold the address of a PostgreSQL database");
+  return text;
+}
+
+/** `HOLDPOINT_DATABASE`, or what the file of `HOLDPOINT_DATABASE_FILE` holds, unless an option says where. */
 export function databaseUrl(
   given: { readonly database?: string | undefined; readonly folder?: string | undefined },
   environment: Environment,
 ): string | undefined {
   if (given.database !== undefined || given.folder !== undefined) return given.database;
-  return environment("HOLDPOINT_DATABASE") || undefined;
+  const [said, file] = [environment("HOLDPOINT_DATABASE"), environment("HOLDPOINT_DATABASE_FILE")];
+  if (said && file)
+    throw new HoldpointError(
+      "invalid_input",
+      "HOLDPOINT_DATABASE and HOLDPOINT_DATABASE_FILE exclude each other.",
+      { data: "Nothing was opened.", next: "Unset one of them." },
+    );
+  return file ? databaseInFile(file) : said || undefined;
 }
 
 /** An address without its password, for people to read. */

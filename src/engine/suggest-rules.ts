@@ -2,7 +2,9 @@
 
 import { collect, openSamples } from "../core/backtest/samples.ts";
 import { type Suggestion, suggestionsFrom } from "../core/backtest/suggest.ts";
+import { argsType } from "../core/policy/expression.ts";
 import type { Store } from "../stores/store.ts";
+import { knownTools } from "./backtest/known-tools.ts";
 import { type Progress, playJournal } from "./backtest/play.ts";
 import { type TriedRule, tryRules } from "./backtest/try-rules.ts";
 import { DEFAULT_MIN } from "./limits.ts";
@@ -31,8 +33,11 @@ export async function suggestRules(
   const samples = openSamples(since ?? null);
   await playJournal(place, (heard) => collect(samples, heard), progress);
   const asked = [...samples.groups.values()].reduce((sum, group) => sum + group.samples.length, 0);
-  const found = suggestionsFrom(samples, min);
-  const tried = await tryRules(place, found, { since: since ?? null, ...(progress && { progress }) });
+  const tools = await knownTools(place);
+  const schemas = new Map(tools.map(({ name, schema }) => [name, schema]));
+  const found = suggestionsFrom(samples, min, (tool) => argsType(schemas.get(tool) ?? null));
+  const options = { since: since ?? null, tools, ...(progress && { progress }) };
+  const tried = await tryRules(place, found, options);
   const suggestions = found.flatMap((one, index) => {
     const asRule = tried[index];
     return asRule === undefined ? [] : [{ ...one, asRule }];

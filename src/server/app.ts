@@ -2,6 +2,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { z } from "zod";
 import { HoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
 import type { Clock } from "../engine/clock.ts";
 import { checkStill, createAdmit, credentialOf } from "./admit.ts";
 import type { Authenticate, Who } from "./authenticate.ts";
@@ -16,7 +17,7 @@ import { handleOnce, keyOf } from "./idempotency.ts";
 import { correlationId, type Log } from "./log.ts";
 import { misfit } from "./problem.ts";
 import { bytesOf, checkAnswer, outgoingOf, send, sendProblem } from "./reply.ts";
-import { type Answer, type Asked, isStream, type Route, routerPath } from "./route.ts";
+import { type Answer, type Asked, isStream, type Route, routerPath, type ScopedRoute } from "./route.ts";
 import type { Tenants } from "./tenants.ts";
 
 export type AppParts = {
@@ -94,6 +95,19 @@ function goneOf({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
+/** Whether it would be one more is looked up only where there is no room. */
+async function checkQuestions(
+  questions: Questions | undefined,
+  route: ScopedRoute,
+  asked: Asked,
+  kept?: Json,
+): Promise<void> {
+  const { principal } = asked.who;
+  if (questions === undefined || principal === null || route.mayAsk === undefined) return;
+  if (await questions.hasRoom(asked.runtime, principal)) return;
+  if (await route.mayAsk(asked, kept)) questions.refuse(principal);
+}
+
 async function handOver(
   { tenants, authenticate, makeId, questions }: AppParts,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -111,9 +125,7 @@ async function handOver(
   const { tenant } = who;
   const asked: Asked = { ...given, who, tenant, office, runtime: office.runtime, whoNow, mayStill, gone };
   const handle = async () => {
-    const { principal } = who;
-    if (questions !== undefined && principal !== null && (await route.mayAsk?.(asked)) === true)
-      await questions.check(asked.runtime, principal);
+    await checkQuestions(questions, route, asked);
     return route.handle(asked);
   };
   const key = keyOf(request, route);
@@ -121,7 +133,10 @@ async function handOver(
   const parts = { request, route, who, office, attempt: makeId() };
   return handleOnce(key, parts, {
     handle,
-    again: (kept) => route.again?.(asked, kept),
+    async again(kept) {
+      if (route.again !== undefined) await checkQuestions(questions, route, asked, kept);
+      return route.again?.(asked, kept);
+    },
   });
 }
 

@@ -60,7 +60,7 @@ async function worked(handle: () => Promise<Answer>, parts: OnceParts, whenLost:
 export type Handling = {
   readonly handle: () => Promise<Answer>;
   /** Of an answer that was kept: what it is by now, where that may be another. */
-  readonly again?: (kept: Json) => Promise<Answer> | undefined;
+  readonly again?: (kept: Json) => Promise<Answer | undefined>;
 };
 
 export async function handleOnce(

@@ -21,6 +21,7 @@ import {
 } from "../engine/instance.ts";
 import { intentsOf } from "../engine/intent/instance.ts";
 import { alertsOf } from "../engine/monitor/alerts.ts";
+import { nodesOf } from "../engine/nodes.ts";
 import { getWorkflow, listWorkflows, snapshotOf, workflowAt } from "../engine/workflow/operate-workflows.ts";
 import { timelineOf } from "../engine/workflow/timeline.ts";
 import type { Office } from "./tenants.ts";
@@ -44,6 +45,7 @@ const READS = {
   keys: { scope: "keys:read", verbs: ["list", "get", "find"] },
   endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
   messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
+  nodes: { scope: "journal:read", verbs: ["list"] },
 } as const satisfies {
   readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
 };
@@ -96,6 +98,7 @@ function groupsOf({ runtime, endpoints, messages }: Office): Groups {
     keys: keysOf(open),
     endpoints,
     messages,
+    nodes: nodesOf(open),
   };
 }
 

@@ -108,8 +108,8 @@ export type ScopedRoute<
   /** Whoever has this one instead may ask too, for less: the handler says for what. */
   readonly orScope?: Scope;
   handle(asked: Asked<Params, Query, Body>): Promise<Answer>;
-  /** Whether people may come to be asked something by it that they were not asked before. */
-  mayAsk?(asked: Asked<Params, Query, Body>): Promise<boolean>;
+  /** Whether people may come to be asked something by it that they were not asked before. `kept`: as for `again`. */
+  mayAsk?(asked: Asked<Params, Query, Body>, kept?: Json): Promise<boolean>;
   again?(...given: Parameters<Again<Params, Query, Body>>): ReturnType<Again<Params, Query, Body>>;
 };
 

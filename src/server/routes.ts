@@ -7,6 +7,7 @@ import { alertRoutes } from "./routes/alerts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
 import { type CardParts, cardPageRoutes } from "./routes/card-pages.ts";
+import { definitionRoutes } from "./routes/definitions.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
@@ -20,6 +21,7 @@ import { killSwitchRoutes } from "./routes/kill-switch.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { nodeRoutes } from "./routes/nodes.ts";
 import { outsideRoutes } from "./routes/outside.ts";
 import { peopleRoutes } from "./routes/people.ts";
 import { policyRoutes } from "./routes/policies.ts";
@@ -47,6 +49,7 @@ function resources({ condition, desk, hands, metrics, cards }: RouteParts) {
     ...seedRoutes,
     ...outsideRoutes,
     ...workflowRoutes,
+    ...definitionRoutes,
     ...actionRoutes,
     ...approvalRoutes,
     ...togetherRoutes,
@@ -70,6 +73,7 @@ function resources({ condition, desk, hands, metrics, cards }: RouteParts) {
     ...peopleRoutes,
     ...keyRoutes,
     ...tenantRoutes,
+    ...nodeRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
     ...libraryRoutes,

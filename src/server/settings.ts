@@ -1,7 +1,9 @@
 /** Every setting of the server in one table: a flag wins over the environment, and that over the default. */
 import { z } from "zod";
 import { HoldpointError } from "../core/errors.ts";
+import { isPrincipal } from "../core/principal.ts";
 import { deliveryFaults } from "../engine/message/settings.ts";
+import { databaseInFile, type ReadText } from "../engine/settings.ts";
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1).max(1_000_000);
@@ -28,6 +30,7 @@ export const SETTINGS = {
     variables: ["HOLDPOINT_DATABASE", "DATABASE_URL"],
     schema: text.regex(/^postgres(ql)?:\/\/./, "is not an address such as postgres://user@host/database"),
   },
+  databaseFile: { variables: ["HOLDPOINT_DATABASE_FILE"], schema: text },
   policy: { flag: "policy", variables: ["HOLDPOINT_POLICY"], schema: text },
   definitions: { flag: "definitions", variables: ["HOLDPOINT_DEFINITIONS"], schema: text },
   agent: {
@@ -43,6 +46,15 @@ export const SETTINGS = {
     schema: names,
     fallback: [],
     form: "list",
+  },
+  firstAdmin: {
+    flag: "first-admin",
+    variables: ["HOLDPOINT_FIRST_ADMIN"],
+    schema: z
+      .string()
+      .regex(/^(?!agent:|service:)/, "is not a person's name")
+      .transform((name) => (name.startsWith("person:") ? name : `person:${name}`))
+      .refine(isPrincipal, "is not a person's name"),
   },
   noAuth: {
     flag: "no-auth",
@@ -68,6 +80,12 @@ export const SETTINGS = {
     schema: z.coerce.number().int().min(0).max(600),
     fallback: 8,
   },
+  drainSeconds: {
+    flag: "drain-seconds",
+    variables: ["HOLDPOINT_DRAIN_SECONDS"],
+    schema: z.coerce.number().int().min(0).max(3_600),
+    fallback: 30,
+  },
 } as const satisfies Record<string, Setting>;
 
 export type Settings = {
@@ -75,6 +93,8 @@ export type Settings = {
   readonly port: number;
   readonly data: string | undefined;
   readonly database: string | undefined;
+  /** Where the database's address was read from. */
+  readonly databaseFile: string | undefined;
   readonly policy: string | undefined;
   readonly definitions: string | undefined;
   /** Whom what the node runs by itself is done by: the same on all nodes, since a workflow goes on anywhere. */
@@ -82,6 +102,8 @@ export type Settings = {
   /** Where a worker says how it is; it does not listen unless set. */
   readonly healthPort: number | undefined;
   readonly allowHost: readonly string[];
+  /** Who is the first admin of an empty store; whoever starts it unless set. */
+  readonly firstAdmin: string | undefined;
   readonly noAuth: boolean;
   /** What suits where it is written to, unless set. */
   readonly log: "json" | "text" | "off" | undefined;
@@ -99,6 +121,8 @@ export type Settings = {
   readonly leaseSeconds: number;
   /** How long requests under way get when the server stops. */
   readonly graceSeconds: number;
+  /** How long effects under way get then. */
+  readonly drainSeconds: number;
 };
 
 export type Given = {
@@ -106,7 +130,24 @@ export type Given = {
   readonly environment: (name: string) => string | undefined;
   /** Whether there is such a file; not looked at without it. */
   readonly isFile?: (path: string) => boolean;
+  /** What a file holds. */
+  readonly readText?: ReadText;
 };
+
+/** The address that a file holds counts where no flag says where the journal is. Answers what is wrong with it, too. */
+function fromFile(
+  { databaseFile, database }: Partial<Settings>,
+  { flags, readText }: Given,
+): { readonly database: string | undefined; readonly faults: readonly string[] } {
+  if (databaseFile === undefined || flags.has("database") || flags.has("data"))
+    return { database, faults: [] };
+  try {
+    return { database: databaseInFile(databaseFile, readText), faults: [] };
+  } catch (error) {
+    const what = error instanceof HoldpointError ? error.what : String(error);
+    return { database: undefined, faults: [`HOLDPOINT_DATABASE_FILE: ${what.replace(/\.$/, "")}`] };
+  }
+}
 
 type Said = { readonly where: string; readonly value: unknown };
 
@@ -144,11 +185,16 @@ function readOne(setting: Setting, given: Given): { readonly value: unknown } | 
  * What two settings together rule out. A folder that is typed wins over a database of the environment. What is wrong by itself
  * is undefined here.
  */
-function faultsTogether({ noAuth, host }: Partial<Settings>, { flags }: Given): readonly string[] {
+function faultsTogether(
+  { noAuth, host, databaseFile }: Partial<Settings>,
+  { flags, environment }: Given,
+): readonly string[] {
+  const isTwice = databaseFile !== undefined && (environment("HOLDPOINT_DATABASE") ?? "") !== "";
   const exposed = noAuth === true && host !== undefined && !isLoopback(host);
   return [
     ...(exposed ? [`--no-auth: only with a loopback address, and --host is ${host}`] : []),
     ...(flags.has("data") && flags.has("database") ? ["--data and --database exclude each other"] : []),
+    ...(isTwice ? ["HOLDPOINT_DATABASE and HOLDPOINT_DATABASE_FILE exclude each other"] : []),
   ];
 }
 
@@ -170,10 +216,13 @@ function refused(faults: readonly string[]): HoldpointError {
 /** Everything that is wrong is said at once, of the messages to the outside too. */
 export function readSettings(given: Given): Settings {
   const read = Object.entries(SETTINGS).map(([name, setting]) => [name, readOne(setting, given)] as const);
-  const settings = Object.fromEntries(
+  const said = Object.fromEntries(
     read.map(([name, one]) => [name, "value" in one ? one.value : undefined]),
   ) as Settings;
+  const filed = fromFile(said, given);
+  const settings = { ...said, database: filed.database };
   const faults = [
+    ...filed.faults,
     ...read.flatMap(([, one]) => ("fault" in one ? one.fault : [])),
     ...faultsTogether(settings, given),
     ...filesMissing(settings, given),

@@ -6,6 +6,7 @@ import { grantsView, standingView } from "./grants.ts";
 import { intentInboxView, intentsFromView, intentsToView, intentsView, intentTimesView } from "./intents.ts";
 import { keysView } from "./keys.ts";
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./messages.ts";
+import { nodesView } from "./nodes.ts";
 import { policiesView } from "./policies.ts";
 import { sessionsView } from "./sessions.ts";
 import { runsView, workflowsView } from "./workflows.ts";
@@ -30,4 +31,5 @@ export const PROJECTIONS = [
   intentsFromView,
   intentInboxView,
   intentTimesView,
+  nodesView,
 ] as const;

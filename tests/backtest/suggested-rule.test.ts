@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { parse } from "yaml";
+import { z } from "zod";
 import type { PolicyText } from "../../src/core/policy/document.ts";
 import { runCli } from "../cli/bench.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
@@ -30,17 +31,34 @@ async function habit(context: TestContext, policy: PolicyText | undefined, own: 
 const out = async (folder: Folder) =>
   (await runCli(folder, ["policy", "suggest", "--min", "3"])).out.replaceAll(/[ \t]+/g, " ");
 
-/** What is printed, pasted: the rule at the end, the rules that asked narrowed as the comments say. */
+type Rule = NonNullable<PolicyText["rules"]>[number];
+
+const and = (when: Rule["when"], more: string): string =>
+  typeof when === "string" ? `(${when}) && ${more}` : more;
+
+/** As the comments say, to the letter. */
+function narrowedBy(printed: string, rule: Rule): readonly Rule[] {
+  const own = new RegExp(`# in the rule ${rule.id}: .* into brackets, and add && (.*)$`, "m").exec(
+    printed,
+  )?.[1];
+  if (own === undefined) return [rule];
+  const one = { ...rule, when: and(rule.when, own) };
+  const copied = new RegExp(
+    `# after it, once more the rule ${rule.id} as it was, with id: (\\w+) tool: '(\\w+)' and the same with && (.*)$`,
+    "m",
+  ).exec(printed);
+  if (copied === null) return [one];
+  const [, id = "", tool = "", more = ""] = copied;
+  return [one, { ...rule, id, tool, when: and(rule.when, more) }];
+}
+
+/** What is printed, pasted: the rule at the end, the rules that asked narrowed. */
 function pasted(policy: PolicyText, printed: string): PolicyText {
   const lines = printed.split("\n");
   const from = lines.findIndex((line) => line.includes("- id: suggested"));
   const rule = lines.slice(from, from + 5).map((line) => line.replace(/^ /, ""));
   const text = rule.map((line, index) => (index === 0 ? line : `  ${line.trim()}`)).join("\n");
-  const except = /add && !\((.*)\)$/m.exec(printed)?.[1];
-  const rules = (policy.rules ?? []).map((one) => {
-    if (except === undefined || one.verdict !== "escalate") return one;
-    return { ...one, when: typeof one.when === "string" ? `(${one.when}) && !(${except})` : `!(${except})` };
-  });
+  const rules = (policy.rules ?? []).flatMap((one) => narrowedBy(printed, one));
   return { ...policy, rules: [...rules, ...(parse(text) as typeof rules)] };
 }
 
@@ -152,4 +170,67 @@ test("two suggestions have two ids, and both can be pasted", async (context) => 
   writeFileSync(file, ["policy: house", "default: escalate", "rules:", ...rules, ""].join("\n"));
   const checked = await runCli(folder, ["policy", "check", file]);
   assert.equal(checked.code, 0, checked.out);
+});
+
+describe("a suggested rule, pasted where tools have schemas", () => {
+  const SEVERAL: PolicyText = {
+    policy: "house",
+    default: "block",
+    rules: [
+      {
+        id: "ask",
+        tool: ["pay", "mail"],
+        when: 'agent != "agent:boss"',
+        verdict: "escalate",
+        reason: "ours",
+      },
+    ],
+  };
+
+  /** Six payments with a memo, which they need not have, and a mail. */
+  async function suggested(context: TestContext) {
+    const folder = temporaryFolder(context);
+    const hp = folder.open({ policy: SEVERAL });
+    const input = z.object({ amount: z.number(), memo: z.string().optional() });
+    const pay = hp.gate({ name: "pay", input, run: () => null });
+    const mail = hp.gate({ name: "mail", input: z.object({ to: z.string() }), run: () => null });
+    await mail({ to: "ann" }, { requestId: "mail", waitMs: 0 });
+    for (const n of TIMES) {
+      const answer = await pay({ amount: 10 + n, memo: "rent" }, { requestId: `pay ${n}`, waitMs: 0 });
+      const id = answer.executed === false ? (answer.approval ?? "") : "";
+      await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
+    }
+    const { suggestions } = await hp.policies.suggest({ min: 3 });
+    await pay({ amount: 12 }, { requestId: "no memo", waitMs: 0 });
+    return { hp, folder, suggestion: suggestions[0], printed: await out(folder) };
+  }
+
+  test("is usable where the rule that asked speaks of several tools, and lets through what it said", async (context) => {
+    const { hp, folder, suggestion, printed } = await suggested(context);
+    assert.partialDeepStrictEqual(suggestion?.asRule, {
+      ...{ total: 6, letThrough: 6, stillAsked: [] },
+      narrowings: [{ rule: "ask", copy: "ask_pay" }],
+    });
+    const policy = pasted(SEVERAL, printed);
+    assert.equal(policy.rules?.length, 3);
+    const file = join(folder.path, "..", "house.json");
+    writeFileSync(file, JSON.stringify(policy));
+    const checked = await runCli(folder, ["policy", "check", file]);
+    assert.equal(checked.code, 0, checked.out);
+    assert.match(checked.out, /Fine: house [0-9a-f]{12}, 0 warnings/);
+    await hp.close();
+  });
+
+  test("asks for an argument that a call need not have before it looks at it", async (context) => {
+    const { hp, suggestion, printed } = await suggested(context);
+    assert.match(suggestion?.when ?? "", /has\(args\.memo\) && args\.memo == "rent"/);
+    assert.doesNotMatch(suggestion?.when ?? "", /has\(args\.amount\)/);
+    const report = await hp.policies.backtest(pasted(SEVERAL, printed));
+    assert.deepEqual(
+      report.transitions.map(({ from, to, count }) => [from, to, count]),
+      [["escalate", "approve", 6]],
+      "the mail, and a payment without a memo, are asked about as before",
+    );
+    await hp.close();
+  });
 });

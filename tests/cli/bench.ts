@@ -1,7 +1,8 @@
-/** The real command line as child processes, beside programs that run in the test itself. */
+/** The real command line in other processes, beside programs that run in the test itself. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join, resolve } from "node:path";
 import type { Folder } from "../fixtures/folder.ts";
+import { hosted } from "./hosted.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 export const BIN = join(ROOT, "bin/holdpoint.mjs");
@@ -47,8 +48,18 @@ export function finished(child: ChildProcess): Promise<Ran> {
   });
 }
 
-export function runCli(place: Place, args: readonly string[], options: Options = {}): Promise<Ran> {
+/** In a process of its own, from its start to its end. */
+export function runAlone(place: Place, args: readonly string[], options: Options = {}): Promise<Ran> {
   return finished(start(place, args, options));
+}
+
+/** A module is loaded once in the life of a process, whatever is in its file later. */
+const isProgram = (arg: string): boolean => /\.m?[jt]s$/.test(arg);
+
+export function runCli(place: Place, args: readonly string[], options: Options = {}): Promise<Ran> {
+  const { env, cwd = process.cwd(), uid, stdio } = options;
+  if (uid !== undefined || stdio !== undefined || args.some(isProgram)) return runAlone(place, args, options);
+  return hosted({ args, cwd, env: { ...environment(place), ...env } });
 }
 
 /** Standard error as JSON: `{ error: … }`. */

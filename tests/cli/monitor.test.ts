@@ -82,7 +82,7 @@ describe("holdpoint monitor", () => {
     const flow = hp.workflow("letters", async (ctx, _: object) => {
       for (const n of [1, 2, 3]) {
         await ctx.step(`write ${n}`, () => n);
-        await ctx.sleep(50);
+        await ctx.sleep(500);
       }
       return "written";
     });

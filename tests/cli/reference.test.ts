@@ -63,7 +63,7 @@ test("the page explains every exit code and every code of its own", () => {
   assert.deepEqual(Object.fromEntries(ownCodes), OWN_CODES);
 });
 
-test("only welcome, what makes a store of its own, what reads files, and what is about logins, run without one", () => {
+test("only welcome, what makes a store of its own, what reads or makes files, and what is about logins, run without one", () => {
   const storeless = COMMANDS.filter((command) => command.storeless === true);
   assert.deepEqual(
     storeless.map((command) => command.name),
@@ -78,6 +78,7 @@ test("only welcome, what makes a store of its own, what reads files, and what is
         "policy check",
         "policy explain",
         "policy test",
+        "key-file",
       ],
       ...["login", "logout", "whoami"],
     ],

@@ -39,6 +39,8 @@ const HERE: { readonly [command: string]: readonly string[] } = {
   "policy check": ["tools"],
   "policy explain": ["policy", "now", "tools"],
   show: ["full"],
+  // Asked until it has ended: `tests/fleet/start.test.ts` sees it at a server.
+  start: ["wait"],
   tenants: ["url"],
   // Followed until somebody ends it: `watch.test.ts` and `remote.test.ts` see it at a server.
   approvals: ["watch"],
@@ -51,6 +53,13 @@ function casesOf(stage: Stage): { readonly [command: string]: readonly Case[] } 
   const issue = { name: "n", role: "executor" };
   return {
     approvals: [{ tries: { status: "rejected", all: true, limit: "7" } }],
+    nodes: [{ tries: { all: true, limit: "7" } }],
+    start: [
+      {
+        words: ["errand"],
+        tries: { input: "[1]", "request-id": "r", budget: "trip", "require-approval": true },
+      },
+    ],
     workflows: [{ tries: { status: "failed", limit: "7" } }],
     alerts: [{ tries: { limit: "7" } }, { words: ["ack", stage.alert], tries: { note: "seen" } }],
     notifications: [{ tries: { status: "dead", limit: "7" } }],

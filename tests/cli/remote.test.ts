@@ -9,7 +9,7 @@ import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
-import { errorOf, finished, type Ran, start } from "./bench.ts";
+import { errorOf, finished, type Ran, runCli, start } from "./bench.ts";
 
 const by = "person:root";
 
@@ -43,15 +43,13 @@ async function site(t: TestContext, options: BenchOptions = {}): Promise<Site> {
     hp,
     config,
     there(args, { input = "", env = {} } = {}) {
-      const child = start(place, args, {
-        cwd: dirname(home.path),
-        env: { ...empty, ...env },
-        stdio: ["pipe", "pipe", "pipe"],
-      });
+      const options = { cwd: dirname(home.path), env: { ...empty, ...env } };
+      if (input === "") return runCli(place, args, options);
+      const child = start(place, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
       child.stdin?.end(input);
       return finished(child);
     },
-    here: (args) => finished(start(folder, args, { env: empty })),
+    here: (args) => runCli(folder, args, { env: empty }),
   };
 }
 

@@ -28,6 +28,10 @@ async function slowServer(t: TestContext) {
     pending: none,
     listeners: desk.size,
     holds: desk.holds.size,
+    node: {
+      ...{ kind: "server", version: "0" },
+      inHand: async () => ({ workflows: 0, effects: 0, epochs: [], leaseLeftMs: null }),
+    },
   });
   const tenants = createTenants(async (tenant) => ({
     tenant,

@@ -91,7 +91,8 @@ describe("the compose file", () => {
   test("starts nodes again, and gives them longer to stop than they take", () => {
     for (const name of Object.keys(services)) assert.equal(at(services, name, "restart"), "unless-stopped");
     for (const name of nodes) {
-      const drain = drainSeconds(at(services, name, "environment", "HOLDPOINT_GRACE_SECONDS"));
+      const said = fields(services, name, "environment");
+      const drain = drainSeconds(said["HOLDPOINT_GRACE_SECONDS"], said["HOLDPOINT_DRAIN_SECONDS"]);
       assert.ok(drain >= 30 && seconds(at(services, name, "stop_grace_period")) >= drain + 10);
     }
   });

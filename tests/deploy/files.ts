@@ -55,10 +55,7 @@ export function seconds(text: unknown): number {
   return parts.reduce((sum, [, many, unit]) => sum + Number(many) * (size[unit ?? ""] ?? 0), 0);
 }
 
-/** How long a node that is told to stop may take: what requests get, then what effects get, by the reference. */
-export function drainSeconds(graceSeconds: unknown): number {
-  const [, effects] =
-    /\| effects under way when closing \| (\d+) seconds \|/.exec(readRoot("docs/reference/settings.md")) ??
-    [];
-  return Number(graceSeconds) + Number(effects);
+/** How long a node that is told to stop may take: what requests get, then what effects get. */
+export function drainSeconds(graceSeconds: unknown, effectSeconds: unknown): number {
+  return Number(graceSeconds) + Number(effectSeconds);
 }

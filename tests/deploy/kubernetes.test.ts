@@ -46,6 +46,18 @@ const envOf = (deployment: Fields) => list(containerOf(deployment), "env") as re
 const settingOf = (deployment: Fields, name: string): string | undefined =>
   envOf(deployment).find((one) => one.name === name)?.value;
 
+/** What stands in files that the Secret is mounted as: a folder of its items, by their paths. */
+function mounted(deployment: Fields): ReadonlyMap<string, string> {
+  const files = (list(containerOf(deployment), "volumeMounts") as readonly Fields[]).flatMap((mount) => {
+    const volume = list(podOf(deployment), "volumes").find((one) => at(one, "name") === mount["name"]);
+    const items = list(volume, "secret", "items") as readonly { key: string; path: string }[];
+    return mount["subPath"] === undefined
+      ? items.map(({ key, path }) => [`${mount["mountPath"]}/${path}`, key] as const)
+      : [];
+  });
+  return new Map(files.map(([file, key]) => [file, String(at(secret, "stringData", key))]));
+}
+
 describe("the manifests", () => {
   test("are all in the kustomization, but the Secret's example", () => {
     const files = namesIn(FOLDER).filter((file) => ![EXAMPLE, "kustomization.yaml"].includes(file));
@@ -145,10 +157,12 @@ describe("the manifests", () => {
         envOf(one).filter(({ name }) => !variables().has(name)),
         [],
       );
-    const env = new Map(
-      envOf(server).map(({ name, value }) => [name, value ?? String(at(secret, "stringData", "database"))]),
-    );
-    const settings = readSettings({ flags: new Map(), environment: (name) => env.get(name) ?? image[name] });
+    const env = new Map(envOf(server).map(({ name, value }) => [name, value]));
+    const settings = readSettings({
+      flags: new Map(),
+      environment: (name) => env.get(name) ?? image[name],
+      readText: (file) => mounted(server).get(file) ?? assert.fail(`${file} is not mounted`),
+    });
     assert.equal(settings.noAuth, false);
     assert.match(settings.database ?? "", /^postgres:.*sslmode=verify-full$/);
     const service = nameOf(ofKind("Service")[0] ?? {});
@@ -157,6 +171,16 @@ describe("the manifests", () => {
       assert.ok(settings.allowHost.includes(name), name);
     const { host } = new URL(env.get("HOLDPOINT_PUBLIC_URL") ?? "");
     assert.ok(settings.allowHost.includes(host));
+  });
+
+  test("read the database's address from the Secret's file, and put it into no variable", () => {
+    for (const one of deployments) {
+      assert.match(mounted(one).get(settingOf(one, "HOLDPOINT_DATABASE_FILE") ?? "") ?? "", /^postgres:/);
+      assert.deepEqual(
+        envOf(one).filter(({ valueFrom }) => valueFrom !== undefined),
+        [],
+      );
+    }
   });
 
   test("keep the Service's own variables out of the pods: they would be read as settings", () => {
@@ -168,7 +192,8 @@ describe("the manifests", () => {
   test("leave a node longer to stop than it takes", () => {
     for (const one of deployments) {
       const before = Number(at(containerOf(one), "lifecycle", "preStop", "sleep", "seconds") ?? 0);
-      const drain = before + drainSeconds(settingOf(one, "HOLDPOINT_GRACE_SECONDS"));
+      const [grace, effects] = ["GRACE", "DRAIN"].map((name) => settingOf(one, `HOLDPOINT_${name}_SECONDS`));
+      const drain = before + drainSeconds(grace, effects);
       assert.ok(drain >= 30 && Number(at(podOf(one), "terminationGracePeriodSeconds")) >= drain + 10);
     }
     assert.ok(Number(at(containerOf(server), "lifecycle", "preStop", "sleep", "seconds")) > 0);
@@ -225,11 +250,13 @@ describe("the manifests", () => {
 describe("secrets of the manifests", () => {
   test("come from the Secret, which has every key that is asked for and holds placeholders only", () => {
     const kept = fields(secret, "stringData");
-    const asked = deployments.flatMap((one) => envOf(one).flatMap(({ valueFrom }) => valueFrom ?? []));
-    assert.equal(asked.length, deployments.length);
+    const asked = deployments.flatMap((one) =>
+      list(podOf(one), "volumes").flatMap((volume) => at(volume, "secret") ?? []),
+    );
+    assert.equal(asked.length, 2 * deployments.length);
     for (const from of asked) {
-      assert.equal(at(from, "secretKeyRef", "name"), nameOf(secret));
-      assert.ok(String(at(from, "secretKeyRef", "key")) in kept);
+      assert.equal(at(from, "secretName"), nameOf(secret));
+      for (const item of list(from, "items")) assert.ok(String(at(item, "key")) in kept);
     }
     assert.equal(kept["key.json"], "REPLACE-ME");
     assert.equal(new URL(String(kept["database"])).password, "REPLACE-ME");
@@ -240,7 +267,7 @@ describe("secrets of the manifests", () => {
       assert.doesNotMatch(readRoot(`${FOLDER}/${file}`), /:\/\/[^/\s:@]+:[^/\s@]+@|PRIVATE KEY|hpk_/);
     const named = deployments
       .flatMap(envOf)
-      .filter(({ name, value }) => /DATABASE|PASSWORD|SECRET|SMTP|API_KEY/.test(name) && value);
+      .filter(({ name, value }) => /DATABASE$|PASSWORD|SECRET|SMTP|API_KEY/.test(name) && value);
     assert.deepEqual(named, []);
   });
 });

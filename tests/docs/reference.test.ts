@@ -54,6 +54,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
     "message/endpoints",
     "message/messages",
     "message/notifications",
+    "nodes",
     "outside/instance",
     "tenant/instance",
   ];
@@ -61,7 +62,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   const parts = [
     ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants", "Intents"],
     ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "OutsideWorkflows"],
-    "Tenants",
+    ...["Tenants", "Nodes"],
   ];
   const placeOf = (part: string) => part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();
   const expected = [

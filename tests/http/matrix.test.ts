@@ -40,8 +40,9 @@ async function nobodies(runtime: Runtime): Promise<readonly (readonly [string, R
   ];
 }
 
-/** What is done to a name: the same name elsewhere is another budget, another person. */
+/** What is done to a name: the same name elsewhere is another budget, another person, another workflow. */
 const NAMES_OF_ONES_OWN = new Set([
+  "POST /api/definitions/{name}/start",
   "GET /api/budgets/{name}",
   "PUT /api/budgets/{name}",
   "POST /api/people/{person}/suspend",

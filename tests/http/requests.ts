@@ -16,6 +16,7 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
   [/^\/api\/alerts\/\{id\}/, ({ alert }) => ({ id: alert })],
   [/^\/api\/approvals\/\{id\}/, ({ approval }) => ({ id: approval })],
   [/^\/api\/budgets\/\{name\}$/, ({ budget }) => ({ name: budget })],
+  [/^\/api\/definitions\/\{name\}/, () => ({ name: "errand-or-more" })],
   [/^\/api\/effects\/\{id\}/, ({ effect }) => ({ id: effect })],
   [/^\/api\/endpoints\/\{id\}/, ({ endpoint }) => ({ id: endpoint })],
   [/^\/api\/grants\/\{id\}/, ({ grant }) => ({ id: grant })],

@@ -1,5 +1,7 @@
 /** An undo that an agent names is a call of its choice: the policy document reviews it like any other proposal. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { askedAs } from "../../src/core/backtest/heard.ts";
 import type { Holdpoint, HoldpointOptions, OutsideAnswer } from "../../src/index.ts";
@@ -92,4 +94,85 @@ describe("an undo that an agent named, under a policy document", () => {
     assert.equal(askedAs({ within: { ...within, declared: "seen" } }), "call");
     assert.equal(askedAs({ within }), "undo");
   });
+});
+
+/** Each note carries an undo of the same tool; the workflow goes back, and the agent asks for one undo after the other. */
+async function takenBackInTurn(hp: Holdpoint, notes: number): Promise<readonly string[]> {
+  const { workflows } = hp.outside;
+  const id = await workflows.create({ name: "Trip", by: FAR.agent });
+  await workflows.start(id, FAR);
+  const done: string[] = [];
+  for (let n = 0; n < notes; n++) {
+    const undo = { tool: "mail.send", args: { n } };
+    const { kind, action } = await hp.outside.propose({
+      ...{ tool: `note${n}`, args: {}, requestId: `note ${n}`, workflow: id, undo },
+      ...FAR,
+    });
+    assert.equal(kind, "permitted");
+    await hp.outside.report({ action, ...FAR, status: "applied" });
+    done.unshift(action);
+  }
+  await hp.workflows.rollback(id, { ...ANN, reason: "no" });
+  const kinds: string[] = [];
+  for (const undoes of done) {
+    const { kind, action } = await workflows.undo(id, { undoes, ...FAR });
+    kinds.push(kind);
+    if (kind === "permitted") await hp.outside.report({ action, ...FAR, status: "applied" });
+  }
+  return kinds;
+}
+
+describe("undos that an agent named before", () => {
+  const policy = {
+    policy: "p",
+    default: "approve",
+    limits: { tool_calls: 9 },
+    tools: { "note*": null, "mail.send": { calls: 2 } },
+  } as const;
+
+  test("count as the calls that they are, so that a limit of calls holds for undos too", async (context) => {
+    const folder = temporaryFolder(context);
+    const hp = folder.open({ policy });
+    assert.deepEqual(await takenBackInTurn(hp, 3), ["permitted", "permitted", "refused"]);
+  });
+
+  test("count in a back-test as they did", async (context) => {
+    const hp = temporaryFolder(context).open({ policy });
+    await takenBackInTurn(hp, 3);
+    const { changes, compared, byCode } = await hp.policies.backtest(policy);
+    assert.deepEqual([changes, compared, byCode], [[], 6, 0]);
+    const wider = { ...policy, tools: { ...policy.tools, "mail.send": { calls: 3 } } };
+    const { changes: others } = await hp.policies.backtest(wider);
+    assert.deepEqual(
+      others.map(({ from, to }) => [from.verdict, to.verdict]),
+      [["block", "approve"]],
+    );
+  });
+});
+
+test("one that an older journal left to the program is not taken for decided by code in a back-test", async (context) => {
+  const folder = temporaryFolder(context);
+  const lax = { policy: "p", default: "approve", rules: [ASK_NOTES] } as const;
+  const strict = { policy: "p", default: "block", rules: [ASK_NOTES] } as const;
+  const hp = folder.open({ policy: lax });
+  assert.equal((await takenBack(hp, DROP)).kind, "permitted");
+  const [{ digest: was = "" } = {}] = await hp.policies.list();
+  await hp.close();
+  const other = folder.open({ policy: strict });
+  await other.gate({ name: "other", run: () => null })({}, { waitMs: 0 });
+  const digests = (await other.policies.list()).map(({ digest }) => digest);
+  const now = digests.find((digest) => digest !== was) ?? assert.fail();
+  // As it was written then: the document had nothing to say of it.
+  const db = new DatabaseSync(join(folder.path, "journal.db"));
+  const { changes } = db
+    .prepare(
+      `UPDATE hp_entries SET body = replace(replace(body, '"rule":"default"', '"rule":"policy"'), ?, ?)
+       WHERE body LIKE '%"rule":"default"%' AND body LIKE '%"verdict":"approve"%'`,
+    )
+    .run(was, now);
+  db.close();
+  assert.equal(Number(changes), 1);
+  const { byCode, changed } = await other.policies.backtest(strict);
+  assert.deepEqual([byCode, changed], [0, 0]);
+  await other.close();
 });

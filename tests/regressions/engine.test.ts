@@ -308,6 +308,36 @@ describe("closing", () => {
   });
 });
 
+describe("closing", () => {
+  for (const drainMs of [0, 5 * SECOND])
+    test(`gives effects ${drainMs} ms to end where that was said, and leaves the rest to the next process`, async () => {
+      const computer = machine();
+      const hp = computer.process({ drainMs });
+      let ran = 0;
+      const run = async () => {
+        ran++;
+        await new Promise<void>(() => undefined);
+      };
+      void hp
+        .gate({ name: "slow", policy: "approve", run })({}, { requestId: "t" })
+        .catch(() => undefined);
+      for (let look = 0; ran === 0 && look < 50; look++) await settled();
+      let isClosed = false;
+      const closing = hp.close().then(() => {
+        isClosed = true;
+      });
+      await computer.clock.advance(Math.max(drainMs - SECOND, 0));
+      assert.equal(isClosed, drainMs === 0);
+      await computer.clock.advance(2 * SECOND);
+      await closing;
+      const next = computer.process();
+      await next.runtime.epoch();
+      await computer.clock.advance(10 * SECOND);
+      assert.equal(await phaseOf(next, "t"), "in_doubt");
+      await next.close();
+    });
+});
+
 describe("probing", () => {
   test("reaches a doubt behind any number of others that nobody can tell about", async () => {
     const computer = machine();

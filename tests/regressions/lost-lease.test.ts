@@ -83,6 +83,23 @@ describe("a process that is alone and has lost its lease", () => {
       assert.deepEqual([phase, ran], effect === "once" ? ["in_doubt", []] : ["applied", ["sent"]]);
     });
 
+  test("tells its caller to call again, as a server that cannot work just now, and answers that", async () => {
+    const { computer, line, at, open } = alone();
+    const { hp, send } = open();
+    at.point = "before_send";
+    at.work = async () => {
+      line.isAway = true;
+      await computer.clock.advance(LEASE_MS * 2);
+      line.isAway = false;
+    };
+    const refused = await send({}, { requestId: "one" }).catch((error: unknown) => error);
+    assert.ok(isHoldpointError(refused, "epoch_ended"));
+    assert.deepEqual([refused.status, refused.retryable], [503, true]);
+    await hp.runtime.epoch();
+    assert.equal((await send({}, { requestId: "one" })).executed, "in_doubt", "it is there, and told");
+    await hp.close();
+  });
+
   test("for a moment, and renews it, sends once", async () => {
     const { computer, line, at, ran, open } = alone();
     const { send } = open();

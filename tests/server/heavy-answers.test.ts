@@ -5,6 +5,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import { test } from "node:test";
 import { issue } from "../../src/engine/identity/keys.ts";
+import { setSwitch } from "../../src/engine/operate.ts";
 import { createOutflow } from "../../src/server/guards/outflow.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -134,4 +135,37 @@ test("a principal has only so many questions before people; what it asked before
   assert.equal((await ask(own, "two")).body["kind"], "waiting");
   assert.equal((await ask(other, "five")).body["kind"], "waiting");
   assert.equal((await bench.ask("/api/actions/four", { headers: other })).status, 404);
+});
+
+test("what was held and goes on counts as a question like any other, however it is taken up", async (t) => {
+  const bench = await serverBench(t, { noAuth: false, pending: 3 });
+  const own = await keyOf(bench, "agent:a");
+  const { runtime } = await bench.server.office();
+  const turn = (isOn: boolean) => setSwitch(runtime, isOn, { by, reason: "a look" });
+  const propose = (request_id: string) =>
+    bench.ask("/api/actions", {
+      ...{ method: "POST", headers: { ...own, "idempotency-key": `key of ${request_id}` } },
+      body: { tool: "note.write", args: {}, request_id },
+    });
+  const start = (id: string) =>
+    bench.ask(`/api/actions/${id}/start`, { method: "POST", headers: own, body: {} });
+  await turn(true);
+  const held: string[] = [];
+  for (const id of ["one", "two", "three", "four"]) {
+    const { body } = await propose(id);
+    assert.equal(body["kind"], "held");
+    held.push(String(body["action_id"]));
+  }
+  await turn(false);
+  const [first = "", second = "", third = "", fourth = ""] = held;
+  for (const id of [first, second, third]) assert.equal((await start(id)).body["kind"], "waiting");
+  const again = { method: "POST", headers: own } as const;
+  const body = { tool: "note.write", args: {}, request_id: "four" };
+  for (const more of [
+    await start(fourth),
+    await propose("four"),
+    await bench.ask("/api/actions", { ...again, body }),
+  ])
+    assert.equal(more.status, 429, more.text);
+  for (const asked of [await start(first), await propose("one")]) assert.equal(asked.body["kind"], "waiting");
 });

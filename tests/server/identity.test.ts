@@ -6,7 +6,7 @@ import { offerLogin } from "../../src/engine/identity/logins.ts";
 import { addPerson, changePerson } from "../../src/engine/identity/people.ts";
 import type { Runtime } from "../../src/engine/runtime.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { firstLogin } from "../../src/server/first-login.ts";
+import { firstLogin, firstLoginOf } from "../../src/server/first-login.ts";
 import { listenTo } from "../fixtures/listen.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -167,6 +167,18 @@ test("the first who starts a server is its admin, and is given a link; afterward
   assert.equal(opened.body["person"], "person:root");
   assert.equal(await firstLogin(runtime, "person:other"), undefined);
   assert.ok((await firstLogin(runtime, "person:root"))?.startsWith("hpl_"));
+});
+
+test("whom a setting names is the first admin of an empty store, and is given one link, by one node", async (t) => {
+  const bench = await serverBench(t, { noAuth: false });
+  const { runtime } = await bench.server.office();
+  const links = await Promise.all([1, 2, 3].map(() => firstLoginOf(runtime, "person:admin")));
+  const [link, ...others] = links.filter((one) => one !== undefined);
+  assert.deepEqual(others, []);
+  const opened = await bench.ask("/api/session", { method: "POST", body: { link } });
+  assert.equal(opened.body["person"], "person:admin");
+  assert.equal(await firstLoginOf(runtime, "person:admin"), undefined, "not at every start");
+  assert.equal(await firstLoginOf(runtime, "person:other"), undefined);
 });
 
 test("guessing credentials is slowed down, and so is asking too often", async (t) => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { issue } from "../../src/engine/identity/keys.ts";
+import { setStanding } from "../../src/engine/identity/people.ts";
 import { setSwitch } from "../../src/engine/operate.ts";
 import { createOutsideWorkflow } from "../../src/engine/outside/create-workflow.ts";
 import type { Holdpoint } from "../../src/index.ts";
@@ -131,4 +132,15 @@ test("a service is stopped by its name, and an agent of the same name is not", a
   assert.equal((await propose(agent))[0], "permitted");
   await setSwitch(runtime, false, { by, reason: "over", agent: "service:clock" });
   assert.equal((await propose(service))[0], "permitted");
+});
+
+test("whoever was suspended may stop, and releases nothing: a node may not have heard of it yet", async (t) => {
+  const bench = await serverBench(t, { define });
+  const { runtime } = await bench.server.office();
+  await setStanding(runtime, true, { person: "person:ann", by: "person:root", reason: "left" });
+  ok(await bench.ask("/api/kill-switch/stop", post(WORD)));
+  const released = await bench.ask("/api/kill-switch/release", post(WORD));
+  assert.deepEqual([released.status, released.body["code"]], [403, "not_eligible"]);
+  assert.equal((await bench.ask("/api/kill-switch")).body["stopped"], true);
+  ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, by: "bob" })));
 });

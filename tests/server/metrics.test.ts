@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
-import { createMetrics, type Whose } from "../../src/server/metrics/metrics.ts";
+import { createMetrics } from "../../src/server/metrics/metrics.ts";
+import type { Whose } from "../../src/server/metrics/whose.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";
@@ -56,7 +57,15 @@ test("a credential of one tenant gets that tenant's figures and the process's, n
 
 test("all tenants together are the sum of each", async () => {
   const figure = async (whose: Whose) => (whose === "all" ? 5 : 2);
-  const metrics = createMetrics({ inDoubt: figure, pending: figure, listeners: () => 0, holds: () => 0 });
+  const inHand = async (whose: Whose) => ({
+    workflows: await figure(whose),
+    effects: 0,
+    epochs: whose === "all" ? ["epo_1", "epo_2"] : ["epo_1"],
+    leaseLeftMs: 1_500,
+  });
+  const node = { kind: "worker", version: "1.2.3", inHand };
+  const standing = { inDoubt: figure, pending: figure, listeners: () => 0, holds: () => 0, node };
+  const metrics = createMetrics(standing);
   metrics.of("acme").action("applied");
   metrics.of("globex").action("applied");
   const all = await metrics.text("all");
@@ -66,4 +75,47 @@ test("all tenants together are the sum of each", async () => {
   assert.match(one, /^holdpoint_actions_total\{outcome="applied"\} 1$/m);
   assert.match(one, /^holdpoint_effects_in_doubt 2$/m);
   assert.equal(one.match(/^# HELP holdpoint_actions_total /gm)?.length, 1);
+  assert.match(all, /^holdpoint_node_workflows_running 5$/m);
+  assert.match(one, /^holdpoint_node_workflows_running 2$/m);
+  assert.equal(all.match(/^holdpoint_node_epoch_info\{epoch="epo_\d"\} 1$/gm)?.length, 2);
+  assert.equal(one.match(/^holdpoint_node_epoch_info\{/gm)?.length, 1);
+  for (const text of [all, one]) {
+    assert.match(text, /^holdpoint_node_lease_seconds 1\.5$/m);
+    assert.match(text, /^holdpoint_node_info\{kind="worker",version="1\.2\.3"\} 1$/m);
+  }
+});
+
+test("a node counts what it has in hand itself, and what it says of the journal says that it is of all nodes", async (t) => {
+  const held = Promise.withResolvers<void>();
+  const bench = await serverBench(t, {
+    define(hp) {
+      const slow = hp.gate({ name: "slow", policy: "approve", run: () => held.promise });
+      const flow = hp.workflow("errand", async (ctx) => (await ctx.call(slow, {})).executed);
+      flow.start({}).catch(() => undefined);
+    },
+  });
+  const text = await seen(bench, {}, /^holdpoint_node_effects_running 1$/m);
+  assert.match(text, /^holdpoint_node_workflows_running 1$/m);
+  assert.match(text, /^holdpoint_node_info\{kind="server",version="9\.9\.9"\} 1$/m);
+  assert.match(text, /^holdpoint_node_epoch_info\{epoch="epo_\w{26}"\} 1$/m);
+  for (const statistic of ["mean", "p99", "max"])
+    assert.match(
+      text,
+      new RegExp(`^holdpoint_node_event_loop_lag_seconds\\{statistic="${statistic}"\\} [\\d.e-]+$`, "m"),
+    );
+  // A lock on a file does not lapse: there is nothing to be alarmed by.
+  assert.doesNotMatch(text, /^holdpoint_node_lease_seconds /m);
+  const said = [...text.matchAll(/^# HELP (holdpoint_\w+) (.*)$/gm)].map(([, name = "", help = ""]) => [
+    name,
+    help,
+  ]);
+  const ofAll = said.filter(([, help]) =>
+    help?.endsWith("(of all nodes: take the max over servers, not the sum)"),
+  );
+  assert.deepEqual(ofAll.map(([name]) => name).toSorted(), [
+    ...["holdpoint_actions_total", "holdpoint_approval_latency_seconds", "holdpoint_approvals_pending"],
+    ...["holdpoint_checkpoints_total", "holdpoint_effects_in_doubt"],
+  ]);
+  held.resolve();
+  await seen(bench, {}, /^holdpoint_node_effects_running 0$/m);
 });

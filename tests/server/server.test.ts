@@ -51,6 +51,41 @@ test("settings that are wrong together, files that are not there and where messa
   for (const allowed of ["1", "true", "0", "FALSE", ""]) read({}, { HOLDPOINT_ALLOW_PRIVATE: allowed });
 });
 
+test("the database's address may stand in a file, which nothing is said of but where it is", () => {
+  const files: Record<string, string> = {
+    "/run/db": "postgres://u:secret@h/d\n",
+    "/run/odd": "secret words",
+    "/run/two": "postgres://u:secret@h/d\npostgres://u:secret@h/e",
+  };
+  const readText = (path: string) =>
+    files[path] ?? assert.fail(Object.assign(new Error(path), { code: "ENOENT" }));
+  const from = (variables: Record<string, string>, flags: Record<string, string[]> = {}) =>
+    readSettings({ flags: new Map(Object.entries(flags)), environment: (name) => variables[name], readText });
+  const file = { HOLDPOINT_DATABASE_FILE: "/run/db" };
+  assert.equal(from(file).database, "postgres://u:secret@h/d");
+  assert.equal(from({ ...file, DATABASE_URL: "postgres://x/y" }).database, "postgres://u:secret@h/d");
+  assert.equal(from(file, { database: ["postgres://x/y"] }).database, "postgres://x/y");
+  assert.equal(from(file, { data: ["d"] }).database, undefined);
+  const wrong = (variables: Record<string, string>, said: RegExp) =>
+    assert.throws(
+      () => from(variables),
+      ({ message }: Error) => said.test(message) && !message.includes("secret"),
+    );
+  wrong({ ...file, HOLDPOINT_DATABASE: "postgres://x/y" }, /exclude each other/);
+  // A file that is not there never means a folder instead.
+  wrong({ HOLDPOINT_DATABASE_FILE: "/run/none" }, /\/run\/none .* cannot be read \(ENOENT\)/);
+  for (const odd of ["/run/odd", "/run/two"])
+    wrong({ HOLDPOINT_DATABASE_FILE: odd }, /does not hold the address of a PostgreSQL database/);
+});
+
+test("the first admin is a person, with or without saying so", () => {
+  assert.equal(read({ "first-admin": ["ann"] }).firstAdmin, "person:ann");
+  assert.equal(read({}, { HOLDPOINT_FIRST_ADMIN: "person:ann" }).firstAdmin, "person:ann");
+  assert.equal(read({}).firstAdmin, undefined);
+  for (const name of ["agent:ann", "service:ci", "", "person:"])
+    assert.throws(() => read({ "first-admin": [name] }), /--first-admin: is not a person's name/, name);
+});
+
 test("--no-auth refuses every address but loopback", () => {
   for (const host of ["0.0.0.0", "::", "192.168.1.2", "example.org", "127.0.0.1.example.org"])
     assert.throws(() => read({ "no-auth": [""], host: [host] }), /loopback/, host);

@@ -101,6 +101,8 @@ export type Desk = {
 export type DeskOptions = {
   readonly agent?: string;
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
+  /** Names of definitions that its epoch says it has; it says nothing unless set. */
+  readonly says?: readonly string[];
 };
 
 export type Office = {
@@ -182,6 +184,7 @@ export function office(seed = 1): Office {
         notify: (notice) => void notices.push(notice),
         reach: options.reach ?? (() => undefined),
         process: `test/${++processes}`,
+        ...(options.says === undefined ? {} : { definitions: () => options.says ?? [] }),
         rhythm: RHYTHM,
         seals: false,
       });

@@ -1,13 +1,13 @@
 import type { Surrounding } from "../../core/policy/compile.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { FINAL } from "../../core/policy/tool-pattern.ts";
+import { namedTools, withNamed } from "../../core/policy/named-tools.ts";
 import { visible } from "../../core/visible.ts";
 import { type PolicyReading, parseYaml, readPolicyFile } from "../../engine/policy/read-policy.ts";
 import { type Context, EXIT, flag, word } from "../command.ts";
 import { counted } from "../counted.ts";
 import { hanging } from "../measure.ts";
 import type { Style } from "../terminal.ts";
-import { namedTools, toolsFrom } from "./known-tools.ts";
+import { toolsFrom } from "./known-tools.ts";
 import { findingLine } from "./load.ts";
 import { documentIn, isModule, readDocument } from "./module-policy.ts";
 import { textOf } from "./text-of.ts";
@@ -20,10 +20,8 @@ type Ground = {
   readonly unchecked: readonly string[];
 };
 
-/** A policy may be there before its tools were ever called: what the journal does not know is not wrong. */
 function fromJournal(recorded: readonly KnownTool[], named: readonly KnownTool[]): Ground {
-  const known = new Set(recorded.map(({ name }) => name));
-  const tools = [...recorded, ...named.filter(({ name }) => !known.has(name) && name !== FINAL)];
+  const tools = withNamed(recorded, named);
   const spoken = new Set(named.map(({ name }) => name));
   const blind = tools.filter(({ name, schema }) => schema === null && spoken.has(name));
   return { tools, from: "journal", unchecked: blind.map(({ name }) => name) };

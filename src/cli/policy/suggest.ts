@@ -51,6 +51,7 @@ function grantWords({ letThrough: { ofSeveral, weekly, total } }: Suggestion): s
 const STILL: Readonly<Record<string, string>> = {
   code: "code of the program, which no rule outranks",
   unknown: "a policy that cannot be asked any more",
+  unusable: "a policy that is not usable with this rule in it",
 };
 
 /** The rule's own back-test: what asks beside rules goes on asking. */

@@ -1,5 +1,6 @@
 /** A suggestion as text to paste: a grant's command line, and a rule. */
 import type { Suggestion } from "../../core/backtest/suggest.ts";
+import { type Narrowing, otherTools, type SuggestedRule } from "../../core/backtest/suggested-rule.ts";
 import { visible } from "../../core/visible.ts";
 import type { TriedRule } from "../../engine/backtest/try-rules.ts";
 import { moment } from "../times.ts";
@@ -48,22 +49,30 @@ export function grantLine(suggestion: Suggestion, where = ""): string {
 /** YAML's single quotes: nothing in them means anything else. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** Without a place in the document that asked, nothing is there to be narrowed. */
-const narrowLine = (id: string, except: string): string =>
-  `# in the rule ${visible(id)}: put its "when", if it has one, into brackets, and add  && !(${except})`;
+const inBrackets = (id: string, more: string): string =>
+  `# in the rule ${visible(id)}: put its "when", if it has one, into brackets, and add  && ${more}`;
 
-const isOfDocument = (id: string): boolean =>
-  !/^(?:risk:|limit:|default$|policy$|approvalRequired$)/.test(id);
+/** Without a place in the document that asked, nothing is there to be narrowed. */
+function narrowLines({ rule, copy }: Narrowing, { tool, when }: SuggestedRule): readonly string[] {
+  if (copy === null) return [inBrackets(rule, `!(${when})`)];
+  return [
+    inBrackets(rule, otherTools(tool)),
+    `# after it, once more the rule ${visible(rule)} as it was, with  id: ${copy}  tool: ${quoted(visible(tool))}  and the same with  && !(${when})`,
+  ];
+}
 
 /** The very rule that was tried, and what has to be narrowed for it. */
-export function ruleLines(suggestion: Suggestion, { rule }: Pick<TriedRule, "rule">): readonly string[] {
-  const { id, tool, when, except, askedBy } = rule;
+export function ruleLines(
+  suggestion: Suggestion,
+  { rule, narrowings }: Pick<TriedRule, "rule" | "narrowings">,
+): readonly string[] {
+  const { id, tool, when } = rule;
   return [
     `- id: ${id}`,
     `  tool: ${quoted(visible(tool))}`,
     `  when: ${quoted(when)}`,
     "  verdict: approve",
     `  reason: ${quoted(reasonOf(suggestion))}`,
-    ...askedBy.filter(isOfDocument).map((one) => narrowLine(one, except)),
+    ...narrowings.flatMap((one) => narrowLines(one, rule)),
   ];
 }

@@ -63,6 +63,7 @@ export function remoteHoldpoint(speaker: Speaker): Holdpoint {
     endpoints: remoteEndpoints(speaker, look),
     messages: remoteMessages(speaker, look),
     policies: policiesAt(look),
+    nodes: { list: (page: object = {}) => look("nodes.list", page) },
     budgets: { get: (id: string) => look("budgets.get", id) },
   };
   const known = Object.entries(groups).map(([name, verbs]) => [name, guarded(`${name}.`, verbs)] as const);

@@ -42,8 +42,9 @@ function named(values: Values): string | undefined {
 }
 
 function kept(values: Values): string | undefined {
-  const isNamed = ["data", "database"].some((name) => values.has(name));
-  if (isNamed || environment("HOLDPOINT_DATA") || environment("HOLDPOINT_DATABASE")) return undefined;
+  const isTyped = ["data", "database"].some((name) => values.has(name));
+  const isSet = ["DATA", "DATABASE", "DATABASE_FILE"].some((name) => environment(`HOLDPOINT_${name}`));
+  if (isTyped || isSet) return undefined;
   return hasStore(folderOf(undefined)) ? undefined : (readLogins().current ?? undefined);
 }
 

@@ -2,7 +2,7 @@
 import { HoldpointError } from "../../core/errors.ts";
 import type { Stoppable } from "../../core/switch.ts";
 import type { Actions, Journal, KillSwitch, Receipts } from "../../engine/instance.ts";
-import type { ReceiptBundle, Report, Said, Workflows } from "../../index.ts";
+import type { ReceiptBundle, Report, Said, WorkflowDetails, WorkflowResult, Workflows } from "../../index.ts";
 import { type Look, relayed } from "./relay.ts";
 import { by, given, type Speaker } from "./speaker.ts";
 
@@ -32,11 +32,35 @@ export function remoteReceipts({ client }: Speaker, look: Look): Receipts {
   };
 }
 
-type ReachableWorkflows = Omit<Workflows, "result" | "follow" | "jobs" | "fork">;
+type ReachableWorkflows = Omit<Workflows, "follow" | "jobs" | "fork">;
+
+/** How long one request may be held; then the next one is sent. */
+const HOLD_SECONDS = 25;
+
+async function resultAt({ client }: Speaker, look: Look, id: string): Promise<WorkflowResult<unknown>> {
+  while (!(await relayed(() => client.workflows.wait(id, { hold_seconds: HOLD_SECONDS }))).is_over);
+  const { end } = await look<WorkflowDetails>("workflows.get", id);
+  if (end === null) throw new TypeError("a workflow that is over has an end");
+  if (end.status === "completed") return { status: "completed", workflow: id, result: end.result };
+  const { code, reason, by: who, report } = end;
+  return { status: "failed", workflow: id, code, reason, by: who, report };
+}
 
 export function remoteWorkflows(speaker: Speaker, look: Look): ReachableWorkflows {
   const { workflows } = speaker.client;
   return {
+    start: (name, input, { by: who, requestId, actsFor, approvalRequired, budget } = {}) =>
+      relayed(async () => {
+        const whose = given({
+          request_id: requestId,
+          acts_for: actsFor === undefined ? undefined : [...actsFor],
+        });
+        const terms = given({ approval_required: approvalRequired, budget });
+        const said = { input, ...whose, ...terms, ...(who === undefined ? {} : by(speaker, who)) };
+        const { workflow_id, is_new, nodes } = await speaker.client.definitions.start(name, said);
+        return { id: workflow_id, isNew: is_new, nodes };
+      }),
+    result: (id) => resultAt(speaker, look, id),
     get: (id) => look("workflows.get", id),
     list: (page = {}) => look("workflows.list", page),
     at: (id, moment) => look("workflows.at", id, moment),

@@ -19,7 +19,7 @@ import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { LiveWorkflow } from "../workflow/state.ts";
 import { argsOf, type Executor, type Load } from "./start.ts";
 import type { ActionState, LiveAction } from "./state.ts";
-import type { Within } from "./within.ts";
+import { isOwnCall, type Within } from "./within.ts";
 
 /** The settled calls of a workflow as they stood at an entry of it. */
 export type PastCalls = { readonly settledSeq: number; readonly calls: readonly PastCall[] };
@@ -49,8 +49,8 @@ export function pastCall(action: string, state: LiveAction, undone: boolean): Pa
   };
 }
 
-const isCall = (state: ActionState): state is LiveAction =>
-  state.phase !== "none" && state.within?.undoes === null;
+export const isCall = (state: ActionState): state is LiveAction =>
+  state.phase !== "none" && isOwnCall(state.within);
 
 /** With their arguments in full: what is too large for the journal's entries is no smaller for a rule. */
 function openCalls(

@@ -13,6 +13,10 @@ export type Within = {
   readonly declared?: UndoSeen;
 };
 
+/** A call, or what an agent named to take one back: a call of its choice. What a tool declares for that is none. */
+export const isOwnCall = (within: Within | undefined): boolean =>
+  within !== undefined && (within.undoes === null || within.declared !== undefined);
+
 /**
  * A call is named by its tool; a step has a name of its own, and a tool of that workflow's alone. What is registered under
  * the same name is another.

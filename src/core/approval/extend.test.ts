@@ -21,6 +21,7 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
 import type { Draft } from "../draft.ts";
+import { LONGEST_MS } from "../stages.ts";
 import { ROSTER } from "../stream.ts";
 import type { Verdict } from "../verdict.ts";
 import { type ExtendCommand, extend } from "./extend.ts";
@@ -64,6 +65,15 @@ describe("a person who gives more time", () => {
   test("twice gives it once", () => {
     const then = given(world).when(extends_(BOB, later));
     given(then.world).when(extends_(BOB, later)).then([]).answers({ kind: "same", decideBy: later });
+  });
+
+  test("does not move the deadline beyond what dates can say, however often it is moved", () => {
+    const far = given(world).when(extends_(BOB, LONGEST_MS));
+    far.answers({ kind: "extended", decideBy: LONGEST_MS });
+    given(far.world)
+      .when(extends_(BOB, LONGEST_MS + SECOND, { seen: LONGEST_MS }))
+      .then([])
+      .answers({ kind: "not_possible", reason: "no deadline is later than 2286-11-20T17:46:40.000Z" });
   });
 
   test("by the length that was seen is refused when the deadline is another by now", () => {

@@ -3,10 +3,12 @@
  *
  * E1. Only somebody who may decide it now: never the requester, and nobody of another stage.
  * E2. The new deadline is a moment, not a length: saying it twice gives the time once.
- * E3. The binding is not touched. It holds the terms as they were asked; how long they were extended is in the journal.
+ * E3. No deadline is later than `LONGEST_MS`, however often it is moved: dates end somewhere.
+ * E4. The binding is not touched. It holds the terms as they were asked; how long they were extended is in the journal.
  */
 import type { Draft, Need } from "../draft.ts";
 import { recordRefusal } from "../record-refusal.ts";
+import { LONGEST_MS } from "../stages.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { stageField } from "./deadline.ts";
 import { actOn } from "./end.ts";
@@ -36,7 +38,8 @@ function whyNot(approval: LiveApproval, { seen, until }: ExtendCommand): string 
   if (status !== "pending") return `it is ${status} already`;
   if (decideBy === null) return "it has no deadline";
   if (seen !== null && seen !== decideBy) return "its deadline is another one by now";
-  return until <= decideBy ? "it has that much time already" : undefined;
+  if (until <= decideBy) return "it has that much time already";
+  return until > LONGEST_MS ? `no deadline is later than ${new Date(LONGEST_MS).toISOString()}` : undefined;
 }
 
 function extendNow(draft: Draft, command: ExtendCommand, approval: LiveApproval): ExtendAnswer {

@@ -1,5 +1,6 @@
 /** Which of people's approvals have a condition in common that meets none of their noes. */
 import type { Json, JsonObject } from "../json.ts";
+import type { Type } from "../policy/expression/types.ts";
 import { overArguments } from "../policy/expression.ts";
 import { MOST_VALUES, type Narrow, narrowest } from "./narrow.ts";
 import { ARGS, inside, type Place, valueAt } from "./place.ts";
@@ -50,11 +51,15 @@ function judgeOf(when: string): Covers | undefined {
   return (sample) => isLookedAt(sample) && holds(sample.args);
 }
 
-function foundBy(yes: readonly Looked[], all: readonly Sample[]): Found | undefined {
-  const seen = all.filter(isLookedAt).map(({ args }) => args);
+/** `args`: what is known of the arguments of its tool. */
+type Known = Group & { readonly args: Type };
+
+function foundBy(yes: readonly Looked[], { samples, args: type }: Known): Found | undefined {
+  const seen = samples.filter(isLookedAt).map(({ args }) => args);
   const narrow = narrowest(
     yes.map(({ args }) => args),
     seen,
+    type,
   );
   const when = narrow?.texts.join(" && ") ?? "";
   const covers = narrow === undefined ? undefined : judgeOf(when);
@@ -74,11 +79,11 @@ function below(place: Place, yes: readonly Looked[], no: readonly Sample[]): rea
 }
 
 /** Closer and closer, until nobody's no is met any more. */
-function find(given: readonly Looked[], { samples }: Group, min: number): Found | undefined {
-  const noes = samples.filter(isNo);
+function find(given: readonly Looked[], group: Known, min: number): Found | undefined {
+  const noes = group.samples.filter(isNo);
   let yes = given;
   for (let round = 0; round < MOST_ROUNDS && isEnough(yes, min); round++) {
-    const found = foundBy(yes, samples);
+    const found = foundBy(yes, group);
     if (found === undefined) return undefined;
     const met = noes.filter((sample) => !isLookedAt(sample) || found.covers(sample));
     if (met.length === 0) return found;
@@ -102,7 +107,7 @@ function* split(yes: readonly Looked[]): Generator<readonly Looked[]> {
 }
 
 /** All of them together, or below what was rejected, or apart. */
-export function foundIn(group: Group, min: number): readonly Found[] {
+export function foundIn(group: Known, min: number): readonly Found[] {
   const yes = group.samples.filter(isYes).filter(isLookedAt);
   const whole = find(yes, group, min);
   if (whole !== undefined && whole.yes.length === yes.length) return [whole];

@@ -2,7 +2,7 @@
 import type { ReservedCost, ReviewFacts } from "../action/events.ts";
 import type { Within } from "../action/within.ts";
 import type { Json } from "../json.ts";
-import type { Asked } from "../policy/tool-pattern.ts";
+import { type Asked, UNDO_NOT_NAMED } from "../policy/tool-pattern.ts";
 import type { ApprovalTerms } from "../stages.ts";
 import type { Fork } from "../workflow/events.ts";
 import type { Flows } from "./past.ts";
@@ -25,6 +25,18 @@ export type RecordedAction = {
 /** What a policy is asked about it as. What an agent named as an undo is a call of that tool. */
 export const askedAs = ({ within }: Pick<RecordedAction, "within">): Asked =>
   within === null || within.undoes === null || within.declared !== undefined ? "call" : "undo";
+
+/** Rules under which an undo was let through that the document had nothing to say of. */
+const LEFT_TO_THE_PROGRAM: readonly string[] = ["policy", UNDO_NOT_NAMED];
+
+/**
+ * May be of a journal from before undos that agents name were reviewed as calls: then a document was asked about one as about
+ * what a tool declares, and could leave it to the program.
+ */
+export const mayBeLeftAlone = (
+  { within }: Pick<RecordedAction, "within">,
+  { verdict, rule }: Pick<RecordedReview, "verdict" | "rule">,
+): boolean => within?.declared !== undefined && verdict === "approve" && LEFT_TO_THE_PROGRAM.includes(rule);
 
 export type RecordedReview = ReviewFacts & { readonly revised: boolean; readonly argsDigest: string };
 export type PersonDecision = "approved" | "edited" | "rejected" | "expired" | "cancelled";

@@ -10,6 +10,7 @@
  */
 import { canonicalJson } from "../canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { ANY, type Type } from "../policy/expression/types.ts";
 import { visible } from "../visible.ts";
 import { ARGS, inside, type Place, presenceOf } from "./place.ts";
 
@@ -74,13 +75,25 @@ function among(values: readonly Json[], { path, field }: Place): Narrow | undefi
   return isNaming && differs ? { ...NOTHING, open: [field] } : undefined;
 }
 
-type Member = { readonly name: string; readonly place: Place };
+type Member = {
+  readonly name: string;
+  readonly place: Place;
+  readonly type: Type;
+  readonly mayLack: boolean;
+};
+
+/** By the schema, where one is known. */
+function memberOf(of: Type, name: string): Pick<Member, "type" | "mayLack"> {
+  if (of.kind !== "object") return { type: ANY, mayLack: false };
+  const field = of.fields.get(name);
+  return { type: field?.type ?? of.rest ?? ANY, mayLack: field?.required !== true };
+}
 
 /** Of one member: those that have it meet its condition; where none may lack it, it has to be there. */
 function member(
   of: readonly JsonObject[],
   seen: readonly Json[],
-  { name, place }: Member,
+  { name, place, type, mayLack }: Member,
 ): Narrow | undefined {
   const has = (one: Json) => isJsonObject(one) && Object.hasOwn(one, name);
   const having = of.filter(has);
@@ -89,18 +102,26 @@ function member(
     values,
     seen.filter(has).map((one) => (one as JsonObject)[name] ?? null),
     place,
+    type,
   );
   if (found === undefined || found.texts.length === 0) return found;
   const presence = presenceOf(place);
   const all = found.texts.join(" && ");
   if (having.length < of.length) return { ...found, texts: [`(!${presence} || (${all}))`] };
-  return seen.every(has) ? found : { ...found, texts: [presence, ...found.texts] };
+  return seen.every(has) && !mayLack ? found : { ...found, texts: [presence, ...found.texts] };
 }
 
-function inObject(of: readonly JsonObject[], seen: readonly Json[], place: Place): Narrow | undefined {
+function inObject(
+  of: readonly JsonObject[],
+  seen: readonly Json[],
+  place: Place,
+  type: Type,
+): Narrow | undefined {
   const names = [...new Set(of.flatMap((one) => Object.keys(one)))].sort();
   if (!names.every(isPlain)) return undefined;
-  const members = names.map((name) => member(of, seen, { name, place: inside(place, name) }));
+  const members = names.map((name) =>
+    member(of, seen, { name, place: inside(place, name), ...memberOf(type, name) }),
+  );
   const known = members.flatMap((one) => one ?? []);
   if (known.length < members.length) return undefined;
   const list = names.map((name) => JSON.stringify(name)).join(", ");
@@ -118,13 +139,24 @@ function inObject(of: readonly JsonObject[], seen: readonly Json[], place: Place
   };
 }
 
-function narrowAt(values: readonly Json[], seen: readonly Json[], place: Place): Narrow | undefined {
-  if (values.every(isJsonObject)) return inObject(values, seen, place);
+function narrowAt(
+  values: readonly Json[],
+  seen: readonly Json[],
+  place: Place,
+  type: Type,
+): Narrow | undefined {
+  if (values.every(isJsonObject)) return inObject(values, seen, place, type);
   const numbers = values.filter((one) => typeof one === "number");
   const isAmount = numbers.length === values.length && !IDENTIFIES.test(place.name);
   return isAmount ? between(numbers, place) : among(values, place);
 }
 
-/** `seen`: all arguments that were ever asked about; a field that some lack is asked for first, since a missing one would block. */
-export const narrowest = (of: readonly JsonObject[], seen: readonly JsonObject[]): Narrow | undefined =>
-  narrowAt(of, seen, ARGS);
+/**
+ * `seen`: all arguments that were ever asked about. A field that some lack, or that may be missing by `type`, which is what the
+ * tool's schema says of its arguments, is asked for first: a missing one would block.
+ */
+export const narrowest = (
+  of: readonly JsonObject[],
+  seen: readonly JsonObject[],
+  type: Type = ANY,
+): Narrow | undefined => narrowAt(of, seen, ARGS, type);

@@ -66,7 +66,8 @@ const MOVES: { readonly [type: string]: (flow: Flow, body: Body) => void } = {
     if (!flow.calls.has(String(action))) flow.whole = false;
   },
   "call.settled": (flow, { action }) => settle(flow, String(action)),
-  "compensation.settled": (flow, { status, undoes }) => {
+  "compensation.settled": (flow, { action, status, undoes }) => {
+    if (flow.calls.has(String(action))) settle(flow, String(action));
     if (status === "undone") undo(flow, String(undoes));
   },
   "rollback.ended": (flow, { generation }) => {

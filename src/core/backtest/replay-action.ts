@@ -1,6 +1,6 @@
 /** What an action's entries mean to a replay. */
 import type { ReservedCost, ReviewFacts } from "../action/events.ts";
-import type { Within } from "../action/within.ts";
+import { isOwnCall, type Within } from "../action/within.ts";
 import type { JsonObject } from "../json.ts";
 import type { PastCall } from "../verdict.ts";
 import type { Deck, Heard, OpenAction, RecordedAction } from "./heard.ts";
@@ -25,7 +25,7 @@ function propose(deck: Deck, entry: TapeEntry): Heard {
   const action = recorded(entry, body);
   const none = { revised: null, reviewed: false, asked: null, edited: null, isEdit: false };
   deck.open.set(entry.id, { action, ...none });
-  if (action.within?.undoes === null) {
+  if (action.within !== null && isOwnCall(action.within)) {
     deck.calls.set(entry.id, action.within.workflow);
     addCall(deck.flows, action.within.workflow, callOf(action));
   }

@@ -6,6 +6,7 @@
  * Q3. It is as narrow as what was approved (`narrow.ts`). What it says is judged by the expression itself, as a grant or a
  *     rule would judge it.
  */
+import { ANY, type Type } from "../policy/expression/types.ts";
 import { visible } from "../visible.ts";
 import { daysOf, decidedAt, type Found, foundIn, isNo, isYes, numberAt, peopleOf } from "./habits.ts";
 import type { Condition } from "./narrow.ts";
@@ -101,10 +102,15 @@ const nameOf = ({ tool, agent, when }: Suggestion): string => JSON.stringify([to
 /** Nothing is suggested about a name that cannot be seen as it is. */
 const isSaid = ({ tool, agent }: Group): boolean => visible(tool + agent) === tool + agent;
 
-/** The best supported first; the same journal gives the same list. */
-export function suggestionsFrom({ groups }: Samples, min: number): readonly Suggestion[] {
+/** The best supported first; the same journal gives the same list. `argsOf`: what is known of a tool's arguments. */
+export function suggestionsFrom(
+  { groups }: Samples,
+  min: number,
+  argsOf: (tool: string) => Type = () => ANY,
+): readonly Suggestion[] {
   const named = [...groups.values()].filter(isSaid);
-  const all = named.flatMap((group) => foundIn(group, min).map((found) => suggestionOf(group, found)));
+  const found = (group: Group) => foundIn({ ...group, args: argsOf(group.tool) }, min);
+  const all = named.flatMap((group) => found(group).map((one) => suggestionOf(group, one)));
   const unique = new Map(all.map((one) => [nameOf(one), one]));
   return [...unique.values()].sort((a, b) => b.approved - a.approved || (nameOf(a) < nameOf(b) ? -1 : 1));
 }

@@ -53,6 +53,8 @@ const RESTS: ReadonlySet<string> = new Set([
 /** Said of a workflow that need not execute, by whoever looks at it. */
 const ASIDE: ReadonlySet<string> = new Set([
   "workflow.created",
+  "workflow.requested",
+  "workflow.defined",
   "workflow.refused",
   "workflow.forked",
   "compensation.made",

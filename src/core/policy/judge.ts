@@ -127,7 +127,7 @@ function enforce(plan: Plan, route: Answer | undefined, scene: PolicyScene): Ans
   const started = counts === null ? [] : startedCalls(input, pastOf(scene));
   const over = counts === null ? undefined : overCount(input, counts, started);
   if (over !== undefined || found.revise !== undefined) return over ?? (found.revise as Answer);
-  const repeat = counts === null ? undefined : isRepeat(input, counts, started);
+  const repeat = counts === null ? undefined : isRepeat(input, counts, started, scene);
   return repeat ?? found.escalate ?? found.approve ?? plan.otherwise;
 }
 

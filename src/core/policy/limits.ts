@@ -3,11 +3,14 @@
  *
  * L1. What started counts, whatever came of it; what was refused or waits does not.
  * L2. Two calls are the same if their arguments are, white space aside.
+ * L3. To look for the same call takes steps of the verdict, as everything does that takes longer over more. What cannot be
+ *     found out within them is blocked.
  */
-import { canonicalJson } from "../canonical-json.ts";
-import type { Json, JsonObject } from "../json.ts";
+import { errorText } from "../error-text.ts";
 import type { PastCall, PolicyInput, Verdict } from "../verdict.ts";
+import { isAlike } from "./alike.ts";
 import type { PolicyDocument } from "./document.ts";
+import type { Meter } from "./expression/meter.ts";
 import { FINAL, matchesGlob } from "./tool-pattern.ts";
 
 export const USUAL_CALLS = 2;
@@ -70,29 +73,25 @@ export function overCount(
   return block("limit:calls", `${input.tool} was called ${times(same)}, and ${calls} is the limit`);
 }
 
-const MARGIN = /\s+/g;
-
-function evened(value: Json): Json {
-  if (typeof value === "string") return value.trim().replace(MARGIN, " ");
-  if (Array.isArray(value)) return value.map(evened);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value as JsonObject).map(([key, part]) => [key, evened(part)]));
-}
-
-const signature = (args: Json): string => canonicalJson(evened(args));
-
 export function isRepeat(
   input: PolicyInput,
   { repeats }: NonNullable<ToolLimits["counts"]>,
   started: readonly PastCall[],
+  meter: Meter,
 ): Blocked | undefined {
   const usual = input.effectClass === "read" ? USUAL_REPEATS_OF_A_READ : USUAL_REPEATS;
   const allowed = repeats ?? usual;
   const same = started.filter(({ tool }) => tool === input.tool);
   if (same.length < allowed) return undefined;
-  const asked = signature(input.args);
-  const seen = same.filter(({ args }) => signature(args) === asked).length;
-  if (seen < allowed) return undefined;
-  const said = `was called ${times(seen)} with the same arguments, and ${allowed} is the limit`;
-  return block("limit:repeats", `${input.tool} ${said}`);
+  try {
+    const seen = same.filter(({ args }) => isAlike(args, input.args, meter)).length;
+    if (seen < allowed) return undefined;
+    const said = `was called ${times(seen)} with the same arguments, and ${allowed} is the limit`;
+    return block("limit:repeats", `${input.tool} ${said}`);
+  } catch (error) {
+    return block(
+      "limit:repeats",
+      `whether ${input.tool} repeats a call cannot be found out: ${errorText(error)}`,
+    );
+  }
 }

@@ -28,7 +28,10 @@ export const workflowName = (requestId: string): string => `workflow:${requestId
 
 /** A workflow that people are not asked about, or that spends elsewhere, is not the one that was meant. */
 function isSame(state: LiveWorkflow, body: Creation["body"], draft: Draft): boolean {
-  const isNamed = state.name === body.name && digestOf(state.input) === digestOf(draft.keep(body.input));
+  const given = digestOf(draft.keep(body.input));
+  // What its definition made of it is the same, and so is what it was asked for with.
+  const isGiven = digestOf(state.input) === given || state.requested?.given === given;
+  const isNamed = state.name === body.name && isGiven;
   // What is not said stands as it was; other terms would be another workflow.
   const keeps = (term: "approvalRequired" | "budget") =>
     body[term] === undefined || body[term] === state[term];

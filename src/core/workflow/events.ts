@@ -90,6 +90,23 @@ export type CreatedBody = {
   readonly fork: Fork | null;
 };
 
+/** What a definition adds to a workflow that was asked for by its name: all that nobody without it could say. */
+export type DefinedBody = Pick<
+  CreatedBody,
+  | "agent"
+  | "requester"
+  | "description"
+  | "version"
+  | "input"
+  | "parties"
+  | "escrow"
+  | "complexity"
+  | "checkpoints"
+  | "attempts"
+  | "rollbackEnabled"
+  | "onIrreversible"
+>;
+
 export type WaitKind =
   | "approval"
   | "checkpoint"
@@ -139,6 +156,9 @@ export type RollbackReport = {
 
 export type WorkflowEvent =
   | Fact<"workflow.created", CreatedBody>
+  /** Asked for by its name alone: whoever takes it up first and has the definition says the rest. */
+  | Fact<"workflow.requested", { readonly by: string; readonly given: string } & Via>
+  | Fact<"workflow.defined", DefinedBody>
   | Fact<"workflow.started" | "workflow.resumed", { readonly epoch: string }>
   | Fact<"workflow.suspended", { readonly wakeAt: number | null; readonly waits: readonly Wait[] }>
   | Fact<"workflow.woken", { readonly by: string }>
@@ -314,12 +334,21 @@ export type WorkflowEvent =
       { readonly asked: string; readonly by: string; readonly status: string; readonly reason: string }
     >;
 
-export type FailureCode = "error" | "rejected" | "expired" | "cancelled" | "rollback_failed" | "rolled_back";
+export type FailureCode =
+  | "error"
+  | "invalid_args"
+  | "rejected"
+  | "expired"
+  | "cancelled"
+  | "rollback_failed"
+  | "rolled_back";
 
 export type WorkflowEventOf<Type extends WorkflowEvent["type"]> = Extract<WorkflowEvent, { type: Type }>;
 
 export const WORKFLOW_EVENTS: readonly string[] = [
   "workflow.created",
+  "workflow.requested",
+  "workflow.defined",
   "workflow.started",
   "workflow.resumed",
   "workflow.suspended",

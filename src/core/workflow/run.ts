@@ -5,11 +5,14 @@
  * V2. A process lets go only of a workflow of which it has seen everything: what came in between is looked at first.
  * V3. Nobody takes up a workflow whose parent has failed: it fails there and then.
  * V4. Nobody takes up a workflow that an agent drives from outside.
+ * V5. One that was asked for by its name begins in the commit that says what its definition adds; one whose input does not fit
+ *     that fails there and then.
  */
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
 import { type StreamRef, workflowStream } from "../stream.ts";
 import type { Turned } from "./call.ts";
+import { type Defining, takeUpRequest } from "./define.ts";
 import type { Wait } from "./events.ts";
 import { failWorkflow } from "./fail.ts";
 import { obstacleOf } from "./held.ts";
@@ -20,6 +23,8 @@ export type Runner = { readonly workflow: string; readonly epoch: string; readon
 
 export type Taken =
   | { readonly kind: "taken"; readonly state: LiveWorkflow }
+  /** Nothing was done: whoever has the definition is to say first what it adds. */
+  | { readonly kind: "undefined"; readonly state: LiveWorkflow }
   | { readonly kind: "left"; readonly state: LiveWorkflow | null };
 
 export function lockWorkflow(draft: Draft, id: string): Need | LiveWorkflow | undefined {
@@ -47,11 +52,16 @@ function failWithParent(draft: Draft, id: string, state: LiveWorkflow): Need | L
   return failWorkflow(draft, id, failure) ?? (draft.state(workflowStream(id)) as LiveWorkflow);
 }
 
-/** `dead`: a runner that was found dead, whose workflow may be taken over. */
-export function takeRun(
-  draft: Draft,
-  command: { readonly workflow: string; readonly epoch: string; readonly dead: string | null },
-): Need | Taken {
+export type Take = {
+  readonly workflow: string;
+  readonly epoch: string;
+  /** A runner that was found dead, whose workflow may be taken over. */
+  readonly dead: string | null;
+  /** What the definition makes of one that was asked for by its name. */
+  readonly defining?: Defining;
+};
+
+export function takeRun(draft: Draft, command: Take): Need | Taken {
   const state = lockWorkflow(draft, command.workflow);
   if (state === undefined) return { kind: "left", state: null };
   if ("kind" in state) return state;
@@ -65,6 +75,8 @@ export function takeRun(
   if (!isFree || !isDue) return { kind: "left", state };
   const over = failWithParent(draft, command.workflow, state);
   if (over !== undefined) return "kind" in over ? over : { kind: "left", state: over };
+  const unfit = takeUpRequest(draft, command.workflow, command.defining);
+  if (unfit !== undefined) return unfit;
   const type = state.status === "initialized" ? "workflow.started" : "workflow.resumed";
   const ref = workflowStream(command.workflow);
   draft.append(ref, [{ type, tv: 1, body: { epoch } }]);

@@ -7,6 +7,7 @@
  *     move exists.
  * W2. One process at a time runs it: the epoch that took it last. One that is driven from outside is its agent's, and no
  *     process takes it.
+ *     One that was asked for by its name is run when its definition has said what it adds, and not before.
  * W3. A rollback starts a new generation; what it went back over is never replayed.
  */
 import { HoldpointError } from "../errors.ts";
@@ -15,6 +16,7 @@ import type { Json } from "../json.ts";
 import { type Refused, withRefusal } from "../refusals.ts";
 import { withoutVia } from "../via.ts";
 import { type KeepsAsked, namedIn, withAsked } from "./asked.ts";
+import { type KeepsBegun, withBegun } from "./begun.ts";
 import { type CheckpointTally, counted, NOTHING_YET } from "./checkpoint-tally.ts";
 import {
   type CheckpointDecision,
@@ -28,6 +30,7 @@ import {
   type WorkflowEvent,
   type WorkflowEventOf,
 } from "./events.ts";
+import { type KeepsRequest, withRequest } from "./requested.ts";
 
 export const WORKFLOW_STATUSES = [
   "initialized",
@@ -103,6 +106,8 @@ export type WorkflowEnd =
 
 export type LiveWorkflow = CreatedBody &
   KeepsAsked &
+  KeepsBegun &
+  KeepsRequest &
   Refused & {
     readonly status: WorkflowStatus;
     readonly createdAt: number;
@@ -128,12 +133,8 @@ export type LiveWorkflow = CreatedBody &
     readonly rolledBack: (Rollback & RollbackReport) | null;
     /** What its rollbacks could not undo, all of them together. */
     readonly irreversible: readonly Irreversible[];
-    /** Actions, questions, intents and children that it has begun and that have not ended. */
-    readonly open: readonly string[];
     /** The entry after which nothing that it called has settled or was undone. */
     readonly settledSeq: number;
-    /** It has failed, and what it had begun is still to be withdrawn. */
-    readonly closing: boolean;
     /** Workflows that begin with what this one had done up to an entry. */
     readonly forks: readonly { readonly workflow: string; readonly seq: number }[];
     readonly end: WorkflowEnd | null;
@@ -203,40 +204,6 @@ function woken(state: LiveWorkflow): LiveWorkflow {
 
 function said(state: LiveWorkflow, facts: number, operations: number): LiveWorkflow {
   return { ...state, written: state.written + facts, operations: state.operations + operations };
-}
-
-const opened = (state: LiveWorkflow, id: string): LiveWorkflow => ({ ...state, open: [...state.open, id] });
-
-/** What it has begun and what has ended of it. */
-function tracked(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow {
-  switch (event.type) {
-    case "call.made":
-    case "compensation.made":
-      return opened(state, event.body.action);
-    case "child.spawned":
-      return opened(state, event.body.child);
-    case "question.asked":
-      return opened(state, event.body.approval);
-    case "send.made":
-      return opened(state, event.body.intent);
-    case "call.settled":
-    case "compensation.settled":
-      return ended(state, event.body.action);
-    case "child.ended":
-      return ended(state, event.body.child);
-    case "question.answered":
-      return ended(state, event.body.approval);
-    case "send.ended":
-      return ended(state, event.body.intent);
-    default:
-      return state;
-  }
-}
-
-function ended(state: LiveWorkflow, id: string): LiveWorkflow {
-  if (!state.open.includes(id)) return state;
-  const open = state.open.filter((one) => one !== id);
-  return { ...state, open, closing: state.closing && open.length > 0 };
 }
 
 function evolveRun(state: LiveWorkflow, event: WorkflowEvent): LiveWorkflow | undefined {
@@ -375,7 +342,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
 const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
 
 export const workflowFold: Fold<WorkflowState> = {
-  version: 8,
+  version: 9,
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {
@@ -385,9 +352,10 @@ export const workflowFold: Fold<WorkflowState> = {
       if (event.type === "workflow.created") return created(event.body, recorded);
       throw new HoldpointError("broken_rule", `"${event.type}" came before the workflow was created.`);
     }
-    const now = tracked(state, event);
+    const now = withBegun(state, event);
     const next =
       evolveRun(now, event) ??
+      withRequest(now, event) ??
       evolveOperation(now, event) ??
       evolveCheckpoint(now, event, recorded) ??
       evolveEnd(now, event, recorded);

@@ -1,5 +1,5 @@
 /** What a forked workflow begins with: the calls that its origin had settled by then, as they stood then. */
-import { pastCall } from "../../core/action/review.ts";
+import { isCall, pastCall } from "../../core/action/review.ts";
 import { type ActionState, actionFold } from "../../core/action/state.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -38,7 +38,7 @@ export async function pastOfFork(
     const calls: PastCall[] = [];
     for (const id of origin.settled) {
       const state = await stateBefore(place, id, position);
-      if (state.phase !== "none") calls.push(pastCall(id, state, origin.undone.has(id)));
+      if (isCall(state)) calls.push(pastCall(id, state, origin.undone.has(id)));
     }
     return calls;
   } catch (error) {

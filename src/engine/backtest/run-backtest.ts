@@ -1,6 +1,12 @@
 /** A policy on trial against the journal: every recorded action whose verdict it would change. */
 import { checkSought } from "../../core/backtest/amount.ts";
-import { askedAs, type Heard, type RecordedAction } from "../../core/backtest/heard.ts";
+import {
+  askedAs,
+  type Heard,
+  mayBeLeftAlone,
+  type RecordedAction,
+  type RecordedReview,
+} from "../../core/backtest/heard.ts";
 import type { Replay } from "../../core/backtest/replay.ts";
 import type { BacktestReport } from "../../core/backtest/report.ts";
 import {
@@ -16,6 +22,7 @@ import {
 import { digestOf } from "../../core/digest.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import type { Asked } from "../../core/policy/tool-pattern.ts";
 import { type Review, reviewAction } from "../../core/review.ts";
 import { isArtifactRef } from "../../core/stored-value.ts";
 import type { Store } from "../../stores/store.ts";
@@ -76,15 +83,19 @@ function judge(
     readonly args: Json;
     readonly now: number;
     readonly needsBefore: (candidate: Review) => boolean;
+    /** What was said of it then; null where it is judged as a person changed it. */
+    readonly said: RecordedReview | null;
   },
 ): Judged | Promise<Judged> {
   const { input, isWhole } = replay.input(action, told);
-  const asked = askedAs(action);
   const panel = judging.get(action);
   const ask = (validate: Validate): Judged => {
-    const by = (judge: Judge) => reviewAction({ policy: (one) => judge(one, asked), validate }, input);
-    const review = by(panel?.judge ?? candidate.judge);
     const earlier = panel?.before ?? null;
+    const as = (asked: Asked) => (judge: Judge) =>
+      reviewAction({ policy: (one) => judge(one, asked), validate }, input);
+    const isLeft = told.said !== null && mayBeLeftAlone(action, told.said) && earlier !== null;
+    const by = as(isLeft && as("call")(earlier).verdict !== "approve" ? "undo" : askedAs(action));
+    const review = by(panel?.judge ?? candidate.judge);
     const before = earlier !== null && told.needsBefore(review) ? by(earlier) : null;
     return { review, before, isWhole: isWhole(), args: told.args };
   };
@@ -138,6 +149,7 @@ async function reviewLater(
     args,
     now: heard.now,
     needsBefore: heard.kind === "edited" ? () => false : needsBefore(heard),
+    said: heard.kind === "edited" ? null : heard.review,
   });
   if (heard.kind === "edited") countEdit(trial.tally, heard.action, judged.review);
   else compare(trial, heard, judged);
@@ -157,7 +169,8 @@ function hear(trial: Trial, replay: Replay, heard: Heard): void | Promise<void> 
 function hearReview(trial: Trial, replay: Replay, heard: Reviewed, panel: Panel): void | Promise<void> {
   trial.judging.set(heard.action, panel);
   if (isArtifactRef(heard.action.args)) return reviewLater(trial, replay, heard);
-  const told = { args: heard.action.args, now: heard.now, needsBefore: needsBefore(heard) };
+  const { action, now, review: said } = heard;
+  const told = { args: action.args, now, needsBefore: needsBefore(heard), said };
   const judged = judge(trial, replay, heard.action, told);
   if (!(judged instanceof Promise)) return compare(trial, heard, judged);
   return judged.then((later) => compare(trial, heard, later));

@@ -15,7 +15,7 @@ import { monitorStream } from "../../core/stream.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 import { sleepThrough } from "../clock.ts";
 import { loadValue, readState } from "../read-state.ts";
-import { runCommand, runDecide } from "../run-command.ts";
+import { runCommand, storeTime } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { announce } from "./announce.ts";
 import { runningNow } from "./running-now.ts";
@@ -96,9 +96,6 @@ async function readOn(desk: Desk, signal: AbortSignal): Promise<void> {
     if (page.length < PAGE) return;
   }
 }
-
-const storeTime = (runtime: Runtime): Promise<number> =>
-  runDecide(runtime, {}, ({ now }) => ({ kind: "commit", append: [], result: now }));
 
 function dueOf({ watched }: Desk): number | null {
   const times = watched.flatMap(({ watcher }) => watcher.due() ?? []);

@@ -102,6 +102,8 @@ async function inputFor(
 /** Of the whole run. Its only checkpoints are those that a monitor raises, which have no deadline: none of them expires. */
 const FAILED = {
   error: "error",
+  // Of what was asked for by its name, which no supervised run is.
+  invalid_args: "error",
   rejected: "human_rejected",
   expired: "human_expired",
   cancelled: "cancelled",

@@ -22,11 +22,17 @@ import {
   workflowAt,
 } from "./operate-workflows.ts";
 import type { Entry as WorkflowEntry } from "./recorded.ts";
+import { type Requested, requestByName, type WorkflowRequest } from "./request.ts";
 import { timelineOf } from "./timeline.ts";
 import type { TimelineRow } from "./timeline-row.ts";
 import { awaitEnd, type Definitions } from "./workflows.ts";
 
 export type Workflows = {
+  /**
+   * Starts one by its definition's name, whichever node has that: this program need not. Answers as soon as that is durable.
+   * An input that does not fit ends it as failed, with the reason.
+   */
+  start(name: string, input?: unknown, request?: WorkflowRequest): Promise<Requested>;
   get(id: string): Promise<WorkflowDetails>;
   /** Newest first; `next` is the cursor of the following page. */
   list(page?: WorkflowPage): Promise<WorkflowList>;
@@ -58,6 +64,12 @@ const SAID = "What is said";
 export function workflowsOf(definitions: Definitions): Workflows {
   const runtime = async () => (await definitions.open()).runtime;
   return {
+    async start(name, input = {}, request = {}) {
+      const { runtime: place, dispatcher } = await definitions.open();
+      const made = await requestByName(place, name, input, request);
+      if (definitions.known.size > 0) dispatcher.work();
+      return made;
+    },
     get: async (id) => getWorkflow(await runtime(), checkId(WORKFLOW, id)),
     list: async (page = {}) => listWorkflows(await runtime(), page),
     at: async (id, moment) => workflowAt(await runtime(), checkId(WORKFLOW, id), moment),

@@ -2,13 +2,14 @@
 import { workflowStream } from "../../core/stream.ts";
 import { completeWorkflow, failRun } from "../../core/workflow/end.ts";
 import { rollBackRun } from "../../core/workflow/rollback.ts";
-import { takeRun } from "../../core/workflow/run.ts";
+import { type Take, takeRun } from "../../core/workflow/run.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { resultJson } from "../attempt.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { beginDefinition } from "./begin.ts";
 import { hasDeclared } from "./children.ts";
+import { definingOf } from "./define-requested.ts";
 import type { Definition } from "./definition.ts";
 import { type Driven, drive } from "./drive.ts";
 import { openRun } from "./open-run.ts";
@@ -93,13 +94,16 @@ async function stretch(run: Run): Promise<Driven["kind"]> {
 
 async function take(
   runtime: Runtime,
-  command: Parameters<typeof takeRun>[1],
+  definition: Definition,
+  command: Take,
 ): Promise<LiveWorkflow | "left" | "over"> {
   const taken = await runCommand(runtime, { write: [workflowStream(command.workflow)] }, (draft) =>
     takeRun(draft, command),
   );
   if (taken.kind === "taken") return taken.state;
-  return taken.state?.end == null ? "left" : "over";
+  if (taken.kind === "left") return taken.state?.end == null ? "left" : "over";
+  const defining = await definingOf(runtime, definition, taken.state);
+  return take(runtime, definition, { ...command, defining });
 }
 
 export type Job = { readonly definition: Definition; readonly id: string; readonly dead: string | null };
@@ -126,7 +130,7 @@ export async function performRun(
     const { id: epoch } = await runtime.epoch();
     // Here and not further down, so that whatever a test makes of it holds for the whole run.
     await runtime.reach("before_take");
-    const state = await take(runtime, { workflow: id, epoch, dead });
+    const state = await take(runtime, definition, { workflow: id, epoch, dead });
     await runtime.reach("after_take");
     if (state === "left" || state === "over") return { kind: state };
     const run = await openRun(runtime, definition, id, state);

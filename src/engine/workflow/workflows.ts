@@ -112,7 +112,7 @@ const RUN_CHECKS: readonly (readonly [keyof RunOptions, (value: unknown) => bool
   ],
 ];
 
-function checkRunOptions(options: RunOptions): void {
+export function checkRunOptions(options: RunOptions): void {
   checkRunFields(options);
   for (const [field, fits, text] of RUN_CHECKS)
     if (options[field] !== undefined && !fits(options[field])) wrong(text);

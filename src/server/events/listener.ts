@@ -91,7 +91,8 @@ export function listen({ hub, place, wish, response, after }: Listening): Listen
     const [first] = frames;
     const isWhole = first === undefined || first.position > last;
     const fresh = isWhole ? frames : frames.filter(({ position }) => position > last);
-    last = frames.at(-1)?.position ?? last;
+    // Another node may have told it more than this one has read: it never goes back.
+    last = Math.max(last, frames.at(-1)?.position ?? last);
     put(textFor(fresh, wish));
   }
 

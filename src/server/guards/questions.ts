@@ -3,14 +3,17 @@
  *
  * U1. Beyond it nothing that may ask people is begun for that principal; what it asked before is as it was, and others go on.
  * U2. It is counted anew before anybody is refused, and for a principal at most once a second.
+ * U3. While all together have asked for less than one may, nobody is counted: within a second, as many go on as there was room
+ *     for. Several servers may let one principal have so much more each.
  */
 import { HoldpointError } from "../../core/errors.ts";
 import { eachRow } from "../../engine/row-pages.ts";
 import type { Runtime } from "../../engine/runtime.ts";
 
 export type Questions = {
-  /** Throws where the principal has as many as it may. */
-  check(runtime: Runtime, principal: string): Promise<void>;
+  /** Whether the principal may have one more, for which it asks hereby. */
+  hasRoom(runtime: Runtime, principal: string): Promise<boolean>;
+  refuse(principal: string): never;
 };
 
 const AGAIN_SECONDS = 60;
@@ -33,15 +36,19 @@ async function countOf(runtime: Runtime, principal: string, most: number): Promi
 }
 
 type Known = { readonly count: number; readonly at: number };
+type Room = { left: number; readonly at: number };
+
+const isFresh = ({ at }: Pick<Known, "at">, now: number): boolean => now >= at && now < at + COUNTED_MS;
 
 export function createQuestions(most: number): Questions {
   const known = new WeakMap<Runtime, Map<string, Known>>();
+  const rooms = new WeakMap<Runtime, Room>();
 
   async function counted(runtime: Runtime, principal: string): Promise<Known> {
     const all = known.get(runtime) ?? new Map<string, Known>();
     known.set(runtime, all);
     const now = runtime.clock.now();
-    for (const [name, { at }] of all) if (now >= at + COUNTED_MS || now < at) all.delete(name);
+    for (const [name, kept] of all) if (!isFresh(kept, now)) all.delete(name);
     const kept = all.get(principal);
     if (kept !== undefined) return kept;
     const fresh = { count: await countOf(runtime, principal, most), at: now };
@@ -49,12 +56,22 @@ export function createQuestions(most: number): Questions {
     return fresh;
   }
 
+  async function roomOf(runtime: Runtime): Promise<Room> {
+    const now = runtime.clock.now();
+    const kept = rooms.get(runtime);
+    if (kept !== undefined && kept.left > 0 && isFresh(kept, now)) return kept;
+    const pending = await runtime.store.count(runtime.tenant, "approvals", "pending");
+    const fresh = { left: most - pending, at: now };
+    rooms.set(runtime, fresh);
+    return fresh;
+  }
+
   return {
-    async check(runtime, principal) {
-      const { store, tenant } = runtime;
-      if ((await store.count(tenant, "approvals", "pending")) < most) return;
-      const { count } = await counted(runtime, principal);
-      if (count >= most) refuse(principal, most);
+    async hasRoom(runtime, principal) {
+      const room = await roomOf(runtime);
+      if (room.left-- > 0) return true;
+      return (await counted(runtime, principal)).count < most;
     },
+    refuse: (principal) => refuse(principal, most),
   };
 }

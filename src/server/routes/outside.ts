@@ -78,14 +78,24 @@ const UNSETTLED = new Set<unknown>(["permitted", "waiting", "held"]);
 const unsettledIn = (kept: Json): string | undefined =>
   isJsonObject(kept) && UNSETTLED.has(kept["kind"]) ? String(kept["action_id"]) : undefined;
 
-/** What was proposed before is answered, however many questions there are. */
-async function isNew({
-  runtime,
-  body: { request_id: id },
-}: Pick<Asked, "runtime"> & { readonly body: z.output<typeof proposalSchema> }): Promise<boolean> {
-  if (id == null) return true;
-  const found = await getAction(runtime, id).catch(() => undefined);
-  return found === undefined;
+/** undefined where there is none. */
+async function phaseOf(runtime: Runtime, id: string): Promise<string | undefined> {
+  return (await getAction(runtime, id).catch(() => undefined))?.phase;
+}
+
+/** What is held for now, and was not put to people, may be when it goes on. */
+const isOpen = async (runtime: Runtime, id: string): Promise<boolean> =>
+  (await phaseOf(runtime, id)) === "open";
+
+/** What people were asked before is answered, however many questions there are. */
+async function mayAsk(
+  { runtime, body }: Pick<Asked, "runtime"> & { readonly body: z.output<typeof proposalSchema> },
+  kept?: Json,
+): Promise<boolean> {
+  const action = kept === undefined ? undefined : unsettledIn(kept);
+  if (kept !== undefined) return action !== undefined && isOpen(runtime, action);
+  if (body.request_id == null) return true;
+  return ["open", undefined].includes(await phaseOf(runtime, body.request_id));
 }
 
 const driven = z.strictObject({ agent: agentSchema }).default({});
@@ -102,7 +112,7 @@ const actions = [
     scope: "actions:propose",
     body: proposalSchema,
     answers: { 200: answerSchema },
-    mayAsk: isNew,
+    mayAsk,
     async handle({ runtime, who, body }) {
       const agent = agentOf(who, body.agent);
       return ok(answerOnWire(await proposeOutside(runtime, proposalOf(body, agent))));
@@ -123,6 +133,7 @@ const actions = [
     answers: { 200: answerSchema },
     // The same when it is asked again, except where a permit has ended since.
     whenLost: "none",
+    mayAsk: ({ runtime, params }) => isOpen(runtime, params.id),
     async handle({ runtime, who, params, body }) {
       const agent = await performerOf(runtime, who, body.agent, params.id);
       return takenUp(runtime, params.id, agent);
@@ -205,7 +216,7 @@ const workflows = [
     params: idParams,
     body: proposalSchema,
     answers: { 200: answerSchema },
-    mayAsk: isNew,
+    mayAsk,
     async handle({ runtime, who, params: { id }, body }) {
       const agent = await driverOf(runtime, who, body.agent, id);
       return ok(answerOnWire(await proposeOutside(runtime, { ...proposalOf(body, agent), workflow: id })));

@@ -1,6 +1,7 @@
 /**
  * Wakes those who wait: at once after a commit of this process, and after commits of others by watching the folder. The
  * log file is written before a commit can be seen, so a change is looked at several times; a slow poll is behind it all.
+ * Commits that follow each other closely are looked at together.
  */
 import fs from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -21,14 +22,15 @@ type Waiter = { look(moved: Look): void; refuse(error: unknown): void };
 
 const POLL_MS = 250;
 const LOOKS_MS = [1, 5, 15, 40, 80] as const;
+const PAUSE_MS = 10;
 
 export function createFollowers({ folder, db, moved }: Options): Followers {
   const version = db.prepare("PRAGMA data_version");
   const waiters = new Set<Waiter>();
-  const wake = () => {
+  const wake = paced(() => {
     const movedOnce = readOnce(moved);
     for (const waiter of [...waiters]) look(waiter, movedOnce);
-  };
+  });
   let seen: unknown;
   const lookForOthers = () => {
     try {
@@ -68,13 +70,30 @@ export function createFollowers({ folder, db, moved }: Options): Followers {
         waiters.add(waiter);
         signal.addEventListener("abort", abort, { once: true });
         watch.start();
-        look(waiter, moved);
+        wake();
       }),
     close() {
       watch.stop();
       const closed = () => new HoldpointError("closed", "The store was closed while somebody followed it.");
       for (const waiter of [...waiters]) waiter.refuse(closed());
     },
+  };
+}
+
+/** At once, unless it was done a moment ago: then once more when that is over. */
+function paced(act: () => void): () => void {
+  let last = Number.NEGATIVE_INFINITY;
+  let later: NodeJS.Timeout | undefined;
+  const now = () => {
+    later = undefined;
+    last = performance.now();
+    act();
+  };
+  return () => {
+    if (later !== undefined) return;
+    const wait = last + PAUSE_MS - performance.now();
+    if (wait <= 0) now();
+    else later = setTimeout(now, wait).unref();
   };
 }
 

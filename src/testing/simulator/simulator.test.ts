@@ -7,7 +7,7 @@ import { patched } from "./planted-bug.ts";
 import { hunt, runSeeds } from "./pool.ts";
 import { runSeed } from "./run-seed.ts";
 
-const SEEDS = 220;
+const SEEDS = 150;
 const MOST_FOR_PLANTED = 300;
 const ROOT = new URL("../../../", import.meta.url);
 

@@ -7,7 +7,7 @@ export type Exchanged = Reply | "silent";
 
 /** Whoever has not answered by then is told that nothing more comes, and then left alone. */
 const PATIENCE_MS = 1_500;
-const LAST_MS = 3_000;
+const LAST_MS = 30_000;
 
 const headerOf = (head: string, name: string): string =>
   new RegExp(`\r\n${name}: *([^\r\n]*)`, "i").exec(head)?.[1] ?? "";

@@ -51,7 +51,7 @@ const { rate = 1_000_000, listeners = 1_000_000 } = setup;
 const server = await startServer({
   settings: {
     ...settings,
-    ...{ data: join(setup.folder, "data"), port: setup.port, rate, burst: rate, listeners },
+    ...{ data: join(setup.folder, "data"), port: setup.port, rate, burst: rate, listeners, pending: rate },
   },
   version: "hostile",
   log: () => undefined,

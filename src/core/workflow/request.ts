@@ -1,0 +1,42 @@
+/**
+ * A workflow asked for by its name, by somebody who need not have its definition.
+ *
+ * Q1. Asking again under the same request id answers the same workflow; with another input, other terms, or for others, it is
+ *     a conflict.
+ * Q2. None is made in a tenant that was closed.
+ */
+import { digestOf } from "../digest.ts";
+import type { Draft, Need } from "../draft.ts";
+import { isPerson } from "../principal.ts";
+import { workflowStream } from "../stream.ts";
+import { ownStanding } from "../tenant/state.ts";
+import { type Via, viaField } from "../via.ts";
+import { type Created, type Creation, createWorkflow } from "./create.ts";
+import type { LiveWorkflow } from "./state.ts";
+
+export type Requesting = Via & { readonly by: string };
+
+/** People for whom it is done may not decide about it: one that is not for them is another. Programs never decide. */
+function isFor(draft: Draft, workflow: string, requester: readonly string[]): boolean {
+  const state = draft.state(workflowStream(workflow)) as LiveWorkflow;
+  return requester.filter(isPerson).every((who) => state.requester.includes(who));
+}
+
+export function requestWorkflow(
+  draft: Draft,
+  creation: Creation,
+  asking: Requesting,
+): Need | Created | { readonly kind: "closed" } {
+  const more = draft.need({ read: [ownStanding(draft)] });
+  if (more !== undefined) return more;
+  if (draft.state(ownStanding(draft)).status === "closed") return { kind: "closed" };
+  const made = createWorkflow(draft, creation);
+  if (made.kind === "need" || made.kind === "conflict") return made;
+  const { workflow } = made;
+  if (made.kind === "existing")
+    return isFor(draft, workflow, creation.body.requester) ? made : { kind: "conflict", workflow };
+  const given = digestOf(draft.keep(creation.body.input));
+  const body = { by: asking.by, given, ...viaField(asking) };
+  draft.append(workflowStream(workflow), [{ type: "workflow.requested", tv: 1, body }]);
+  return made;
+}
