@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { approvalStream, epochStream, ROSTER, workflowStream } from "../../src/core/stream.ts";
+import { approvalStream, epochStream, NOTIFIER, ROSTER, workflowStream } from "../../src/core/stream.ts";
+import { readState } from "../../src/engine/read-state.ts";
 import { type Holdpoint, holdpoint, type Notice } from "../../src/index.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { startReceiver } from "../messages/receiver.ts";
@@ -135,6 +136,11 @@ export function newerEntries(place: (t: TestContext) => Promise<Place>): void {
     await until("messages", async () => receiver.got.length >= 3);
     over.abort();
     await delivering;
+    const kept = await readState({ store: young, tenant: "default" }, NOTIFIER);
+    const log = await young.log("default", 0, 1_000);
+    const strange = log.filter(({ header }) => header.includes("stream.annotated"));
+    assert.equal(strange.length, 2);
+    assert.ok((kept.position ?? 0) < (strange[1]?.position ?? 0), `${kept.position}`);
     assert.ok(failures(old.notices).length <= 2, JSON.stringify(failures(old.notices)));
   });
 

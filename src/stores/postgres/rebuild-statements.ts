@@ -3,12 +3,13 @@ import { integers, texts } from "./encode.ts";
 import type { Step, Value } from "./pipeline.ts";
 import { viewTable } from "./view-tables.ts";
 
+/** What another version has built, or is building, is its own affair. */
+const isOurs = (first: number): string =>
+  `(view, version) IN (SELECT * FROM unnest($${first}::text[], $${first + 1}::int4[]))`;
+
 export function rebuildStatements(schema: string, projections: Projections) {
   const ours = texts(projections.all.map(({ view }) => view));
   const versions = integers(projections.all.map(({ version }) => version));
-  /** What another version has built, or is building, is its own affair. */
-  const isOurs = (first: number) =>
-    `(view, version) IN (SELECT * FROM unnest($${first}::text[], $${first + 1}::int4[]))`;
   const step = (name: string, text: string, ...values: readonly Value[]): Step => ({
     statement: { name: `hp_rebuild_${name}`, text },
     values,

@@ -18,6 +18,8 @@ export type Load = {
   stop(): Promise<void>;
 };
 
+const MOST_OPEN = 40;
+
 type Made = { readonly store: Store; readonly random: (bytes: number) => Uint8Array };
 
 const BODY = {
@@ -91,6 +93,8 @@ export function startLoad(
   const failed = (why: string) => void turnedAway.set(why, (turnedAway.get(why) ?? 0) + 1);
   const begin = async () => {
     for (let n = 1; !over.signal.aborted; n++) {
+      // Clients do not run ahead of a machine that is slow: the load is what it can carry.
+      while (started.size - decided.size > MOST_OPEN && !over.signal.aborted) await sleep(20);
       await Promise.all([
         startOrder(made, n, receiver).then((id) => started.set(n, id)),
         sleep(1_000 / perSecond),

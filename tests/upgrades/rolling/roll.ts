@@ -26,6 +26,7 @@ export type RollOptions = {
 
 const OPERATIONS = 7;
 const CLI = join(import.meta.dirname, "../../../bin/holdpoint.mjs");
+const NODE = join(import.meta.dirname, "node.ts");
 const definitions = (which: "older" | "newer") => join(import.meta.dirname, `definitions-${which}.ts`);
 
 type Kind = "serve" | "worker";
@@ -41,7 +42,7 @@ function starting(fleet: Fleet, older: string) {
   return async (kind: Kind, version: Version): Promise<Running> => {
     const file = version === "older" ? older : CLI;
     const own = kind === "serve" ? ["--no-auth", "--port", "0"] : ["--definitions", definitions(version)];
-    const node = fleet.start(file, kind, "--database", fleet.server.url, ...own);
+    const node = fleet.start(NODE, file, kind, "--database", fleet.server.url, ...own);
     const ready = kind === "serve" ? /listens on (http:\/\/\S+)/ : /works on/;
     const found = await until(() => {
       if (node.process.exitCode !== null) throw new Error(`a ${version} ${kind} ended: ${node.said()}`);
@@ -60,9 +61,10 @@ async function replace(
   const before = running[at];
   if (before === undefined) throw new Error(`there is no node ${at}`);
   const place = urls.indexOf(before.url);
-  if (before.url !== null) urls[place] = null;
   before.node.signal("SIGTERM");
+  // Clients learn of it by having no answer.
   const code = await before.node.ended();
+  if (before.url !== null) urls[place] = null;
   const next = await start(before.kind, "newer");
   running[at] = next;
   if (next.url !== null) urls[place] = next.url;

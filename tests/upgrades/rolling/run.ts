@@ -27,12 +27,17 @@ async function once(): Promise<boolean> {
   const context = { after: (end: () => unknown) => void ends.push(end) };
   const say = (line: string) => console.log(`  ${line}`);
   const options = { orders: Number(values.orders), pauseMs: Number(values.pause) * 1_000, say };
+  const stop = () => {
+    for (const end of ends) void end();
+  };
+  process.once("SIGTERM", stop);
   try {
     const rolled = await roll(context as never, options);
     console.log(JSON.stringify(rolled, null, 2));
     const { lost, doubled, stuck, wrong } = rolled;
     return [lost, doubled, stuck, wrong].every((list) => list.length === 0);
   } finally {
+    process.removeListener("SIGTERM", stop);
     for (const end of ends) await end();
   }
 }

@@ -1,0 +1,17 @@
+/** A small fleet under load, replaced node by node; `npm run upgrade` does the same for longer. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { roll } from "./rolling/roll.ts";
+
+test("a fleet that is replaced node by node at work loses nothing, does nothing twice and leaves nothing behind", {
+  timeout: 600_000,
+}, async (t) => {
+  const { orders, across, lost, doubled, stuck, wrong } = await roll(t, {
+    orders: 4,
+    pauseMs: 500,
+    say: (line) => t.diagnostic(line),
+  });
+  assert.deepEqual({ lost, doubled, stuck, wrong }, { lost: [], doubled: [], stuck: [], wrong: [] });
+  // Otherwise it has shown nothing.
+  assert.ok(orders > 10 && across > 0, `${orders} orders, ${across} of them at both versions`);
+});
