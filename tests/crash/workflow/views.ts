@@ -26,11 +26,12 @@ async function rowsOf(store: Store, view: string): Promise<ReadonlyMap<string, R
   }
 }
 
-type Watched = Pick<Watch, "actions" | "approvals" | "workflows">;
+type Watched = Pick<Watch, "actions" | "approvals" | "workflows"> & Partial<Pick<Watch, "epochs">>;
 
 function statesOf(watch: Watched, kind: AnyProjection["kind"]): ReadonlyMap<string, unknown> {
   if (kind === "workflow") return watch.workflows;
   if (kind === "action") return watch.actions;
+  if (kind === "epoch") return watch.epochs ?? new Map();
   return kind === "approval" ? watch.approvals : new Map();
 }
 

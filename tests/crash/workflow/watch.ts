@@ -2,8 +2,9 @@
 import type { ActionState } from "../../../src/core/action/state.ts";
 import type { ApprovalState } from "../../../src/core/approval/state.ts";
 import type { Header } from "../../../src/core/entry.ts";
+import type { EpochState } from "../../../src/core/epoch.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { streamRef } from "../../../src/core/stream.ts";
+import { type StreamKind, streamRef } from "../../../src/core/stream.ts";
 import { FOLDS } from "../../../src/core/streams.ts";
 import { startVerification } from "../../../src/core/verify-journal.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
@@ -17,6 +18,7 @@ export type Happened = { readonly type: string; readonly body: JsonObject };
 export type Watch = {
   readonly actions: Map<string, ActionState>;
   readonly approvals: Map<string, ApprovalState>;
+  readonly epochs: Map<string, EpochState>;
   readonly workflows: Map<string, WorkflowState>;
   /** What happened to each workflow. */
   readonly histories: Map<string, Happened[]>;
@@ -27,9 +29,13 @@ export type Watch = {
   look(store: Store): Promise<readonly string[]>;
 };
 
+type Watched = "action" | "approval" | "epoch" | "workflow";
+const isWatched = (kind: StreamKind): kind is Watched =>
+  kind === "action" || kind === "approval" || kind === "epoch" || kind === "workflow";
+
 export function watchWorkflows(): Watch {
   const heads = new Map<string, Head>();
-  const states = { action: new Map(), approval: new Map(), workflow: new Map() };
+  const states = { action: new Map(), approval: new Map(), epoch: new Map(), workflow: new Map() };
   const histories = new Map<string, Happened[]>();
   const processes = new Map<string, number>();
   const verification = startVerification({ tenant: TENANT, seals: [], keys: [] });
@@ -44,7 +50,7 @@ export function watchWorkflows(): Watch {
     const { kind, id } = streamRef(stream);
     const head = foldEntry(FOLDS, kind, heads.get(stream) ?? emptyHead(FOLDS, kind), entry);
     heads.set(stream, head);
-    if (kind === "action" || kind === "approval" || kind === "workflow") states[kind].set(id, head.state);
+    if (isWatched(kind)) states[kind].set(id, head.state);
     const body = JSON.parse(entry.body ?? "{}") as JsonObject;
     if (kind === "workflow") {
       const history = histories.get(id) ?? [];
@@ -71,6 +77,7 @@ export function watchWorkflows(): Watch {
   return {
     actions: states.action,
     approvals: states.approval,
+    epochs: states.epoch,
     workflows: states.workflow,
     histories,
     processes,
