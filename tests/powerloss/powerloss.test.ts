@@ -35,7 +35,12 @@ test("a seed repeats a workload to the byte", async () => {
   const [first, again] = [await work({ seed: 7 }), await work({ seed: 7 })];
   assert.deepEqual(first.settings, again.settings);
   assert.ok(first.disk.log.length > 500);
-  assert.deepEqual(first.disk.log, again.disk.log);
+  const bytes = (op: unknown) =>
+    JSON.stringify(op, (_, value) => (ArrayBuffer.isView(value) ? `${value}` : value));
+  // Of two logs that differ everywhere no difference is printed: it would not fit into memory.
+  const other = first.disk.log.findIndex((op, at) => bytes(op) !== bytes(again.disk.log[at]));
+  assert.equal(other, -1, `another operation at ${other}`);
+  assert.equal(first.disk.log.length, again.disk.log.length);
 });
 
 test("every sync of the store asks for what it holds to reach the medium itself", async () => {

@@ -150,6 +150,7 @@ async function open({ disk, chance, clock, folder, settings, fault }: Work): Pro
         );
         db.exec(LEDGER);
       },
+      pauseMs: 0,
       commit(commit, members) {
         disk.mark({ mark: "commit_begins", members });
         commit();

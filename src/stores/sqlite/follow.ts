@@ -16,21 +16,26 @@ export type Followers = {
   close(): void;
 };
 
-type Options = { readonly folder: string; readonly db: DatabaseSync; moved(after: number): Moved };
+type Options = {
+  readonly folder: string;
+  readonly db: DatabaseSync;
+  readonly pauseMs: number;
+  moved(after: number): Moved;
+};
 type Look = (after: number) => Moved;
 type Waiter = { look(moved: Look): void; refuse(error: unknown): void };
 
 const POLL_MS = 250;
 const LOOKS_MS = [1, 5, 15, 40, 80] as const;
-const PAUSE_MS = 10;
+export const PAUSE_MS = 10;
 
-export function createFollowers({ folder, db, moved }: Options): Followers {
+export function createFollowers({ folder, db, moved, pauseMs }: Options): Followers {
   const version = db.prepare("PRAGMA data_version");
   const waiters = new Set<Waiter>();
   const wake = paced(() => {
     const movedOnce = readOnce(moved);
     for (const waiter of [...waiters]) look(waiter, movedOnce);
-  });
+  }, pauseMs);
   let seen: unknown;
   const lookForOthers = () => {
     try {
@@ -81,7 +86,7 @@ export function createFollowers({ folder, db, moved }: Options): Followers {
 }
 
 /** At once, unless it was done a moment ago: then once more when that is over. */
-function paced(act: () => void): () => void {
+function paced(act: () => void, pauseMs: number): () => void {
   let last = Number.NEGATIVE_INFINITY;
   let later: NodeJS.Timeout | undefined;
   const now = () => {
@@ -91,7 +96,7 @@ function paced(act: () => void): () => void {
   };
   return () => {
     if (later !== undefined) return;
-    const wait = last + PAUSE_MS - performance.now();
+    const wait = pauseMs === 0 ? 0 : last + pauseMs - performance.now();
     if (wait <= 0) now();
     else later = setTimeout(now, wait).unref();
   };

@@ -5,12 +5,14 @@ import type { Projection } from "../store.ts";
 import type { Open } from "./connect.ts";
 import type { AroundCommit } from "./write-transaction.ts";
 
-/** For tests of what a disk does wrong: the connection itself, and a place around every commit. */
+/** For tests of what a disk does wrong: the connection itself, a place around every commit, and nothing that hangs on time. */
 export type SqliteHooks = {
   /** Brings a connection. What it is set to is set and read back all the same. */
   readonly open?: Open;
   connected?(db: DatabaseSync): void;
   commit?: AroundCommit;
+  /** How long commits that follow each other are gathered for those who wait. */
+  readonly pauseMs?: number;
 };
 
 export type SqliteOptions = {

@@ -4,7 +4,7 @@ import { isHoldpointError } from "../../core/errors.ts";
 import type { Most } from "../cache.ts";
 import { tableOf } from "../project.ts";
 import { alreadyHeld, type Hold, holdEpoch } from "./epochs.ts";
-import { createFollowers, type Followers } from "./follow.ts";
+import { createFollowers, type Followers, PAUSE_MS } from "./follow.ts";
 import { createWriter, type Writer } from "./group-commit.ts";
 import { type Journal, prepareJournal } from "./journal.ts";
 import { readMeta, refuseNewer } from "./migrations.ts";
@@ -53,7 +53,8 @@ export async function openSession(
       mostHeads,
     });
     options.hooks?.connected?.(db);
-    const followers = createFollowers({ folder, db, moved: journal.reads.moved });
+    const pauseMs = options.hooks?.pauseMs ?? PAUSE_MS;
+    const followers = createFollowers({ folder, db, moved: journal.reads.moved, pauseMs });
     const writer = openWriter({ options, opened, journal, followers });
     await goOn({ journal, writer });
     return { folder, patience, opened, journal, writer, followers, holds: new Set() };

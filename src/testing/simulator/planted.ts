@@ -54,8 +54,8 @@ const IN_CALLS: readonly Planted[] = [
     "the node's clock instead of the database's",
     at(
       "src/engine/run-command.ts",
-      "place.store.transact(place.tenant, needs, decide)",
-      "place.store.transact(place.tenant, needs, (sight) => decide({ ...sight, now: place.clock.now() }))",
+      "place.clock.heard?.(sight.now);\n    return decide(sight);",
+      "return decide({ ...sight, now: place.clock.now() });",
     ),
   ),
   bug(
