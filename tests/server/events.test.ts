@@ -53,6 +53,18 @@ test("listeners hear what happens in commit order, each what it asked for", asyn
   for (const ear of [all, budgets]) ear.stop();
 });
 
+test("whoever begins now hears nothing from before, though the process has not read it yet", async (t) => {
+  const { url, runtime } = await benchWithRuntime(t);
+  for (let n = 0; n < 20; n++) {
+    await budget(runtime, 2 * n);
+    const ear = await listenTo(`${url}/api/events`);
+    await budget(runtime, 2 * n + 1);
+    await ear.heard(1);
+    assert.equal(ear.events[0]?.data["stream"], `budget/b${2 * n + 1}`);
+    ear.stop();
+  }
+});
+
 test("only what is about a workflow: its own entries, its actions and its approvals", async (t) => {
   let start: (() => Promise<{ id: string }>) | undefined;
   const { url, ask } = await serverBench(t, {

@@ -50,8 +50,8 @@ export type Listening = {
   readonly place: Place;
   readonly wish: Wish;
   readonly response: ServerResponse;
-  /** The last position it has; null begins now. */
-  readonly after: number | null;
+  /** The last position it has. */
+  readonly after: number;
 };
 
 /** Whoever does not read for this long is cut off. */
@@ -69,7 +69,7 @@ export function drained(response: ServerResponse): Promise<void> {
 }
 
 export function listen({ hub, place, wish, response, after }: Listening): Listener {
-  let last = after ?? hub.position();
+  let last = after;
   let leave: () => void = () => undefined;
   const isOver = () => response.destroyed || response.writableEnded;
   const gone = new Promise<void>((resolve) => {

@@ -51,10 +51,13 @@ function lastSeen(header: string | undefined, after: number | undefined): number
   return read.data;
 }
 
-/** After a restore positions are lower: whoever is ahead of the store has seen another history. */
-async function checkPosition({ store }: Runtime, after: number | null): Promise<void> {
+/**
+ * Where to begin: at the end of the store for whoever begins now, though others of this process may not have read so far. After
+ * a restore positions are lower: whoever is ahead of the store has seen another history.
+ */
+async function beginningOf({ store }: Runtime, after: number | null): Promise<number> {
   const last = await store.position();
-  if (after === null || after <= last) return;
+  if (after === null || after <= last) return after ?? last;
   throw new HoldpointError("wrong_state", `The journal ends at ${last}, before the event ${after}.`, {
     data: "The store may have been restored; what you saw after that is not in it.",
     next: "Read again what stands, then listen without Last-Event-ID.",
@@ -77,7 +80,7 @@ export function eventRoutes(desk: Desk) {
       async handle({ who, office, query: asked, header, whoNow }) {
         const kinds = kindsOf(who, asked.stream);
         const after = lastSeen(header("last-event-id"), asked.after);
-        await checkPosition(office.runtime, after);
+        const beginning = await beginningOf(office.runtime, after);
         // One that is nowhere, or another tenant's, is not waited for in silence.
         if (asked.workflow !== undefined) await workflowState(office.runtime, asked.workflow);
         await desk.hubOf(office).begun;
@@ -89,7 +92,7 @@ export function eventRoutes(desk: Desk) {
         };
         const takeOver = desk.admit({
           ...{ office, credential, stillKnown },
-          listen: (response, hub) => listen({ hub, place: office.runtime, wish, after, response }),
+          listen: (response, hub) => listen({ hub, place: office.runtime, wish, after: beginning, response }),
         });
         return { status: 200, takeOver };
       },
