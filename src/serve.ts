@@ -1,5 +1,6 @@
 /** The server put together with a store: the second door, which only `holdpoint serve` and tests go through. */
 import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
 import { cardLines } from "./cli/card-lines.ts";
 import { errorText } from "./core/error-text.ts";
 import { HOME } from "./core/tenant/state.ts";
@@ -12,6 +13,7 @@ import { createDesk, type Desk } from "./server/events/desk.ts";
 import type { OutflowLimits } from "./server/guards/outflow.ts";
 import { createMetrics } from "./server/metrics/metrics.ts";
 import { watchJournal } from "./server/metrics/watch-journal.ts";
+import { openDesk } from "./server/pages/desk.ts";
 import type { CardParts } from "./server/routes/card-pages.ts";
 import { allRoutes } from "./server/routes.ts";
 import { type Server, serve } from "./server/serve.ts";
@@ -26,6 +28,9 @@ export type ServeOptions = OfficeOptions & {
   readonly desk?: { readonly beatMs: number };
   readonly outflow?: OutflowLimits;
 };
+
+/** Beside `src/` and beside `dist/` alike. */
+const DESK = fileURLToPath(new URL("../dashboard/dist/", import.meta.url));
 
 export type Started = Server & { office(tenant?: string): Promise<Office> };
 
@@ -51,7 +56,7 @@ async function listen(options: ServeOptions, store: Store, tenants: Tenants, des
   const condition = { version, ready: async () => void (await store.position()) };
   const hands = { store, clock: wallClock, random };
   return serve({
-    routes: allRoutes({ condition, desk, hands, metrics, cards: cardParts() }),
+    routes: allRoutes({ condition, desk, hands, metrics, cards: cardParts(), pages: openDesk(DESK) }),
     endStreams: desk.end,
     tenants,
     authenticate: settings.noAuth ? everybody : byCredential({ store, clock: wallClock }),

@@ -16,6 +16,8 @@ export type EventsQuery = {
   readonly workflow?: string;
   /** Told once, when the first connection stands: everything after this position will come. */
   readonly onOpen?: (position: number) => void;
+  /** Told whenever a connection stands, and whenever it is lost: what happened meanwhile comes with the next one. */
+  readonly onConnection?: (isOpen: boolean) => void;
 };
 
 export type JournalEvent = {
@@ -65,9 +67,13 @@ export async function* followEvents(
   signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<JournalEvent, void, undefined> {
   const course: Course = { last: query.after ?? null, isOpen: false };
-  for await (const event of sentEvents(connection, () => pathOf(query, course), signal)) {
+  const lost = () => query.onConnection?.(false);
+  for await (const event of sentEvents(connection, () => pathOf(query, course), signal, lost)) {
     const entry = taken(event, course);
-    if (event.type === "ready") opened(query, course);
+    if (event.type === "ready") {
+      opened(query, course);
+      query.onConnection?.(true);
+    }
     if (entry !== undefined) yield entry;
   }
 }

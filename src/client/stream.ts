@@ -78,6 +78,7 @@ export async function* sentEvents(
   connection: Connection,
   path: () => string,
   signal: AbortSignal,
+  onLost?: () => void,
 ): AsyncGenerator<SentEvent, void, undefined> {
   const course: Course = { retryMs: RETRY_MS, failures: 0 };
   while (!signal.aborted) {
@@ -91,6 +92,7 @@ export async function* sentEvents(
       failed = error;
     }
     if (signal.aborted) return;
+    onLost?.();
     await connection.pause(pauseAfter(connection, course, failed), signal);
   }
 }

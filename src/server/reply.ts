@@ -34,7 +34,10 @@ export function outgoingOf(answer: Answer): Outgoing {
   };
 }
 
-export const bytesOf = (answer: Outgoing): number => ("text" in answer ? Buffer.byteLength(answer.text) : 0);
+export function bytesOf(answer: Outgoing): number {
+  if ("bytes" in answer) return answer.bytes.byteLength;
+  return "text" in answer ? Buffer.byteLength(answer.text) : 0;
+}
 
 export function send(reply: FastifyReply, answer: Outgoing): FastifyReply {
   if ("takeOver" in answer) {
@@ -43,7 +46,7 @@ export function send(reply: FastifyReply, answer: Outgoing): FastifyReply {
     return reply;
   }
   reply.code(answer.status).headers(answer.headers ?? {});
-  return reply.type(answer.type).send(answer.text);
+  return reply.type(answer.type).send("bytes" in answer ? answer.bytes : answer.text);
 }
 
 const wantsPage = ({ headers }: FastifyRequest): boolean =>

@@ -28,6 +28,7 @@ export const TAGS = [
   "events",
   "messages",
   "identities",
+  "desk",
   "server",
 ] as const;
 export type Tag = (typeof TAGS)[number];
@@ -36,6 +37,7 @@ export type Tag = (typeof TAGS)[number];
 export type Answer =
   | { readonly status: number; readonly body: unknown; readonly headers?: Headers }
   | { readonly status: number; readonly text: string; readonly type: string; readonly headers?: Headers }
+  | { readonly status: number; readonly bytes: Uint8Array; readonly type: string; readonly headers?: Headers }
   | { readonly status: number; readonly takeOver: (reply: FastifyReply) => void };
 
 export type Headers = { readonly [name: string]: string };
@@ -69,7 +71,7 @@ export type Asked<
 };
 
 /** What an answer is that is not JSON. */
-export type Media = "text/event-stream" | "text/html" | "text/plain";
+export type Media = "text/event-stream" | "text/html" | "text/plain" | "application/octet-stream";
 
 type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
   readonly method: Method;

@@ -1,6 +1,7 @@
 /** Every route there is. */
 import type { Desk } from "./events/desk.ts";
 import type { Metrics } from "./metrics/metrics.ts";
+import type { Desk as DeskPages } from "./pages/desk.ts";
 import type { Route } from "./route.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { alertRoutes } from "./routes/alerts.ts";
@@ -8,6 +9,7 @@ import { approvalRoutes } from "./routes/approvals.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
 import { type CardParts, cardPageRoutes } from "./routes/card-pages.ts";
 import { definitionRoutes } from "./routes/definitions.ts";
+import { deskRoutes } from "./routes/desk.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { grantRoutes } from "./routes/grants.ts";
@@ -41,10 +43,12 @@ export type RouteParts = {
   readonly hands: Hands;
   readonly metrics: Metrics;
   readonly cards: CardParts;
+  /** Undefined where it was not built. */
+  readonly pages: DeskPages | undefined;
 };
 
 /** Written without a type: what is known of each is what the client is typed by. */
-function resources({ condition, desk, hands, metrics, cards }: RouteParts) {
+function resources({ condition, desk, hands, metrics, cards, pages }: RouteParts) {
   return [
     ...seedRoutes,
     ...outsideRoutes,
@@ -77,6 +81,7 @@ function resources({ condition, desk, hands, metrics, cards }: RouteParts) {
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
     ...libraryRoutes,
+    ...deskRoutes(pages),
   ];
 }
 

@@ -47,6 +47,7 @@ async function slowServer(t: TestContext) {
       desk,
       hands: { store, clock, random },
       metrics,
+      pages: undefined,
       cards: { render: () => [], where: "" },
     }),
     endStreams: desk.end,

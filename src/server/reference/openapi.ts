@@ -104,13 +104,15 @@ const takesKey = ({ method, scope, whenLost }: Route): boolean =>
 /** `post_approvals_id_votes` */
 const MEDIA: { readonly [media in Media]: string } = {
   "text/event-stream": "A stream of events",
+  "application/octet-stream": "A file",
   "text/html": "A page",
   "text/plain": "Text",
 };
 
 /** Of a page, other than what is told to programs under the same name. */
-function operationId({ method, path, problem: isPage }: Route): string {
-  const words = [...path.replace(/^\/api\b/, "").split(/[^A-Za-z0-9]+/), isPage === undefined ? "" : "page"];
+function operationId({ method, path, problem, tag }: Route): string {
+  const isPage = problem !== undefined || tag === "desk";
+  const words = [...path.replace(/^\/api\b/, "").split(/[^A-Za-z0-9]+/), isPage ? "page" : ""];
   return [method.toLowerCase(), ...words.filter((word) => word !== "")].join("_");
 }
 

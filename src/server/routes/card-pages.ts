@@ -55,8 +55,9 @@ export function cardPageRoutes(cards: CardParts) {
   return [
     route({
       method: "GET",
-      path: "/approvals/{id}",
-      summary: "An approval as a page: what is asked, by whom, under which rule, and how to decide",
+      path: "/approvals/{id}/plain",
+      summary:
+        "An approval as a page without scripts: what is asked, by whom, under which rule, and how to decide",
       tag: "approvals",
       scope: "approvals:read",
       params,
@@ -71,8 +72,8 @@ export function cardPageRoutes(cards: CardParts) {
     }),
     route({
       method: "GET",
-      path: "/actions/{id}",
-      summary: "An action as a page: what was to be done, and what became of it",
+      path: "/actions/{id}/plain",
+      summary: "An action as a page without scripts: what was to be done, and what became of it",
       tag: "actions",
       scope: "actions:read",
       params,

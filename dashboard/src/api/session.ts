@@ -1,0 +1,48 @@
+/** Who is at the desk, and what they may do. */
+import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
+import { type AnswerOf, isClientError } from "holdpoint/client";
+import { claimedName } from "./claimed-name.ts";
+import { client, rememberToken } from "./client.ts";
+
+type Standing = AnswerOf<"GET /api/session">;
+
+export type Session = Standing & {
+  /** Nobody is authenticated: what people do is marked so, and says whatever name they give. */
+  readonly isOpen: boolean;
+};
+
+/** To the page behind login links, and back to where one wanted to go. */
+export function goToLogin(): void {
+  const { pathname, search } = window.location;
+  window.location.assign(`/login?to=${encodeURIComponent(`${pathname}${search}`)}`);
+}
+
+async function whoAmI(): Promise<Session> {
+  try {
+    const standing = await client.session.get();
+    rememberToken(standing.csrf_token);
+    return { ...standing, isOpen: standing.principal === null };
+  } catch (error) {
+    if (isClientError(error) && error.status === 401) {
+      goToLogin();
+      // The browser is on its way to another page: nothing is shown of this one.
+      return new Promise<Session>(() => {});
+    }
+    throw error;
+  }
+}
+
+export const sessionQuery = queryOptions({ queryKey: ["session"], queryFn: whoAmI, staleTime: 60_000 });
+
+export function useSession(): Session {
+  return useSuspenseQuery(sessionQuery).data;
+}
+
+export const may = (session: Session, scope: string): boolean => session.scopes.includes(scope);
+
+/** What a body names only where nobody is authenticated. */
+export function byOf(session: Session): { readonly by?: string } {
+  return session.isOpen ? { by: claimedName() } : {};
+}
+
+export const nameOf = (principal: string | null): string => principal?.replace(/^\w+:/, "") ?? claimedName();

@@ -1,0 +1,75 @@
+/**
+ * The journal as it is written: one stream for the whole desk.
+ *
+ * L1. Whatever an entry touches is asked anew, at most four times a second however many entries come.
+ * L2. After a break everything is asked anew: nobody looks at what was true before it without being told.
+ */
+import type { QueryClient } from "@tanstack/react-query";
+import { isClientError } from "holdpoint/client";
+import { client } from "../api/client.ts";
+import { type Subject, touchedBy } from "./touches.ts";
+
+export type Connection = "connecting" | "live" | "lost" | "refused";
+
+const GATHER_MS = 250;
+
+type Listener = () => void;
+let connection: Connection = "connecting";
+const listeners = new Set<Listener>();
+
+function tell(next: Connection): void {
+  if (next === connection) return;
+  connection = next;
+  for (const listener of listeners) listener();
+}
+
+export const connectionNow = (): Connection => connection;
+export function onConnection(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Gathers what was touched, and asks for all of it at once. The first is asked for without waiting. */
+function gatherer(queries: QueryClient) {
+  const stale = new Set<Subject>();
+  let timer: number | undefined;
+  const ask = () => {
+    const touched = [...stale];
+    stale.clear();
+    timer = undefined;
+    if (touched.length === 0) return;
+    timer = window.setTimeout(ask, GATHER_MS);
+    for (const subject of touched) void queries.invalidateQueries({ queryKey: [subject] });
+  };
+  return (subjects: readonly Subject[]) => {
+    for (const subject of subjects) stale.add(subject);
+    if (timer === undefined) ask();
+  };
+}
+
+async function follow(queries: QueryClient, signal: AbortSignal): Promise<void> {
+  const touch = gatherer(queries);
+  let wasLost = false;
+  const onConnection = (isOpen: boolean) => {
+    tell(isOpen ? "live" : "lost");
+    if (isOpen && wasLost) void queries.invalidateQueries();
+    wasLost = !isOpen;
+  };
+  for await (const { stream } of client.events({ onConnection }, signal)) touch(touchedBy(stream));
+}
+
+const AGAIN_MS = 5_000;
+
+/** Until the signal aborts. What a stream cannot be had for is said, and tried again: the store may have been restored. */
+export async function keepLive(queries: QueryClient, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await follow(queries, signal);
+    } catch (error) {
+      tell("refused");
+      if (isClientError(error) && error.status === 401)
+        void queries.invalidateQueries({ queryKey: ["session"] });
+    }
+    if (!signal.aborted) await new Promise((resolve) => window.setTimeout(resolve, AGAIN_MS));
+  }
+}

@@ -1,0 +1,4 @@
+import { useSyncExternalStore } from "react";
+import { type Connection, connectionNow, onConnection } from "./live.ts";
+
+export const useConnection = (): Connection => useSyncExternalStore(onConnection, connectionNow);

@@ -1,0 +1,107 @@
+/** Which page an address opens. Pages are loaded when they are gone to; only the way there is in the first load. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { NotFound } from "./shell/not-found.tsx";
+import { PageFailure } from "./shell/page-failure.tsx";
+import { Shell } from "./shell/shell.tsx";
+import { Loading } from "./ui/states.tsx";
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+const under = { getParentRoute: () => root };
+
+/** What follows the ? of an address: text by name, nothing else. */
+const asText = (search: Record<string, unknown>): { readonly [name: string]: string } =>
+  Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)]));
+
+const routes = [
+  createRoute({
+    ...under,
+    path: "/",
+    component: lazyRouteComponent(() => import("./pages/today/today-page.tsx"), "TodayPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/approvals",
+    validateSearch: asText,
+    component: lazyRouteComponent(() => import("./pages/approvals/inbox-page.tsx"), "InboxPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/approvals/$id",
+    component: lazyRouteComponent(() => import("./pages/approvals/approval-page.tsx"), "ApprovalPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/workflows",
+    validateSearch: asText,
+    component: lazyRouteComponent(() => import("./pages/workflows/workflows-page.tsx"), "WorkflowsPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/workflows/$id",
+    validateSearch: asText,
+    component: lazyRouteComponent(() => import("./pages/workflows/workflow-page.tsx"), "WorkflowPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/actions/$id",
+    component: lazyRouteComponent(() => import("./pages/actions/action-page.tsx"), "ActionPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/in-doubt",
+    component: lazyRouteComponent(() => import("./pages/in-doubt/in-doubt-page.tsx"), "InDoubtPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/policies",
+    validateSearch: asText,
+    component: lazyRouteComponent(() => import("./pages/policies/policies-page.tsx"), "PoliciesPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/agents",
+    validateSearch: asText,
+    component: lazyRouteComponent(() => import("./pages/agents/agents-page.tsx"), "AgentsPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/activity",
+    validateSearch: asText,
+    component: lazyRouteComponent(() => import("./pages/activity/activity-page.tsx"), "ActivityPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/nodes",
+    component: lazyRouteComponent(() => import("./pages/nodes/nodes-page.tsx"), "NodesPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/kill-switch",
+    component: lazyRouteComponent(() => import("./pages/kill-switch/kill-switch-page.tsx"), "KillSwitchPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/settings",
+    validateSearch: asText,
+    component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/more",
+    component: lazyRouteComponent(() => import("./pages/more/more-page.tsx"), "MorePage"),
+  }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren([...routes]),
+  defaultPreload: "intent",
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: PageFailure,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,21 @@
+/** How many wait for somebody, beside the page where they wait. */
+import { useQuery } from "@tanstack/react-query";
+import { attentionQuery } from "../api/attention.ts";
+import { countText } from "../format/amounts.ts";
+
+export function PlaceCount({ to }: { readonly to: string }) {
+  const { data } = useQuery(attentionQuery);
+  const counts: { readonly [to: string]: number | undefined } = {
+    "/approvals": data?.approvals,
+    "/in-doubt": data?.in_doubt,
+  };
+  const count = counts[to] ?? 0;
+  if (count === 0) return null;
+  const colour = to === "/in-doubt" ? "bg-doubt-wash text-doubt" : "bg-hold-wash text-hold";
+  return (
+    <span className={`figures rounded-full px-1.5 text-tiny font-semibold ${colour}`}>
+      {countText(count)}
+      <span className="sr-only"> waiting</span>
+    </span>
+  );
+}

@@ -1,0 +1,26 @@
+/** Every page that can be gone to, in the order of the menu, and what one has to be allowed to in order to see it. */
+import type { IconName } from "../ui/icon.tsx";
+
+export type Place = {
+  readonly to: string;
+  readonly name: string;
+  readonly icon: IconName;
+  readonly scope: string;
+  /** Stays in reach of a thumb. */
+  readonly isMain?: true;
+  /** The key that goes there after `g`. */
+  readonly key: string;
+};
+
+export const PLACES: readonly Place[] = [
+  { to: "/", name: "Today", icon: "home", scope: "approvals:read", isMain: true, key: "t" },
+  { to: "/approvals", name: "Approvals", icon: "inbox", scope: "approvals:read", isMain: true, key: "a" },
+  { to: "/workflows", name: "Workflows", icon: "flow", scope: "workflows:read", isMain: true, key: "w" },
+  { to: "/in-doubt", name: "In doubt", icon: "doubt", scope: "actions:read", isMain: true, key: "d" },
+  { to: "/policies", name: "Policies", icon: "policy", scope: "policies:read", key: "p" },
+  { to: "/agents", name: "Agents and keys", icon: "agent", scope: "keys:read", key: "k" },
+  { to: "/activity", name: "Activity", icon: "chart", scope: "approvals:read", key: "y" },
+  { to: "/nodes", name: "Nodes", icon: "nodes", scope: "journal:read", key: "n" },
+  { to: "/kill-switch", name: "Kill switch", icon: "stop", scope: "switch:read", key: "x" },
+  { to: "/settings", name: "Settings", icon: "settings", scope: "approvals:read", key: "s" },
+];

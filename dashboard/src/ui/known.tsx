@@ -1,0 +1,36 @@
+/** Ids and digests: short enough to read, whole to copy. */
+import { useState } from "react";
+import { classes } from "./classes.ts";
+import { Icon } from "./icon.tsx";
+
+type Props = { readonly id: string; readonly isShort?: boolean; readonly className?: string };
+
+const TOLD_MS = 1_500;
+const short = (id: string): string => (id.length <= 16 ? id : `${id.slice(0, 8)}…${id.slice(-5)}`);
+
+export function Known({ id, isShort = false, className }: Props) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(id);
+    setCopied(true);
+    window.setTimeout(() => setCopied(false), TOLD_MS);
+  };
+  return (
+    <span className={classes("inline-flex max-w-full items-center gap-1", className)}>
+      <code title={id} className="min-w-0 break-all font-mono text-small">
+        {isShort ? short(id) : id}
+      </code>
+      <button
+        type="button"
+        aria-label={`Copy ${id}`}
+        onClick={() => void copy()}
+        className="p-1 text-faint hover:text-ink"
+      >
+        <Icon name={isCopied ? "check" : "copy"} className="size-3.5" />
+      </button>
+      <span role="status" className="sr-only">
+        {isCopied ? "copied" : ""}
+      </span>
+    </span>
+  );
+}

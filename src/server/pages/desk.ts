@@ -1,0 +1,79 @@
+/**
+ * The desk: the built files of `dashboard/`, served as they are. They hold nothing of anybody's: whoever opens a page gets the same
+ * files, and what it shows is asked for with their own credential.
+ *
+ * D1. Only what stands in the folder when the server starts is ever answered: no path of a request reaches the disk.
+ * D2. The page loads nothing but the server's own files, and runs no script that stands in a page or is made of text.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
+import { HoldpointError } from "../../core/errors.ts";
+import { contentPolicy } from "../guards/headers.ts";
+import type { Answer, Headers } from "../route.ts";
+
+type DeskFile = { readonly type: string; readonly plain: Uint8Array; readonly brotli: Uint8Array | null };
+
+export type Desk = {
+  readonly page: () => Answer;
+  readonly asset: (name: string, encodings: string | undefined) => Answer;
+};
+
+const TYPES: { readonly [ending: string]: string } = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+const IS_TEXT = /^(text|image\/svg)/;
+const PAGE_HEADERS: Headers = {
+  "content-security-policy": contentPolicy(
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "require-trusted-types-for 'script'",
+  ),
+};
+/** Their names change with what they hold. */
+const FOR_EVER = "public, max-age=31536000, immutable";
+const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+
+function read(file: string): DeskFile {
+  const type = TYPES[path.extname(file)] ?? "application/octet-stream";
+  const plain = readFileSync(file);
+  return { type, plain, brotli: IS_TEXT.test(type) ? brotliCompressSync(plain, QUALITY) : null };
+}
+
+function filesIn(folder: string): ReadonlyMap<string, DeskFile> {
+  const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  return new Map(names.map(({ name }) => [name, read(path.join(folder, name))]));
+}
+
+/** Undefined where it was not built: the server does without. */
+export function openDesk(folder: string): Desk | undefined {
+  try {
+    const page = readFileSync(path.join(folder, "index.html"), "utf8");
+    const assets = filesIn(path.join(folder, "assets"));
+    return {
+      page: () => ({ status: 200, text: page, type: "text/html; charset=utf-8", headers: PAGE_HEADERS }),
+      asset: (name, encodings) => sent(assets.get(name), encodings),
+    };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function sent(file: DeskFile | undefined, encodings = ""): Answer {
+  if (file === undefined) throw new HoldpointError("unknown_route", "There is no such file here.");
+  const isSmall = file.brotli !== null && /(^|[\s,])br\s*(,|$)/.test(encodings);
+  const headers: Headers = {
+    "cache-control": FOR_EVER,
+    vary: "accept-encoding",
+    ...(isSmall ? { "content-encoding": "br" } : {}),
+  };
+  return { status: 200, bytes: isSmall ? (file.brotli ?? file.plain) : file.plain, type: file.type, headers };
+}
