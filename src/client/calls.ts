@@ -68,6 +68,11 @@ export const CALLS = {
     list: query("GET /api/approvals"),
     pending: query("GET /api/approvals/pending"),
     get: alone("GET /api/approvals/{id}"),
+    card: alone("GET /api/approvals/{id}/card"),
+    tryEdit: repeatable(body("POST /api/approvals/{id}/try")),
+    comment: body("POST /api/approvals/{id}/comments"),
+    attention: alone("GET /api/attention"),
+    activity: query("GET /api/activity"),
     submit: body("POST /api/approvals/submit"),
     vote: body("POST /api/approvals/{id}/votes"),
     decideAll: body("POST /api/approvals/batch"),
@@ -117,6 +122,11 @@ export const CALLS = {
   policies: {
     list: alone("GET /api/policies"),
     get: alone("GET /api/policies/{name}"),
+    check: repeatable(body("POST /api/policies/check")),
+    explain: repeatable(body("POST /api/policies/explain")),
+    beginTrial: unkept(body("POST /api/policies/trials")),
+    trial: alone("GET /api/policies/trials/{id}"),
+    suggestions: query("GET /api/policies/suggestions"),
   },
   alerts: {
     list: query("GET /api/alerts"),
@@ -179,6 +189,8 @@ export const CALLS = {
     metrics: text(alone("GET /metrics")),
     library: query("GET /api/library"),
     openApi: alone("GET /api/openapi.json"),
+    example: alone("GET /api/example"),
+    askExample: body("POST /api/example"),
   },
 } as const satisfies { readonly [resource: string]: { readonly [call: string]: CallFacts } };
 

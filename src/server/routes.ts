@@ -4,14 +4,19 @@ import type { Metrics } from "./metrics/metrics.ts";
 import type { Desk as DeskPages } from "./pages/desk.ts";
 import type { Route } from "./route.ts";
 import { actionRoutes } from "./routes/actions.ts";
+import { activityRoutes } from "./routes/activity.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
+import { attentionRoutes } from "./routes/attention.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
+import { cardRoutes } from "./routes/card.ts";
 import { type CardParts, cardPageRoutes } from "./routes/card-pages.ts";
+import { commentRoutes } from "./routes/comments.ts";
 import { definitionRoutes } from "./routes/definitions.ts";
 import { deskRoutes } from "./routes/desk.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { exampleRoutes } from "./routes/example.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
 import { intentStreamRoutes } from "./routes/intent-stream.ts";
@@ -27,6 +32,7 @@ import { nodeRoutes } from "./routes/nodes.ts";
 import { outsideRoutes } from "./routes/outside.ts";
 import { peopleRoutes } from "./routes/people.ts";
 import { policyRoutes } from "./routes/policies.ts";
+import { policyTrialRoutes } from "./routes/policy-trials.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
 import { seedRoutes } from "./routes/seed.ts";
@@ -57,6 +63,10 @@ function resources({ condition, desk, hands, metrics, cards, pages }: RouteParts
     ...actionRoutes,
     ...approvalRoutes,
     ...togetherRoutes,
+    ...cardRoutes,
+    ...commentRoutes,
+    ...attentionRoutes,
+    ...activityRoutes,
     ...cardPageRoutes(cards),
     ...intentRoutes,
     ...intentWaitRoutes(desk),
@@ -66,6 +76,7 @@ function resources({ condition, desk, hands, metrics, cards, pages }: RouteParts
     ...grantRoutes,
     ...budgetRoutes,
     ...policyRoutes,
+    ...policyTrialRoutes,
     ...alertRoutes,
     ...eventRoutes(desk),
     ...waitRoutes(desk),
@@ -81,6 +92,7 @@ function resources({ condition, desk, hands, metrics, cards, pages }: RouteParts
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
     ...libraryRoutes,
+    ...exampleRoutes,
     ...deskRoutes(pages),
   ];
 }

@@ -6,7 +6,7 @@ import { countText } from "../format/amounts.ts";
 export function PlaceCount({ to }: { readonly to: string }) {
   const { data } = useQuery(attentionQuery);
   const counts: { readonly [to: string]: number | undefined } = {
-    "/approvals": data?.approvals,
+    "/approvals": data?.mine,
     "/in-doubt": data?.in_doubt,
   };
   const count = counts[to] ?? 0;

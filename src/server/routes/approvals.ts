@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { APPROVAL_STATUSES } from "../../core/approval/state.ts";
 import type { Json } from "../../core/json.ts";
+import { RISK_LEVELS } from "../../core/verdict.ts";
 import {
   type Approval,
   type ApprovalSummary,
@@ -50,8 +51,12 @@ const summary = z.object({
   quorum: z.number(),
   stage: z.number(),
   stages: z.number(),
+  effect_class: z.string(),
+  risk: z.enum(RISK_LEVELS).nullable(),
+  is_mine: z.boolean().meta({ description: "whoever asks may decide it now, and has not" }),
   created_at: timeSchema,
   decide_by: timeSchema.nullable(),
+  decided_at: timeSchema.nullable(),
   decided_by: z.array(z.string()),
 });
 
@@ -189,6 +194,11 @@ export async function approvalOnWire(place: Place, approval: Approval) {
 const standing = async ({ runtime }: Place, id: string) =>
   ok(await approvalOnWire({ runtime }, await getApproval(runtime, id)));
 
+const shown = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .optional()
+  .meta({ description: "of the card that the person saw; recorded with the vote" });
 const binding = z.string().max(200).optional().meta({
   description: "of what the person saw; a decision on anything else is refused",
 });
@@ -200,6 +210,7 @@ const ballot = z.discriminatedUnion("decision", [
     note: z.string().max(10_000).optional(),
     edit: json.optional().meta({ description: "fields of what was proposed, replaced" }),
     binding,
+    shown,
     approved_by: approvedBy,
   }),
   z.strictObject({
@@ -207,6 +218,7 @@ const ballot = z.discriminatedUnion("decision", [
     reason: reasonSchema,
     final: z.boolean().optional(),
     binding,
+    shown,
     approved_by: approvedBy,
   }),
 ]);
@@ -235,13 +247,27 @@ export const approvalRoutes = [
     tag: "approvals",
     scope: "approvals:read",
     query: z.strictObject({
-      status: z.enum([...APPROVAL_STATUSES, "any"]).default("pending"),
+      status: z.enum([...APPROVAL_STATUSES, "decided", "any"]).default("pending"),
       order: z.enum(["oldest", "newest"]).default("oldest"),
+      mine: z
+        .literal("true")
+        .optional()
+        .meta({ description: "only what whoever asks may decide, and has not" }),
+      q: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ description: "text in the id, name, agent, arguments or reason" }),
+      about: about.optional(),
+      agent: z.string().min(1).max(200).optional(),
+      name: z.string().min(1).max(200).optional(),
       ...pageQuery,
     }),
     answers: { 200: z.object({ approvals: z.array(summary), next_cursor: nextCursor }) },
     async handle({ runtime, query }) {
-      const { status: wanted, order } = query;
+      const { status, order } = query;
+      const wanted = status === "decided" ? "any" : status;
       const { items, next } = await listApprovals(runtime, { status: wanted, order, ...pageOf(LIST, query) });
       const approvals = await Promise.all(items.map((item) => summaryOnWire({ runtime }, item)));
       return ok({ approvals, next_cursor: sealCursor(LIST, next) });

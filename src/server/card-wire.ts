@@ -1,0 +1,114 @@
+/** The card: everything that somebody sees before they decide, in one answer, made from the canonical bytes. */
+import { z } from "zod";
+import { RISK_LEVELS } from "../core/verdict.ts";
+import { json, timeSchema } from "./wire.ts";
+
+const count = z.number().int().min(0);
+
+/** What was done before it, in the same workflow: newest first. */
+const done = z.object({
+  action_id: z.string(),
+  tool: z.string(),
+  effect_class: z.string(),
+  phase: z.string(),
+  at: timeSchema,
+  args: z.string().meta({ description: "the beginning of the arguments" }),
+  can_undo: z.boolean().meta({ description: "going back, the workflow would take it back" }),
+  is_undone: z.boolean(),
+});
+
+const past = z.object({
+  action_id: z.string(),
+  approval_id: z.string().nullable(),
+  phase: z.string(),
+  at: timeSchema,
+  args: z.string(),
+});
+
+export const cardSchema = z.object({
+  shown: z
+    .string()
+    .meta({ description: "digest of all that is shown here; send it with the vote as `shown`" }),
+  heading: z.string().meta({ description: "what is decided, in Holdpoint's words" }),
+  effect_words: z.string().meta({ description: "what is known about repeating and undoing it" }),
+  is_irreversible: z.boolean(),
+  confirm: z
+    .string()
+    .nullable()
+    .meta({ description: "the word that a person types before they approve; null where none is asked for" }),
+  input_schema: json.meta({
+    description: "JSON Schema of what can be edited; null where it is not known, or nothing can be",
+  }),
+  proposed_args: json.meta({
+    description: "as the agent proposed them, where policy or people changed them since",
+  }),
+  policy_name: z.string().nullable(),
+  risk: z
+    .object({ level: z.enum(RISK_LEVELS), score: z.number(), conditions: z.array(z.string()) })
+    .nullable(),
+  history: z
+    .object({
+      agent: z.string(),
+      tool: z.string(),
+      total: count,
+      applied: count,
+      refused: count,
+      in_doubt: count,
+      is_all: z.boolean().meta({ description: "false where only the latest were counted" }),
+      latest: z.array(past),
+    })
+    .nullable()
+    .meta({ description: "of the same agent with the same tool" }),
+  workflow: z
+    .object({
+      workflow_id: z.string(),
+      name: z.string(),
+      status: z.string(),
+      attempt: z.number(),
+      done: z.array(done),
+      cannot_undo: count,
+    })
+    .nullable(),
+  rejecting: z
+    .object({
+      goes_back_to: z.string().nullable().meta({ description: "a checkpoint; null is the start" }),
+      is_end: z.boolean().meta({ description: "it cannot go back: the workflow fails" }),
+      undone: z.array(z.string()).meta({ description: "tools whose effects would be taken back" }),
+      stays: z.array(z.string()).meta({ description: "tools whose effects cannot be" }),
+    })
+    .nullable()
+    .meta({ description: "what a rejection does to the workflow; null where it only is not done" }),
+  snapshot: json.meta({ description: "of a checkpoint: its three layers; null otherwise" }),
+  you: z.object({
+    may_decide: z.boolean(),
+    why_not: z.string().nullable(),
+    vote: z.enum(["approve", "reject"]).nullable().meta({ description: "cast in the present stage" }),
+  }),
+  voters: z.array(
+    z.object({
+      person: z.string(),
+      state: z.enum(["approved", "rejected", "asked"]),
+      stage: z.number(),
+    }),
+  ),
+  comments: z.array(z.object({ by: z.string(), text: z.string(), via: z.string(), at: timeSchema })),
+});
+
+const change = z.object({
+  path: z.array(z.union([z.string(), z.number()])),
+  before: json,
+  after: json,
+});
+
+export const triedSchema = z.object({
+  outcome: z.enum(["same", "misfit", "blocked", "revised", "asks", "stands", "unknown"]).meta({
+    description:
+      "same: nothing changes; misfit: it does not fit the schema; blocked: policy forbids it; revised: policy would change it; asks: other people would be asked; stands: it can be approved so; unknown: whoever has the tool decides",
+  }),
+  args: json.meta({ description: "all of it, as it would be" }),
+  issues: z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })),
+  verdict: z
+    .object({ verdict: z.string(), rule: z.string(), reason: z.string(), policy: z.string() })
+    .nullable(),
+  changes: z.array(change),
+});
