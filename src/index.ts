@@ -104,15 +104,8 @@ export type {
 export type { WorkflowStatus } from "./core/workflow/state.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./engine/actions.ts";
 export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
-export type {
-  Approval,
-  ApprovalList,
-  ApprovalSummary,
-  Decided,
-  Decision,
-  Page,
-  Rejection,
-} from "./engine/approvals.ts";
+export type { ApprovalList, ApprovalSummary, Page } from "./engine/approval-lists.ts";
+export type { Approval, Decided, Decision, Rejection } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
 export type {
   KeptPolicy,

@@ -10,10 +10,11 @@ import type { Draft, Need } from "../draft.ts";
 import { recordRefusal } from "../record-refusal.ts";
 import type { RosterState } from "../roster.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
+import { isEligible } from "./eligible.ts";
 import { actOn } from "./end.ts";
 import type { CommentBody } from "./events.ts";
 import { stageRules } from "./rule-in.ts";
-import { type ApprovalStatus, isEligible, type LiveApproval } from "./state.ts";
+import type { ApprovalStatus, LiveApproval } from "./state.ts";
 
 export const MOST_COMMENTS = { each: 50, all: 100 } as const;
 

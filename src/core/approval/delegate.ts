@@ -14,10 +14,11 @@ import { approvalStream, ROSTER } from "../stream.ts";
 import { isNeededLater, peopleLeft } from "./count.ts";
 import { stageField } from "./deadline.ts";
 import { whyNotADecider } from "./delegate-to.ts";
+import { delegationsIn, isEligible, standingIn } from "./eligible.ts";
 import { actOn } from "./end.ts";
 import { haveDecided } from "./listed.ts";
 import { holdersAfter, isSeated, MOST_STEPS, originsOf, stepsTo } from "./seats.ts";
-import { type ApprovalStatus, delegationsIn, isEligible, type LiveApproval, standingIn } from "./state.ts";
+import type { ApprovalStatus, LiveApproval } from "./state.ts";
 
 export type DelegateCommand = {
   readonly approval: string;

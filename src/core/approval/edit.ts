@@ -25,11 +25,12 @@ import { rulesOf } from "../stages.ts";
 import { actionStream, approvalStream, ROSTER } from "../stream.ts";
 import { concludeVotes, isNeededLater } from "./count.ts";
 import { stageField } from "./deadline.ts";
+import { isEligible } from "./eligible.ts";
 import { withAction } from "./end.ts";
 import type { EditRefusal } from "./events.ts";
 import { againAfterEdit, askPeople, bindingNow, type EscalateReview, riskIn } from "./request.ts";
 import { stageRules } from "./rule-in.ts";
-import { isEligible, type LiveApproval, type OpenEdit } from "./state.ts";
+import type { LiveApproval, OpenEdit } from "./state.ts";
 
 /** By this rule an edit is not refused, but nobody's word: it is what is asked already. */
 export const UNSEEN_PREVIEW = "preview";

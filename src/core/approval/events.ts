@@ -42,7 +42,9 @@ export type ApprovalQuestion = {
   readonly subject?: Subject;
   /** Who posted or executes the work; only where separation of duties leaves them out. */
   readonly apart?: readonly string[];
-  /** How dangerous the policy thinks it is; absent where none scores. It is shown, and not bound. */
+  /** The workflow in which the action was called, or null; absent in older entries, and of a subject. Like the risk, it is not bound. */
+  readonly workflow?: string | null;
+  /** How dangerous the policy thinks it is; absent where none scores. */
   readonly risk?: RiskLevel;
 } & Pick<ApprovalTerms, "stages" | "onTimeout">;
 

@@ -6,7 +6,8 @@
  */
 import type { RosterState } from "../roster.ts";
 import type { RiskLevel } from "../verdict.ts";
-import { isEligible, type LiveApproval, type Seated } from "./state.ts";
+import { isEligible, type Seated } from "./eligible.ts";
+import type { LiveApproval } from "./state.ts";
 
 /** Everybody who has decided; each person does so once. */
 export const haveDecided = ({ votes, edit }: Pick<LiveApproval, "votes" | "edit">): readonly string[] => [
@@ -17,6 +18,8 @@ export const haveDecided = ({ votes, edit }: Pick<LiveApproval, "votes" | "edit"
 export type Waiting = Seated & { readonly decided: readonly string[] };
 
 export type Listed = {
+  /** In which it is asked; absent where the approval is from before it was recorded. */
+  readonly workflow?: string | null;
   readonly effectClass: string;
   readonly risk: RiskLevel | null;
   readonly decidedAt: number | null;
@@ -43,7 +46,13 @@ function waitingOf(approval: LiveApproval): Waiting | null {
   };
 }
 
+function workflowOf({ subject, workflow }: LiveApproval): Pick<Listed, "workflow"> {
+  if (subject === undefined) return workflow === undefined ? {} : { workflow };
+  return { workflow: subject.kind === "intent" ? null : subject.workflow };
+}
+
 export const listedOf = (approval: LiveApproval): Listed => ({
+  ...workflowOf(approval),
   effectClass: approval.effectClass,
   risk: approval.risk ?? null,
   decidedAt: approval.decided?.at ?? null,

@@ -9,13 +9,13 @@
  *     half times and extensions move them, so votes stay valid and nothing but the journal can give more time.
  * A5. Who may decide follows from the rule, the roster of that moment and the seats that were handed over.
  */
-import { hasNoRoleToDecide, isGone, isWordOf } from "../deciders.ts";
+import { isWordOf } from "../deciders.ts";
 import { HoldpointError } from "../errors.ts";
 import type { Fold, RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { type Refused, withRefusal } from "../refusals.ts";
-import { isAmong, type RosterState } from "../roster.ts";
-import { leftOut } from "../verdict.ts";
+import type { RosterState } from "../roster.ts";
+import { isEligible } from "./eligible.ts";
 import type {
   ApprovalEvent,
   ApprovalEventOf,
@@ -26,7 +26,7 @@ import type {
   VoteBody,
 } from "./events.ts";
 import { ruleIn, stageRules } from "./rule-in.ts";
-import { type Delegation, mayTakePart, type Standing } from "./seats.ts";
+import type { Delegation } from "./seats.ts";
 
 export const APPROVAL_STATUSES = [
   "pending",
@@ -134,43 +134,6 @@ export function isMet(approval: LiveApproval, roster: RosterState): boolean {
 export function wanted(approval: LiveApproval): number {
   const rules = stageRules(approval);
   return countingStages(approval).reduce((sum, stage) => sum + (rules[stage - 1]?.quorum ?? Number.NaN), 0);
-}
-
-type Handed = Pick<Delegation, "by" | "to" | "stage">;
-
-/** As much of an approval as it takes to say who may decide it. */
-export type Seated = Pick<LiveApproval, "requester" | "apart" | "stages" | "stage" | "widened"> & {
-  readonly asked: Pick<Asked, "approvers">;
-  readonly delegations: readonly Handed[];
-};
-
-export const delegationsIn = <One extends Handed>(
-  { delegations }: { readonly delegations: readonly One[] },
-  stage: number,
-): readonly One[] => delegations.filter((one) => (one.stage ?? 1) === stage);
-
-/** What a person is in a stage, before seats are handed over. */
-export function standingIn(approval: Seated, roster: RosterState, stage: number): Standing {
-  const rule = ruleIn(approval, stage);
-  const out = leftOut(rule, approval.requester, approval.apart);
-  return {
-    isOut: (who) =>
-      !who.startsWith("person:") ||
-      out.includes(who) ||
-      isGone(roster, who) ||
-      hasNoRoleToDecide(roster, who, rule.from),
-    isNamed: (who) => rule.from === null || isAmong(roster, who, rule.from),
-  };
-}
-
-/** May decide in the present stage, or in another one. */
-export function isEligible(
-  approval: Seated,
-  roster: RosterState,
-  person: string,
-  stage: number = approval.stage,
-): boolean {
-  return mayTakePart(delegationsIn(approval, stage), person, standingIn(approval, roster, stage));
 }
 
 const FROM: { readonly [type: string]: readonly ApprovalStatus[] } = {

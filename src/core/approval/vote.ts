@@ -17,15 +17,10 @@ import { tellWorkflow } from "../workflow/tell.ts";
 import { concludeVotes, isHopeless, isNeededLater } from "./count.ts";
 import { isOverdue, passTime, stageField } from "./deadline.ts";
 import { acceptAnswer, reviewEdit } from "./edit.ts";
+import { delegationsIn, isEligible } from "./eligible.ts";
 import { refuseExpired, refuseSubject, withAction } from "./end.ts";
 import { stageRules } from "./rule-in.ts";
-import {
-  type ApprovalState,
-  type ApprovalStatus,
-  delegationsIn,
-  isEligible,
-  type LiveApproval,
-} from "./state.ts";
+import type { ApprovalState, ApprovalStatus, LiveApproval } from "./state.ts";
 
 export type VoteCommand = {
   readonly approval: string;

@@ -1,5 +1,6 @@
 /** Whom a mail goes to: by the roster as it stands when the message is made, and again when it is sent. */
-import { delegationsIn, isEligible, type LiveApproval } from "../approval/state.ts";
+import { delegationsIn, isEligible } from "../approval/eligible.ts";
+import type { LiveApproval } from "../approval/state.ts";
 import { peopleAmong, type RosterState } from "../roster.ts";
 
 /** Those who may decide the approval that a message is about. */
