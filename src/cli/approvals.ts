@@ -160,6 +160,19 @@ function printNone(context: Context, status: Status): void {
   else say(status === "any" ? "There are no approvals yet." : `No approval is ${status}.`);
 }
 
+/** Flags that exclude each other. */
+function checkTogether(context: Context, status: Status): void {
+  const [isWatch, isMine] = [isOn(context, "watch"), isOn(context, "mine")];
+  if (isWatch && (status !== "pending" || isMine))
+    throw new CommandError(
+      "usage",
+      "--watch tells everything from now on.",
+      "Leave --status, --all and --mine out.",
+    );
+  if (isMine && status !== "pending")
+    throw new CommandError("usage", "--mine is what waits for you.", "Leave --status and --all out.");
+}
+
 export const approvals: Command = {
   name: "approvals",
   words: [],
@@ -178,17 +191,8 @@ export const approvals: Command = {
   async run(context) {
     const status = statusOf(context);
     const limit = limitOf(context);
-    if (isOn(context, "watch")) {
-      if (status !== "pending")
-        throw new CommandError(
-          "usage",
-          "--watch tells everything from now on.",
-          "Leave --status and --all out.",
-        );
-      if (isOn(context, "mine"))
-        throw new CommandError("usage", "--watch tells of everything that is asked.", "Leave --mine out.");
-      return watchApprovals(context);
-    }
+    checkTogether(context, status);
+    if (isOn(context, "watch")) return watchApprovals(context);
     const found = await read(context, status, limit);
     const { items } = found;
     if (context.json) for (const item of items) context.terminal.json(item);
