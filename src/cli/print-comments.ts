@@ -16,8 +16,7 @@ export function printComments(
   const earlier = comments.length - MOST_SHOWN;
   if (earlier > 0) sections.field("earlier", `${earlier} more: \`holdpoint show ${approval?.id} --json\``);
   for (const { by, at, text } of comments.slice(-MOST_SHOWN)) {
-    const whose = by === agent ? " (the agent's own words, checked by nobody)" : "";
-    sections.field("wrote", `${by}, ${ago(at, now)}${whose}`);
+    sections.field(by === agent ? "agent wrote" : "wrote", `${by}, ${ago(at, now)}`);
     sections.quote(text);
   }
 }

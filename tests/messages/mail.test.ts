@@ -182,7 +182,7 @@ describe("mail", () => {
     );
     const [mail] = server.got.map(readMail);
     assert.equal(mail?.headers.get("subject"), "[Holdpoint] Comment, before it is decided: wire");
-    assert.match(String(mail?.text), /to whom\?[\s\S]*the agent's own words[\s\S]*to the landlord/);
+    assert.match(String(mail?.text), /to whom\?[\s\S]*agent wrote agent:tester[\s\S]*to the landlord/);
     assert.doesNotMatch(String(mail?.text), /www\.evil/);
   });
 

@@ -47,8 +47,8 @@ test("a person asks, the agent answers with its key, and both stand with the app
   assert.deepEqual(
     comments.map((one) => [one.by, one.text, one.via]),
     [
-      ["person:ann", "to whom?", "key"],
-      ["agent:far", "to the landlord", "key"],
+      ["person:ann", "to whom?", "api_key"],
+      ["agent:far", "to the landlord", "api_key"],
     ],
   );
   assert.deepEqual((await bench.ask(`/api/approvals/${id}`, { headers: far })).body["comments"], comments);
@@ -61,7 +61,7 @@ test("a person asks, the agent answers with its key, and both stand with the app
     assert.equal((await write(ann, body)).status, 400, JSON.stringify(body).slice(0, 40));
   assert.equal((await write(ann, { text: "x", by: "person:eve" })).status, 403);
 
-  const seen = await bench.ask("/api/journal/approval/" + id, { headers: ann });
+  const seen = await bench.ask(`/api/journal/approval/${id}`, { headers: ann });
   const types = (seen.body["entries"] as { type: string }[]).map(({ type }) => type);
   assert.deepEqual(types.slice(1), [
     ...["approval.commented", "approval.commented", "approval.comment_refused"],
