@@ -2,15 +2,17 @@
 import { hasNoRoleToDecide, isGone } from "../deciders.ts";
 import { isAmong, type RosterState } from "../roster.ts";
 import { leftOut } from "../verdict.ts";
+import type { ApprovalQuestion } from "./events.ts";
 import { ruleIn } from "./rule-in.ts";
 import { type Delegation, mayTakePart, type Standing } from "./seats.ts";
-import type { Asked, LiveApproval } from "./state.ts";
 
 type Handed = Pick<Delegation, "by" | "to" | "stage">;
 
 /** As much of an approval as it takes to say who may decide it. */
-export type Seated = Pick<LiveApproval, "requester" | "apart" | "stages" | "stage" | "widened"> & {
-  readonly asked: Pick<Asked, "approvers">;
+export type Seated = Pick<ApprovalQuestion, "requester" | "apart" | "stages"> & {
+  readonly asked: Pick<ApprovalQuestion, "approvers">;
+  readonly stage: number;
+  readonly widened: readonly number[];
   readonly delegations: readonly Handed[];
 };
 
