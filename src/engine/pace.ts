@@ -11,6 +11,19 @@ import type { Clock } from "./clock.ts";
 /** Asked between any two steps; what it answers is awaited only if it has to be. */
 export type Pace = () => Promise<void> | undefined;
 
+/** For a process that has nothing else to do. */
+export const atOnce: Pace = () => undefined;
+
+/** Takes the steps one after the other. */
+export async function inPace<Result>(steps: Generator<void, Result>, pace: Pace): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    const turn = pace();
+    if (turn !== undefined) await turn;
+  }
+}
+
 const SLICE_MS = 5;
 
 let last: Promise<void> = Promise.resolve();

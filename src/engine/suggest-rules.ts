@@ -8,6 +8,7 @@ import { knownTools } from "./backtest/known-tools.ts";
 import { type Playing, type Progress, playJournal } from "./backtest/play.ts";
 import { type TriedRule, tryRules } from "./backtest/try-rules.ts";
 import { DEFAULT_MIN } from "./limits.ts";
+import { atOnce, inPace } from "./pace.ts";
 
 export type SuggestOptions = {
   /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
@@ -35,7 +36,8 @@ export async function suggestRules(
   const asked = [...samples.groups.values()].reduce((sum, group) => sum + group.samples.length, 0);
   const tools = await knownTools(place);
   const schemas = new Map(tools.map(({ name, schema }) => [name, schema]));
-  const found = suggestionsFrom(samples, min, (tool) => argsType(schemas.get(tool) ?? null));
+  const steps = suggestionsFrom(samples, min, (tool) => argsType(schemas.get(tool) ?? null));
+  const found = await inPace(steps, playing.pace ?? atOnce);
   const tried = await tryRules(place, found, { since: since ?? null, tools, ...playing });
   const suggestions = found.flatMap((one, index) => {
     const asRule = tried[index];

@@ -4,7 +4,7 @@ import { type Replay, startReplay } from "../../core/backtest/replay.ts";
 import { tapeEntry } from "../../core/backtest/tape.ts";
 import type { JournalEntry, Store } from "../../stores/store.ts";
 import { allPages } from "../journal.ts";
-import type { Pace } from "../pace.ts";
+import { atOnce, type Pace } from "../pace.ts";
 import { pastOfFork } from "./fork-past.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
@@ -22,12 +22,12 @@ type Play = {
   readonly place: Place;
   readonly replay: Replay;
   readonly listen: Listener;
-  readonly pace: Pace | undefined;
+  readonly pace: Pace;
 };
 
 async function playPage({ place, replay, listen, pace }: Play, page: readonly JournalEntry[]): Promise<void> {
   for (const entry of page) {
-    const turn = pace?.();
+    const turn = pace();
     if (turn !== undefined) await turn;
     const taped = tapeEntry(entry);
     const heard = taped === undefined ? undefined : replay.take(taped);
@@ -42,7 +42,7 @@ async function playPage({ place, replay, listen, pace }: Play, page: readonly Jo
 export async function playJournal(
   place: Place,
   listen: Listener,
-  { progress, pace }: Playing = {},
+  { progress, pace = atOnce }: Playing = {},
 ): Promise<void> {
   const play = { place, replay: startReplay(), listen, pace };
   const total = progress === undefined ? 0 : await place.store.position();
