@@ -49,7 +49,7 @@ const NAMES_OF_ONES_OWN = new Set([
   "POST /api/people/{person}/reinstate",
 ]);
 /** Those that name what they are about in the body. */
-const IDS_IN_BODY = new Set(["POST /api/approvals/submit"]);
+const IDS_IN_BODY = new Set(["POST /api/approvals/submit", "POST /api/policies/explain"]);
 
 const isAboutIds = (route: Listed): boolean =>
   route.scope !== OF_HOME &&
