@@ -94,7 +94,7 @@ test("every route", async (t) => {
 
   await t.test("is open to each role as the scopes say, and to no program where people decide", async () => {
     // Nothing of what is there is changed by it.
-    const nothing: World = { ...world, ...unknownIds({ approval: world.approval }) };
+    const nothing: World = { ...world, ...unknownIds({ approval: world.approval, text: world.text }) };
     for (const one of await bearersOf(site.own))
       for (const route of routes) {
         if (isStream(route) || route.scope === null) continue;

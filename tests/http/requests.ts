@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Sent } from "../fixtures/server.ts";
 import { bodySchemaOf, exampleOf, type Listed } from "./listed.ts";
-import { TRIAL, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 export type Ids = { readonly [parameter: string]: string };
 
@@ -40,9 +40,9 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
 const BODIES: { readonly [name: string]: (world: World) => object } = {
   "PUT /api/budgets/{name}": () => ({ limit: { currency: "USD", micros: "2000000" } }),
   "POST /api/grants": () => ({ tool: "pay", uses: 1, for_seconds: 60, reason: "example" }),
-  "POST /api/policies/check": () => ({ text: TRIAL }),
+  "POST /api/policies/check": ({ text }) => ({ text }),
   "POST /api/policies/explain": ({ action }) => ({ action_id: action }),
-  "POST /api/policies/trials": () => ({ text: TRIAL }),
+  "POST /api/policies/trials": ({ text }) => ({ text }),
   "POST /api/approvals/batch": ({ approval, binding }) => ({
     decisions: [{ request_id: approval, binding, decision: "approve" }],
   }),

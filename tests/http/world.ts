@@ -9,8 +9,8 @@ import { insides } from "../../src/open.ts";
 /** In names, arguments and reasons of everything that is made here. */
 export const CANARY = "heron-7f3a";
 
-/** A policy's text that can be tried. */
-export const TRIAL = "policy: tried\ndefault: approve\n";
+/** A policy that can be tried. */
+const TEXT = "policy: tried\ndefault: approve";
 
 const by = "person:root";
 const WORD = { by, reason: CANARY };
@@ -98,7 +98,7 @@ async function outboxOf(hp: Holdpoint): Promise<string> {
 
 async function trialOf(hp: Holdpoint): Promise<string> {
   const { runtime } = (await insides.get(hp)?.open()) ?? assert.fail();
-  const { id } = await beginTrial(runtime, { text: TRIAL });
+  const { id } = await beginTrial(runtime, { text: TEXT });
   return until(async () => (getTrial(runtime, id).state === "done" ? id : undefined));
 }
 
@@ -143,5 +143,6 @@ export async function furnish(hp: Holdpoint, declared: Declared, { folder, tenan
     message: await until(async () => (await hp.messages.list({})).items[0]?.id),
     session: await sessionOf(hp),
     trial: await trialOf(hp),
+    text: TEXT,
   };
 }
