@@ -131,6 +131,11 @@ describe("the card of an action", () => {
       ],
     );
     assert.match(String(history.latest[0]?.["args"]), /"amount":2/);
+
+    const look = hp.gate({ name: "look", effect: "read", policy: "approve", run: (_: object) => 1 });
+    await Promise.all(Array.from({ length: 500 }, (_, n) => look({ n })));
+    const later = (await cardOf(bench, await asked(call(4)))).card["history"];
+    assert.partialDeepStrictEqual(later, { total: 0, is_all: false, latest: [] });
   });
 
   test("keeps what was proposed beside what a person, or the policy, made of it", async (t) => {
@@ -173,6 +178,26 @@ describe("the card of an action", () => {
 });
 
 describe("the card of what a workflow asks", () => {
+  test("an agent drives from outside: it can be taken back where the agent says how", async (t) => {
+    const { bench } = await site(t);
+    const made = ok(await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" })));
+    const path = `/api/workflows/${String(made["workflow_id"])}`;
+    ok(await bench.ask(`${path}/start`, post({})));
+    const propose = async (body: object) =>
+      String(ok(await bench.ask(`${path}/actions`, post(body)))["approval_id"]);
+    const undo = { tool: "hotel.cancel", args: { booking: 7 } };
+    const book = { tool: "hotel.book", args: { hotel: 1 } };
+    const able = await cardOf(bench, await propose({ ...book, request_id: "a", undo }));
+    assert.deepEqual(able.approval["undo"], undo);
+    assert.partialDeepStrictEqual(able.card, {
+      is_irreversible: false,
+      workflow: { name: "Trip", total: 0 },
+    });
+    const unable = await cardOf(bench, await propose({ ...book, request_id: "b" }));
+    assert.equal(unable.card["is_irreversible"], true);
+    assert.match(String(unable.card["effect_words"]), /cannot be taken back automatically$/);
+  });
+
   const book = (hp: Holdpoint, seen: { undone: string[] }) => ({
     hotel: hp.gate({
       name: "hotel",

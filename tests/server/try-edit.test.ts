@@ -165,6 +165,33 @@ describe("an edit that is tried", () => {
     );
   });
 
+  test("asks people anew where the tool shows something else of it, or stages begin again", async (t) => {
+    const { bench, hp } = await site(t);
+    const ship = hp.gate({
+      name: "ship",
+      policy: "escalate",
+      preview: ({ n }: { n: number }) => `${n > 1 ? "several" : "one"} shipped`,
+      run: () => 1,
+    });
+    const shown = await asked((options) => ship({ n: 2 }, options));
+    assert.equal((await tried(bench, shown, { n: 3 }))["outcome"], "stands");
+    assert.equal((await tried(bench, shown, { n: 1 }))["outcome"], "asks");
+    ok(await cast(bench, shown, { n: 1 }));
+    assert.deepEqual((await hp.approvals.get(shown)).votes, []);
+
+    const stages = [{ from: ["person:ann"] }, { from: ["person:bob"] }];
+    const wire = hp.gate({ name: "wire", policy: { verdict: "escalate", stages }, run: (_: Json) => 1 });
+    const staged = await asked((options) => wire({ n: 1 }, options));
+    assert.equal((await tried(bench, staged, { n: 2 }))["outcome"], "stands");
+    await hp.approvals.approve(staged, { by: "person:ann" });
+    assert.equal((await tried(bench, staged, { n: 2 }))["outcome"], "asks");
+    ok(await cast(bench, staged, { n: 2 }, "bob"));
+    assert.deepEqual(
+      [(await hp.approvals.get(staged)).stage, (await hp.approvals.get(staged)).votes],
+      [1, []],
+    );
+  });
+
   test("of a checkpoint stands as it is written, and an answer has to fit its question", async (t) => {
     const { bench, hp } = await site(t);
     const flow = hp.workflow("flow", async (ctx, _: object) => {
