@@ -28,6 +28,7 @@ const ROOMS: readonly Room[] = [
     room: "cli",
     may: ["client", "server", "engine", "core", "index.ts", "office.ts", "serve.ts", "work.ts"],
   },
+  { room: "example", may: ["engine", "core words", "server types", "index.ts types"] },
   { room: "adapters", may: ["engine", "client", "core types"] },
   { room: "testing", may: ["core", "engine", "ports", "stores/memory", "views"] },
 ];
