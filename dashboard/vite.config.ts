@@ -39,6 +39,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 400,
+    // To compress takes longer than to build, and need not be said each time.
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
   server: {
     host: "127.0.0.1",

@@ -20,7 +20,7 @@ button:hover { opacity: 0.9; } button:disabled { opacity: 0.5; cursor: default; 
 #said:not(:empty) { margin-top: 1.25rem; color: var(--ink); overflow-wrap: anywhere; }
 #said[role="alert"]:not(:empty) { padding: 0.75rem 0.875rem; color: var(--stop); background: var(--stop-wash); border-radius: 8px; }
 footer { margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1px solid var(--line); font-size: 0.8438rem; line-height: 1.45; }
-code { font: 0.92em/1.4 ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; color: var(--ink); background: var(--sunken); padding: 0.1em 0.3em; border-radius: 4px; overflow-wrap: anywhere; }
+code { font: 0.92em/1.4 ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; color: var(--ink); background: var(--sunken); padding: 0.1em 0.3em; border-radius: 4px; white-space: nowrap; }
 [hidden] { display: none; }
 `;
 
@@ -48,6 +48,7 @@ function fail(text, link = "") {
   opened = "";
   input.value = link;
   field.hidden = false;
+  lead.textContent = "With the link that you were given.";
   button.disabled = false;
   said.setAttribute("role", "alert");
   said.textContent = text;
@@ -58,7 +59,7 @@ function fail(text, link = "") {
 async function use(link) {
   const answer = await fetch("/api/session", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ link }) });
   const body = await answer.json();
-  if (answer.status === 401) return fail("This link was used already, or its time is over. Ask for another one and paste it above.");
+  if (answer.status === 401) return fail(body.detail + " It works once, and not for long. Ask for another one, and paste it above.");
   if (!answer.ok) return fail(body.detail + " " + body.next);
   said.textContent = "Logged in as " + body.person.replace(/^person:/, "") + ".";
   location.replace(next);
