@@ -17,6 +17,15 @@ const CLEANED = [
 // Test files at the same time: more than the usual two cores, because many of them wait.
 const AT_ONCE = 3;
 
+// Whoever says what the server runs, judges by or writes to has something of their own in mind.
+const OWN = {
+  flags: /^--(example|definitions|policy|database|help)(=|$)/,
+  variables: [
+    ...["HOLDPOINT_EXAMPLE", "HOLDPOINT_DEFINITIONS", "HOLDPOINT_POLICY"],
+    ...["HOLDPOINT_DATABASE", "HOLDPOINT_DATABASE_FILE", "DATABASE_URL"],
+  ],
+};
+
 // Longer proofs, each behind its own command.
 const proofs = {
   sim: "src/testing/simulator/main.ts",
@@ -56,15 +65,6 @@ process.exitCode = await command(args);
 async function start(args) {
   return (await build()) || runNode(["bin/holdpoint.mjs", "serve", ...example(args), ...args]);
 }
-
-// Whoever says what the server runs, judges by or writes to has something of their own in mind.
-const OWN = {
-  flags: /^--(example|definitions|policy|database|help)(=|$)/,
-  variables: [
-    ...["HOLDPOINT_EXAMPLE", "HOLDPOINT_DEFINITIONS", "HOLDPOINT_POLICY"],
-    ...["HOLDPOINT_DATABASE", "HOLDPOINT_DATABASE_FILE", "DATABASE_URL"],
-  ],
-};
 
 function example(args) {
   const isSaid = OWN.variables.some((name) => (process.env[name] ?? "") !== "");
