@@ -6,7 +6,6 @@
 
 import { actionStream } from "../core/stream.ts";
 import { pageOfActions } from "../engine/actions.ts";
-import { listApprovals } from "../engine/approvals.ts";
 import { followApprovals } from "../engine/follow-approvals.ts";
 import { readState } from "../engine/read-state.ts";
 import type { Runtime } from "../engine/runtime.ts";
@@ -17,15 +16,18 @@ import type { Office } from "../server/tenants.ts";
 import { EXAMPLE } from "./refund.ts";
 
 const FIRST = "the example's first question";
-/** What waits longest is at the front; more is not looked at. */
-const LOOKED_AT = 100;
+/** The newest; what is older is not looked at. */
+const PENDING = { view: "approvals", bucket: "pending", order: "newest", limit: 100 } as const;
 
 async function standing(runtime: Runtime): Promise<ExampleStanding> {
-  const { items } = await listApprovals(runtime, { order: "newest", limit: LOOKED_AT });
-  const asked = items.find(({ tool }) => tool === EXAMPLE.refund);
+  const rows = await runtime.store.query(runtime.tenant, PENDING);
+  const asked = rows.find(({ data }) => data["tool"] === EXAMPLE.refund);
   if (asked === undefined) return { approval: null, workflow: null };
-  const action = await readState(runtime, actionStream(String(asked["action"])));
-  return { approval: asked.id, workflow: action.phase === "none" ? null : (action.within?.workflow ?? null) };
+  const action = await readState(runtime, actionStream(String(asked.data["action"])));
+  return {
+    approval: asked.stream.id,
+    workflow: action.phase === "none" ? null : (action.within?.workflow ?? null),
+  };
 }
 
 async function ask({ runtime, wake }: Office, request: WorkflowRequest): Promise<string> {

@@ -51,6 +51,8 @@ const NAMES_OF_ONES_OWN = new Set([
 /** Those that name what they are about in the body. */
 const IDS_IN_BODY = new Set(["POST /api/approvals/submit"]);
 
+const isForAll = (route: Listed): boolean => !hasIds(route) || route.scope === null;
+
 /** What is for everybody is about nobody, whatever its address says. */
 const isAboutIds = (route: Listed): boolean =>
   route.scope !== null &&
@@ -151,7 +153,7 @@ test("every route", async (t) => {
       const ids = idsOf(route, world);
       const there = await asked(route, ids, stranger);
       const label = `${route.name}: ${there.text}`;
-      if (!hasIds(route) || route.scope === null) assert.ok(!there.text.includes(CANARY), label);
+      if (isForAll(route)) assert.ok(!there.text.includes(CANARY), label);
       if (route.scope === OF_HOME) assert.ok(isScopeRefusal(there), label);
       if (isAboutIds(route)) assert.equal(there.status, 404, label);
       if (!isAboutIds(route) || !hasIds(route)) continue;
