@@ -6,6 +6,7 @@
  */
 import type { LiveAction } from "../../core/action/state.ts";
 import { stageRules } from "../../core/approval/rule-in.ts";
+import type { Comment } from "../../core/approval/state.ts";
 import { asksToConfirm } from "../../core/card/confirm.ts";
 import { effectWords, isIrreversible, type KnownUndo } from "../../core/card/effect-words.ts";
 import { headingOf, SUBJECT_WORDS } from "../../core/card/heading.ts";
@@ -24,13 +25,6 @@ import { knownUndo } from "./known-undo.ts";
 import { policyNameOf } from "./policy-name.ts";
 import { proposedArgs } from "./proposed.ts";
 import { doneIn, readSoFar } from "./workflow-so-far.ts";
-
-export type Comment = {
-  readonly by: string;
-  readonly text: string;
-  readonly via?: string;
-  readonly at: number;
-};
 
 export type Card = {
   readonly approval: Approval;
@@ -113,10 +107,6 @@ async function aroundIt(runtime: Runtime, id: string, facts: CardFacts): Promise
   };
 }
 
-/** As soon as approvals have comments. */
-const commentsOf = (approval: object): readonly Comment[] =>
-  "comments" in approval ? (approval.comments as readonly Comment[]) : [];
-
 export async function cardOf(runtime: Runtime, id: string, looker: Looker): Promise<Card> {
   const facts = await cardFacts(runtime, id);
   const { now, roster } = facts;
@@ -137,6 +127,6 @@ export async function cardOf(runtime: Runtime, id: string, looker: Looker): Prom
     ...{ workflow, rejecting, snapshot },
     you: standingOf(facts, looker),
     voters: votersOf(now, roster),
-    comments: commentsOf(approval),
+    comments: approval.comments,
   };
 }
