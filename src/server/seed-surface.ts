@@ -59,13 +59,20 @@ export const listedSchema = z.object({
   ...brief,
   checkpoint: z.string().nullable(),
   approval_id: z.string().nullable(),
+  held_by: z
+    .array(z.string())
+    .meta({ description: "switches and budgets that keep it from going on, by the names of their streams" }),
+  stuck_on: z
+    .string()
+    .nullable()
+    .meta({ description: "how the definitions that were tried differ from what is recorded" }),
 });
 
 type Listed = {
   readonly [Field in "name" | "status" | "agent"]: string;
 } & { readonly [Field in "attempt" | "passed" | "checkpoints" | "createdAt"]: number } & {
-  readonly [Field in "checkpoint" | "approval" | "reason"]: string | null;
-} & { readonly endedAt: number | null };
+  readonly [Field in "checkpoint" | "approval" | "reason" | "stuck"]: string | null;
+} & { readonly endedAt: number | null; readonly held?: readonly string[] };
 
 export function listedOnWire({ id, ...fields }: WorkflowSummary) {
   const listed = fields as unknown as Listed;
@@ -80,6 +87,8 @@ export function listedOnWire({ id, ...fields }: WorkflowSummary) {
     error_message: listed.reason,
     checkpoint,
     approval_id: approval,
+    held_by: listed.held ?? [],
+    stuck_on: listed.stuck ?? null,
   };
 }
 

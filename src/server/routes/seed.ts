@@ -65,6 +65,14 @@ export const seedRoutes = [
     query: z.strictObject({
       status: z.enum([...WORKFLOW_STATUSES, "any"]).default("any"),
       order: z.enum(["oldest", "newest"]).default("newest"),
+      agent: z.string().min(1).max(200).optional().meta({ description: "only those of one agent" }),
+      q: z
+        .string()
+        .trim()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ description: "text in the id, name, agent, checkpoint or reason; `total` counts all" }),
       ...pageQuery,
     }),
     answers: {
@@ -73,7 +81,9 @@ export const seedRoutes = [
     async handle({ runtime, query }) {
       const { store, tenant } = runtime;
       const wanted = query.status === "any" ? WORKFLOW_STATUSES : [query.status];
-      const page = { status: query.status, order: query.order, ...pageOf(WORKFLOWS, query) };
+      const { status, order, agent, q: text } = query;
+      const only = { ...(agent === undefined ? {} : { agent }), ...(text === undefined ? {} : { text }) };
+      const page = { status, order, ...only, ...pageOf(WORKFLOWS, query) };
       const { items, next } = await listWorkflows(runtime, page);
       const counts = await Promise.all(wanted.map((bucket) => store.count(tenant, WORKFLOWS, bucket)));
       const total = counts.reduce((sum, count) => sum + count, 0);
