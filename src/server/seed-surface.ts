@@ -55,6 +55,8 @@ const brief = {
   error_message: z.string().nullable(),
 };
 
+const wait = z.object({ kind: z.string(), on: z.string(), op: z.string() });
+
 export const listedSchema = z.object({
   ...brief,
   checkpoint: z.string().nullable(),
@@ -66,6 +68,10 @@ export const listedSchema = z.object({
     .string()
     .nullable()
     .meta({ description: "how the definitions that were tried differ from what is recorded" }),
+  waits: z
+    .array(wait)
+    .nullable()
+    .meta({ description: "what it waits for; null unless `waits=true` was asked for" }),
 });
 
 type Listed = {
@@ -74,7 +80,11 @@ type Listed = {
   readonly [Field in "checkpoint" | "approval" | "reason" | "stuck"]: string | null;
 } & { readonly endedAt: number | null; readonly held?: readonly string[] };
 
-export function listedOnWire({ id, ...fields }: WorkflowSummary) {
+type Waits = WorkflowDetails["waits"];
+const waitsOnWire = (waits: Waits) => waits.map(({ kind, on, op }) => ({ kind, on, op }));
+
+/** `waits`: where whoever asks wants to know. */
+export function listedOnWire({ id, ...fields }: WorkflowSummary, waits: Waits | null) {
   const listed = fields as unknown as Listed;
   const { name, status, agent, attempt, checkpoint, approval, passed } = listed;
   return {
@@ -89,6 +99,7 @@ export function listedOnWire({ id, ...fields }: WorkflowSummary) {
     approval_id: approval,
     held_by: listed.held ?? [],
     stuck_on: listed.stuck ?? null,
+    waits: waits && waitsOnWire(waits),
   };
 }
 
@@ -102,7 +113,6 @@ const decision = z.object({
   outputs: json.meta({ description: "as they are from then on" }),
   modifications: json.meta({ description: "the fields that people changed; null unless it was modified" }),
 });
-const wait = z.object({ kind: z.string(), on: z.string(), op: z.string() });
 
 export const workflowSchema = z.object({
   ...brief,
@@ -170,7 +180,7 @@ export function workflowOnWire(workflow: WorkflowDetails, account: Account) {
     is_outside: workflow.isOutside === true,
     input,
     pending: pendingOf(workflow),
-    waits: workflow.waits.map(({ kind, on, op }) => ({ kind, on, op })),
+    waits: waitsOnWire(workflow.waits),
     wake_at: timeOrNull(workflow.wakeAt),
     last_decision: decisionOnWire(workflow, account),
     parties,

@@ -13,11 +13,28 @@ export function heldWords(stream: string): Waiting {
     : { words: "stopped by the kill switch", name: "" };
 }
 
-type Facts = Pick<ListedWorkflow, "checkpoint" | "held_by" | "stuck_on">;
+const WORDS: { readonly [kind: string]: string } = {
+  approval: "people, about a call",
+  checkpoint: "people, at a checkpoint",
+  question: "an answer by people",
+  sleep: "a time",
+  retry: "another try of a step",
+  child: "a workflow that it began",
+  intent: "another agent",
+  doubt: "somebody to settle a doubt",
+};
 
-export function waitsFor({ checkpoint, held_by, stuck_on }: Facts): Waiting | null {
+type Facts = Pick<ListedWorkflow, "checkpoint" | "held_by" | "stuck_on" | "waits">;
+
+/** What a person can do something about comes first. */
+const FIRST = ["doubt", "approval", "question", "child", "intent", "retry", "sleep"];
+
+export function waitsFor({ checkpoint, held_by, stuck_on, waits }: Facts): Waiting | null {
   if (checkpoint !== null) return { words: "people, at", name: checkpoint };
   const [held] = held_by;
   if (held !== undefined) return heldWords(held);
-  return stuck_on === null ? null : { words: "a definition that fits", name: "" };
+  if (stuck_on !== null) return { words: "a definition that fits", name: "" };
+  const kinds = (waits ?? []).map(({ kind }) => kind);
+  const kind = FIRST.find((one) => kinds.includes(one)) ?? kinds[0];
+  return kind === undefined ? null : { words: WORDS[kind] ?? kind, name: "" };
 }

@@ -1,18 +1,20 @@
 /** The same way as a list: what a phone shows, and what readers read. */
 import { several } from "../../format/amounts.ts";
 import { spanText } from "../../format/times.ts";
-import { useNow } from "../../live/use-now.ts";
 import { Strange } from "../../ui/strange.tsx";
 import { FILL, statusText, toneOf } from "../../ui/tone.ts";
 import { When } from "../../ui/when.tsx";
-import { isOver } from "./status-words.ts";
 import type { Stop } from "./way.ts";
 
 const MOST = 6;
 
+/** How long it was there; an instant is not told. */
+function stayOf({ at }: Stop, until: string | undefined): string {
+  const ms = until === undefined ? 0 : Date.parse(until) - Date.parse(at);
+  return ms < 1_000 ? "" : `, for ${spanText(ms)}`;
+}
+
 function Step({ stop, until }: { readonly stop: Stop; readonly until: string | undefined }) {
-  const now = useNow();
-  const end = until === undefined ? now : Date.parse(until);
   const isHere = until === undefined;
   return (
     <li className="relative flex gap-3 pb-4 last:pb-0">
@@ -27,9 +29,7 @@ function Step({ stop, until }: { readonly stop: Stop; readonly until: string | u
         {stop.why === "" ? null : <Strange text={` ${stop.why}`} className="text-faint" />}
         <span className="block text-tiny text-faint">
           <When at={stop.at} />
-          {isHere && isOver(stop.status)
-            ? null
-            : ` · ${isHere ? "since " : "for "}${spanText(end - Date.parse(stop.at))}`}
+          {stayOf(stop, until)}
         </span>
       </span>
     </li>

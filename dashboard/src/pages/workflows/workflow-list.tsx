@@ -25,7 +25,7 @@ const idOf = ({ workflow_id }: ListedWorkflow): string => workflow_id;
 
 async function pageOf({ status, q, agent, order }: Filters, cursor: string | undefined) {
   const { workflows, next_cursor } = await client.workflows.list({
-    ...{ status, order, limit: PAGE },
+    ...{ status, order, limit: PAGE, waits: "true" },
     ...(q === "" ? {} : { q }),
     ...(agent === "" ? {} : { agent }),
     ...(cursor === undefined ? {} : { cursor }),

@@ -45,8 +45,13 @@ function Life({ workflow, rows }: Shown) {
   const way = wayOf(rows, workflow.status);
   return (
     <div className="grid gap-4 lg:grid-cols-[minmax(0,1.9fr)_minmax(0,1fr)]">
-      <Panel title="Where it stands" className="hidden sm:block">
-        <StateMachine way={way} now={workflow.status} />
+      <Panel title="Where it stands">
+        <div className="flex flex-col gap-5">
+          <div className="hidden sm:block">
+            <StateMachine way={way} now={workflow.status} />
+          </div>
+          <WorkflowFacts workflow={workflow} />
+        </div>
       </Panel>
       <Panel title="The way it went">
         <WaySteps way={way} />
@@ -101,9 +106,6 @@ export function WorkflowPage() {
           <StoppedNote id={id} />
           <WorkflowWaits workflow={shown} />
           <WorkflowFailure workflow={shown} />
-          <Panel title="Facts">
-            <WorkflowFacts workflow={shown} />
-          </Panel>
           <Life workflow={shown} rows={timeline.data?.rows ?? []} />
           <Parts workflow={shown} rows={timeline.data?.rows ?? []} />
         </>

@@ -10,7 +10,7 @@ import { waitsFor } from "./waits-for.ts";
 
 /** The same columns for the heading and every row. */
 export const COLUMNS =
-  "lg:grid lg:grid-cols-[8.5rem_minmax(0,1.6fr)_6.5rem_minmax(0,1fr)_minmax(0,1.4fr)_5.5rem] lg:items-center lg:gap-4";
+  "lg:grid lg:grid-cols-[8.5rem_minmax(0,1.6fr)_6.5rem_minmax(0,1fr)_minmax(0,1.4fr)_7.5rem] lg:items-center lg:gap-4";
 
 function Reason({ workflow }: { readonly workflow: ListedWorkflow }) {
   const waiting = waitsFor(workflow);
@@ -38,9 +38,9 @@ export function WorkflowRow({ workflow }: { readonly workflow: ListedWorkflow })
       </span>
       <span className="min-w-0 max-lg:order-first max-lg:w-full">
         <Strange text={name} className="block truncate text-base font-semibold" />
-        <span className="block truncate font-mono text-tiny text-faint">
-          {id}
-          {attempt > 1 ? <span className="font-sans text-soft"> · attempt {attempt}</span> : null}
+        <span className="flex gap-1.5 text-tiny whitespace-nowrap text-faint">
+          <span className="truncate font-mono">{id}</span>
+          {attempt > 1 ? <span className="font-semibold text-soft">attempt {attempt}</span> : null}
         </span>
       </span>
       <CheckpointProgress
@@ -52,7 +52,7 @@ export function WorkflowRow({ workflow }: { readonly workflow: ListedWorkflow })
       <span className="min-w-0 max-lg:order-last max-lg:w-full max-lg:empty:hidden">
         <Reason workflow={workflow} />
       </span>
-      <When at={workflow.started_at} className="text-soft max-lg:ml-auto lg:text-right" />
+      <When at={workflow.started_at} className="whitespace-nowrap text-soft max-lg:ml-auto lg:text-right" />
     </Link>
   );
 }
