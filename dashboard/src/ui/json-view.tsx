@@ -16,7 +16,7 @@ type Props = {
 /** A single line of a million characters is folded too. */
 const WIDEST = 400;
 
-export function JsonView({ value, lines = 14, className, label = "JSON" }: Props) {
+export function JsonView({ value, lines = 14, className, label = "A value" }: Props) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const text = JSON.stringify(value, null, 2) ?? "null";
@@ -32,7 +32,12 @@ export function JsonView({ value, lines = 14, className, label = "JSON" }: Props
   return (
     <div className={classes("min-w-0 overflow-hidden rounded-base border border-line bg-sunken", className)}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard. */}
-      <section id={id} aria-label={label} tabIndex={0} className="max-h-96 overflow-auto px-3 py-2">
+      <section
+        id={id}
+        aria-label={`${label} as JSON`}
+        tabIndex={0}
+        className="max-h-96 overflow-auto px-3 py-2"
+      >
         <code className="block font-mono text-tiny leading-relaxed">
           <Strange as="json" text={shown} />
         </code>

@@ -158,7 +158,7 @@ export function ActionPage() {
   const { id } = useParams({ from: "/actions/$id" });
   const { data, error, refetch } = useQuery(actionQuery(id));
   return (
-    <Page title={data === undefined ? "Action" : data.tool} isBare>
+    <Page title={data === undefined ? "Action" : data.tool} isBare={data !== undefined}>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null ? <Loading /> : null}
       {data === undefined ? null : <Shown action={data} />}

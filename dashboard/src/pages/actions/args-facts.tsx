@@ -1,5 +1,6 @@
 /** Proposed, approved, executed: as many facts as there are different ones. */
 import type { Action, JournalLine } from "../../api/actions.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Principals } from "../../ui/principals.tsx";
@@ -13,13 +14,14 @@ function titleOf({ kind, by }: Version): string {
   return by.startsWith("person:") ? "Changed by people" : "Changed by policy";
 }
 
-function VersionView({
-  version,
-  before,
-}: {
+type VersionProps = {
   readonly version: Version;
   readonly before: Version | undefined;
-}) {
+  /** What ran, or would run now; null where it is another. */
+  readonly action: Action | null;
+};
+
+function VersionView({ version, before, action }: VersionProps) {
   const changed = before === undefined ? [] : changedFields(before.args, version.args);
   return (
     <li className="flex min-w-0 flex-col gap-2">
@@ -47,22 +49,21 @@ function VersionView({
           )}
         </p>
       )}
+      {action === null ? null : <Ran action={action} />}
     </li>
   );
 }
 
-/** What ran, or would run now. */
-function Now({ action }: { readonly action: Action }) {
-  const hasRun = action.effect !== null;
+function Ran({ action }: { readonly action: Action }) {
   return (
-    <li className="flex min-w-0 flex-col gap-2">
-      <p className="text-small">
-        <span className="font-semibold">{hasRun ? "Executed" : "As it stands"}</span>
-        <span className="text-soft">: {RAN_FROM[action.executed_from] ?? action.executed_from}</span>
-      </p>
-      <JsonView value={action.args} label={hasRun ? "What ran" : "What would run"} />
-      <p className="font-mono text-tiny text-faint">args_hash {action.args_hash}</p>
-    </li>
+    <p className="flex flex-wrap items-center gap-x-2 text-small">
+      <Badge
+        status={action.effect === null ? "as it stands" : "executed"}
+        tone={action.effect === null ? "hold" : "go"}
+      />
+      {RAN_FROM[action.executed_from] ?? action.executed_from}
+      <span className="font-mono text-tiny text-faint">args_hash {action.args_hash}</span>
+    </p>
   );
 }
 
@@ -71,23 +72,29 @@ type Props = { readonly action: Action; readonly entries: readonly JournalLine[]
 export function ArgsFacts({ action, entries }: Props) {
   const story = argsStory(action.action_id, entries);
   const isOne = story.length < 2;
+  const last = story.at(-1);
   return (
     <Panel
       title="Arguments"
-      aside={isOne ? "proposed, approved and executed are the same" : "three facts, where they differ"}
+      aside={isOne ? "nobody has changed them" : "each of these is in the journal; the last one counts"}
     >
-      <ol className={`grid gap-5 ${isOne ? "" : "lg:grid-cols-2 xl:grid-cols-3"}`}>
-        {isOne
-          ? null
-          : story.map((version, index) => (
-              <VersionView
-                key={`${version.digest} ${version.at}`}
-                version={version}
-                before={story[index - 1]}
-              />
-            ))}
-        <Now action={action} />
-      </ol>
+      {isOne ? (
+        <div className="flex flex-col gap-2">
+          <JsonView value={action.args} label="Arguments" />
+          <Ran action={action} />
+        </div>
+      ) : (
+        <ol className="grid gap-5 md:grid-cols-2 xl:grid-cols-3">
+          {story.map((version, index) => (
+            <VersionView
+              key={`${version.digest} ${version.at}`}
+              version={version}
+              before={story[index - 1]}
+              action={version === last ? action : null}
+            />
+          ))}
+        </ol>
+      )}
     </Panel>
   );
 }

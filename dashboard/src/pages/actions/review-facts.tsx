@@ -16,7 +16,7 @@ export function ReviewFacts({ action }: { readonly action: Action }) {
       facts={[
         { name: "Verdict", value: <Badge status={review.verdict} /> },
         { name: "Rule", value: <Strange text={review.rule} className="font-mono" /> },
-        { name: "Because", value: <Strange text={review.reason} /> },
+        review.reason === "" ? null : { name: "Because", value: <Strange text={review.reason} /> },
         risk === null
           ? null
           : {

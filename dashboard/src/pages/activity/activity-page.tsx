@@ -37,8 +37,8 @@ function Shown({ activity }: { readonly activity: Activity }) {
           <Suspense fallback={<Loading />}>
             <Charts days={days} />
           </Suspense>
+          <ShareTable title="By tool" shares={tools} />
           <div className="grid items-start gap-4 xl:grid-cols-2">
-            <ShareTable title="By tool" shares={tools} />
             <ShareTable title="By agent" shares={agents} nameOf={nameOf} />
             <PeopleTable people={people} />
           </div>

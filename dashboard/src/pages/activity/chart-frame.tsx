@@ -24,7 +24,7 @@ type Props = {
 };
 
 export const HEIGHT = 220;
-export const MARGIN = { top: 18, right: 8, bottom: 24, left: 40 } as const;
+export const MARGIN = { top: 18, right: 18, bottom: 24, left: 40 } as const;
 
 function moved(key: string, at: number | null, last: number): number | null | undefined {
   const from = at ?? last + 1;

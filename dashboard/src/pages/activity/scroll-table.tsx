@@ -6,8 +6,8 @@ type Props = { readonly caption: string; readonly columns: readonly string[]; re
 export function ScrollTable({ caption, columns: [first, ...rest], children }: Props) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
-    <section aria-label={caption} tabIndex={0} className="overflow-x-auto">
-      <table className="figures w-full min-w-lg text-small">
+    <section aria-label={`${caption}: a table`} tabIndex={0} className="overflow-x-auto">
+      <table className="figures w-full min-w-md text-small">
         <thead className="text-tiny text-faint">
           <tr>
             <th scope="col" className="px-4 py-2 text-left font-semibold sm:px-5">

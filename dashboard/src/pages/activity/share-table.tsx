@@ -9,7 +9,7 @@ import { ScrollTable } from "./scroll-table.tsx";
 type Column = { readonly name: string; readonly of: (share: Share) => number; readonly loud?: string };
 
 const COLUMNS: readonly Column[] = [
-  { name: "people asked", of: ({ asked }) => asked },
+  { name: "asked", of: ({ asked }) => asked },
   { name: "rejected", of: ({ rejected }) => rejected, loud: "text-stop" },
   { name: "refused", of: ({ refused }) => refused, loud: "text-stop" },
   { name: "in doubt", of: ({ in_doubt }) => in_doubt, loud: "text-doubt" },
@@ -33,7 +33,7 @@ export function ShareTable({ title, shares, nameOf = (name) => name }: Props) {
       <ScrollTable caption={title} columns={["Name", "proposed", ...COLUMNS.map(({ name }) => name)]}>
         {shares.map((share) => (
           <tr key={share.name} className="border-t border-line">
-            <th scope="row" className="max-w-48 px-4 py-2 text-left font-semibold sm:px-5">
+            <th scope="row" className="px-4 py-2 text-left font-semibold sm:px-5">
               <Strange text={nameOf(share.name)} />
             </th>
             <td className="px-2 py-2">

@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Action, actionQuery, historyQuery, type ListedAction } from "../../api/actions.ts";
 import { may, useSession } from "../../api/session.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
@@ -18,19 +17,23 @@ import { attemptsOf } from "../actions/effect-attempts.ts";
 import { ASK_WORDS, FOLLOWS, type Word } from "./doubt-words.ts";
 import { ResolveForm } from "./resolve-form.tsx";
 
-function Tried({ action }: { readonly action: Action }) {
+function Tried({ action, known }: { readonly action: Action; readonly known: string | null }) {
   const session = useSession();
   const { data } = useQuery({ ...historyQuery(action.action_id), enabled: may(session, "journal:read") });
-  const attempts = attemptsOf(action.action_id, data?.entries ?? []);
+  // Why nobody knows stands above already.
+  const attempts = attemptsOf(action.action_id, data?.entries ?? []).map((attempt) =>
+    attempt.detail === known ? { ...attempt, detail: "" } : attempt,
+  );
   return (
     <div className="grid gap-5 lg:grid-cols-2">
       <div className="flex min-w-0 flex-col gap-2">
         <h3 className="text-small font-semibold">What was tried</h3>
-        <JsonView value={action.args} label="Arguments" lines={10} />
+        <JsonView value={action.args} label={`Arguments of ${action.action_id}`} lines={10} />
       </div>
       <div className="flex min-w-0 flex-col gap-2">
         <h3 className="text-small font-semibold">What is known</h3>
         <AttemptList attempts={attempts} />
+        <Asking action={action} />
       </div>
     </div>
   );
@@ -64,16 +67,11 @@ function Asking({ action }: { readonly action: Action }) {
   );
 }
 
-function Details({ id }: { readonly id: string }) {
+function Details({ id, known }: { readonly id: string; readonly known: string | null }) {
   const { data, error, refetch } = useQuery(actionQuery(id));
   if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading lines={3} />;
-  return (
-    <>
-      <Tried action={data} />
-      <Asking action={data} />
-    </>
-  );
+  return <Tried action={data} known={known} />;
 }
 
 function Settle({ effect }: { readonly effect: string }) {
@@ -94,39 +92,47 @@ function Settle({ effect }: { readonly effect: string }) {
   );
 }
 
+type Props = { readonly listed: ListedAction; readonly isOpenFirst: boolean };
+
 /** One doubt: what was tried, when, why nobody knows, whom to ask, and the word that ends it. */
-export function DoubtCard({ listed }: { readonly listed: ListedAction }) {
+export function DoubtCard({ listed, isOpenFirst }: Props) {
   const session = useSession();
-  const { action_id: id, tool, agent, effect_id: effect } = listed;
+  const [isOpen, setOpen] = useState(isOpenFirst);
+  const { action_id: id, tool, agent, effect_id: effect, reason } = listed;
   return (
-    <article
-      aria-labelledby={id}
-      className="overflow-hidden rounded-large border border-line border-l-doubt border-l-4 bg-surface"
+    <details
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+      className="overflow-hidden rounded-large border border-line border-l-4 border-l-doubt bg-surface"
     >
-      <header className="flex flex-wrap items-baseline gap-x-3 gap-y-1 border-b border-line px-4 py-3 sm:px-5">
-        <h2 id={id} className="font-semibold">
-          <Link to="/actions/$id" params={{ id }} className="underline decoration-edge underline-offset-3">
-            <Strange text={tool} />
-          </Link>
+      <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-3 gap-y-1 px-4 py-3 sm:px-5">
+        <h2 className="font-semibold">
+          <Strange text={tool} />
         </h2>
-        <Badge status="in_doubt" />
         <span className="text-small text-soft">
           by <Principals of={[agent]} />
         </span>
         <span className="text-small text-soft sm:ml-auto">
           <When at={listed.proposed_at} />
         </span>
-      </header>
-      <div className="flex flex-col gap-5 p-4 sm:p-5">
-        {listed.reason === null ? null : (
-          <p className="rounded-base bg-doubt-wash px-3 py-2 text-small text-doubt">
+        {reason === null ? null : (
+          <span className="w-full text-small text-doubt">
             <span className="font-semibold">Why nobody knows: </span>
-            <Strange text={listed.reason} />
-          </p>
+            <Strange text={reason} />
+          </span>
         )}
-        <Details id={id} />
+      </summary>
+      <div className="flex flex-col gap-5 border-t border-line p-4 sm:p-5">
+        {isOpen ? <Details id={id} known={reason} /> : null}
         {may(session, "effects:resolve") && effect !== null ? <Settle effect={effect} /> : null}
+        <Link
+          to="/actions/$id"
+          params={{ id }}
+          className="self-start text-small underline underline-offset-3"
+        >
+          The action in full: what was proposed, approved and sent
+        </Link>
       </div>
-    </article>
+    </details>
   );
 }

@@ -11,6 +11,8 @@ import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { DoubtCard } from "./doubt-card.tsx";
 
 const PAGE = 20;
+/** The oldest are open; who comes here comes for them. */
+const OPEN = 2;
 const idOf = ({ action_id }: ListedAction): string => action_id;
 
 async function pageOf(cursor: string | undefined) {
@@ -57,8 +59,8 @@ export function InDoubtPage() {
       {failed === null ? null : <Failure error={failed} onRetry={() => void head.refetch()} />}
       {head.isPending ? <Loading /> : null}
       {head.isSuccess && items.length === 0 ? <Nothing /> : null}
-      {items.map((listed) => (
-        <DoubtCard key={listed.action_id} listed={listed} />
+      {items.map((listed, index) => (
+        <DoubtCard key={listed.action_id} listed={listed} isOpenFirst={index < OPEN} />
       ))}
       {hasMore ? (
         <Button className="self-start" onClick={more}>

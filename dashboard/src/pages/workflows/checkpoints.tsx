@@ -61,17 +61,10 @@ function Captured({ workflow, snapshot }: { readonly workflow: string; readonly 
 function Decision({ row }: { readonly row: TimelineRow }) {
   if (row.ref === null)
     return <>nobody was asked: {row.reason === "" ? "it was passed" : <Strange text={row.reason} />}</>;
+  if (row.by.length === 0) return <Strange text={row.reason === "" ? "people are asked" : row.reason} />;
   return (
     <>
-      <Link to="/approvals/$id" params={{ id: row.ref }} className="underline underline-offset-3">
-        approval
-      </Link>
-      {row.by.length === 0 ? null : (
-        <>
-          {" "}
-          by <Principals of={row.by} />
-        </>
-      )}
+      by <Principals of={row.by} />
       {row.reason === "" ? null : (
         <>
           : <Strange text={row.reason} />
@@ -113,6 +106,15 @@ function Checkpoint({ workflow, row, isOpenFirst }: Props) {
               className="font-semibold"
             />
           </p>
+        )}
+        {row.ref === null ? null : (
+          <Link
+            to="/approvals/$id"
+            params={{ id: row.ref }}
+            className="self-start text-small underline underline-offset-3"
+          >
+            The approval: who was asked, and what was decided
+          </Link>
         )}
         {isOpen && checkpoint !== null ? (
           <Captured workflow={workflow} snapshot={checkpoint.snapshot_id} />

@@ -96,6 +96,7 @@ export function StateMachine({ way, now }: Props) {
       role="img"
       aria-label={`It is ${statusText(now)}. The way it went: ${told}.`}
       viewBox={`0 0 ${SIZE.width} ${SIZE.height}`}
+      textRendering="geometricPrecision"
       className="h-auto w-full max-w-4xl"
     >
       <defs>

@@ -15,11 +15,16 @@ import { kindOf, toneOfRow, tookMs } from "./timeline-words.ts";
 
 const LINK = "underline decoration-edge underline-offset-3 hover:decoration-ink";
 
+const emptyName = (kind: string): string => (kind === "rollback" ? "back to the start" : kindOf(kind).word);
+
 /** To what has a page of its own. */
 function Name({ row }: { readonly row: TimelineRow }) {
   const { kind, ref, name, is_back: isBack } = row;
   const text = (
-    <Strange text={name === "" ? kindOf(kind).word : name} className={isBack ? "line-through" : ""} />
+    <Strange
+      text={name === "" ? emptyName(kind) : name}
+      className={isBack ? "text-faint line-through" : ""}
+    />
   );
   if (ref === null) return <span className="font-semibold">{text}</span>;
   const own = { className: classes("font-semibold", LINK) };
@@ -107,10 +112,7 @@ export function TimelineLine({ row }: { readonly row: TimelineRow }) {
   const { kind, branch, by, reason, is_back: isBack, report } = row;
   const { word, icon } = kindOf(kind);
   return (
-    <li
-      className={classes("relative flex gap-3 py-2", isBack && "opacity-80")}
-      style={{ paddingLeft: `${branch.length * 1.5}rem` }}
-    >
+    <li className="relative flex gap-3 py-2" style={{ paddingLeft: `${branch.length * 1.5}rem` }}>
       <span
         aria-hidden="true"
         className={`z-10 flex size-7 shrink-0 items-center justify-center rounded-full ring-4 ring-surface ${WASH[toneOfRow(row)]}`}
@@ -119,7 +121,7 @@ export function TimelineLine({ row }: { readonly row: TimelineRow }) {
       </span>
       <div className="min-w-0 grow">
         <p className="flex flex-wrap items-baseline gap-x-2 gap-y-1">
-          <span className="text-small text-faint">{word}</span>
+          {row.name === "" ? null : <span className="text-small text-faint">{word}</span>}
           <Name row={row} />
           <Marks row={row} />
           {row.status === "open" && !isBack ? <Open row={row} /> : null}

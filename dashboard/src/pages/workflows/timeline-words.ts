@@ -15,7 +15,7 @@ const KINDS: { readonly [kind: string]: Kind } = {
   wait: { word: "wait", icon: "clock" },
   checkpoint: { word: "checkpoint", icon: "lock" },
   log: { word: "note", icon: "policy" },
-  rollback: { word: "rollback", icon: "undo" },
+  rollback: { word: "back to", icon: "undo" },
   undo: { word: "undo", icon: "undo" },
   workflow: { word: "workflow", icon: "flow" },
 };

@@ -26,7 +26,11 @@ function Step({ stop, until }: { readonly stop: Stop; readonly until: string | u
       </span>
       <span className="min-w-0 text-small">
         <span className={isHere ? "font-semibold" : "text-soft"}>{statusText(stop.status)}</span>
-        {stop.why === "" ? null : <Strange text={` ${stop.why}`} className="text-faint" />}
+        {stop.why === "" ? null : (
+          <span className="text-faint">
+            : <Strange text={stop.why} />
+          </span>
+        )}
         <span className="block text-tiny text-faint">
           <When at={stop.at} />
           {stayOf(stop, until)}

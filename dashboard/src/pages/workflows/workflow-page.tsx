@@ -97,7 +97,7 @@ export function WorkflowPage() {
   };
   const shown = workflow.data === undefined || timeline.data === undefined ? null : workflow.data;
   return (
-    <Page title={workflow.data?.name ?? "Workflow"} isBare>
+    <Page title={shown?.name ?? "Workflow"} isBare={shown !== null}>
       {error === null ? null : <Failure error={error} onRetry={again} />}
       {shown === null && error === null ? <Loading /> : null}
       {shown === null ? null : (
