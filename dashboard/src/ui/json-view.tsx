@@ -3,6 +3,7 @@ import { useId, useState } from "react";
 import { countText } from "../format/amounts.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
+import { SCROLLS } from "./scrolls.ts";
 import { Strange } from "./strange.tsx";
 
 type Props = {
@@ -31,11 +32,10 @@ export function JsonView({ value, lines = 14, className, label = "A value" }: Pr
           .slice(0, lines * WIDEST);
   return (
     <div className={classes("min-w-0 overflow-hidden rounded-base border border-line bg-sunken", className)}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard. */}
       <section
         id={id}
         aria-label={`${label} as JSON`}
-        tabIndex={0}
+        {...SCROLLS}
         className="max-h-96 overflow-auto px-3 py-2"
       >
         <code className="block font-mono text-tiny leading-relaxed">

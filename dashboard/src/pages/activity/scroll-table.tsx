@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
+import { SCROLLS } from "../../ui/scrolls.ts";
 
 type Props = { readonly caption: string; readonly columns: readonly string[]; readonly children: ReactNode };
 
 /** Wider than a phone: it scrolls by itself, by the keyboard too. */
 export function ScrollTable({ caption, columns: [first, ...rest], children }: Props) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
-    <section aria-label={`${caption}: a table`} tabIndex={0} className="overflow-x-auto">
+    <section aria-label={`${caption}: a table`} {...SCROLLS} className="overflow-x-auto">
       <table className="figures w-full min-w-md text-small">
         <thead className="text-tiny text-faint">
           <tr>

@@ -36,7 +36,7 @@ export function WorkflowRow({ workflow }: { readonly workflow: ListedWorkflow })
       <span className="flex items-center">
         <Badge status={status} />
       </span>
-      <span className="min-w-0 max-lg:order-first max-lg:w-full">
+      <span className="min-w-0 max-lg:order-first max-lg:grow max-lg:basis-1/2">
         <Strange text={name} className="block truncate text-base font-semibold" />
         <span className="flex gap-1.5 text-tiny whitespace-nowrap text-faint">
           <span className="truncate font-mono">{id}</span>
@@ -52,7 +52,7 @@ export function WorkflowRow({ workflow }: { readonly workflow: ListedWorkflow })
       <span className="min-w-0 max-lg:order-last max-lg:w-full max-lg:empty:hidden">
         <Reason workflow={workflow} />
       </span>
-      <When at={workflow.started_at} className="whitespace-nowrap text-soft max-lg:ml-auto lg:text-right" />
+      <When at={workflow.started_at} className="whitespace-nowrap text-soft max-lg:order-first max-lg:self-start lg:text-right" />
     </Link>
   );
 }
