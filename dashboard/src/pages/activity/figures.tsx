@@ -48,7 +48,7 @@ export function Figures({ activity: { days, now } }: { readonly activity: Activi
           ? "none decided"
           : `${share(rejected, decided)} of ${countText(decided)} decided were rejected`}
       </Figure>
-      <Figure name="Wait now" value={countText(now.pending)}>
+      <Figure name="Waiting now" value={countText(now.pending)}>
         {now.oldest_pending_at === null ? (
           "nobody waits"
         ) : (

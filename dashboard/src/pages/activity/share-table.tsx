@@ -33,7 +33,7 @@ export function ShareTable({ title, shares, nameOf = (name) => name }: Props) {
       <ScrollTable caption={title} columns={["Name", "proposed", ...COLUMNS.map(({ name }) => name)]}>
         {shares.map((share) => (
           <tr key={share.name} className="border-t border-line">
-            <th scope="row" className="px-4 py-2 text-left font-semibold sm:px-5">
+            <th scope="row" className="min-w-36 px-4 py-2 text-left font-semibold sm:px-5">
               <Strange text={nameOf(share.name)} />
             </th>
             <td className="px-2 py-2">

@@ -17,6 +17,24 @@ const WASHES: { readonly [tone in Tone]: string } = {
   note: "fill-note-wash stroke-note",
 };
 
+/** Above the boxes of the upper row, below those of the lower one, beside what leads there. */
+function Here({ status }: { readonly status: WorkflowStatus }) {
+  const { x, y } = PLACES[status];
+  const isUpper = y < SIZE.height / 3;
+  const side = status === "failed" ? "end" : "start";
+  const edge = side === "end" ? x + BOX.width / 2 - 4 : x - BOX.width / 2 + 4;
+  return (
+    <text
+      x={isUpper ? x : edge}
+      y={isUpper ? y - BOX.height / 2 - 8 : y + BOX.height / 2 + 15}
+      textAnchor={isUpper ? "middle" : side}
+      className="fill-soft text-tiny font-semibold"
+    >
+      it is here
+    </text>
+  );
+}
+
 function State({ status, now, isSeen }: { status: WorkflowStatus; now: boolean; isSeen: boolean }) {
   const { x, y } = PLACES[status];
   const unseen = isSeen ? "fill-surface stroke-edge" : "fill-transparent stroke-line";
@@ -40,16 +58,7 @@ function State({ status, now, isSeen }: { status: WorkflowStatus; now: boolean; 
       >
         {statusText(status)}
       </text>
-      {now ? (
-        <text
-          x={x}
-          y={y - BOX.height / 2 - 8}
-          textAnchor="middle"
-          className="fill-soft text-tiny font-semibold"
-        >
-          it is here
-        </text>
-      ) : null}
+      {now ? <Here status={status} /> : null}
     </g>
   );
 }

@@ -52,7 +52,10 @@ export function WorkflowRow({ workflow }: { readonly workflow: ListedWorkflow })
       <span className="min-w-0 max-lg:order-last max-lg:w-full max-lg:empty:hidden">
         <Reason workflow={workflow} />
       </span>
-      <When at={workflow.started_at} className="whitespace-nowrap text-soft max-lg:order-first max-lg:self-start lg:text-right" />
+      <When
+        at={workflow.started_at}
+        className="whitespace-nowrap text-soft max-lg:order-first max-lg:self-start lg:text-right"
+      />
     </Link>
   );
 }
