@@ -6,7 +6,6 @@
  */
 import type { LiveAction } from "../../core/action/state.ts";
 import { stageRules } from "../../core/approval/rule-in.ts";
-import type { Comment } from "../../core/approval/state.ts";
 import { asksToConfirm } from "../../core/card/confirm.ts";
 import { effectWords, isIrreversible, type KnownUndo } from "../../core/card/effect-words.ts";
 import { headingOf, SUBJECT_WORDS } from "../../core/card/heading.ts";
