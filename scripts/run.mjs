@@ -9,7 +9,7 @@ import { install } from "./install.mjs";
 import { runNode, stopWithParent } from "./process.mjs";
 import { grouped } from "./test-groups.mjs";
 
-const TESTS = ["src", "tests"];
+const TESTS = ["src", "tests", "dashboard/src"];
 const CLEANED = ["dist", "coverage", "node_modules/.build-stamp"];
 // Test files at the same time: more than the usual two cores, because many of them wait.
 const AT_ONCE = 3;

@@ -1,0 +1,81 @@
+/** What a policy would have said to everything that was recorded. */
+import { countText, several } from "../../format/amounts.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Meter } from "../../ui/meter.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { Strange } from "../../ui/strange.tsx";
+import { ChangedList } from "./changed-list.tsx";
+import type { Report } from "./policy-queries.ts";
+import { VerdictFlow } from "./verdict-flow.tsx";
+
+function ChangesTable({ changes }: Pick<Report, "changes">) {
+  const hasSums = changes.some(({ sums }) => sums.length > 0);
+  return (
+    <table className="w-full text-left text-small">
+      <thead className="text-tiny text-faint">
+        <tr className="border-b border-line">
+          <th className="py-1.5 pr-3 font-normal">was</th>
+          <th className="py-1.5 pr-3 font-normal">would be</th>
+          <th className="py-1.5 text-right font-normal">actions</th>
+          {hasSums ? <th className="py-1.5 pl-3 text-right font-normal">in all</th> : null}
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map(({ from, to, count, sums }) => (
+          <tr key={`${from} ${to}`} className="border-b border-line last:border-0">
+            <td className="py-1.5 pr-3">
+              <Badge status={from} />
+            </td>
+            <td className="py-1.5 pr-3">
+              <Badge status={to} />
+            </td>
+            <td className="figures py-1.5 text-right font-semibold">{countText(count)}</td>
+            {hasSums ? (
+              <td className="figures py-1.5 pl-3 text-right">
+                <Strange text={sums.join(", ")} />
+              </td>
+            ) : null}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Changes({ report }: { readonly report: Report }) {
+  if (report.changed === 0)
+    return (
+      <Empty icon="check" title="Nothing would have been decided otherwise">
+        {several(report.actions, "recorded action")} would get the same verdict by this text.
+      </Empty>
+    );
+  return (
+    <div className="grid items-center gap-x-8 gap-y-2 md:grid-cols-2">
+      <VerdictFlow changes={report.changes} />
+      <ChangesTable changes={report.changes} />
+    </div>
+  );
+}
+
+export function TrialReport({ report }: { readonly report: Report }) {
+  const { actions, same, changed, unknown } = report;
+  const whole = Math.max(1, actions);
+  return (
+    <div className="flex flex-col gap-4">
+      <Panel title="What would be different" aside={several(actions, "recorded action")}>
+        <Meter
+          label={`${countText(changed)} would be decided otherwise`}
+          text={`${countText(same)} the same${unknown === 0 ? "" : `, ${countText(unknown)} could not be judged`}`}
+          parts={[
+            { name: "otherwise", share: changed / whole, tone: "hold" },
+            { name: "could not be judged", share: unknown / whole, tone: "doubt" },
+          ]}
+          className="mb-2"
+        />
+        <Changes report={report} />
+      </Panel>
+      <ChangedList report={report} />
+    </div>
+  );
+}

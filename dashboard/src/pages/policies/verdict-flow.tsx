@@ -1,0 +1,63 @@
+/** How many verdicts would be others, and which: before on the left, after on the right. */
+import { countText } from "../../format/amounts.ts";
+import { statusText, TEXT, toneOf } from "../../ui/tone.ts";
+import { type Band, type FlowEnd, flowOf } from "./flow.ts";
+import type { Report } from "./policy-queries.ts";
+
+const HEIGHT = 200;
+const WIDTH = 100;
+
+function bandPath({ fromTop, toTop, height }: Band): string {
+  const [left, right, thick] = [fromTop * HEIGHT, toTop * HEIGHT, Math.max(1, height * HEIGHT)];
+  const middle = WIDTH / 2;
+  return [
+    `M0 ${left}C${middle} ${left} ${middle} ${right} ${WIDTH} ${right}`,
+    `V${right + thick}C${middle} ${right + thick} ${middle} ${left + thick} 0 ${left + thick}Z`,
+  ].join("");
+}
+
+function Ends({ ends, isRight }: { readonly ends: readonly FlowEnd[]; readonly isRight: boolean }) {
+  return (
+    <div className="relative w-24 shrink-0 text-small" style={{ height: HEIGHT }}>
+      {ends.map(({ verdict, count, top, height }) => (
+        <p
+          key={verdict}
+          className={`absolute inset-x-0 flex -translate-y-1/2 flex-col leading-tight ${isRight ? "pl-2" : "items-end pr-2"}`}
+          style={{ top: `${(top + height / 2) * 100}%` }}
+        >
+          <span className={`font-semibold ${TEXT[toneOf(verdict)]}`}>{statusText(verdict)}</span>
+          <span className="figures text-tiny text-faint">{countText(count)}</span>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** The same figures stand in the table beside it: the picture is only looked at. */
+export function VerdictFlow({ changes }: Pick<Report, "changes">) {
+  const { before, after, bands } = flowOf(changes);
+  return (
+    <div aria-hidden="true" className="flex w-full py-4">
+      <Ends ends={before} isRight={false} />
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        className="min-w-0 grow"
+        style={{ height: HEIGHT }}
+        aria-hidden="true"
+        focusable="false"
+      >
+        {bands.map((band) => (
+          <path
+            key={`${band.from} ${band.to}`}
+            d={bandPath(band)}
+            className={TEXT[toneOf(band.to)]}
+            fill="currentColor"
+            fillOpacity="0.45"
+          />
+        ))}
+      </svg>
+      <Ends ends={after} isRight />
+    </div>
+  );
+}
