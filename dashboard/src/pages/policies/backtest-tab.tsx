@@ -12,7 +12,6 @@ import { offsetOf } from "./place-in-text.ts";
 import { PolicyEditor } from "./policy-editor.tsx";
 import { shortDigest } from "./policy-groups.ts";
 import { type Check, checkQuery, versionQuery, versionsQuery } from "./policy-queries.ts";
-import { textOf } from "./policy-text.ts";
 import { Remarks } from "./remarks.tsx";
 import { TrialRun } from "./trial-run.tsx";
 import { type Terms, TrialTerms, termsOnWire } from "./trial-terms.tsx";
@@ -27,7 +26,7 @@ function BeginWith() {
   const versions = useQuery(versionsQuery).data ?? [];
   const chosen = useQuery(versionQuery(digest)).data;
   useEffect(() => {
-    if (chosen !== undefined) setDraft(textOf(chosen));
+    if (chosen !== undefined) setDraft(chosen.text);
   }, [chosen]);
   if (versions.length === 0) return null;
   return (

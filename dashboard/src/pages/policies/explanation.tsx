@@ -80,7 +80,7 @@ function Risk({ risk }: { readonly risk: NonNullable<Explained["risk"]> }) {
 }
 
 export function Explanation({ explained }: { readonly explained: Explained }) {
-  const { policy, digest, final, recorded, risk, rules } = explained;
+  const { policy, digest, final, recorded, risk, rules, notes } = explained;
   return (
     <Panel
       isFlush
@@ -107,6 +107,11 @@ export function Explanation({ explained }: { readonly explained: Explained }) {
           <RuleRow key={rule.id} rule={rule} />
         ))}
       </ol>
+      {notes.map((note) => (
+        <p key={note} className="border-t border-line px-4 py-2.5 text-small text-soft sm:px-5">
+          <Strange text={note} />
+        </p>
+      ))}
       {rules.length === 0 ? (
         <p className="p-4 text-small text-soft sm:px-5">It has no rules of its own.</p>
       ) : null}

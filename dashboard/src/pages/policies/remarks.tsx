@@ -68,6 +68,15 @@ export function Remarks({ id, check, isEmpty, onGo }: Props) {
           <RemarkRow key={`${remark.line}:${remark.column}:${remark.message}`} remark={remark} onGo={onGo} />
         ))}
       </ul>
+      {check.is_all ? null : (
+        <p className="text-small text-soft">There may be more behind what is wrong: mend this first.</p>
+      )}
+      {check.unchecked.length === 0 ? null : (
+        <p className="text-small text-soft">
+          Arguments were not checked, since no schema is known, of:{" "}
+          <Strange text={check.unchecked.join(", ")} />
+        </p>
+      )}
     </div>
   );
 }

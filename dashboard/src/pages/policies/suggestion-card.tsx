@@ -4,6 +4,7 @@ import { may, nameOf, useSession } from "../../api/session.ts";
 import { countText, several } from "../../format/amounts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { toast } from "../../ui/toaster.tsx";
@@ -55,7 +56,7 @@ function GrantButton({ suggestion }: Props) {
 }
 
 export function SuggestionCard({ suggestion }: Props) {
-  const { headline, tool, agent, when, rule } = suggestion;
+  const { headline, tool, agent, when, rule, open, as_rule, as_grant } = suggestion;
   const copy = async () => {
     await navigator.clipboard.writeText(rule);
     toast("The rule is copied.");
@@ -75,6 +76,14 @@ export function SuggestionCard({ suggestion }: Props) {
             )}
           </p>
           <Evidence suggestion={suggestion} />
+          {open.length === 0 ? null : (
+            <p className="flex items-start gap-2 text-small text-hold">
+              <Icon name="warn" className="mt-0.5 size-4" />
+              <span>
+                Whatever the value of <Strange text={open.join(", ")} className="font-mono" />.
+              </span>
+            </p>
+          )}
         </div>
         <div className="flex min-w-0 flex-col gap-3">
           <Strange
@@ -82,6 +91,14 @@ export function SuggestionCard({ suggestion }: Props) {
             text={rule}
             className="block rounded-base border border-line bg-sunken p-3 font-mono text-small"
           />
+          <div className="flex flex-col gap-1 text-small text-soft">
+            <p>
+              As a rule: <Strange text={as_rule} />
+            </p>
+            <p>
+              As a grant: <Strange text={as_grant} />
+            </p>
+          </div>
           <div className="flex flex-wrap gap-2">
             <GrantButton suggestion={suggestion} />
             <Button size="small" icon="copy" onClick={() => void copy()}>

@@ -1,6 +1,7 @@
 /** What a policy would have said to everything that was recorded. */
 import { countText, several } from "../../format/amounts.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { Meter } from "../../ui/meter.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
@@ -58,6 +59,16 @@ function Changes({ report }: { readonly report: Report }) {
   );
 }
 
+function Dangers({ count }: { readonly count: number }) {
+  if (count === 0) return null;
+  return (
+    <p className="mt-3 flex items-start gap-2 rounded-base bg-stop-wash p-3 text-small font-semibold text-stop">
+      <Icon name="warn" className="mt-0.5 size-4" />
+      {several(count, "action")} that people rejected or changed would run without asking anybody.
+    </p>
+  );
+}
+
 export function TrialReport({ report }: { readonly report: Report }) {
   const { actions, same, changed, unknown } = report;
   const whole = Math.max(1, actions);
@@ -66,13 +77,14 @@ export function TrialReport({ report }: { readonly report: Report }) {
       <Panel title="What would be different" aside={several(actions, "recorded action")}>
         <Meter
           label={`${countText(changed)} would be decided otherwise`}
-          text={`${countText(same)} the same${unknown === 0 ? "" : `, ${countText(unknown)} could not be judged`}`}
+          text={`${countText(same)} the same${unknown === 0 ? "" : `, ${countText(unknown)} were not judged`}`}
           parts={[
             { name: "otherwise", share: changed / whole, tone: "hold" },
-            { name: "could not be judged", share: unknown / whole, tone: "doubt" },
+            { name: "not judged", share: unknown / whole, tone: "doubt" },
           ]}
           className="mb-2"
         />
+        <Dangers count={report.dangers} />
         <Changes report={report} />
       </Panel>
       <ChangedList report={report} />

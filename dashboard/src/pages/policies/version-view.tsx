@@ -12,7 +12,6 @@ import { Strange } from "../../ui/strange.tsx";
 import { CodeLines, DiffLines } from "./code-lines.tsx";
 import { shortDigest } from "./policy-groups.ts";
 import { type Version, versionQuery } from "./policy-queries.ts";
-import { textOf } from "./policy-text.ts";
 import { StandingBadge } from "./version-list.tsx";
 
 function Difference({ from, to }: { readonly from: string; readonly to: string }) {
@@ -34,14 +33,12 @@ function VersionBody({ version, against }: Shown) {
   if (against === "")
     return (
       <Asked query={own}>
-        {(one) => <CodeLines label={`The text of ${version.name}`} text={textOf(one)} />}
+        {(one) => <CodeLines label={`The text of ${version.name}`} text={one.text} />}
       </Asked>
     );
   return (
     <Asked query={own}>
-      {(one) => (
-        <Asked query={other}>{(older) => <Difference from={textOf(older)} to={textOf(one)} />}</Asked>
-      )}
+      {(one) => <Asked query={other}>{(older) => <Difference from={older.text} to={one.text} />}</Asked>}
     </Asked>
   );
 }
