@@ -24,7 +24,7 @@ export function useGlobalKeys(places: readonly Place[], onHelp: () => void): voi
     if (deed.kind === "nothing" || deed.kind === "wait") return;
     event.preventDefault();
     if (deed.kind === "help") onHelp();
-    else void navigate({ to: deed.to });
+    else void navigate({ to: deed.to }).then(() => document.getElementById("main")?.focus());
   };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => act.current(event);

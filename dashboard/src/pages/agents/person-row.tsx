@@ -115,7 +115,7 @@ function Who({ of: { person, name, mail, suspended, since } }: Props) {
 export function PersonRow({ of }: Props) {
   const session = useSession();
   return (
-    <li className="grid items-center gap-x-6 gap-y-2 px-4 py-3 sm:px-5 lg:grid-cols-[minmax(0,1fr)_minmax(0,0.8fr)_auto]">
+    <li className="grid items-center gap-x-6 gap-y-2 px-4 py-3 sm:px-5 lg:grid-cols-[minmax(0,1fr)_minmax(0,0.7fr)_25rem]">
       <Who of={of} />
       <div className="text-small">
         <p>{of.roles.join(", ") || <span className="text-soft">no role</span>}</p>
@@ -126,7 +126,7 @@ export function PersonRow({ of }: Props) {
         )}
       </div>
       {may(session, "people:write") ? (
-        <div className="flex flex-wrap gap-2">
+        <div className="flex flex-wrap gap-2 lg:justify-end">
           <Change of={of} />
           <Link of={of} />
           <Standing of={of} />

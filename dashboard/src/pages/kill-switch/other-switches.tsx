@@ -99,7 +99,7 @@ export function OneSwitch() {
   return (
     <Panel isFlush title="One workflow, or an agent by name">
       <form
-        className="flex flex-wrap items-end gap-3 p-4 sm:px-5"
+        className="flex flex-col gap-3 p-4 sm:px-5"
         onSubmit={(event) => {
           event.preventDefault();
           setName(typed.trim());
@@ -114,17 +114,19 @@ export function OneSwitch() {
           ]}
           onChange={choose}
         />
-        <TextField
-          label={of === "workflow" ? "Id of the workflow" : "Name of the agent"}
-          placeholder={of === "workflow" ? "wf_…" : "mailer"}
-          value={typed}
-          spellCheck={false}
-          className="min-w-48 grow"
-          onChange={(event) => setTyped(event.target.value)}
-        />
-        <Button type="submit" disabled={typed.trim() === ""}>
-          Look
-        </Button>
+        <div className="flex items-end gap-3">
+          <TextField
+            label={of === "workflow" ? "Id of the workflow" : "Name of the agent"}
+            placeholder={of === "workflow" ? "wf_…" : "mailer"}
+            value={typed}
+            spellCheck={false}
+            className="grow"
+            onChange={(event) => setTyped(event.target.value)}
+          />
+          <Button type="submit" disabled={typed.trim() === ""}>
+            Look
+          </Button>
+        </div>
       </form>
       {name === "" ? null : <FoundSwitch key={`${of}${name}`} whose={whose} name={name} />}
     </Panel>

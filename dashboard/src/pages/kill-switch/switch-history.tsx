@@ -70,14 +70,17 @@ function Turns() {
 export function SwitchHistory() {
   const [isOpen, setOpen] = useState(false);
   if (!may(useSession(), "journal:read")) return null;
-  const button = (
-    <Button size="small" kind="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-      {isOpen ? "Hide" : "Show"}
-    </Button>
-  );
+  if (!isOpen)
+    return (
+      <div>
+        <Button size="small" kind="quiet" icon="clock" onClick={() => setOpen(true)}>
+          When it was stopped and released before
+        </Button>
+      </div>
+    );
   return (
-    <Panel isFlush title="Stopped and released before" aside={button}>
-      {isOpen ? <Turns /> : null}
+    <Panel isFlush title="Stopped and released before">
+      <Turns />
     </Panel>
   );
 }

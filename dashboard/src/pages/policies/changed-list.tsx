@@ -22,14 +22,14 @@ const SAID: { readonly [said in People]: string } = {
   cancelled: "the question was cancelled",
 };
 const SPOKE_AGAINST: readonly (People | null)[] = ["rejected", "modified"];
-const AT_FIRST = 100;
+const AT_FIRST = 25;
 
 function ChangedRow({ one }: { readonly one: Changed }) {
   const isMarked = SPOKE_AGAINST.includes(one.people);
   return (
     <li
       className={classes(
-        "border-l-4",
+        "border-l-4 last:rounded-b-large",
         isMarked ? "border-l-stop bg-stop-wash" : "border-l-transparent hover:bg-sunken",
       )}
     >

@@ -24,7 +24,7 @@ function RuleRow({ rule: { id, verdict, state, note } }: { readonly rule: Rule }
   return (
     <li
       className={classes(
-        "grid grid-cols-[1.25rem_minmax(0,1fr)_auto] items-start gap-x-3 border-l-4 px-4 py-2.5",
+        "grid grid-cols-[1.25rem_minmax(0,1fr)_auto] items-start gap-x-3 border-l-4 px-4 py-2.5 last:rounded-b-large",
         state === "decided" ? "border-l-ink bg-sunken" : "border-l-transparent",
       )}
     >

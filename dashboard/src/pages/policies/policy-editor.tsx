@@ -55,7 +55,7 @@ export function PolicyEditor({ text, remarks, onChange, box, describedBy }: Prop
       </label>
       <div
         className={classes(
-          "flex max-h-[32rem] overflow-y-auto rounded-base border bg-surface font-mono text-small leading-6 focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-ink",
+          "flex max-h-[32rem] items-start overflow-y-auto rounded-base border bg-surface font-mono text-small leading-6 focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-ink",
           hasFault ? "border-stop" : "border-edge",
         )}
       >

@@ -56,24 +56,24 @@ function GrantButton({ suggestion }: Props) {
 }
 
 export function SuggestionCard({ suggestion }: Props) {
-  const { headline, tool, agent, when, rule, open, as_rule, as_grant } = suggestion;
+  const { headline, tool, agent, rule, open, as_rule, as_grant } = suggestion;
   const copy = async () => {
     await navigator.clipboard.writeText(rule);
     toast("The rule is copied.");
   };
   return (
-    <Panel title={<Strange text={headline} />}>
+    <Panel
+      title={<Strange text={tool} className="font-mono" />}
+      aside={
+        <>
+          by <Strange text={nameOf(agent)} />
+        </>
+      }
+    >
       <div className="grid gap-5 lg:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-4">
-          <p className="text-small">
-            <Strange text={agent} className="font-semibold" /> calls{" "}
-            <Strange text={tool} className="font-mono font-semibold" />
-            {when === "" ? null : (
-              <>
-                {" when "}
-                <Strange text={when} className="font-mono" />
-              </>
-            )}
+          <p>
+            <Strange text={headline} />
           </p>
           <Evidence suggestion={suggestion} />
           {open.length === 0 ? null : (
@@ -93,10 +93,10 @@ export function SuggestionCard({ suggestion }: Props) {
           />
           <div className="flex flex-col gap-1 text-small text-soft">
             <p>
-              As a rule: <Strange text={as_rule} />
+              <Strange text={as_rule} />
             </p>
             <p>
-              As a grant: <Strange text={as_grant} />
+              <Strange text={as_grant} />
             </p>
           </div>
           <div className="flex flex-wrap gap-2">

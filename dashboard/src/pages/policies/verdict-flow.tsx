@@ -4,11 +4,12 @@ import { statusText, TEXT, toneOf } from "../../ui/tone.ts";
 import { type Band, type FlowEnd, flowOf } from "./flow.ts";
 import type { Report } from "./policy-queries.ts";
 
-const HEIGHT = 200;
+const LEAST_HEIGHT = 88;
+const MORE_HEIGHT = 56;
 const WIDTH = 100;
 
-function bandPath({ fromTop, toTop, height }: Band): string {
-  const [left, right, thick] = [fromTop * HEIGHT, toTop * HEIGHT, Math.max(1, height * HEIGHT)];
+function bandPath({ fromTop, toTop, height }: Band, whole: number): string {
+  const [left, right, thick] = [fromTop * whole, toTop * whole, Math.max(1, height * whole)];
   const middle = WIDTH / 2;
   return [
     `M0 ${left}C${middle} ${left} ${middle} ${right} ${WIDTH} ${right}`,
@@ -16,9 +17,15 @@ function bandPath({ fromTop, toTop, height }: Band): string {
   ].join("");
 }
 
-function Ends({ ends, isRight }: { readonly ends: readonly FlowEnd[]; readonly isRight: boolean }) {
+type EndsProps = {
+  readonly ends: readonly FlowEnd[];
+  readonly isRight: boolean;
+  readonly whole: number;
+};
+
+function Ends({ ends, isRight, whole }: EndsProps) {
   return (
-    <div className="relative w-24 shrink-0 text-small" style={{ height: HEIGHT }}>
+    <div className="relative w-24 shrink-0 text-small" style={{ height: whole }}>
       {ends.map(({ verdict, count, top, height }) => (
         <p
           key={verdict}
@@ -36,28 +43,29 @@ function Ends({ ends, isRight }: { readonly ends: readonly FlowEnd[]; readonly i
 /** The same figures stand in the table beside it: the picture is only looked at. */
 export function VerdictFlow({ changes }: Pick<Report, "changes">) {
   const { before, after, bands } = flowOf(changes);
+  const whole = LEAST_HEIGHT + MORE_HEIGHT * (Math.max(before.length, after.length) - 1);
   return (
     <div aria-hidden="true" className="flex w-full py-4">
-      <Ends ends={before} isRight={false} />
+      <Ends ends={before} isRight={false} whole={whole} />
       <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        viewBox={`0 0 ${WIDTH} ${whole}`}
         preserveAspectRatio="none"
         className="min-w-0 grow"
-        style={{ height: HEIGHT }}
+        style={{ height: whole }}
         aria-hidden="true"
         focusable="false"
       >
         {bands.map((band) => (
           <path
             key={`${band.from} ${band.to}`}
-            d={bandPath(band)}
+            d={bandPath(band, whole)}
             className={TEXT[toneOf(band.to)]}
             fill="currentColor"
             fillOpacity="0.45"
           />
         ))}
       </svg>
-      <Ends ends={after} isRight />
+      <Ends ends={after} isRight whole={whole} />
     </div>
   );
 }

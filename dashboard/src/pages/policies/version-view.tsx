@@ -51,7 +51,12 @@ function CompareChoice({ version, against, others }: Shown & { readonly others: 
       search: (search) => ({ ...search, version: version.digest, since: version.since, against: digest }),
     });
   return (
-    <Choice label="Show" value={against} onChange={(event) => compare(event.target.value)}>
+    <Choice
+      label="Show"
+      className="max-w-md grow"
+      value={against}
+      onChange={(event) => compare(event.target.value)}
+    >
       <option value="">the whole text</option>
       {others.map(({ digest, since }) => (
         <option key={digest} value={digest}>
@@ -67,9 +72,10 @@ type Props = Shown & { readonly others: readonly Version[] };
 export function VersionView({ version, against, others }: Props) {
   const { name, digest, by, source } = version;
   const title = (
-    <>
-      <Strange text={name} /> <code className="font-mono font-normal">{shortDigest(digest)}</code>
-    </>
+    <span className="flex flex-wrap items-baseline gap-x-2">
+      <Strange text={name} />
+      <code className="font-mono text-small font-normal text-soft">{shortDigest(digest)}</code>
+    </span>
   );
   return (
     <Panel title={title} aside={<StandingBadge version={version} />}>

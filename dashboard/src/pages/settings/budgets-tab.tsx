@@ -42,7 +42,8 @@ function Standing({ budget }: { readonly budget: Budget }) {
         ]}
       />
       <p className="text-small text-soft">
-        {several(held, "effect")} under way {held === 1 ? "holds" : "hold"} a part of it.
+        {held === 0 ? "Nothing" : several(held, "effect")} under way {held < 2 ? "holds" : "hold"} a part of
+        it.
         {overrun_micros === "0" ? "" : ` ${amount(overrun_micros)} more was spent than there was.`}
       </p>
     </div>
@@ -119,7 +120,7 @@ export function BudgetsTab() {
     <div className="flex flex-col gap-4">
       <Panel title="Find a budget">
         <form
-          className="flex flex-wrap items-end gap-3"
+          className="flex flex-wrap items-start gap-3"
           onSubmit={(event) => {
             event.preventDefault();
             void navigate({ to: "/settings", search: { tab: "budgets", budget: typed.trim() } });
@@ -133,7 +134,7 @@ export function BudgetsTab() {
             className="grow"
             onChange={(event) => setTyped(event.target.value)}
           />
-          <Button type="submit" disabled={typed.trim() === ""}>
+          <Button type="submit" disabled={typed.trim() === ""} className="mt-6">
             Look
           </Button>
         </form>

@@ -62,7 +62,7 @@ function Trouble({ of: { attempts, last, reason, due_at } }: { readonly of: Mess
       )}
       {due_at === null ? null : (
         <>
-          {", next "}
+          {", due "}
           <When at={due_at} />
         </>
       )}

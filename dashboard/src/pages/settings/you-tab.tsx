@@ -38,7 +38,7 @@ function ClaimedName() {
   const [name, setName] = useState(claimed);
   return (
     <form
-      className="flex flex-wrap items-end gap-3"
+      className="flex flex-wrap items-start gap-3"
       onSubmit={(event) => {
         event.preventDefault();
         claimName(name);
@@ -52,7 +52,7 @@ function ClaimedName() {
         className="grow"
         onChange={(event) => setName(event.target.value)}
       />
-      <Button type="submit" disabled={name.trim() === ""}>
+      <Button type="submit" disabled={name.trim() === ""} className="mt-6">
         Use it
       </Button>
     </form>
