@@ -54,6 +54,7 @@ const WORDS = new Set(
     "stream",
     "strict-json",
     "tenant/state",
+    "verdict",
     "visible",
     "workflow/state",
   ].map((name) => `src/core/${name}.ts`),

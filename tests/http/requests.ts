@@ -24,6 +24,7 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
   [/^\/api\/keys\/\{id\}/, ({ key }) => ({ id: key })],
   [/^\/api\/messages\/\{id\}/, ({ message }) => ({ id: message })],
   [/^\/api\/people\/\{person\}/, ({ person }) => ({ person })],
+  [/^\/api\/policies\/trials\/\{id\}$/, ({ trial }) => ({ id: trial })],
   [/^\/api\/policies\/\{name\}$/, ({ policy }) => ({ name: policy })],
   [/^\/api\/sessions\/\{id\}$/, ({ session }) => ({ id: session })],
   [/^\/api\/tenants\/\{tenant\}/, () => ({ tenant: "acme-and-more" })],
@@ -39,6 +40,9 @@ const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
 const BODIES: { readonly [name: string]: (world: World) => object } = {
   "PUT /api/budgets/{name}": () => ({ limit: { currency: "USD", micros: "2000000" } }),
   "POST /api/grants": () => ({ tool: "pay", uses: 1, for_seconds: 60, reason: "example" }),
+  "POST /api/policies/check": ({ text }) => ({ text }),
+  "POST /api/policies/explain": ({ action }) => ({ action_id: action }),
+  "POST /api/policies/trials": ({ text }) => ({ text }),
   "POST /api/approvals/batch": ({ approval, binding }) => ({
     decisions: [{ request_id: approval, binding, decision: "approve" }],
   }),
