@@ -105,8 +105,8 @@ export function PrincipalCard({ of }: Props) {
           {of.kind === "person" ? null : (
             <p className="text-small text-soft">
               <Lately lately={of.lately} /> ·{" "}
-              <Link to="/activity" search={{ agent: of.name }} className="underline">
-                what it did
+              <Link to="/workflows" search={{ agent: of.principal }} className="underline">
+                its workflows
               </Link>
             </p>
           )}
