@@ -49,6 +49,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
   "POST /api/approvals/submit": ({ approval }) => ({ request_id: approval, decision: "APPROVED" }),
   "POST /api/approvals/{id}/delegate": () => ({ to: "person:supervisor", reason: "example" }),
   "POST /api/approvals/{id}/extend": () => ({ by_seconds: 60 }),
+  "POST /api/approvals/{id}/try": () => ({ edit: { word: "example" } }),
   "POST /api/actions": () => ({ tool: "ship", args: {} }),
   "POST /api/endpoints": () => ({ url: "https://example.invalid/" }),
   "PATCH /api/endpoints/{id}": () => ({ name: "example" }),
