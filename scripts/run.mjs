@@ -9,7 +9,7 @@ import { install } from "./install.mjs";
 import { runNode, stopWithParent } from "./process.mjs";
 import { grouped } from "./test-groups.mjs";
 
-const TESTS = ["src", "tests"];
+const TESTS = ["src", "tests", "dashboard/src"];
 const CLEANED = ["dist", "coverage", "node_modules/.build-stamp"];
 // Test files at the same time: more than the usual two cores, because many of them wait.
 const AT_ONCE = 3;
@@ -56,7 +56,9 @@ async function test(args) {
   const options = args.filter((arg) => arg.startsWith("-"));
   const files = testFiles(filters);
   if (files.length === 0) {
-    console.error(`no test file matches ${filters.join(" ") || "src and tests"}\n0 passed, 0 failed`);
+    console.error(
+      `no test file matches ${filters.join(" ") || "src, tests and dashboard/src"}\n0 passed, 0 failed`,
+    );
     return 1;
   }
   const failed = args.length > 0 ? await buildLeniently() : await failedChecks();
