@@ -35,3 +35,6 @@ export const pathText = (path: Path): string =>
     if (typeof step === "number") return `${text}[${step + 1}]`;
     return text === "" ? step : `${text}.${step}`;
   }, "");
+
+/** What stands in an answer as "any JSON". */
+export const jsonOf = (value: unknown): Json => (value === undefined ? null : (value as Json));

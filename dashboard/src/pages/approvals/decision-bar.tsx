@@ -1,0 +1,139 @@
+/** Yes, no, or yes with changes. On a phone it stays at the thumb. */
+import { isClientError } from "holdpoint/client";
+import type { ReactNode, RefObject } from "react";
+import { countText } from "../../format/amounts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { Failure } from "../../ui/states.tsx";
+import { useFolds } from "../../ui/values/folds.tsx";
+import { MoreMenu } from "./more-menu.tsx";
+import type { Desk } from "./use-desk.ts";
+import type { Draft } from "./use-draft.ts";
+import { endWords } from "./words.ts";
+
+export type BarProps = {
+  readonly desk: Desk;
+  readonly draft: Draft;
+  readonly onAsk: () => void;
+  readonly approveButton: RefObject<HTMLButtonElement | null>;
+};
+
+function Folded() {
+  const { hidden, places, openAll } = useFolds();
+  if (hidden === 0) return null;
+  return (
+    <p className="flex items-center gap-2 text-small text-hold">
+      <Icon name="warn" className="size-4" />
+      <span className="grow">
+        {countText(hidden)} characters are folded{places > 1 ? ` in ${places} places` : ""}.
+      </span>
+      <button type="button" className="min-h-8 px-1 font-semibold underline" onClick={openAll}>
+        Show all
+      </button>
+    </p>
+  );
+}
+
+/** Somebody else was there first, or it is no longer what was looked at. */
+function Refused({ desk: { vote, approval } }: { readonly desk: Desk }) {
+  if (vote.error === null) return null;
+  const isConflict = isClientError(vote.error) && vote.error.status === 409;
+  if (!isConflict) return <Failure error={vote.error} />;
+  return (
+    <div role="alert" className="rounded-base bg-hold-wash px-3 py-2 text-small text-hold">
+      <p className="font-semibold">Your decision did not count. {endWords(approval)}</p>
+      <p>{isClientError(vote.error) ? vote.error.what : ""}</p>
+    </div>
+  );
+}
+
+function EditButtons({ desk, draft, approveButton }: BarProps) {
+  const isNew = draft.tried?.outcome === "asks";
+  const send = () => (desk.card.confirm === null ? desk.approve(draft.edit) : desk.setAsking("confirm"));
+  return (
+    <div className="grid grid-cols-[1fr_2fr] gap-2">
+      <Button onClick={() => desk.setEditing(false)}>Back</Button>
+      <Button
+        ref={approveButton}
+        kind="go"
+        icon="check"
+        isBusy={desk.vote.isPending}
+        disabled={!draft.canSend || !desk.mayDecide}
+        onClick={send}
+      >
+        {desk.vote.isPending ? "Sending…" : isNew ? "Send changes" : "Approve with changes"}
+      </Button>
+    </div>
+  );
+}
+
+function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
+  const { approval, card, vote } = desk;
+  const isAnswer = approval.about === "question";
+  const isBusy = vote.isPending;
+  const edit = isAnswer ? draft.edit : undefined;
+  const approve = () => (card.confirm === null ? desk.approve(edit) : desk.setAsking("confirm"));
+  return (
+    <div className="flex gap-2 lg:flex-wrap">
+      <MoreMenu desk={desk} onAsk={onAsk} />
+      <Button className="grow" icon="cross" disabled={!desk.mayDecide || isBusy} onClick={() => desk.setAsking("reject")}>
+        Reject
+      </Button>
+      {desk.canEdit ? (
+        <Button
+          className="grow max-sm:px-3"
+          icon="edit"
+          aria-label="Modify"
+          disabled={!desk.mayDecide || isBusy}
+          onClick={() => desk.setEditing(true)}
+        >
+          <span className="max-sm:hidden">Modify</span>
+        </Button>
+      ) : null}
+      <Button
+        ref={approveButton}
+        className="grow-2 lg:order-first lg:basis-full"
+        kind="go"
+        icon="check"
+        isBusy={isBusy}
+        disabled={!desk.mayDecide || (isAnswer && !draft.canSend)}
+        onClick={approve}
+      >
+        {isBusy ? "Sending…" : isAnswer ? "Answer" : "Approve"}
+      </Button>
+    </div>
+  );
+}
+
+function WhyNot({ desk }: { readonly desk: Desk }) {
+  const { card, hasScope, seen, approval } = desk;
+  if (approval.status !== "pending") return null;
+  if (seen.isChanged) return <Line>Look at what has changed, then decide.</Line>;
+  if (!hasScope) return <Line>You may look at it, and not decide.</Line>;
+  if (card.you.vote !== null)
+    return <Line>You have {card.you.vote === "approve" ? "approved" : "rejected"} it; it waits for others.</Line>;
+  return card.you.may_decide ? null : <Line>{card.you.why_not ?? "It is not yours to decide."}</Line>;
+}
+
+const Line = ({ children }: { readonly children: ReactNode }) => (
+  <p className="flex items-start gap-2 text-small text-soft">
+    <Icon name="lock" className="mt-0.5 size-4" />
+    <span>{children}</span>
+  </p>
+);
+
+export function DecisionBar(props: BarProps) {
+  const { desk } = props;
+  if (desk.approval.status !== "pending") return <Refused desk={desk} />;
+  const isQuiet = !desk.card.you.may_decide || !desk.hasScope;
+  return (
+    <div className="flex flex-col gap-2">
+      <Refused desk={desk} />
+      <WhyNot desk={desk} />
+      {isQuiet ? null : <Folded />}
+      {isQuiet ? <MoreMenu desk={desk} onAsk={props.onAsk} /> : null}
+      {!isQuiet && desk.isEditing ? <EditButtons {...props} /> : null}
+      {isQuiet || desk.isEditing ? null : <LookButtons {...props} />}
+    </div>
+  );
+}
