@@ -56,11 +56,16 @@ export const approvalQuery = (id: string) =>
     queryFn: ({ signal }) => client.approvals.get(id, { signal }),
   });
 
+const approvedBy = ({ isOpen }: Session) => (isOpen ? { approved_by: claimedName() } : {});
+
 /** Nothing is written by trying, and nothing that happens makes an answer old: its binding stands in the key. */
-export const tryQuery = (id: string, binding: string, edit: string) =>
+export const tryQuery = (session: Session, of: Pick<Approval, "request_id" | "binding">, edit: string) =>
   queryOptions({
-    queryKey: ["tried", id, binding, edit],
-    queryFn: ({ signal }) => client.approvals.tryEdit(id, { edit: JSON.parse(edit) as unknown }, { signal }),
+    queryKey: ["tried", of.request_id, of.binding, edit],
+    queryFn: ({ signal }) => {
+      const tried = { edit: JSON.parse(edit) as unknown, ...approvedBy(session) };
+      return client.approvals.tryEdit(of.request_id, tried, { signal });
+    },
     staleTime: 10_000,
     gcTime: 60_000,
     retry: 1,
@@ -69,8 +74,6 @@ export const tryQuery = (id: string, binding: string, edit: string) =>
 type Ballot = InputOf<"POST /api/approvals/{id}/votes">;
 type Without<Fields, Names extends PropertyKey> = Fields extends unknown ? Omit<Fields, Names> : never;
 export type Decision = Without<Ballot, "approved_by">;
-
-const approvedBy = ({ isOpen }: Session) => (isOpen ? { approved_by: claimedName() } : {});
 
 const refresh = (queries: QueryClient) =>
   Promise.all([
@@ -113,6 +116,4 @@ export const useComment = (id: string) =>
 
 export type Batch = InputOf<"POST /api/approvals/batch">["decisions"];
 export const useDecideAll = () =>
-  useDoing((decisions: Batch, session) =>
-    client.approvals.decideAll({ decisions, ...approvedBy(session) }),
-  );
+  useDoing((decisions: Batch, session) => client.approvals.decideAll({ decisions, ...approvedBy(session) }));

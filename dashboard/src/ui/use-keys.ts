@@ -9,14 +9,16 @@ const TYPING = "input, textarea, select, [contenteditable], [role=textbox]";
 let wentAt = Number.NEGATIVE_INFINITY;
 
 const isElsewhere = ({ target }: KeyboardEvent): boolean =>
-  target instanceof Element && (target.closest(TYPING) !== null || document.querySelector("dialog[open]") !== null);
+  target instanceof Element &&
+  (target.closest(TYPING) !== null || document.querySelector("dialog[open]") !== null);
 
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isElsewhere(event)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isElsewhere(event))
+        return;
       const isGoing = event.timeStamp - wentAt < GOING_MS;
       if (event.key === "g") wentAt = event.timeStamp;
       const act = isGoing ? undefined : latest.current[event.key];

@@ -1,7 +1,8 @@
 /** Everything that the agent says of it, apart from what will run and marked as its own words. */
+
+import { Icon } from "../../ui/icon.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { Foldable } from "../../ui/values/foldable.tsx";
-import { Icon } from "../../ui/icon.tsx";
 import { personName } from "./words.ts";
 
 type Props = { readonly agent: string; readonly says: string | null };

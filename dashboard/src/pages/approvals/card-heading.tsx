@@ -11,18 +11,20 @@ import { kindWord, personName, statusWord } from "./words.ts";
 function Steps({ neighbours: { before, next, go } }: { readonly neighbours: Neighbours }) {
   return (
     <span className="flex gap-1">
-      {([["back", "Approval before", before] as const, ["next", "Next approval", next] as const]).map(([icon, label, to]) => (
-        <button
-          key={icon}
-          type="button"
-          aria-label={label}
-          disabled={to === null}
-          onClick={() => go(to)}
-          className="inline-flex size-9 items-center justify-center rounded-base text-soft hover:bg-sunken disabled:opacity-40"
-        >
-          <Icon name={icon} className="size-4" />
-        </button>
-      ))}
+      {[["back", "Approval before", before] as const, ["next", "Next approval", next] as const].map(
+        ([icon, label, to]) => (
+          <button
+            key={icon}
+            type="button"
+            aria-label={label}
+            disabled={to === null}
+            onClick={() => go(to)}
+            className="inline-flex size-9 items-center justify-center rounded-base text-soft hover:bg-sunken disabled:opacity-40"
+          >
+            <Icon name={icon} className="size-4" />
+          </button>
+        ),
+      )}
     </span>
   );
 }
@@ -34,7 +36,10 @@ export function CardHeading({ approval, card, neighbours }: Props) {
   return (
     <header className="flex flex-col gap-2">
       <div className="flex items-center justify-between gap-3">
-        <Link to="/approvals" className="-ml-1 flex min-h-9 items-center gap-1 text-small font-semibold text-soft hover:text-ink">
+        <Link
+          to="/approvals"
+          className="-ml-1 flex min-h-9 items-center gap-1 text-small font-semibold text-soft hover:text-ink"
+        >
           <Icon name="back" className="size-4" /> Approvals
         </Link>
         <Steps neighbours={neighbours} />
@@ -42,7 +47,12 @@ export function CardHeading({ approval, card, neighbours }: Props) {
       <div className="flex flex-wrap items-center gap-2">
         <Badge status={statusWord(approval)} />
         <Badge status={kindWord(approval.about)} tone="plain" />
-        {card.risk === null ? null : <Badge status={`${card.risk.level} risk`} tone={card.risk.level === "low" ? "go" : card.risk.level === "medium" ? "hold" : "stop"} />}
+        {card.risk === null ? null : (
+          <Badge
+            status={`${card.risk.level} risk`}
+            tone={card.risk.level === "low" ? "go" : card.risk.level === "medium" ? "hold" : "stop"}
+          />
+        )}
         {card.is_irreversible ? <Badge status="cannot be taken back" tone="stop" /> : null}
       </div>
       <h1 className="text-title font-semibold tracking-tight">

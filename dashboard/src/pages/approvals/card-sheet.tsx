@@ -41,16 +41,24 @@ function Dialogs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft }
   );
 }
 
-type LeftProps = { readonly desk: Desk; readonly draft: Draft; readonly box: RefObject<HTMLTextAreaElement | null> };
+type LeftProps = {
+  readonly desk: Desk;
+  readonly draft: Draft;
+  readonly box: RefObject<HTMLTextAreaElement | null>;
+};
 
 function Left({ desk, draft, box }: LeftProps) {
   const { approval, card } = desk;
-  const isAnswering = approval.about === "question" && desk.mayDecide;
+  const isAnswering = approval.about === "question" && desk.mayApprove;
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <ChangedNotice desk={desk} />
       {desk.isEditing || isAnswering ? (
-        <ModifyPanel draft={draft} title={isAnswering ? "Your answer" : "Modify, then approve"} isAnswer={isAnswering} />
+        <ModifyPanel
+          draft={draft}
+          title={isAnswering ? "Your answer" : "Modify, then approve"}
+          isAnswer={isAnswering}
+        />
       ) : (
         <WhatRuns desk={desk} />
       )}
@@ -119,14 +127,19 @@ function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
   );
 }
 
-function useCardKeys(desk: Desk, neighbours: Neighbours, focus: { readonly approve: () => void; readonly ask: () => void }) {
+function useCardKeys(
+  desk: Desk,
+  neighbours: Neighbours,
+  focus: { readonly approve: () => void; readonly ask: () => void },
+) {
   const isPending = desk.approval.status === "pending";
   useKeys({
-    a: () => (desk.mayDecide ? focus.approve() : undefined),
-    m: () => (desk.mayDecide && desk.canEdit ? desk.setEditing(true) : undefined),
+    a: () => (desk.mayApprove ? focus.approve() : undefined),
+    m: () => (desk.mayApprove && desk.canEdit ? desk.setEditing(true) : undefined),
     r: () => (desk.mayDecide ? desk.setAsking("reject") : undefined),
     c: focus.ask,
-    e: () => (isPending && desk.hasScope && desk.approval.decide_by !== null ? desk.setAsking("extend") : undefined),
+    e: () =>
+      isPending && desk.hasScope && desk.approval.decide_by !== null ? desk.setAsking("extend") : undefined,
     j: () => neighbours.go(neighbours.next),
     k: () => neighbours.go(neighbours.before),
     n: () => (isPending ? undefined : neighbours.go(neighbours.next)),
@@ -159,7 +172,13 @@ export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
         <CardHeading approval={desk.approval} card={desk.card} neighbours={neighbours} />
         <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:gap-6">
           <Left desk={desk} draft={draft} box={box} />
-          <Right desk={desk} draft={draft} neighbours={neighbours} approveButton={approveButton} onAsk={onAsk} />
+          <Right
+            desk={desk}
+            draft={draft}
+            neighbours={neighbours}
+            approveButton={approveButton}
+            onAsk={onAsk}
+          />
         </div>
       </div>
       <Dialogs desk={desk} draft={draft} />

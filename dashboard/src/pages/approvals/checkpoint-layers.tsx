@@ -42,7 +42,9 @@ function Told({ layer, says }: { readonly layer: Json; readonly says: string | n
     <Facts
       facts={[
         isNew(summary) ? { name: "Summary", value: <Strange text={summary} as="lines" /> } : null,
-        isNew(asks) ? { name: "Asks", value: <Strange text={asks} as="lines" className="font-semibold" /> } : null,
+        isNew(asks)
+          ? { name: "Asks", value: <Strange text={asks} as="lines" className="font-semibold" /> }
+          : null,
         recommends === undefined ? null : { name: "Recommends", value: <Strange text={recommends} /> },
         confidence === null ? null : { name: "Is sure by", value: <Strange text={confidence} /> },
       ]}

@@ -13,7 +13,13 @@ type Comment = Card["comments"][number];
 function Said({ comment: { by, text, at } }: { readonly comment: Comment }) {
   const isAgent = by.startsWith("agent:") || by.startsWith("service:");
   return (
-    <li className={isAgent ? "rounded-base border border-dashed border-edge px-3 py-2" : "rounded-base bg-sunken px-3 py-2"}>
+    <li
+      className={
+        isAgent
+          ? "rounded-base border border-dashed border-edge px-3 py-2"
+          : "rounded-base bg-sunken px-3 py-2"
+      }
+    >
       <p className="flex flex-wrap items-baseline gap-2 text-small">
         <Strange text={personName(by)} className="font-semibold" />
         {isAgent ? <span className="text-tiny text-hold">the agent, checked by nobody</span> : null}
@@ -50,7 +56,14 @@ function CommentBox({ id, box }: BoxProps) {
         className="w-full rounded-base border border-edge bg-surface px-3 py-2 placeholder:text-faint"
       />
       {comment.error === null ? null : <Failure error={comment.error} />}
-      <Button type="submit" size="small" icon="comment" className="self-end" isBusy={comment.isPending} disabled={text.trim() === ""}>
+      <Button
+        type="submit"
+        size="small"
+        icon="comment"
+        className="self-end"
+        isBusy={comment.isPending}
+        disabled={text.trim() === ""}
+      >
         {comment.isPending ? "Sending…" : "Send"}
       </Button>
     </form>

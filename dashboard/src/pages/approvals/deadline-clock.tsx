@@ -22,7 +22,11 @@ export function DeadlineClock({ span }: { readonly span: Span }) {
     <div className="flex flex-col gap-1.5">
       <p className={classes("flex items-baseline gap-2", isUrgent ? "text-stop" : "text-ink")}>
         <Icon name={isUrgent ? "warn" : "clock"} className="size-4 translate-y-0.5" />
-        <time dateTime={span.decide_by} title={exactText(span.decide_by)} className="figures text-large font-semibold">
+        <time
+          dateTime={span.decide_by}
+          title={exactText(span.decide_by)}
+          className="figures text-large font-semibold"
+        >
           {nearness === "over" ? "0:00" : clockText(left)}
         </time>
         <span className="text-small">

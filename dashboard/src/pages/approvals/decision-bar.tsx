@@ -5,6 +5,7 @@ import { countText } from "../../format/amounts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Failure } from "../../ui/states.tsx";
+import { Strange } from "../../ui/strange.tsx";
 import { useFolds } from "../../ui/values/folds.tsx";
 import { MoreMenu } from "./more-menu.tsx";
 import type { Desk } from "./use-desk.ts";
@@ -58,7 +59,7 @@ function EditButtons({ desk, draft, approveButton }: BarProps) {
         kind="go"
         icon="check"
         isBusy={desk.vote.isPending}
-        disabled={!draft.canSend || !desk.mayDecide}
+        disabled={!draft.canSend || !desk.mayApprove}
         onClick={send}
       >
         {desk.vote.isPending ? "Sending…" : isNew ? "Send changes" : "Approve with changes"}
@@ -76,7 +77,12 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
   return (
     <div className="flex gap-2 lg:flex-wrap">
       <MoreMenu desk={desk} onAsk={onAsk} />
-      <Button className="grow" icon="cross" disabled={!desk.mayDecide || isBusy} onClick={() => desk.setAsking("reject")}>
+      <Button
+        className="grow"
+        icon="cross"
+        disabled={!desk.mayDecide || isBusy}
+        onClick={() => desk.setAsking("reject")}
+      >
         Reject
       </Button>
       {desk.canEdit ? (
@@ -84,7 +90,7 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
           className="grow max-sm:px-3"
           icon="edit"
           aria-label="Modify"
-          disabled={!desk.mayDecide || isBusy}
+          disabled={!desk.mayApprove || isBusy}
           onClick={() => desk.setEditing(true)}
         >
           <span className="max-sm:hidden">Modify</span>
@@ -96,7 +102,7 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
         kind="go"
         icon="check"
         isBusy={isBusy}
-        disabled={!desk.mayDecide || (isAnswer && !draft.canSend)}
+        disabled={!desk.mayApprove || (isAnswer && !draft.canSend)}
         onClick={approve}
       >
         {isBusy ? "Sending…" : isAnswer ? "Answer" : "Approve"}
@@ -111,9 +117,15 @@ function WhyNot({ desk }: { readonly desk: Desk }) {
   if (seen.isChanged) return <Line>Look at what has changed, then decide.</Line>;
   if (!hasScope) return <Line>You may look at it, and not decide.</Line>;
   if (card.you.vote !== null)
-    return <Line>You have {card.you.vote === "approve" ? "approved" : "rejected"} it; it waits for others.</Line>;
-  return card.you.may_decide ? null : <Line>{card.you.why_not ?? "It is not yours to decide."}</Line>;
+    return (
+      <Line>You have {card.you.vote === "approve" ? "approved" : "rejected"} it; it waits for others.</Line>
+    );
+  if (card.you.why_not !== null) return <Line>{sentence(card.you.why_not)}</Line>;
+  return card.you.may_decide ? null : <Line>It is not yours to decide.</Line>;
 }
+
+/** Names in it are strangers' text. */
+const sentence = (why: string) => <Strange text={`${why.slice(0, 1).toUpperCase()}${why.slice(1)}.`} />;
 
 const Line = ({ children }: { readonly children: ReactNode }) => (
   <p className="flex items-start gap-2 text-small text-soft">

@@ -23,7 +23,18 @@ type AskProps = Props & {
   readonly children: ReactNode;
 };
 
-function Ask({ desk, asking, title, act, kind = "main", isReady, isBusy, error, onSend, children }: AskProps) {
+function Ask({
+  desk,
+  asking,
+  title,
+  act,
+  kind = "main",
+  isReady,
+  isBusy,
+  error,
+  onSend,
+  children,
+}: AskProps) {
   const close = () => desk.setAsking(null);
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -73,7 +84,12 @@ export function RejectDialog({ desk }: Props) {
       />
       {canBeFinal ? (
         <label className="flex min-h-11 items-center gap-3 text-small">
-          <input type="checkbox" className="size-5" checked={isFinal} onChange={({ target }) => setFinal(target.checked)} />
+          <input
+            type="checkbox"
+            className="size-5"
+            checked={isFinal}
+            onChange={({ target }) => setFinal(target.checked)}
+          />
           For good: go back, and do not try again
         </label>
       ) : null}
@@ -92,7 +108,7 @@ export function ConfirmDialog({ desk, edit }: Props & { readonly edit: unknown }
       title="This cannot be taken back"
       act="Approve"
       kind="go"
-      isReady={typed.trim() === word && desk.mayDecide}
+      isReady={typed.trim() === word && desk.mayApprove}
       isBusy={desk.vote.isPending}
       onSend={() => desk.approve(edit)}
     >
@@ -137,11 +153,23 @@ export function ExtendDialog({ desk }: Props) {
       },
     );
   return (
-    <Ask desk={desk} asking="extend" title="Give more time" act="Give more time" isReady isBusy={extend.isPending} error={extend.error} onSend={send}>
+    <Ask
+      desk={desk}
+      asking="extend"
+      title="Give more time"
+      act="Give more time"
+      isReady
+      isBusy={extend.isPending}
+      error={extend.error}
+      onSend={send}
+    >
       <fieldset className="grid grid-cols-2 gap-2 sm:grid-cols-4">
         <legend className="mb-1 text-small font-semibold">How much longer</legend>
         {SPANS.map(([value, title]) => (
-          <label key={value} className="flex min-h-11 items-center justify-center gap-2 rounded-base border border-edge px-3 font-semibold has-checked:border-ink has-checked:bg-sunken">
+          <label
+            key={value}
+            className="flex min-h-11 items-center justify-center gap-2 rounded-base border border-edge px-3 font-semibold has-checked:border-ink has-checked:bg-sunken"
+          >
             <input type="radio" name="span" checked={seconds === value} onChange={() => setSeconds(value)} />
             {title}
           </label>
@@ -166,8 +194,23 @@ export function DelegateDialog({ desk }: Props) {
       },
     );
   return (
-    <Ask desk={desk} asking="delegate" title="Have somebody else decide" act="Hand over" isReady={to.trim() !== "" && reason.trim() !== ""} isBusy={delegate.isPending} error={delegate.error} onSend={send}>
-      <TextField label="Who decides in your place" autoFocus autoComplete="off" value={to} onChange={({ target }) => setTo(target.value)} />
+    <Ask
+      desk={desk}
+      asking="delegate"
+      title="Have somebody else decide"
+      act="Hand over"
+      isReady={to.trim() !== "" && reason.trim() !== ""}
+      isBusy={delegate.isPending}
+      error={delegate.error}
+      onSend={send}
+    >
+      <TextField
+        label="Who decides in your place"
+        autoFocus
+        autoComplete="off"
+        value={to}
+        onChange={({ target }) => setTo(target.value)}
+      />
       <TextField label="Reason" value={reason} onChange={({ target }) => setReason(target.value)} />
     </Ask>
   );
@@ -175,8 +218,16 @@ export function DelegateDialog({ desk }: Props) {
 
 const WORDS = {
   cancel: ["Take the question back", "Nobody is asked any more. It does not run.", "Take it back"],
-  revoke: ["Take the decision back", "It was not used yet. It does not run by this approval.", "Take it back"],
-  "take-back": ["Decide yourself again", "Your seat comes back to you, if nobody has decided with it.", "Take the seat back"],
+  revoke: [
+    "Take the decision back",
+    "It was not used yet. It does not run by this approval.",
+    "Take it back",
+  ],
+  "take-back": [
+    "Decide yourself again",
+    "Your seat comes back to you, if nobody has decided with it.",
+    "Take the seat back",
+  ],
 } as const;
 
 export function WordDialog({ desk, asking }: Props & { readonly asking: keyof typeof WORDS }) {
@@ -187,7 +238,17 @@ export function WordDialog({ desk, asking }: Props & { readonly asking: keyof ty
   const [title, meaning, act] = WORDS[asking];
   const send = () => deed.mutate({ reason: reason.trim() }, { onSuccess: () => desk.setAsking(null) });
   return (
-    <Ask desk={desk} asking={asking} title={title} act={act} kind="stop" isReady={reason.trim() !== ""} isBusy={deed.isPending} error={deed.error} onSend={send}>
+    <Ask
+      desk={desk}
+      asking={asking}
+      title={title}
+      act={act}
+      kind="stop"
+      isReady={reason.trim() !== ""}
+      isBusy={deed.isPending}
+      error={deed.error}
+      onSend={send}
+    >
       <p className="text-small text-soft">{meaning}</p>
       <TextArea label="Reason" autoFocus value={reason} onChange={({ target }) => setReason(target.value)} />
     </Ask>

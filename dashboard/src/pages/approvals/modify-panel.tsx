@@ -21,7 +21,12 @@ export function ModifyPanel({ draft, title, isAnswer }: Props) {
   return (
     <Panel title={title} className="border-2 border-ink">
       <FormContext value={surroundings}>
-        <SchemaField schema={schema} path={[]} value={form.value} label={isAnswer ? "Your answer" : "All of it"} />
+        <SchemaField
+          schema={schema}
+          path={[]}
+          value={form.value}
+          label={isAnswer ? "Your answer" : "All of it"}
+        />
       </FormContext>
       <div className="mt-5 flex flex-col gap-4 border-t border-line pt-4">
         {isAnswer && draft.edit === undefined ? null : <PolicyWord draft={draft} />}

@@ -92,7 +92,11 @@ export function OutcomePanel({ approval, neighbours }: Props) {
         )}
         {about === "action" && action_id !== null ? <ActionOutcome id={action_id} /> : null}
         {about !== "action" && workflow_id !== null ? (
-          <Link to="/workflows/$id" params={{ id: workflow_id }} className="text-small font-semibold underline">
+          <Link
+            to="/workflows/$id"
+            params={{ id: workflow_id }}
+            className="text-small font-semibold underline"
+          >
             See how the workflow goes on
           </Link>
         ) : null}

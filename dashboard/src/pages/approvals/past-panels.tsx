@@ -6,14 +6,22 @@ import { Icon } from "../../ui/icon.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
-import type { Desk } from "./use-desk.ts";
 import { ArgumentsLine } from "./arguments-line.tsx";
+import type { Desk } from "./use-desk.ts";
 import { personName } from "./words.ts";
 
 type History = NonNullable<Desk["card"]["history"]>;
 type Workflow = NonNullable<Desk["card"]["workflow"]>;
 
-function Figure({ count, word, tone }: { readonly count: number; readonly word: string; readonly tone: string }) {
+function Figure({
+  count,
+  word,
+  tone,
+}: {
+  readonly count: number;
+  readonly word: string;
+  readonly tone: string;
+}) {
   return (
     <div className="min-w-0">
       <span className={`figures block text-title font-semibold ${count === 0 ? "text-faint" : tone}`}>
@@ -102,14 +110,22 @@ function DoneRow({ row }: { readonly row: Workflow["done"][number] }) {
 
 export function WorkflowPanel({ workflow }: { readonly workflow: Workflow | null }) {
   if (workflow === null) return null;
-  const { workflow_id, name, attempt, done, cannot_undo } = workflow;
+  const { workflow_id, name, attempt, done, total, cannot_undo } = workflow;
   const link = (
     <Link to="/workflows/$id" params={{ id: workflow_id }} className="underline">
       <Strange text={name} />
     </Link>
   );
   return (
-    <Panel title="Done so far in its workflow" aside={<>{link}, attempt {attempt}</>} isFlush>
+    <Panel
+      title="Done so far in its workflow"
+      aside={
+        <>
+          {link}, attempt {attempt}
+        </>
+      }
+      isFlush
+    >
       {done.length === 0 ? (
         <p className="p-4 text-small text-soft sm:px-5">Nothing yet: this would be the first effect.</p>
       ) : (
@@ -118,6 +134,11 @@ export function WorkflowPanel({ workflow }: { readonly workflow: Workflow | null
             <DoneRow key={row.action_id} row={row} />
           ))}
         </ul>
+      )}
+      {total === done.length ? null : (
+        <p className="border-t border-line px-4 py-2.5 text-small text-soft sm:px-5">
+          The latest {done.length} of {countText(total)}.
+        </p>
       )}
       {cannot_undo === 0 ? null : (
         <p className="border-t border-line px-4 py-2.5 text-small font-semibold text-stop sm:px-5">

@@ -44,7 +44,12 @@ function Issues({ issues }: { readonly issues: Tried["issues"] }) {
   );
 }
 
-type NoticeProps = { readonly icon: IconName; readonly tone: Tone; readonly title: string; readonly children?: ReactNode };
+type NoticeProps = {
+  readonly icon: IconName;
+  readonly tone: Tone;
+  readonly title: string;
+  readonly children?: ReactNode;
+};
 
 function Notice({ icon, tone, title, children }: NoticeProps) {
   return (
@@ -78,11 +83,21 @@ export function PolicyWord({ draft }: { readonly draft: Draft }) {
   if (form.faults.size > 0) return <Notice icon="warn" tone="stop" title="Something of it is no JSON yet." />;
   if (edit === undefined) return <Notice icon="edit" tone="plain" title="Nothing is changed yet." />;
   if (error !== null && !isChecking)
-    return <Notice icon="warn" tone="stop" title={`It could not be checked. ${error instanceof Error ? error.message : ""}`} />;
+    return (
+      <Notice
+        icon="warn"
+        tone="stop"
+        title={`It could not be checked. ${error instanceof Error ? error.message : ""}`}
+      />
+    );
   if (tried === undefined) return <Notice icon="clock" tone="plain" title="Checking…" />;
   const [icon, tone, title] = LOOKS[tried.outcome];
   return (
-    <div aria-live="polite" aria-busy={isChecking} className={classes("transition-opacity", isChecking && "opacity-60")}>
+    <div
+      aria-live="polite"
+      aria-busy={isChecking}
+      className={classes("transition-opacity", isChecking && "opacity-60")}
+    >
       <Notice icon={icon} tone={tone} title={isChecking ? `${title} Checking what you wrote since…` : title}>
         {tried.verdict === null ? null : <Verdict verdict={tried.verdict} />}
         {tried.issues.length === 0 ? null : <Issues issues={tried.issues} />}

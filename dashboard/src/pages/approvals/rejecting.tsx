@@ -14,12 +14,13 @@ function Tools({ names }: { readonly names: readonly string[] }) {
   ));
 }
 
-function Way({ rejecting: { is_end, goes_back_to } }: { readonly rejecting: Rejecting }) {
+function Way({ rejecting: { is_end, goes_back_to, is_last } }: { readonly rejecting: Rejecting }) {
   if (is_end) return <p>The workflow cannot go back: it ends here, failed.</p>;
-  if (goes_back_to === null) return <p>The workflow goes back to its start.</p>;
   return (
     <p>
-      The workflow goes back to <Strange text={goes_back_to} className="font-semibold" />.
+      The workflow goes back to{" "}
+      {goes_back_to === null ? "its start" : <Strange text={goes_back_to} className="font-semibold" />}
+      {is_last ? ", and is not tried again: it fails." : "."}
     </p>
   );
 }

@@ -1,10 +1,11 @@
 /** What the tool itself shows of the call, and how the agent would take it back. Both are part of what is approved. */
+
+import type { Approval } from "../../api/approvals.ts";
 import { jsonOf } from "../../format/json.ts";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
-import { AnyValue } from "../../ui/values/value-view.tsx";
 import { ValuePanel } from "../../ui/values/value-panel.tsx";
-import type { Approval } from "../../api/approvals.ts";
+import { AnyValue } from "../../ui/values/value-view.tsx";
 
 export function Preview({ approval }: { readonly approval: Approval }) {
   const preview = jsonOf(approval.preview);

@@ -16,6 +16,8 @@ export type Desk = {
   readonly isOpen: boolean;
   /** May say yes or no, now, to what is shown. */
   readonly mayDecide: boolean;
+  /** Some may only say no. */
+  readonly mayApprove: boolean;
   readonly hasScope: boolean;
   readonly canEdit: boolean;
   readonly isEditing: boolean;
@@ -35,7 +37,11 @@ function isEditable({ about, args }: Approval, { input_schema }: Card): boolean 
   return input_schema !== null || (about === "checkpoint" && isObject(args) && Object.keys(args).length > 0);
 }
 
-const DONE = { recorded: "Your decision is recorded.", same: "You had decided so before.", edit_open: "Your changes are on their way: whoever has the tool reviews them." };
+const DONE = {
+  recorded: "Your decision is recorded.",
+  same: "You had decided so before.",
+  edit_open: "Your changes are on their way: whoever has the tool reviews them.",
+};
 
 export function useDesk({ approval, card }: CardAnswer): Desk {
   const session = useSession();
@@ -46,6 +52,7 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
   const vote = useVote(approval.request_id);
   const hasScope = may(session, "approvals:decide");
   const isPending = approval.status === "pending";
+  const mayDecide = isPending && hasScope && card.you.may_decide && !seen.isChanged;
   const about = { binding: approval.binding, shown: card.shown };
   const cast = (decision: Parameters<typeof vote.mutate>[0]) =>
     vote.mutate(decision, {
@@ -64,7 +71,8 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
     seen,
     isOpen: session.isOpen,
     hasScope,
-    mayDecide: isPending && hasScope && card.you.may_decide && !seen.isChanged,
+    mayDecide,
+    mayApprove: mayDecide && card.you.why_not === null,
     canEdit: isEditable(approval, card),
     isEditing: isEditing && isPending,
     setEditing,
@@ -74,7 +82,13 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
     setNote,
     vote,
     approve: (edit) =>
-      cast({ decision: "approve", ...about, ...words, ...(edit === undefined ? {} : { edit: jsonOf(edit) }) }),
-    reject: (reason, isFinal) => cast({ decision: "reject", reason, ...about, ...(isFinal ? { final: true } : {}) }),
+      cast({
+        decision: "approve",
+        ...about,
+        ...words,
+        ...(edit === undefined ? {} : { edit: jsonOf(edit) }),
+      }),
+    reject: (reason, isFinal) =>
+      cast({ decision: "reject", reason, ...about, ...(isFinal ? { final: true } : {}) }),
   };
 }

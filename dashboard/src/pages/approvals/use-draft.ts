@@ -7,6 +7,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type Tried, tryQuery } from "../../api/approvals.ts";
+import { useSession } from "../../api/session.ts";
 import { editOf } from "../../format/edits.ts";
 import { isObject, isSame, type Json, jsonOf } from "../../format/json.ts";
 import { firstValue, schemaOf } from "../../format/schema-form.ts";
@@ -53,6 +54,7 @@ function beginning({ approval, card }: Pick<Desk, "approval" | "card">) {
 }
 
 export function useDraft({ approval, card }: Pick<Desk, "approval" | "card">): Draft {
+  const session = useSession();
   const before = jsonOf(approval.args);
   const isAnswer = approval.about === "question";
   const [{ first, schema }] = useState(() => beginning({ approval, card }));
@@ -63,13 +65,16 @@ export function useDraft({ approval, card }: Pick<Desk, "approval" | "card">): D
   const written = edit === undefined ? "" : JSON.stringify(edit);
   const later = useLater(written);
   const { data, isFetching, error } = useQuery({
-    ...tryQuery(approval.request_id, approval.binding, later),
+    ...tryQuery(session, approval, later),
     enabled: later !== "" && form.faults.size === 0,
     placeholderData: keepPreviousData,
   });
   const isChecking = isFetching || later !== written;
   const tried = edit === undefined ? undefined : data;
-  const isFit = isAnswer && edit === undefined ? hasSuggestion(before) : tried !== undefined && PERMITS.has(tried.outcome);
+  const isFit =
+    isAnswer && edit === undefined
+      ? hasSuggestion(before)
+      : tried !== undefined && PERMITS.has(tried.outcome);
   return {
     ...{ form, schema, before, edit, tried, isChecking },
     error: edit === undefined ? null : error,

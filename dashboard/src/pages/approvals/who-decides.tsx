@@ -33,12 +33,16 @@ function Stepper({ stages }: { readonly stages: readonly Stage[] }) {
             {at === stages.length - 1 ? null : (
               <span aria-hidden="true" className="absolute top-6 bottom-0 left-3 w-px bg-line" />
             )}
-            <span className={classes("flex size-6 shrink-0 items-center justify-center rounded-full bg-sunken", TEXT[tone])}>
+            <span
+              className={classes(
+                "flex size-6 shrink-0 items-center justify-center rounded-full bg-sunken",
+                TEXT[tone],
+              )}
+            >
               <Icon name={icon} className="size-3.5" />
             </span>
             <span className="min-w-0 text-small">
-              <span className="font-semibold">Stage {stage}</span>{" "}
-              <span className={TEXT[tone]}>{word}</span>
+              <span className="font-semibold">Stage {stage}</span> <span className={TEXT[tone]}>{word}</span>
               <span className="block text-soft">
                 <Strange text={needsText(approvers)} />
               </span>
@@ -89,7 +93,10 @@ function Tally({ approval, voters }: { readonly approval: Approval; readonly vot
       <span aria-hidden="true" className="flex gap-1">
         {Array.from({ length: Math.min(quorum, 10) }, (_, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: dots have no names.
-          <span key={at} className={classes("size-2.5 rounded-full", at < given ? "bg-go" : "border border-edge")} />
+          <span
+            key={at}
+            className={classes("size-2.5 rounded-full", at < given ? "bg-go" : "border border-edge")}
+          />
         ))}
       </span>
       <span className="font-semibold">
@@ -103,16 +110,21 @@ function Handed({ approval }: { readonly approval: Approval }) {
   return approval.delegations.map(({ from, to, reason }) => (
     <p key={`${from} ${to}`} className="text-small text-soft">
       <Strange text={personName(to)} className="font-semibold text-ink" /> decides for{" "}
-      <Strange text={personName(from)} className="font-semibold text-ink" />: <Strange text={reason} as="lines" />
+      <Strange text={personName(from)} className="font-semibold text-ink" />:{" "}
+      <Strange text={reason} as="lines" />
     </p>
   ));
 }
 
 export function WhoDecides({ approval, card }: { readonly approval: Approval; readonly card: Card }) {
   const { approvers } = approval;
-  const voteOf = ({ person, stage }: Voter) => approval.votes.find(({ by, stage: of }) => by === person && of === stage);
+  const voteOf = ({ person, stage }: Voter) =>
+    approval.votes.find(({ by, stage: of }) => by === person && of === stage);
   return (
-    <Panel title="Who decides" aside={approval.status === "pending" ? undefined : <Badge status={approval.status} />}>
+    <Panel
+      title="Who decides"
+      aside={approval.status === "pending" ? undefined : <Badge status={approval.status} />}
+    >
       <div className="flex flex-col gap-3">
         <Tally approval={approval} voters={card.voters} />
         <Stepper stages={approval.all_stages} />

@@ -37,7 +37,9 @@ export function WhyAsked({ desk: { approval, card } }: Props) {
         facts={[
           reason === "" ? null : { name: "Reason", value: <Strange text={reason} as="lines" /> },
           isPolicy ? { name: "Policy", value: policyName } : null,
-          isPolicy && rule !== "" ? { name: "Rule", value: <Strange text={rule} className="font-mono" /> } : null,
+          isPolicy && rule !== ""
+            ? { name: "Rule", value: <Strange text={rule} className="font-mono" /> }
+            : null,
           card.risk === null ? null : { name: "Risk", value: <Risk risk={card.risk} /> },
         ]}
       />

@@ -49,7 +49,12 @@ export function endWords(approval: Approval): string {
 
 const sentenceOf = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
-export function votesText({ votes, quorum, stage, stages }: Pick<Summary, "votes" | "quorum" | "stage" | "stages">): string {
+export function votesText({
+  votes,
+  quorum,
+  stage,
+  stages,
+}: Pick<Summary, "votes" | "quorum" | "stage" | "stages">): string {
   const count = quorum === 1 ? "" : `${votes} of ${quorum}`;
   const place = stages === 1 ? "" : `stage ${stage} of ${stages}`;
   return [count, place].filter((text) => text !== "").join(", ");
@@ -61,4 +66,5 @@ export function needsText({ quorum, from }: Approval["approvers"]): string {
   return `${several(quorum, "person", "people")}${who}`;
 }
 
-export const approverName = (name: string): string => name.replace(/^person:/, "").replace(/^(role|group):/, "$1 ");
+export const approverName = (name: string): string =>
+  name.replace(/^person:/, "").replace(/^(role|group):/, "$1 ");

@@ -1,10 +1,42 @@
+/** The main page: what wants somebody now, and what the last hours brought. */
+import { useQuery } from "@tanstack/react-query";
+import { attentionQuery } from "../../api/attention.ts";
+import { nameOf, useSession } from "../../api/session.ts";
+import { several } from "../../format/amounts.ts";
 import { Page } from "../../ui/page.tsx";
-import { Loading } from "../../ui/states.tsx";
+import { Failure, Loading } from "../../ui/states.tsx";
+import { FirstRun } from "../approvals/first-run.tsx";
+import { Lately } from "./lately.tsx";
+import { Signs } from "./signs.tsx";
+import { WaitsForYou } from "./waits-for-you.tsx";
+
+const leadOf = (mine: number): string =>
+  mine === 0 ? "Nothing waits for you." : `${several(mine, "approval waits", "approvals wait")} for you.`;
 
 export function TodayPage() {
+  const { principal } = useSession();
+  const { data, error, refetch } = useQuery(attentionQuery);
+  if (data === undefined)
+    return (
+      <Page title="Today">
+        {error === null ? <Loading /> : <Failure error={error} onRetry={() => void refetch()} />}
+      </Page>
+    );
+  const name = nameOf(principal);
   return (
-    <Page title="Today">
-      <Loading />
+    <Page
+      title={name === "somebody" ? "Today" : `Today, ${name}`}
+      lead={data.is_empty ? undefined : leadOf(data.mine)}
+    >
+      {data.is_empty ? (
+        <FirstRun />
+      ) : (
+        <>
+          <Signs attention={data} />
+          <WaitsForYou mine={data.mine} pending={data.pending} />
+          <Lately />
+        </>
+      )}
     </Page>
   );
 }

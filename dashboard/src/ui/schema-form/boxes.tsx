@@ -11,15 +11,32 @@ export type BoxProps<Value extends Json = Json> = {
   readonly onChange: (value: Json) => void;
 };
 
-export function TextBox({ value, onChange, isLong, ...around }: BoxProps<string> & { readonly isLong: boolean }) {
+export function TextBox({
+  value,
+  onChange,
+  isLong,
+  ...around
+}: BoxProps<string> & { readonly isLong: boolean }) {
   const Box = isLong ? TextArea : TextField;
-  return <Box {...around} rows={isLong ? 8 : undefined} value={value} onChange={({ target }) => onChange(target.value)} />;
+  return (
+    <Box
+      {...around}
+      rows={isLong ? 8 : undefined}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  );
 }
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** Half a number is kept as the text that it is until it is one: the server says so too. */
-export function NumberBox({ value, onChange, isWhole, ...around }: BoxProps<number | string> & { readonly isWhole: boolean }) {
+export function NumberBox({
+  value,
+  onChange,
+  isWhole,
+  ...around
+}: BoxProps<number | string> & { readonly isWhole: boolean }) {
   const [text, setText] = useState(String(value));
   const type = (next: string) => {
     setText(next);
@@ -52,7 +69,12 @@ export function FlagBox({ label, hint, fault, value, onChange }: BoxProps<boolea
 
 const optionText = (option: Json): string => (typeof option === "string" ? option : JSON.stringify(option));
 
-export function ChoiceBox({ value, onChange, options, ...around }: BoxProps & { readonly options: readonly Json[] }) {
+export function ChoiceBox({
+  value,
+  onChange,
+  options,
+  ...around
+}: BoxProps & { readonly options: readonly Json[] }) {
   const at = options.findIndex((option) => isSame(option, value));
   return (
     <Choice {...around} value={at} onChange={({ target }) => onChange(options[Number(target.value)] ?? null)}>

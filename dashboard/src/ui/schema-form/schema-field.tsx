@@ -3,7 +3,14 @@ import type { ReactNode } from "react";
 import { visible } from "../../../../src/core/visible.ts";
 import { fieldOf, isList, isObject, type Json, type Path, textIn } from "../../format/json.ts";
 import { labelOf } from "../../format/labels.ts";
-import { type Control, controlOf, type Field, firstValue, issueAt, resolved } from "../../format/schema-form.ts";
+import {
+  type Control,
+  controlOf,
+  type Field,
+  firstValue,
+  issueAt,
+  resolved,
+} from "../../format/schema-form.ts";
 import { Button } from "../button.tsx";
 import { ChoiceBox, FlagBox, JsonBox, NumberBox, TextBox } from "./boxes.tsx";
 import { mayRemove, useForm } from "./form-state.ts";
@@ -23,9 +30,13 @@ function hintOf(schema: Json): string | undefined {
   const limits = LIMITS.flatMap(([name, words]) => {
     const limit = fieldOf(schema, name);
     // What every whole number is below says nothing.
-    return typeof limit === "number" && Math.abs(limit) < Number.MAX_SAFE_INTEGER ? [`${words} ${limit}`] : [];
+    return typeof limit === "number" && Math.abs(limit) < Number.MAX_SAFE_INTEGER
+      ? [`${words} ${limit}`]
+      : [];
   });
-  const said = [textIn(schema, "description"), limits.join(", ")].filter((text) => text !== undefined && text !== "");
+  const said = [textIn(schema, "description"), limits.join(", ")].filter(
+    (text) => text !== undefined && text !== "",
+  );
   return said.length === 0 ? undefined : visible(said.join(" · "));
 }
 
@@ -53,7 +64,15 @@ function Plain({ control, schema, path, value, label }: Props & { readonly contr
   );
 }
 
-function Removable({ path, label, children }: { readonly path: Path; readonly label: string; readonly children: ReactNode }) {
+function Removable({
+  path,
+  label,
+  children,
+}: {
+  readonly path: Path;
+  readonly label: string;
+  readonly children: ReactNode;
+}) {
   const form = useForm();
   return (
     <div className="flex items-start gap-2">
@@ -84,7 +103,15 @@ function Absent({ field, path }: { readonly field: Field; readonly path: Path })
   );
 }
 
-function Group({ fields, value, path }: { readonly fields: readonly Field[]; readonly value: Json; readonly path: Path }) {
+function Group({
+  fields,
+  value,
+  path,
+}: {
+  readonly fields: readonly Field[];
+  readonly value: Json;
+  readonly path: Path;
+}) {
   return (
     <div className="flex flex-col gap-4">
       {fields.map((field) => {
