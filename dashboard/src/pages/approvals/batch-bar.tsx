@@ -54,18 +54,49 @@ function BatchRow({ answer: { approval, card }, said, answers }: RowProps) {
 
 type DialogProps = { readonly ids: readonly string[]; readonly said: Said; readonly onClose: () => void };
 
-function BatchSheet({ ids, said, onClose }: DialogProps) {
+type Deed = ReturnType<typeof useDecideAll>;
+type AskProps = DialogProps & { readonly answers: readonly CardAnswer[]; readonly decide: Deed };
+
+/** Before it is sent: a reason, a name, and the two ways out. */
+function BatchAsk({ answers, said, decide, onClose }: AskProps) {
   const [reason, setReason] = useState("");
   const { isOpen } = useSession();
+  const batch = batchOf(answers, said, reason.trim());
+  const isReady = batch.length > 0 && (said === "approve" || reason.trim() !== "");
+  const act = `${said === "approve" ? "Approve" : "Reject"} ${batch.length}`;
+  return (
+    <>
+      {said === "approve" ? null : (
+        <TextArea
+          label="Reason, for all of them"
+          autoFocus
+          value={reason}
+          onChange={({ target }) => setReason(target.value)}
+        />
+      )}
+      {isOpen ? <DecidingAs /> : null}
+      <div className="grid grid-cols-2 gap-3">
+        <Button onClick={onClose}>Back</Button>
+        <Button
+          kind={said === "approve" ? "go" : "stop"}
+          disabled={!isReady}
+          isBusy={decide.isPending}
+          onClick={() => decide.mutate(batch)}
+        >
+          {decide.isPending ? "Sending…" : act}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function BatchSheet({ ids, said, onClose }: DialogProps) {
   const cards = useQueries({
     queries: ids.map((id) => ({ ...cardQuery(id), staleTime: Number.POSITIVE_INFINITY })),
   });
   const decide = useDecideAll();
   const answers = cards.flatMap(({ data }) => (data === undefined ? [] : [data]));
   const error = cards.find((card) => card.error !== null)?.error ?? decide.error;
-  const batch = batchOf(answers, said, reason.trim());
-  const isReady =
-    answers.length === ids.length && batch.length > 0 && (said === "approve" || reason.trim() !== "");
   if (answers.length < ids.length && error === null) return <Loading />;
   return (
     <div className="flex flex-col gap-4">
@@ -74,29 +105,12 @@ function BatchSheet({ ids, said, onClose }: DialogProps) {
           <BatchRow key={answer.approval.request_id} answer={answer} said={said} answers={decide.data} />
         ))}
       </ul>
-      {decide.data === undefined && said === "reject" ? (
-        <TextArea
-          label="Reason, for all of them"
-          autoFocus
-          value={reason}
-          onChange={({ target }) => setReason(target.value)}
-        />
-      ) : null}
-      {decide.data === undefined && isOpen ? <DecidingAs /> : null}
       {error === null ? null : <Failure error={error} />}
-      <div className="grid grid-cols-2 gap-3">
-        <Button onClick={onClose}>{decide.data === undefined ? "Back" : "Close"}</Button>
-        {decide.data === undefined ? (
-          <Button
-            kind={said === "approve" ? "go" : "stop"}
-            disabled={!isReady}
-            isBusy={decide.isPending}
-            onClick={() => decide.mutate(batch)}
-          >
-            {decide.isPending ? "Sending…" : `${said === "approve" ? "Approve" : "Reject"} ${batch.length}`}
-          </Button>
-        ) : null}
-      </div>
+      {decide.data === undefined ? (
+        <BatchAsk {...{ ids, said, onClose, answers, decide }} />
+      ) : (
+        <Button onClick={onClose}>Close</Button>
+      )}
     </div>
   );
 }

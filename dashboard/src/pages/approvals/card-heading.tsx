@@ -5,6 +5,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
+import { RiskBadge } from "./risk-badge.tsx";
 import type { Neighbours } from "./use-neighbours.ts";
 import { kindWord, personName, statusWord } from "./words.ts";
 
@@ -47,12 +48,7 @@ export function CardHeading({ approval, card, neighbours }: Props) {
       <div className="flex flex-wrap items-center gap-2">
         <Badge status={statusWord(approval)} />
         <Badge status={kindWord(approval.about)} tone="plain" />
-        {card.risk === null ? null : (
-          <Badge
-            status={`${card.risk.level} risk`}
-            tone={card.risk.level === "low" ? "go" : card.risk.level === "medium" ? "hold" : "stop"}
-          />
-        )}
+        {card.risk === null ? null : <RiskBadge level={card.risk.level} />}
         {card.is_irreversible ? <Badge status="cannot be taken back" tone="stop" /> : null}
       </div>
       <h1 className="text-title font-semibold tracking-tight">

@@ -1,5 +1,5 @@
 /** What people ask before they decide, and what they are answered. It decides nothing. */
-import { type FormEvent, type RefObject, useState } from "react";
+import { type RefObject, type SubmitEvent, useState } from "react";
 import { type Card, useComment } from "../../api/approvals.ts";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -35,7 +35,7 @@ type BoxProps = { readonly id: string; readonly box: RefObject<HTMLTextAreaEleme
 function CommentBox({ id, box }: BoxProps) {
   const [text, setText] = useState("");
   const comment = useComment(id);
-  const send = (event: FormEvent) => {
+  const send = (event: SubmitEvent) => {
     event.preventDefault();
     if (text.trim() === "") return;
     comment.mutate(text.trim(), { onSuccess: () => setText("") });

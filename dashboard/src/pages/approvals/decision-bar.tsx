@@ -49,7 +49,7 @@ function Refused({ desk: { vote, approval } }: { readonly desk: Desk }) {
 }
 
 function EditButtons({ desk, draft, approveButton }: BarProps) {
-  const isNew = draft.tried?.outcome === "asks";
+  const act = draft.tried?.outcome === "asks" ? "Send changes" : "Approve with changes";
   const send = () => (desk.card.confirm === null ? desk.approve(draft.edit) : desk.setAsking("confirm"));
   return (
     <div className="grid grid-cols-[1fr_2fr] gap-2">
@@ -62,7 +62,7 @@ function EditButtons({ desk, draft, approveButton }: BarProps) {
         disabled={!draft.canSend || !desk.mayApprove}
         onClick={send}
       >
-        {desk.vote.isPending ? "Sending…" : isNew ? "Send changes" : "Approve with changes"}
+        {desk.vote.isPending ? "Sending…" : act}
       </Button>
     </div>
   );
@@ -71,6 +71,7 @@ function EditButtons({ desk, draft, approveButton }: BarProps) {
 function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
   const { approval, card, vote } = desk;
   const isAnswer = approval.about === "question";
+  const act = isAnswer ? "Answer" : "Approve";
   const isBusy = vote.isPending;
   const edit = isAnswer ? draft.edit : undefined;
   const approve = () => (card.confirm === null ? desk.approve(edit) : desk.setAsking("confirm"));
@@ -105,7 +106,7 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
         disabled={!desk.mayApprove || (isAnswer && !draft.canSend)}
         onClick={approve}
       >
-        {isBusy ? "Sending…" : isAnswer ? "Answer" : "Approve"}
+        {isBusy ? "Sending…" : act}
       </Button>
     </div>
   );

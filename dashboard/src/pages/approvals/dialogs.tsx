@@ -1,5 +1,5 @@
 /** What is asked before something is done with an approval. */
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type ReactNode, type SubmitEvent, useState } from "react";
 import { useCancel, useDelegate, useExtend, useRevoke, useTakeBack } from "../../api/approvals.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -36,7 +36,7 @@ function Ask({
   children,
 }: AskProps) {
   const close = () => desk.setAsking(null);
-  const send = (event: FormEvent) => {
+  const send = (event: SubmitEvent) => {
     event.preventDefault();
     if (isReady && !isBusy) onSend();
   };

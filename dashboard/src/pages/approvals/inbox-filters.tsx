@@ -39,12 +39,12 @@ function SearchBox({ search, onChange, box }: Omit<Props, "rows">) {
         }}
         className="min-w-0 grow bg-transparent outline-none placeholder:text-faint"
       />
-      <kbd
+      <span
         aria-hidden="true"
-        className="rounded-small border border-line px-1.5 text-tiny text-faint max-md:hidden"
+        className="rounded-small border border-line px-1.5 text-tiny text-faint max-md:hidden font-mono"
       >
         /
-      </kbd>
+      </span>
     </label>
   );
 }

@@ -64,6 +64,7 @@ export function InboxList({ items, canSelect, cursor, selection, hasMore, onMore
     overscan: 8,
     scrollMargin: margin,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with another height all of it is measured anew.
   useEffect(() => list.measure(), [list, height]);
   useStillness(items, height, place);
   const reveal = useCallback(

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
-import { approvalQuery, type Summary } from "../../api/approvals.ts";
+import { type Approval, approvalQuery, type Summary } from "../../api/approvals.ts";
 import { nearnessOf } from "../../format/deadline.ts";
 import { spanText } from "../../format/times.ts";
 import { useNow } from "../../live/use-now.ts";
@@ -12,6 +12,7 @@ import { Icon } from "../../ui/icon.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import { ArgumentsLine } from "./arguments-line.tsx";
+import { RiskBadge } from "./risk-badge.tsx";
 import type { Row } from "./use-inbox.ts";
 import { endWords, kindWord, namesText, personName, statusWord, votesText } from "./words.ts";
 
@@ -43,11 +44,13 @@ function Votes({ row }: { readonly row: Summary }) {
   );
 }
 
+const goneWords = (approval: Approval): string =>
+  approval.status === "pending" ? "It waits for others now." : endWords(approval);
+
 /** Decided by somebody else while one looked. */
 function Gone({ id }: { readonly id: string }) {
   const { data } = useQuery(approvalQuery(id));
-  const isOpen = data?.status === "pending";
-  const words = isOpen ? "It waits for others now." : data === undefined ? "It is decided." : endWords(data);
+  const words = data === undefined ? "It is decided." : goneWords(data);
   return (
     <span role="status" className="font-semibold text-note">
       <Strange text={words} />
@@ -60,9 +63,7 @@ function What({ row }: { readonly row: Summary }) {
     <span className="flex min-w-0 items-center gap-2">
       <Strange text={row.name} className="min-w-0 truncate font-semibold whitespace-nowrap" />
       {row.about === "action" ? null : <Badge status={kindWord(row.about)} tone="note" />}
-      {row.risk === null || row.risk === "low" ? null : (
-        <Badge status={`${row.risk} risk`} tone={row.risk === "medium" ? "hold" : "stop"} />
-      )}
+      {row.risk === null || row.risk === "low" ? null : <RiskBadge level={row.risk} />}
     </span>
   );
 }

@@ -84,6 +84,9 @@ function VoterRow({ voter, vote }: { readonly voter: Voter; readonly vote: Vote 
   );
 }
 
+const MOST_DOTS = 10;
+const dotsOf = (quorum: number) => Array.from({ length: Math.min(quorum, MOST_DOTS) }, (_, at) => at + 1);
+
 function Tally({ approval, voters }: { readonly approval: Approval; readonly voters: readonly Voter[] }) {
   const { quorum } = approval.approvers;
   const given = voters.filter(({ state, stage }) => state === "approved" && stage === approval.stage).length;
@@ -91,11 +94,10 @@ function Tally({ approval, voters }: { readonly approval: Approval; readonly vot
   return (
     <p className="flex items-center gap-2 text-small">
       <span aria-hidden="true" className="flex gap-1">
-        {Array.from({ length: Math.min(quorum, 10) }, (_, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: dots have no names.
+        {dotsOf(quorum).map((dot) => (
           <span
-            key={at}
-            className={classes("size-2.5 rounded-full", at < given ? "bg-go" : "border border-edge")}
+            key={dot}
+            className={classes("size-2.5 rounded-full", dot <= given ? "bg-go" : "border border-edge")}
           />
         ))}
       </span>

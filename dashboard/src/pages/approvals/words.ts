@@ -19,6 +19,8 @@ const KINDS: { readonly [about in Summary["about"]]: string } = {
 };
 export const kindWord = (about: Summary["about"]): string => KINDS[about];
 
+export const RISK_TONES = { low: "go", medium: "hold", high: "stop", critical: "stop" } as const;
+
 /** Without the kind that every principal's name begins with. */
 export const personName = (principal: string): string => principal.replace(/^(person|agent|service):/, "");
 export const namesText = (principals: readonly string[]): string => principals.map(personName).join(", ");

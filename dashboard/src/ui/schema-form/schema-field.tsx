@@ -103,31 +103,29 @@ function Absent({ field, path }: { readonly field: Field; readonly path: Path })
   );
 }
 
-function Group({
-  fields,
-  value,
-  path,
-}: {
-  readonly fields: readonly Field[];
-  readonly value: Json;
-  readonly path: Path;
-}) {
+type EntryProps = { readonly field: Field; readonly value: Json; readonly path: Path };
+
+function Entry({ field, value, path }: EntryProps) {
+  const own = isObject(value) && Object.hasOwn(value, field.name) ? value[field.name] : undefined;
+  if (own === undefined) return <Absent field={field} path={path} />;
+  const label = visible(labelOf(field.name));
+  const one = <SchemaField schema={field.schema} path={path} value={own} label={label} />;
+  if (field.isNeeded) return one;
+  return (
+    <Removable path={path} label={label}>
+      {one}
+    </Removable>
+  );
+}
+
+type GroupProps = { readonly fields: readonly Field[]; readonly value: Json; readonly path: Path };
+
+function Group({ fields, value, path }: GroupProps) {
   return (
     <div className="flex flex-col gap-4">
-      {fields.map((field) => {
-        const at = [...path, field.name];
-        const own = isObject(value) && Object.hasOwn(value, field.name) ? value[field.name] : undefined;
-        if (own === undefined) return <Absent key={field.name} field={field} path={at} />;
-        const label = visible(labelOf(field.name));
-        const one = <SchemaField schema={field.schema} path={at} value={own} label={label} />;
-        return field.isNeeded ? (
-          <div key={field.name}>{one}</div>
-        ) : (
-          <Removable key={field.name} path={at} label={label}>
-            {one}
-          </Removable>
-        );
-      })}
+      {fields.map((field) => (
+        <Entry key={field.name} field={field} value={value} path={[...path, field.name]} />
+      ))}
     </div>
   );
 }
