@@ -12,5 +12,6 @@ export function folded(text: string, lines = MOST_LINES): Folded {
   // No character is torn in two.
   const shown = /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
   const more = text.length - shown.length;
-  return more < LEAST && text.split("\n").length <= lines + 2 ? { shown: text, more: 0 } : { shown, more };
+  const isLittle = more < LEAST && text.split("\n").length <= lines * 2;
+  return isLittle ? { shown: text, more: 0 } : { shown, more };
 }

@@ -5,9 +5,9 @@ import { Strange } from "../../ui/strange.tsx";
 import { Foldable } from "../../ui/values/foldable.tsx";
 import { personName } from "./words.ts";
 
-type Props = { readonly agent: string; readonly says: string | null };
+type Props = { readonly agent: string; readonly says: string | null; readonly verb?: "says" | "asks" };
 
-export function AgentSays({ agent, says }: Props) {
+export function AgentSays({ agent, says, verb = "says" }: Props) {
   if (says === null || says.trim() === "") return null;
   return (
     <section
@@ -17,7 +17,7 @@ export function AgentSays({ agent, says }: Props) {
       <h2 id="agent-says" className="flex flex-wrap items-center gap-2 text-small font-semibold text-soft">
         <Icon name="agent" className="size-4" />
         <span>
-          <Strange text={personName(agent)} /> says
+          <Strange text={personName(agent)} /> {verb}
         </span>
         <span className="rounded-small bg-hold-wash px-1.5 py-0.5 text-tiny text-hold">
           its own words, checked by nobody

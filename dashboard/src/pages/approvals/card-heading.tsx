@@ -5,6 +5,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
+import { Deadline } from "./deadline.tsx";
 import { RiskBadge } from "./risk-badge.tsx";
 import type { Neighbours } from "./use-neighbours.ts";
 import { kindWord, personName, statusWord } from "./words.ts";
@@ -67,6 +68,7 @@ export function CardHeading({ approval, card, neighbours }: Props) {
         </span>
         <span aria-hidden="true">·</span>
         <When at={approval.created_at} />
+        <Deadline row={approval} />
       </p>
     </header>
   );

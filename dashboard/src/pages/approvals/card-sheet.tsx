@@ -41,18 +41,14 @@ function Dialogs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft }
   );
 }
 
-type LeftProps = {
-  readonly desk: Desk;
-  readonly draft: Draft;
-  readonly box: RefObject<HTMLTextAreaElement | null>;
-};
-
-function Left({ desk, draft, box }: LeftProps) {
+function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft }) {
   const { approval, card } = desk;
-  const isAnswering = approval.about === "question" && desk.mayApprove;
+  const isQuestion = approval.about === "question";
+  const isAnswering = isQuestion && desk.mayApprove;
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <ChangedNotice desk={desk} />
+      {isQuestion ? <AgentSays agent={approval.agent} says={approval.reason} verb="asks" /> : null}
       {desk.isEditing || isAnswering ? (
         <ModifyPanel
           draft={draft}
@@ -64,16 +60,25 @@ function Left({ desk, draft, box }: LeftProps) {
       )}
       <ChangedSinceProposed desk={desk} />
       <Preview approval={approval} />
-      <AgentSays agent={approval.agent} says={approval.says} />
+      <AgentSays agent={approval.agent} says={isQuestion ? null : approval.says} />
       <CheckpointLayers card={card} says={approval.says} />
       <Undo approval={approval} />
+    </div>
+  );
+}
+
+type AroundProps = { readonly desk: Desk; readonly box: RefObject<HTMLTextAreaElement | null> };
+
+function WhatIsAround({ desk: { approval, card, hasScope }, box }: AroundProps) {
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
       <WorkflowPanel workflow={card.workflow} />
       <HistoryPanel history={card.history} />
       <CommentsPanel
         id={approval.request_id}
         box={box}
         comments={card.comments}
-        canWrite={desk.hasScope && approval.status === "pending"}
+        canWrite={hasScope && approval.status === "pending"}
       />
     </div>
   );
@@ -95,7 +100,7 @@ function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
   const { approval, card, isOpen, hasScope } = desk;
   const isPending = approval.status === "pending";
   return (
-    <aside className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-5 lg:max-h-[calc(100dvh-2.5rem)] lg:overflow-y-auto lg:pb-2">
+    <aside className="flex min-w-0 flex-col gap-4 lg:sticky lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:top-5 lg:max-h-[calc(100dvh-2.5rem)] lg:overflow-y-auto lg:pb-2">
       {isPending ? (
         <Panel title="Your decision">
           <div className="flex flex-col gap-4">
@@ -170,8 +175,8 @@ export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
     <FoldsProvider>
       <div className="mx-auto flex w-full max-w-6xl flex-col gap-4 px-4 py-4 max-lg:pb-28 sm:px-6 sm:py-6">
         <CardHeading approval={desk.approval} card={desk.card} neighbours={neighbours} />
-        <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:gap-6">
-          <Left desk={desk} draft={draft} box={box} />
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr] lg:gap-x-6">
+          <WhatItIs desk={desk} draft={draft} />
           <Right
             desk={desk}
             draft={draft}
@@ -179,6 +184,7 @@ export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
             approveButton={approveButton}
             onAsk={onAsk}
           />
+          <WhatIsAround desk={desk} box={box} />
         </div>
       </div>
       <Dialogs desk={desk} draft={draft} />

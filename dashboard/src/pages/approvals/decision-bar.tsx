@@ -10,7 +10,7 @@ import { useFolds } from "../../ui/values/folds.tsx";
 import { MoreMenu } from "./more-menu.tsx";
 import type { Desk } from "./use-desk.ts";
 import type { Draft } from "./use-draft.ts";
-import { endWords } from "./words.ts";
+import { endWords, sentence } from "./words.ts";
 
 export type BarProps = {
   readonly desk: Desk;
@@ -79,7 +79,7 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
     <div className="flex gap-2 lg:flex-wrap">
       <MoreMenu desk={desk} onAsk={onAsk} />
       <Button
-        className="grow"
+        className="grow max-sm:px-3"
         icon="cross"
         disabled={!desk.mayDecide || isBusy}
         onClick={() => desk.setAsking("reject")}
@@ -99,7 +99,7 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
       ) : null}
       <Button
         ref={approveButton}
-        className="grow-2 lg:order-first lg:basis-full"
+        className="grow-2 max-sm:px-3 lg:order-first lg:basis-full"
         kind="go"
         icon="check"
         isBusy={isBusy}
@@ -121,12 +121,14 @@ function WhyNot({ desk }: { readonly desk: Desk }) {
     return (
       <Line>You have {card.you.vote === "approve" ? "approved" : "rejected"} it; it waits for others.</Line>
     );
-  if (card.you.why_not !== null) return <Line>{sentence(card.you.why_not)}</Line>;
+  if (card.you.why_not !== null)
+    return (
+      <Line>
+        <Strange text={sentence(card.you.why_not)} />
+      </Line>
+    );
   return card.you.may_decide ? null : <Line>It is not yours to decide.</Line>;
 }
-
-/** Names in it are strangers' text. */
-const sentence = (why: string) => <Strange text={`${why.slice(0, 1).toUpperCase()}${why.slice(1)}.`} />;
 
 const Line = ({ children }: { readonly children: ReactNode }) => (
   <p className="flex items-start gap-2 text-small text-soft">

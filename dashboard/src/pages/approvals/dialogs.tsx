@@ -8,6 +8,7 @@ import { Failure } from "../../ui/states.tsx";
 import { toast } from "../../ui/toaster.tsx";
 import { RejectingWords } from "./rejecting.tsx";
 import type { Asking, Desk } from "./use-desk.ts";
+import { sentence } from "./words.ts";
 
 type Props = { readonly desk: Desk };
 
@@ -112,7 +113,7 @@ export function ConfirmDialog({ desk, edit }: Props & { readonly edit: unknown }
       isBusy={desk.vote.isPending}
       onSend={() => desk.approve(edit)}
     >
-      <p className="text-small text-soft">{desk.card.effect_words}</p>
+      <p className="text-small text-soft">{sentence(desk.card.effect_words)}</p>
       <TextField
         label={
           <>

@@ -59,7 +59,7 @@ type SelectProps = {
 function Select({ label, value, options, onChange }: SelectProps) {
   const isKnown = value === "" || options.some(([one]) => one === value);
   return (
-    <label className="min-w-0 max-sm:grow">
+    <label className="min-w-0">
       <span className="sr-only">{label}</span>
       <select
         value={value}
@@ -88,24 +88,26 @@ export function InboxFilters({ search, onChange, rows, box }: Props) {
   return (
     <search className="flex flex-wrap gap-2">
       <SearchBox search={search} onChange={onChange} box={box} />
-      <Select
-        label="Kind"
-        value={search.about}
-        options={kinds}
-        onChange={(about) => onChange({ ...search, about: KINDS.find((kind) => kind === about) ?? "" })}
-      />
-      <Select
-        label="Agent"
-        value={search.agent}
-        options={agents}
-        onChange={(agent) => onChange({ ...search, agent })}
-      />
-      <Select
-        label="Tool"
-        value={search.name}
-        options={names}
-        onChange={(name) => onChange({ ...search, name })}
-      />
+      <div className="grid w-full grid-cols-3 gap-2 sm:flex sm:w-auto">
+        <Select
+          label="Kind"
+          value={search.about}
+          options={kinds}
+          onChange={(about) => onChange({ ...search, about: KINDS.find((kind) => kind === about) ?? "" })}
+        />
+        <Select
+          label="Agent"
+          value={search.agent}
+          options={agents}
+          onChange={(agent) => onChange({ ...search, agent })}
+        />
+        <Select
+          label="Tool"
+          value={search.name}
+          options={names}
+          onChange={(name) => onChange({ ...search, name })}
+        />
+      </div>
       {isFiltered(search) ? (
         <button
           type="button"

@@ -3,36 +3,16 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import { type Approval, approvalQuery, type Summary } from "../../api/approvals.ts";
-import { nearnessOf } from "../../format/deadline.ts";
-import { spanText } from "../../format/times.ts";
-import { useNow } from "../../live/use-now.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import { ArgumentsLine } from "./arguments-line.tsx";
+import { Deadline } from "./deadline.tsx";
 import { RiskBadge } from "./risk-badge.tsx";
 import type { Row } from "./use-inbox.ts";
 import { endWords, kindWord, namesText, personName, statusWord, votesText } from "./words.ts";
-
-export function Deadline({ row }: { readonly row: Summary }) {
-  const now = useNow();
-  if (row.decide_by === null || row.status !== "pending") return null;
-  const nearness = nearnessOf(row, now);
-  const isUrgent = nearness !== "far";
-  return (
-    <span
-      className={classes(
-        "figures flex items-center gap-1 whitespace-nowrap",
-        isUrgent ? "font-semibold text-stop" : "text-soft",
-      )}
-    >
-      <Icon name={isUrgent ? "warn" : "clock"} className="size-3.5" />
-      {nearness === "over" ? "time is over" : `${spanText(Date.parse(row.decide_by) - now)} left`}
-    </span>
-  );
-}
 
 function Votes({ row }: { readonly row: Summary }) {
   const text = votesText(row);
@@ -79,57 +59,76 @@ function Decided({ row }: { readonly row: Summary }) {
   );
 }
 
-type Props = {
-  readonly item: Row;
+function Figures({ row }: { readonly row: Summary }) {
+  return (
+    <span className="flex min-w-0 flex-wrap items-center gap-x-3 md:contents">
+      <span className="flex min-w-0 items-center gap-1.5 text-soft md:justify-self-start">
+        <Icon name="agent" className="size-4" />
+        <Strange text={personName(row.agent)} className="min-w-0 truncate whitespace-nowrap" />
+      </span>
+      <span className="flex min-w-0 flex-wrap items-center gap-x-3 md:flex-col md:items-end md:justify-center">
+        {row.status === "pending" ? <Deadline row={row} /> : <Decided row={row} />}
+        <span className="flex gap-3">
+          <Votes row={row} />
+          <When at={row.decided_at ?? row.created_at} className="figures whitespace-nowrap text-faint" />
+        </span>
+      </span>
+    </span>
+  );
+}
+
+type BoxProps = { readonly item: Row; readonly isSelected: boolean; readonly onSelect: (id: string) => void };
+
+function SelectBox({ item: { id, row, isGone }, isSelected, onSelect }: BoxProps) {
+  return (
+    <label className="flex w-11 shrink-0 cursor-pointer items-center justify-center">
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        disabled={isGone}
+        checked={isSelected}
+        onChange={() => onSelect(id)}
+        className="size-5 accent-hold"
+      />
+      <span className="sr-only">
+        Select <Strange text={row.name} />
+      </span>
+    </label>
+  );
+}
+
+const COLUMNS =
+  "grid min-w-0 grow content-center gap-x-4 gap-y-1 py-2 pr-4 text-small focus-visible:-outline-offset-2 md:grid-cols-[minmax(0,1fr)_10.5rem_9rem]";
+
+type Props = BoxProps & {
   readonly isAt: boolean;
-  readonly isSelected: boolean;
   readonly canSelect: boolean;
-  readonly onSelect: (id: string) => void;
   readonly onFocus: (id: string) => void;
 };
 
-export const InboxRow = memo(function InboxRow({
-  item,
-  isAt,
-  isSelected,
-  canSelect,
-  onSelect,
-  onFocus,
-}: Props) {
+function groundOf({ isGone }: Row, isSelected: boolean): string {
+  if (isGone) return "bg-note-wash";
+  return isSelected ? "bg-hold-wash" : "bg-surface hover:bg-sunken";
+}
+
+export const InboxRow = memo(function InboxRow(props: Props) {
+  const { item, isAt, isSelected, canSelect, onSelect, onFocus } = props;
   const { row, id, isGone } = item;
   return (
     <div
       data-row={id}
       className={classes(
-        "flex h-full items-stretch border-b border-line bg-surface transition-colors hover:bg-sunken",
-        isSelected && "bg-hold-wash hover:bg-hold-wash",
+        "flex h-full items-stretch border-b border-line transition-colors",
+        groundOf(item, isSelected),
         isAt && "shadow-[inset_3px_0_0_var(--hold)]",
-        isGone && "bg-note-wash hover:bg-note-wash",
       )}
     >
-      {canSelect ? (
-        <label className="flex w-11 shrink-0 cursor-pointer items-center justify-center">
-          <input
-            type="checkbox"
-            tabIndex={-1}
-            disabled={isGone}
-            checked={isSelected}
-            onChange={() => onSelect(id)}
-            className="size-5 accent-hold"
-          />
-          <span className="sr-only">
-            Select <Strange text={row.name} />
-          </span>
-        </label>
-      ) : null}
+      {canSelect ? <SelectBox item={item} isSelected={isSelected} onSelect={onSelect} /> : null}
       <Link
         to="/approvals/$id"
         params={{ id }}
         onFocus={() => onFocus(id)}
-        className={classes(
-          "grid min-w-0 grow content-center gap-x-4 gap-y-1 py-2 pr-4 text-small focus-visible:-outline-offset-2 md:grid-cols-[minmax(0,1fr)_10.5rem_9rem]",
-          !canSelect && "pl-4",
-        )}
+        className={classes(COLUMNS, !canSelect && "pl-4")}
       >
         <span className="flex min-w-0 flex-col gap-0.5">
           <What row={row} />
@@ -137,17 +136,7 @@ export const InboxRow = memo(function InboxRow({
             {isGone ? <Gone id={id} /> : <ArgumentsLine args={row.args} />}
           </span>
         </span>
-        <span className="flex min-w-0 items-center gap-1.5 text-soft md:justify-self-start">
-          <Icon name="agent" className="size-4" />
-          <Strange text={personName(row.agent)} className="min-w-0 truncate whitespace-nowrap" />
-        </span>
-        <span className="flex min-w-0 flex-wrap items-center gap-x-3 md:flex-col md:items-end md:justify-center">
-          {row.status === "pending" ? <Deadline row={row} /> : <Decided row={row} />}
-          <span className="flex gap-3">
-            <Votes row={row} />
-            <When at={row.decided_at ?? row.created_at} className="figures whitespace-nowrap text-faint" />
-          </span>
-        </span>
+        <Figures row={row} />
       </Link>
     </div>
   );

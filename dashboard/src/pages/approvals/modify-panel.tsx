@@ -1,6 +1,6 @@
 /** Where somebody changes what will run, or writes an answer: the form, the difference, and what would become of it. */
 import { useMemo } from "react";
-import { changesBetween } from "../../format/edits.ts";
+import { type Change, changesBetween } from "../../format/edits.ts";
 import { Panel } from "../../ui/panel.tsx";
 import { FormContext } from "../../ui/schema-form/form-state.ts";
 import { SchemaField } from "../../ui/schema-form/schema-field.tsx";
@@ -9,6 +9,17 @@ import { PolicyWord } from "./policy-word.tsx";
 import type { Draft } from "./use-draft.ts";
 
 type Props = { readonly draft: Draft; readonly title: string; readonly isAnswer: boolean };
+
+function Difference({ changes }: { readonly changes: readonly Change[] }) {
+  return (
+    <section aria-labelledby="difference" className="flex flex-col gap-2">
+      <h3 id="difference" className="text-small font-semibold text-soft">
+        The difference
+      </h3>
+      <ChangesList changes={changes} />
+    </section>
+  );
+}
 
 export function ModifyPanel({ draft, title, isAnswer }: Props) {
   const { form, schema, before, tried, isChecking } = draft;
@@ -19,7 +30,7 @@ export function ModifyPanel({ draft, title, isAnswer }: Props) {
   );
   const changes = changesBetween(before, form.value);
   return (
-    <Panel title={title} className="border-2 border-ink">
+    <Panel title={title} className="shadow-[0_0_0_2px_var(--ink)]">
       <FormContext value={surroundings}>
         <SchemaField
           schema={schema}
@@ -28,17 +39,12 @@ export function ModifyPanel({ draft, title, isAnswer }: Props) {
           label={isAnswer ? "Your answer" : "All of it"}
         />
       </FormContext>
-      <div className="mt-5 flex flex-col gap-4 border-t border-line pt-4">
-        {isAnswer && draft.edit === undefined ? null : <PolicyWord draft={draft} />}
-        {isAnswer || changes.length === 0 ? null : (
-          <section aria-labelledby="difference" className="flex flex-col gap-2">
-            <h3 id="difference" className="text-small font-semibold text-soft">
-              The difference
-            </h3>
-            <ChangesList changes={changes} />
-          </section>
-        )}
-      </div>
+      {isAnswer && draft.edit === undefined ? null : (
+        <div className="mt-5 flex flex-col gap-4 border-t border-line pt-4">
+          <PolicyWord draft={draft} />
+          {isAnswer || changes.length === 0 ? null : <Difference changes={changes} />}
+        </div>
+      )}
     </Panel>
   );
 }

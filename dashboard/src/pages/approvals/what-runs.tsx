@@ -6,6 +6,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { ValuePanel } from "../../ui/values/value-panel.tsx";
 import { ChangesList } from "./changes-list.tsx";
 import type { Desk } from "./use-desk.ts";
+import { sentence } from "./words.ts";
 
 type Props = { readonly desk: Pick<Desk, "approval" | "card"> };
 
@@ -23,10 +24,7 @@ function Effect({ desk: { approval, card } }: Props) {
   return (
     <p className={`mb-3 flex items-start gap-2 rounded-base px-3 py-2 text-small ${tone}`}>
       <Icon name={card.is_irreversible ? "warn" : "undo"} className="mt-0.5 size-4" />
-      <span>
-        {card.is_irreversible ? <strong>It cannot be taken back. </strong> : null}
-        {card.effect_words}
-      </span>
+      <span>{sentence(card.effect_words)}</span>
     </p>
   );
 }

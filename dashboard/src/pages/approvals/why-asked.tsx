@@ -29,6 +29,8 @@ function Risk({ risk }: { readonly risk: NonNullable<Desk["card"]["risk"]> }) {
 export function WhyAsked({ desk: { approval, card } }: Props) {
   const { reason, rule, policy, about } = approval;
   const isPolicy = about === "action";
+  // The words of a question stand above the answer.
+  if (about === "question") return null;
   const policyName =
     card.policy_name === null ? <Known id={policy} isShort /> : <Strange text={card.policy_name} />;
   return (

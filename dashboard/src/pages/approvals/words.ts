@@ -45,11 +45,12 @@ export function endWords(approval: Approval): string {
     case "lapsed":
       return `Approved${by}, and not used: what was approved no longer holds.`;
     default:
-      return `${sentenceOf(statusWord(approval))}${by}.`;
+      return `${capital(statusWord(approval))}${by}.`;
   }
 }
 
-const sentenceOf = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+export const sentence = (text: string): string => `${capital(text)}.`;
 
 export function votesText({
   votes,

@@ -7,7 +7,7 @@ type Ended = Pick<Summary, "status" | "about" | "decided_at" | "created_at">;
 
 export type Counts = {
   readonly counts: readonly (readonly [string, number])[];
-  /** False where all that were looked at fell into the time: there may be more. */
+  /** False where all that were looked at fell into the time, and there are more. */
   readonly isAll: boolean;
 };
 
@@ -17,9 +17,10 @@ const wordOf = (row: Ended): string => {
   return word === "consumed" || word === "lapsed" ? "approved" : word;
 };
 
-export function countsSince(rows: readonly Ended[], since: number): Counts {
+/** `hasMore`: older ones were not looked at. */
+export function countsSince(rows: readonly Ended[], since: number, hasMore: boolean): Counts {
   const recent = rows.filter(({ decided_at, created_at }) => Date.parse(decided_at ?? created_at) >= since);
   const counts = new Map<string, number>();
   for (const row of recent) counts.set(wordOf(row), (counts.get(wordOf(row)) ?? 0) + 1);
-  return { counts: [...counts], isAll: recent.length < rows.length || rows.length === 0 };
+  return { counts: [...counts], isAll: !hasMore || recent.length < rows.length };
 }

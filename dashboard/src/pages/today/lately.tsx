@@ -15,9 +15,11 @@ const SHOWN = 6;
 const HOURS = 24;
 const DECIDED = { status: "decided", order: "newest" } as const;
 
-function Line({ rows }: { readonly rows: readonly Summary[] }) {
+type LineProps = { readonly rows: readonly Summary[]; readonly hasMore: boolean };
+
+function Line({ rows, hasMore }: LineProps) {
   const now = useNow();
-  const { counts, isAll } = countsSince(rows, now - HOURS * 3_600_000);
+  const { counts, isAll } = countsSince(rows, now - HOURS * 3_600_000, hasMore);
   if (counts.length === 0) return <>Nothing in the last {HOURS} hours</>;
   return (
     <>
@@ -57,7 +59,7 @@ export function Lately() {
   const rows = data?.approvals ?? [];
   if (rows.length === 0) return null;
   return (
-    <Panel title="Decided lately" aside={<Line rows={rows} />} isFlush>
+    <Panel title="Decided lately" aside={<Line rows={rows} hasMore={data?.next_cursor != null} />} isFlush>
       <ul className="divide-y divide-line">
         {rows.slice(0, SHOWN).map((row) => (
           <Decided key={row.request_id} row={row} />

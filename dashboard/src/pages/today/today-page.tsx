@@ -5,13 +5,27 @@ import { nameOf, useSession } from "../../api/session.ts";
 import { several } from "../../format/amounts.ts";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
+import { When } from "../../ui/when.tsx";
 import { FirstRun } from "../approvals/first-run.tsx";
 import { Lately } from "./lately.tsx";
 import { Signs } from "./signs.tsx";
 import { WaitsForYou } from "./waits-for-you.tsx";
 
-const leadOf = (mine: number): string =>
-  mine === 0 ? "Nothing waits for you." : `${several(mine, "approval waits", "approvals wait")} for you.`;
+function Lead({ mine, next }: { readonly mine: number; readonly next: string | null }) {
+  if (mine === 0) return <>Nothing waits for you.</>;
+  return (
+    <>
+      {several(mine, "approval waits", "approvals wait")} for you
+      {next === null ? (
+        "."
+      ) : (
+        <>
+          ; the first runs out <When at={next} />.
+        </>
+      )}
+    </>
+  );
+}
 
 export function TodayPage() {
   const { principal } = useSession();
@@ -26,7 +40,7 @@ export function TodayPage() {
   return (
     <Page
       title={name === "somebody" ? "Today" : `Today, ${name}`}
-      lead={data.is_empty ? undefined : leadOf(data.mine)}
+      lead={data.is_empty ? undefined : <Lead mine={data.mine} next={data.next_deadline} />}
     >
       {data.is_empty ? (
         <FirstRun />

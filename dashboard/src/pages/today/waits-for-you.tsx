@@ -22,7 +22,7 @@ function Rows() {
       {nearestFirst(data.approvals)
         .slice(0, SHOWN)
         .map((row) => (
-          <li key={row.request_id} className="min-h-17">
+          <li key={row.request_id} className="max-md:h-26 md:h-17">
             <InboxRow
               item={{ id: row.request_id, row, isGone: false }}
               isAt={false}

@@ -16,11 +16,14 @@ type Of<Kind extends Form["kind"]> = Extract<Form, { readonly kind: Kind }>;
 const EMPTY = { text: "empty text", list: "an empty list", object: "an empty object" } as const;
 const quiet = (text: string) => <span className="text-faint italic">{text}</span>;
 
-function Money({ money: { amount, currency, as } }: Of<"money">) {
+type MoneyProps = Of<"money"> & { readonly isSmall?: boolean };
+
+function Money({ money: { amount, currency, as }, isSmall = false }: MoneyProps) {
   return (
     <span className="figures">
-      <span className="text-large font-semibold">
-        <Strange text={amount} /> <Strange text={currency} className="text-base font-semibold text-soft" />
+      <span className={isSmall ? "font-semibold" : "text-large font-semibold"}>
+        <Strange text={amount} />{" "}
+        <Strange text={currency} className={isSmall ? "text-soft" : "text-base text-soft"} />
       </span>
       {as === null ? null : <span className="ml-2 text-small text-faint">{as}</span>}
     </span>
@@ -93,7 +96,8 @@ function Moment({ text }: { readonly text: string }) {
 function cellOf(name: string, row: JsonObject) {
   const value = row[name];
   if (value === undefined) return <span className="text-faint">–</span>;
-  return <ValueView name={name} value={value} siblings={row} />;
+  const form = formOf(name, value, row);
+  return form.kind === "money" ? <Money {...form} isSmall /> : shown(form);
 }
 
 function shown(form: Form) {
