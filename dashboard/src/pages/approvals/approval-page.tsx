@@ -4,6 +4,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { isClientError } from "holdpoint/client";
 import { type ReactNode, useEffect } from "react";
 import { cardQuery } from "../../api/approvals.ts";
+import { Page } from "../../ui/page.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { CardSheet } from "./card-sheet.tsx";
@@ -39,16 +40,18 @@ export function ApprovalPage() {
   if (error === null) return <OnItsWay />;
   if (isClientError(error) && error.status === 404)
     return (
-      <Empty icon="search" title="There is no such approval">
-        It may be another tenant's, or the address is not whole.{" "}
-        <Link to="/approvals" className="underline">
-          See what waits
-        </Link>
-      </Empty>
+      <Page title="Approval">
+        <Empty icon="search" title="There is no such approval">
+          It may be another tenant's, or the address is not whole.{" "}
+          <Link to="/approvals" className="underline">
+            See what waits
+          </Link>
+        </Empty>
+      </Page>
     );
   return (
-    <Around>
+    <Page title="Approval">
       <Failure error={error} onRetry={() => void refetch()} />
-    </Around>
+    </Page>
   );
 }

@@ -100,7 +100,7 @@ function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
   const { approval, card, isOpen, hasScope } = desk;
   const isPending = approval.status === "pending";
   return (
-    <aside className="flex min-w-0 flex-col gap-4 lg:sticky lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:top-5 lg:max-h-[calc(100dvh-2.5rem)] lg:overflow-y-auto lg:pb-2">
+    <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:top-5 lg:max-h-[calc(100dvh-2.5rem)] lg:overflow-y-auto lg:pb-2">
       {isPending ? (
         <Panel title="Your decision">
           <div className="flex flex-col gap-4">
@@ -128,7 +128,7 @@ function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
       <WhyAsked desk={desk} />
       <WhoDecides approval={approval} card={card} />
       <Identity approval={approval} />
-    </aside>
+    </div>
   );
 }
 

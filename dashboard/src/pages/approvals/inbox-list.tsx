@@ -52,7 +52,7 @@ type Props = {
   readonly onReady: (reveal: (index: number) => void) => void;
 };
 
-export function InboxList({ items, canSelect, cursor, selection, hasMore, onMore, onReady }: Props) {
+function useRows({ items, hasMore, onMore, onReady }: Omit<Props, "canSelect" | "cursor" | "selection">) {
   const place = useRef<HTMLUListElement>(null);
   const height = useRowHeight();
   const [margin, setMargin] = useState(0);
@@ -85,14 +85,15 @@ export function InboxList({ items, canSelect, cursor, selection, hasMore, onMore
   useEffect(() => {
     if (hasMore && last >= items.length - AHEAD) onMore();
   }, [hasMore, last, items.length, onMore]);
+  return { place, rows, margin, height: list.getTotalSize() };
+}
+
+export function InboxList(props: Props) {
+  const { items, canSelect, cursor, selection, hasMore } = props;
+  const { place, rows, margin, height } = useRows(props);
   return (
     <>
-      <ul
-        ref={place}
-        aria-label={several(items.length, "approval")}
-        className="relative"
-        style={{ height: list.getTotalSize() }}
-      >
+      <ul ref={place} aria-label={several(items.length, "approval")} className="relative" style={{ height }}>
         {rows.map(({ index, start, key, size }) => {
           const item = items[index];
           return item === undefined ? null : (
