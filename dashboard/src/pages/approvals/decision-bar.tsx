@@ -76,10 +76,10 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
   const edit = isAnswer ? draft.edit : undefined;
   const approve = () => (card.confirm === null ? desk.approve(edit) : desk.setAsking("confirm"));
   return (
-    <div className="flex gap-2 lg:flex-wrap">
+    <div className="flex gap-1.5 sm:gap-2 lg:flex-wrap">
       <MoreMenu desk={desk} onAsk={onAsk} />
       <Button
-        className="grow max-sm:px-3"
+        className="grow max-sm:gap-1.5 max-sm:px-3"
         icon="cross"
         disabled={!desk.mayDecide || isBusy}
         onClick={() => desk.setAsking("reject")}
@@ -88,7 +88,7 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
       </Button>
       {desk.canEdit ? (
         <Button
-          className="grow max-sm:px-3"
+          className="grow max-sm:gap-1.5 max-sm:px-3"
           icon="edit"
           aria-label="Modify"
           disabled={!desk.mayApprove || isBusy}
@@ -99,7 +99,7 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
       ) : null}
       <Button
         ref={approveButton}
-        className="grow-2 max-sm:px-3 lg:order-first lg:basis-full"
+        className="grow-2 max-sm:gap-1.5 max-sm:px-3 lg:order-first lg:basis-full"
         kind="go"
         icon="check"
         isBusy={isBusy}

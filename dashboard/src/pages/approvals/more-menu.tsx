@@ -37,7 +37,7 @@ export function MoreMenu({ desk, onAsk, className = "" }: Props) {
       <Button
         icon="more"
         aria-label="More to do with it"
-        className={`px-3 ${className}`}
+        className={`px-3! ${className}`}
         onClick={() => setOpen(true)}
       />
       <Dialog title="More to do with it" isOpen={isOpen} onClose={() => setOpen(false)}>
