@@ -9,14 +9,19 @@ type Props = {
   readonly children: ReactNode;
 };
 
+const FIELDS = "textarea, select, input:not([type=checkbox])";
+
 export function Dialog({ title, isOpen, onClose, children }: Props) {
   const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = ref.current;
     if (dialog === null || dialog.open === isOpen) return;
-    if (isOpen) dialog.showModal();
-    else dialog.close();
+    if (isOpen) {
+      dialog.showModal();
+      // Where something is to be written, one can write at once.
+      dialog.querySelector<HTMLElement>(FIELDS)?.focus();
+    } else dialog.close();
   }, [isOpen]);
   return (
     <dialog

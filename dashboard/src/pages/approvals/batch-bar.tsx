@@ -39,7 +39,7 @@ function BatchRow({ answer: { approval, card }, said, answers }: RowProps) {
         )}
       </span>
       <span className="text-soft">
-        <ArgumentsLine args={JSON.stringify(approval.args)} />
+        <ArgumentsLine args={JSON.stringify(approval.args)} isWhole />
       </span>
       {alone === null || result !== undefined ? null : (
         <span className="font-semibold text-hold">Left out: {alone}</span>
@@ -69,7 +69,6 @@ function BatchAsk({ answers, said, decide, onClose }: AskProps) {
       {said === "approve" ? null : (
         <TextArea
           label="Reason, for all of them"
-          autoFocus
           value={reason}
           onChange={({ target }) => setReason(target.value)}
         />
@@ -100,7 +99,12 @@ function BatchSheet({ ids, said, onClose }: DialogProps) {
   if (answers.length < ids.length && error === null) return <Loading />;
   return (
     <div className="flex flex-col gap-4">
-      <ul className="max-h-[45dvh] overflow-y-auto rounded-base border border-line">
+      <ul
+        aria-label="Each of them"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
+        tabIndex={0}
+        className="max-h-[45dvh] overflow-y-auto rounded-base border border-line"
+      >
         {answers.map((answer) => (
           <BatchRow key={answer.approval.request_id} answer={answer} said={said} answers={decide.data} />
         ))}

@@ -107,7 +107,7 @@ function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
             <DeadlineClock span={approval} />
             {isOpen && hasScope ? <DecidingAs /> : null}
             <div className={AT_THE_THUMB} data-decide>
-              <DecisionBar desk={desk} draft={draft} approveButton={approveButton} onAsk={onAsk} />
+              <DecisionBar {...{ desk, draft, neighbours, approveButton, onAsk }} />
             </div>
             {card.rejecting === null ? null : (
               <section aria-labelledby="rejecting">
@@ -121,7 +121,7 @@ function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
         </Panel>
       ) : (
         <>
-          <DecisionBar desk={desk} draft={draft} approveButton={approveButton} onAsk={onAsk} />
+          <DecisionBar {...{ desk, draft, neighbours, approveButton, onAsk }} />
           <OutcomePanel approval={approval} neighbours={neighbours} />
         </>
       )}
@@ -158,12 +158,13 @@ export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
   const neighbours = useNeighbours(desk.approval.request_id);
   const box = useRef<HTMLTextAreaElement>(null);
   const approveButton = useRef<HTMLButtonElement>(null);
-  const onAsk = () => {
+  const ask = () => {
     box.current?.scrollIntoView({ block: "center" });
-    // A menu that closes puts the focus back on its button first.
-    window.setTimeout(() => box.current?.focus(), 0);
+    box.current?.focus({ preventScroll: true });
   };
-  useCardKeys(desk, neighbours, { approve: () => approveButton.current?.focus(), ask: onAsk });
+  // A dialog that closes puts the focus back where it was first.
+  const onAsk = () => void window.setTimeout(ask, 0);
+  useCardKeys(desk, neighbours, { approve: () => approveButton.current?.focus(), ask });
   const { reset } = draft.form;
   const { isEditing } = desk;
   const { before } = draft;

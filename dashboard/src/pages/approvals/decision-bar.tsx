@@ -8,13 +8,17 @@ import { Failure } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { useFolds } from "../../ui/values/folds.tsx";
 import { MoreMenu } from "./more-menu.tsx";
+import { Next } from "./outcome-panel.tsx";
+import { PolicyWord } from "./policy-word.tsx";
 import type { Desk } from "./use-desk.ts";
 import type { Draft } from "./use-draft.ts";
+import type { Neighbours } from "./use-neighbours.ts";
 import { endWords, sentence } from "./words.ts";
 
 export type BarProps = {
   readonly desk: Desk;
   readonly draft: Draft;
+  readonly neighbours: Neighbours;
   readonly onAsk: () => void;
   readonly approveButton: RefObject<HTMLButtonElement | null>;
 };
@@ -52,7 +56,7 @@ function EditButtons({ desk, draft, approveButton }: BarProps) {
   const act = draft.tried?.outcome === "asks" ? "Send changes" : "Approve with changes";
   const send = () => (desk.card.confirm === null ? desk.approve(draft.edit) : desk.setAsking("confirm"));
   return (
-    <div className="grid grid-cols-[1fr_2fr] gap-2">
+    <div className="grid grid-cols-[auto_1fr] gap-2">
       <Button onClick={() => desk.setEditing(false)}>Back</Button>
       <Button
         ref={approveButton}
@@ -137,6 +141,10 @@ const Line = ({ children }: { readonly children: ReactNode }) => (
   </p>
 );
 
+/** What would become of it stands where it is sent. */
+const isWriting = ({ desk, draft }: BarProps): boolean =>
+  desk.isEditing || (desk.approval.about === "question" && draft.edit !== undefined);
+
 export function DecisionBar(props: BarProps) {
   const { desk } = props;
   if (desk.approval.status !== "pending") return <Refused desk={desk} />;
@@ -146,7 +154,17 @@ export function DecisionBar(props: BarProps) {
       <Refused desk={desk} />
       <WhyNot desk={desk} />
       {isQuiet ? null : <Folded />}
-      {isQuiet ? <MoreMenu desk={desk} onAsk={props.onAsk} /> : null}
+      {isQuiet ? (
+        <div className="flex gap-2">
+          <MoreMenu desk={desk} onAsk={props.onAsk} />
+          {desk.card.you.vote === null ? null : <Next neighbours={props.neighbours} />}
+        </div>
+      ) : null}
+      {isQuiet || !isWriting(props) ? null : (
+        <div className="max-lg:max-h-[35dvh] max-lg:overflow-y-auto">
+          <PolicyWord draft={props.draft} />
+        </div>
+      )}
       {!isQuiet && desk.isEditing ? <EditButtons {...props} /> : null}
       {isQuiet || desk.isEditing ? null : <LookButtons {...props} />}
     </div>

@@ -77,7 +77,6 @@ export function RejectDialog({ desk }: Props) {
       <TextArea
         label="Reason"
         hint="Recorded, and told to whoever asked."
-        autoFocus
         required
         maxLength={10_000}
         value={reason}
@@ -120,7 +119,6 @@ export function ConfirmDialog({ desk, edit }: Props & { readonly edit: unknown }
             Type <code className="rounded-small bg-sunken px-1.5 py-0.5 font-mono">{word}</code> to approve
           </>
         }
-        autoFocus
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
@@ -207,7 +205,6 @@ export function DelegateDialog({ desk }: Props) {
     >
       <TextField
         label="Who decides in your place"
-        autoFocus
         autoComplete="off"
         value={to}
         onChange={({ target }) => setTo(target.value)}
@@ -251,7 +248,7 @@ export function WordDialog({ desk, asking }: Props & { readonly asking: keyof ty
       onSend={send}
     >
       <p className="text-small text-soft">{meaning}</p>
-      <TextArea label="Reason" autoFocus value={reason} onChange={({ target }) => setReason(target.value)} />
+      <TextArea label="Reason" value={reason} onChange={({ target }) => setReason(target.value)} />
     </Ask>
   );
 }

@@ -22,13 +22,20 @@ const PHASES: { readonly [phase in Outcome["phase"]]: string } = {
   refused: "It did not run.",
 };
 
-function Words({ outcome }: { readonly outcome: Outcome }) {
+function wordsOf({ phase, held }: Outcome, isGiven: boolean): string {
+  if (held !== null) return "It is held until it may start.";
+  return phase === "waiting" && isGiven ? "It is not started yet: whoever asked takes it up." : PHASES[phase];
+}
+
+type WordsProps = { readonly outcome: Outcome; readonly isGiven: boolean };
+
+function Words({ outcome, isGiven }: WordsProps) {
   const why = outcome.outcome?.reason ?? outcome.refusal?.reason ?? outcome.held?.reason ?? "";
   return (
     <div className="flex flex-col gap-1 text-small">
       <p className="flex flex-wrap items-center gap-2">
         <Badge status={outcome.held === null ? outcome.phase : "held"} />
-        {outcome.held === null ? PHASES[outcome.phase] : "It is held until it may start."}
+        {wordsOf(outcome, isGiven)}
         {outcome.outcome === null ? null : <When at={outcome.outcome.at} className="text-faint" />}
       </p>
       {why === "" ? null : (
@@ -40,13 +47,13 @@ function Words({ outcome }: { readonly outcome: Outcome }) {
   );
 }
 
-function ActionOutcome({ id }: { readonly id: string }) {
+function ActionOutcome({ id, isGiven }: { readonly id: string; readonly isGiven: boolean }) {
   const { data } = useQuery(outcomeQuery(id));
   if (data === undefined) return null;
   const link = data.outcome === null ? "See the action" : "See the receipt";
   return (
     <>
-      <Words outcome={data} />
+      <Words outcome={data} isGiven={isGiven} />
       <p className="flex flex-wrap gap-4 text-small font-semibold">
         <Link to="/actions/$id" params={{ id }} className="underline">
           {link}
@@ -61,7 +68,7 @@ function ActionOutcome({ id }: { readonly id: string }) {
   );
 }
 
-function Next({ neighbours: { next, left, go } }: { readonly neighbours: Neighbours }) {
+export function Next({ neighbours: { next, left, go } }: { readonly neighbours: Neighbours }) {
   if (next === null)
     return (
       <Link to="/approvals" className="text-small font-semibold underline">
@@ -80,6 +87,7 @@ type Props = { readonly approval: Approval; readonly neighbours: Neighbours };
 
 export function OutcomePanel({ approval, neighbours }: Props) {
   const { action_id, workflow_id, about, decided, ended } = approval;
+  const isGiven = approval.status === "approved" || approval.status === "modified";
   const reason = decided?.reason ?? ended?.reason ?? "";
   return (
     <Panel title="What became of it" aside={<Badge status={statusWord(approval)} />}>
@@ -90,7 +98,7 @@ export function OutcomePanel({ approval, neighbours }: Props) {
             <Strange text={reason} as="lines" />
           </p>
         )}
-        {about === "action" && action_id !== null ? <ActionOutcome id={action_id} /> : null}
+        {about === "action" && action_id !== null ? <ActionOutcome id={action_id} isGiven={isGiven} /> : null}
         {about !== "action" && workflow_id !== null ? (
           <Link
             to="/workflows/$id"

@@ -53,7 +53,7 @@ function beginning({ approval, card }: Pick<Desk, "approval" | "card">) {
   return { first: hasSuggestion(args) ? args : firstValue(schema), schema };
 }
 
-export function useDraft({ approval, card }: Pick<Desk, "approval" | "card">): Draft {
+export function useDraft({ approval, card, isEditing, mayApprove }: Desk): Draft {
   const session = useSession();
   const before = jsonOf(approval.args);
   const isAnswer = approval.about === "question";
@@ -66,7 +66,7 @@ export function useDraft({ approval, card }: Pick<Desk, "approval" | "card">): D
   const later = useLater(written);
   const { data, isFetching, error } = useQuery({
     ...tryQuery(session, approval, later),
-    enabled: later !== "" && form.faults.size === 0,
+    enabled: later !== "" && form.faults.size === 0 && (isEditing || (isAnswer && mayApprove)),
     placeholderData: keepPreviousData,
   });
   const isChecking = isFetching || later !== written;

@@ -14,7 +14,7 @@ function titleOf({ about, status }: Desk["approval"]): string {
   if (about === "checkpoint") return "What you decide on: its outputs";
   if (about === "question") return status === "pending" ? "What the program suggests" : "The answer";
   if (about === "intent") return "What is asked for";
-  if (status === "pending") return "What will run";
+  if (status === "pending" || status === "approved" || status === "modified") return "What will run";
   return status === "consumed" ? "What ran" : "What was to run";
 }
 

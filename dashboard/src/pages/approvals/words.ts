@@ -44,6 +44,8 @@ export function endWords(approval: Approval): string {
       return `The decision was taken back${ended !== null && isOne(ended) ? ` by ${namesText(ended.by)}` : ""} before it was used.`;
     case "lapsed":
       return `Approved${by}, and not used: what was approved no longer holds.`;
+    case "modified":
+      return `Approved with changes${by}.`;
     case "consumed":
       if (approval.about === "action")
         return `${approval.edited ? "Approved with changes" : "Approved"}${by}, and used.`;
