@@ -61,7 +61,7 @@ export function RejectDialog({ desk }: Props) {
   const [reason, setReason] = useState("");
   const [isFinal, setFinal] = useState(false);
   const { rejecting } = desk.card;
-  const canBeFinal = desk.approval.about === "checkpoint" && rejecting !== null && !rejecting.is_end;
+  const canBeFinal = desk.approval.about === "checkpoint" && rejecting !== null && !rejecting.is_last;
   return (
     <Ask
       desk={desk}

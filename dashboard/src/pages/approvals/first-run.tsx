@@ -8,22 +8,31 @@ import { Mark } from "../../ui/mark.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Failure } from "../../ui/states.tsx";
 
-const curlOf = (address: string, isOpen: boolean): string =>
+type Place = { readonly address: string; readonly isOpen: boolean };
+
+const curlOf = ({ address, isOpen }: Place): string =>
   [
     `curl ${address}/api/actions \\`,
     ...(isOpen ? [] : ['  -H "authorization: Bearer $HOLDPOINT_KEY" \\']),
     '  -H "content-type: application/json" \\',
-    `  -d '{"tool": "refund", "args": {"customer": "u-17", "amount": 40, "currency": "USD"}${isOpen ? ', "agent": "first"' : ""}}'`,
+    `  -d '{"tool": "refund",${isOpen ? ' "agent": "first",' : ""}`,
+    '       "args": {"user": "u-17", "amount_usd": 40}}\'',
   ].join("\n");
 
-const TYPESCRIPT = `import { holdpoint } from "holdpoint";
-
-const hp = holdpoint();
-const refund = hp.gate({
-  name: "refund",
-  run: (args: { customer: string; amount: number }) => \`\${args.amount} paid\`,
-});
-await refund({ customer: "u-17", amount: 40 }, { requestId: "first" });`;
+const programOf = ({ address, isOpen }: Place): string =>
+  [
+    'import { createClient } from "holdpoint/client";',
+    "",
+    "const hp = createClient({",
+    `  server: "${address}",`,
+    ...(isOpen ? [] : ["  credential: { key: process.env.HOLDPOINT_KEY },"]),
+    "});",
+    "const answer = await hp.actions.propose({",
+    `  tool: "refund",${isOpen ? ' agent: "first",' : ""}`,
+    '  args: { user: "u-17", amount_usd: 40 },',
+    "});",
+    "console.log(answer.kind); // waiting",
+  ].join("\n");
 
 function Example() {
   const { data } = useQuery(exampleQuery);
@@ -51,6 +60,7 @@ function Example() {
 
 export function FirstRun() {
   const { isOpen } = useSession();
+  const place = { address: window.location.origin, isOpen };
   return (
     <section className="flex flex-col gap-5 rounded-large border border-line bg-surface p-5 sm:p-8">
       <div className="flex items-start gap-4">
@@ -65,8 +75,8 @@ export function FirstRun() {
       </div>
       <Example />
       <div className="grid gap-4 lg:grid-cols-2">
-        <Snippet title="Ask from a terminal" text={curlOf(window.location.origin, isOpen)} />
-        <Snippet title="Ask from a program" text={TYPESCRIPT} />
+        <Snippet title="Ask from a terminal" text={curlOf(place)} />
+        <Snippet title="Ask from a program" text={programOf(place)} />
       </div>
     </section>
   );

@@ -122,7 +122,7 @@ type GroupProps = { readonly fields: readonly Field[]; readonly value: Json; rea
 
 function Group({ fields, value, path }: GroupProps) {
   return (
-    <div className="flex flex-col gap-4">
+    <div className={path.length === 0 ? "flex flex-col gap-4" : "grid items-start gap-4 sm:grid-cols-2"}>
       {fields.map((field) => (
         <Entry key={field.name} field={field} value={value} path={[...path, field.name]} />
       ))}
