@@ -36,14 +36,16 @@ function summary(approval: LiveApproval): JsonObject {
     preview: approval.preview === undefined ? null : previewOf(approval.preview.value),
     requestedAt: approval.requestedAt,
     decideBy: approval.decideBy,
+    decidedAt: approval.decided?.at ?? null,
     decidedBy: approval.decided?.by ?? [],
+    edited: approval.edited,
   };
 }
 
 export const approvalsView = {
   view: APPROVALS_VIEW,
   kind: "approval",
-  version: 4,
+  version: 5,
   row(_id: string, state: StateOf<"approval">) {
     if (state.status === "none") return undefined;
     return { bucket: state.status, at: state.requestedAt, due: nextDue(state), data: summary(state) };
