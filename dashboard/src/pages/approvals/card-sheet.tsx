@@ -1,8 +1,8 @@
 /** The card: on the left what will run, on the right who, why and the decision. A phone shows one after the other. */
 import { type RefObject, useEffect, useRef } from "react";
 import type { CardAnswer } from "../../api/approvals.ts";
+import { useKeys } from "../../shell/use-keys.ts";
 import { Panel } from "../../ui/panel.tsx";
-import { useKeys } from "../../ui/use-keys.ts";
 import { FoldsProvider } from "../../ui/values/folds.tsx";
 import { AgentSays } from "./agent-says.tsx";
 import { CardHeading } from "./card-heading.tsx";
@@ -14,6 +14,7 @@ import { DecidingAs } from "./deciding-as.tsx";
 import { DecisionBar } from "./decision-bar.tsx";
 import { ConfirmDialog, DelegateDialog, ExtendDialog, RejectDialog, WordDialog } from "./dialogs.tsx";
 import { Identity } from "./identity.tsx";
+import { CARD_KEYS } from "./keys.ts";
 import { ModifyPanel } from "./modify-panel.tsx";
 import { OutcomePanel } from "./outcome-panel.tsx";
 import { HistoryPanel, WorkflowPanel } from "./past-panels.tsx";
@@ -138,18 +139,21 @@ function useCardKeys(
   focus: { readonly approve: () => void; readonly ask: () => void },
 ) {
   const isPending = desk.approval.status === "pending";
-  useKeys({
-    a: () => (desk.mayApprove ? focus.approve() : undefined),
-    m: () => (desk.mayApprove && desk.canEdit ? desk.setEditing(true) : undefined),
-    r: () => (desk.mayDecide ? desk.setAsking("reject") : undefined),
-    c: focus.ask,
-    e: () =>
-      isPending && desk.hasScope && desk.approval.decide_by !== null ? desk.setAsking("extend") : undefined,
-    j: () => neighbours.go(neighbours.next),
-    k: () => neighbours.go(neighbours.before),
-    n: () => (isPending ? undefined : neighbours.go(neighbours.next)),
-    Escape: () => desk.setEditing(false),
-  });
+  useKeys(
+    {
+      a: () => (desk.mayApprove ? focus.approve() : undefined),
+      m: () => (desk.mayApprove && desk.canEdit ? desk.setEditing(true) : undefined),
+      r: () => (desk.mayDecide ? desk.setAsking("reject") : undefined),
+      c: focus.ask,
+      e: () =>
+        isPending && desk.hasScope && desk.approval.decide_by !== null ? desk.setAsking("extend") : undefined,
+      j: () => neighbours.go(neighbours.next),
+      k: () => neighbours.go(neighbours.before),
+      n: () => (isPending ? undefined : neighbours.go(neighbours.next)),
+      Escape: () => desk.setEditing(false),
+    },
+    CARD_KEYS,
+  );
 }
 
 export function CardSheet({ answer }: { readonly answer: CardAnswer }) {

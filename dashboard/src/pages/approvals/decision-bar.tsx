@@ -1,6 +1,7 @@
 /** Yes, no, or yes with changes. On a phone it stays at the thumb. */
 import { isClientError } from "holdpoint/client";
 import type { ReactNode, RefObject } from "react";
+import { useClaimedName } from "../../api/claimed-name.ts";
 import { countText } from "../../format/amounts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
@@ -141,6 +142,16 @@ const Line = ({ children }: { readonly children: ReactNode }) => (
   </p>
 );
 
+/** On a phone the field for the name is out of sight. */
+function As() {
+  const name = useClaimedName();
+  return (
+    <p className="text-tiny text-soft lg:hidden">
+      Deciding as <strong className="text-ink">{name}</strong>, as claimed
+    </p>
+  );
+}
+
 /** What would become of it stands where it is sent. */
 const isWriting = ({ desk, draft }: BarProps): boolean =>
   desk.isEditing || (desk.approval.about === "question" && draft.edit !== undefined);
@@ -153,6 +164,7 @@ export function DecisionBar(props: BarProps) {
     <div className="flex flex-col gap-2">
       <Refused desk={desk} />
       <WhyNot desk={desk} />
+      {desk.isOpen && !isQuiet ? <As /> : null}
       {isQuiet ? null : <Folded />}
       {isQuiet ? (
         <div className="flex gap-2">

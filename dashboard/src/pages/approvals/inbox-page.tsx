@@ -5,15 +5,16 @@ import { useCallback, useRef } from "react";
 import { attentionQuery } from "../../api/attention.ts";
 import { may, useSession } from "../../api/session.ts";
 import { countText } from "../../format/amounts.ts";
+import { useKeys } from "../../shell/use-keys.ts";
 import { classes } from "../../ui/classes.ts";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
-import { useKeys } from "../../ui/use-keys.ts";
 import { BatchBar } from "./batch-bar.tsx";
 import { FirstRun } from "./first-run.tsx";
 import { InboxFilters } from "./inbox-filters.tsx";
 import { InboxList } from "./inbox-list.tsx";
 import { addressOf, isFiltered, type Search, searchOf, TABS, type TabName } from "./inbox-search.ts";
+import { INBOX_KEYS } from "./keys.ts";
 import { useInbox } from "./use-inbox.ts";
 import { type RowCursor, type Selection, useRowCursor, useSelection } from "./use-row-cursor.ts";
 
@@ -80,18 +81,21 @@ function Nothing({ search }: { readonly search: Search }) {
 
 function useInboxKeys(cursor: RowCursor, selection: Selection, focusSearch: () => void): void {
   const navigate = useNavigate();
-  useKeys({
-    j: () => cursor.step(1),
-    k: () => cursor.step(-1),
-    ArrowDown: () => cursor.step(1),
-    ArrowUp: () => cursor.step(-1),
-    x: () => (cursor.at === null ? undefined : selection.toggle(cursor.at)),
-    "/": focusSearch,
-    Escape: selection.clear,
-    ...(cursor.at === null || document.activeElement instanceof HTMLAnchorElement
-      ? {}
-      : { Enter: () => void navigate({ to: "/approvals/$id", params: { id: cursor.at ?? "" } }) }),
-  });
+  useKeys(
+    {
+      j: () => cursor.step(1),
+      k: () => cursor.step(-1),
+      ArrowDown: () => cursor.step(1),
+      ArrowUp: () => cursor.step(-1),
+      x: () => (cursor.at === null ? undefined : selection.toggle(cursor.at)),
+      "/": focusSearch,
+      Escape: selection.clear,
+      ...(cursor.at === null || document.activeElement instanceof HTMLAnchorElement
+        ? {}
+        : { Enter: () => void navigate({ to: "/approvals/$id", params: { id: cursor.at ?? "" } }) }),
+    },
+    INBOX_KEYS,
+  );
 }
 
 export function InboxPage() {
