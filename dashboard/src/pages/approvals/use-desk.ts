@@ -1,4 +1,5 @@
 /** One approval at the desk: what is shown of it, what whoever sits here may do, and what they are doing. */
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Approval, type Card, type CardAnswer, useVote } from "../../api/approvals.ts";
 import { may, useSession } from "../../api/session.ts";
@@ -45,6 +46,7 @@ const DONE = {
 
 export function useDesk({ approval, card }: CardAnswer): Desk {
   const session = useSession();
+  const navigate = useNavigate();
   const seen = useSeen(approval);
   const [asking, setAsking] = useState<Asking>(null);
   const [isEditing, setEditing] = useState(false);
@@ -61,6 +63,9 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
         setEditing(false);
         setNote("");
         toast(DONE[cast.kind]);
+        // Under another rule other people are asked, in another approval.
+        const { request_id: id } = cast;
+        if (id !== approval.request_id) void navigate({ to: "/approvals/$id", params: { id } });
       },
       onSettled: () => setAsking(null),
     });

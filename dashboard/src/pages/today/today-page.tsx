@@ -11,10 +11,13 @@ import { Lately } from "./lately.tsx";
 import { Signs } from "./signs.tsx";
 import { WaitsForYou } from "./waits-for-you.tsx";
 
-function Lead({ mine, next }: { readonly mine: number; readonly next: string | null }) {
+type LeadProps = { readonly mine: number; readonly isAll: boolean; readonly next: string | null };
+
+function Lead({ mine, isAll, next }: LeadProps) {
   if (mine === 0) return <>Nothing waits for you.</>;
   return (
     <>
+      {isAll ? "" : "At least "}
       {several(mine, "approval waits", "approvals wait")} for you
       {next === null ? (
         "."
@@ -40,7 +43,9 @@ export function TodayPage() {
   return (
     <Page
       title={name === "somebody" ? "Today" : `Today, ${name}`}
-      lead={data.is_empty ? undefined : <Lead mine={data.mine} next={data.next_deadline} />}
+      lead={
+        data.is_empty ? undefined : <Lead mine={data.mine} isAll={data.is_all} next={data.next_deadline} />
+      }
     >
       {data.is_empty ? (
         <FirstRun />
