@@ -10,6 +10,7 @@ const SHARED = [
   "src/engine/",
   "src/server/",
   "src/views/",
+  "dashboard/src/",
   "tests/approvals/",
   "tests/backtest/",
   "tests/cli/",

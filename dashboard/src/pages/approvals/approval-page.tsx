@@ -16,6 +16,7 @@ function Around({ children }: { readonly children: ReactNode }) {
 function OnItsWay() {
   return (
     <Around>
+      <h1 className="sr-only">Approval</h1>
       <Loading lines={2} />
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:gap-6">
         <Panel>

@@ -138,7 +138,7 @@ export function BatchBar({ selection }: { readonly selection: Selection }) {
           className="fixed inset-x-0 bottom-[calc(3.5rem+env(safe-area-inset-bottom))] z-10 flex items-center gap-2 border-t border-line bg-surface px-4 py-2 shadow-[0_-6px_20px_rgb(0_0_0/0.08)] md:bottom-4 md:left-1/2 md:w-max md:-translate-x-1/2 md:rounded-large md:border"
         >
           <span className="grow font-semibold md:mr-4">{ids.length} selected</span>
-          <Button kind="quiet" onClick={selection.clear}>
+          <Button kind="quiet" className="max-sm:hidden" onClick={selection.clear}>
             None
           </Button>
           <Button icon="cross" onClick={() => setAsking({ said: "reject", ids })}>

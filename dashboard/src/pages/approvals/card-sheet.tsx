@@ -16,6 +16,7 @@ import { ConfirmDialog, DelegateDialog, ExtendDialog, RejectDialog, WordDialog }
 import { Identity } from "./identity.tsx";
 import { CARD_KEYS } from "./keys.ts";
 import { ModifyPanel } from "./modify-panel.tsx";
+import { NoteField } from "./note-field.tsx";
 import { OutcomePanel } from "./outcome-panel.tsx";
 import { HistoryPanel, WorkflowPanel } from "./past-panels.tsx";
 import { RejectingWords } from "./rejecting.tsx";
@@ -107,6 +108,7 @@ function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
           <div className="flex flex-col gap-4">
             <DeadlineClock span={approval} />
             {isOpen && hasScope ? <DecidingAs /> : null}
+            <NoteField desk={desk} />
             <div className={AT_THE_THUMB} data-decide>
               <DecisionBar {...{ desk, draft, neighbours, approveButton, onAsk }} />
             </div>

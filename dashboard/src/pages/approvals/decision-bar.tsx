@@ -142,6 +142,22 @@ const Line = ({ children }: { readonly children: ReactNode }) => (
   </p>
 );
 
+const KEY = "rounded-small border border-line px-1 font-mono";
+
+function KeyHints({ canEdit }: { readonly canEdit: boolean }) {
+  return (
+    <p className="text-tiny text-faint max-lg:hidden">
+      <kbd className={KEY}>a</kbd> <kbd className={KEY}>Enter</kbd> approves,{" "}
+      {canEdit ? (
+        <>
+          <kbd className={KEY}>m</kbd> modifies,{" "}
+        </>
+      ) : null}
+      <kbd className={KEY}>r</kbd> rejects, <kbd className={KEY}>?</kbd> shows all keys
+    </p>
+  );
+}
+
 /** On a phone the field for the name is out of sight. */
 function As() {
   const name = useClaimedName();
@@ -178,7 +194,12 @@ export function DecisionBar(props: BarProps) {
         </div>
       )}
       {!isQuiet && desk.isEditing ? <EditButtons {...props} /> : null}
-      {isQuiet || desk.isEditing ? null : <LookButtons {...props} />}
+      {isQuiet || desk.isEditing ? null : (
+        <>
+          <LookButtons {...props} />
+          <KeyHints canEdit={desk.canEdit} />
+        </>
+      )}
     </div>
   );
 }
