@@ -28,7 +28,8 @@ const SLICE_MS = 5;
 
 let last: Promise<void> = Promise.resolve();
 
-function nextTurn(): Promise<void> {
+/** For what cannot be done in pieces, such as reading a text: of all such work in the process, one a turn. */
+export function ownTurn(): Promise<void> {
   last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)));
   return last;
 }
@@ -42,7 +43,7 @@ export function paceOf({ clock, closing }: { readonly clock: Clock; readonly clo
   return () => {
     check();
     if (elapsed() - since < SLICE_MS) return undefined;
-    return nextTurn().then(() => {
+    return ownTurn().then(() => {
       since = elapsed();
       check();
     });

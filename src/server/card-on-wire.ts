@@ -72,7 +72,7 @@ export function cardOnWire(card: Card) {
     rejecting: rejectingOnWire(card.rejecting),
     snapshot,
     voters,
-    comments: card.comments.map(({ by, text, via = "", at }) => ({ by, text, via, at: time(at) })),
+    comments: card.comments.map(({ by, text, via, at }) => ({ by, text, via, at: time(at) })),
   };
 }
 

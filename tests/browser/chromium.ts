@@ -3,7 +3,15 @@
  * elsewhere the Chrome or Edge of the machine. `CHROMIUM_PATH` names another.
  */
 import { spawnSync } from "node:child_process";
-import { createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -29,7 +37,9 @@ type Extract = (place: string) => NodeJS.WritableStream;
 /** Under another name until it is whole: tests run side by side. */
 async function unpack(): Promise<Unpacked> {
   const packed = fileURLToPath(new URL("../../node_modules/@sparticuz/chromium/", import.meta.url));
-  const { version } = JSON.parse(readFileSync(path.join(packed, "package.json"), "utf8")) as { version: string };
+  const { version } = JSON.parse(readFileSync(path.join(packed, "package.json"), "utf8")) as {
+    version: string;
+  };
   const folder = path.join(CACHE, `chromium-${version}`);
   const program = path.join(folder, "chromium");
   if (existsSync(program)) return { folder, program };
@@ -46,9 +56,23 @@ async function unpack(): Promise<Unpacked> {
   return { folder, program };
 }
 
+/** The fonts that it brings, where they were unpacked: without any it dies at the first text in a font of the system. */
+function fontsIn(folder: string): string {
+  const place = path.join(folder, "fontconfig");
+  const lines = [
+    '<?xml version="1.0"?>',
+    '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">',
+    `<fontconfig><dir>${path.join(folder, "fonts")}</dir><cachedir>${place}</cachedir></fontconfig>`,
+  ];
+  mkdirSync(place, { recursive: true });
+  const own = path.join(place, `fonts.conf.${process.pid}`);
+  writeFileSync(own, lines.join("\n"));
+  renameSync(own, path.join(place, "fonts.conf"));
+  return place;
+}
+
 function surroundings({ folder, program }: Unpacked): { readonly [name: string]: string } {
-  const fonts = existsSync(path.join(folder, "fonts", "fonts.conf")) ? "fonts" : path.join("fonts", "fonts");
-  const own = { ...process.env, FONTCONFIG_PATH: path.join(folder, fonts) } as { [name: string]: string };
+  const own = { ...process.env, FONTCONFIG_PATH: fontsIn(folder) } as { [name: string]: string };
   const isComplete = spawnSync(program, ["--version"], { env: own }).status === 0;
   if (isComplete) return own;
   const libraries = [path.join(folder, "al2023", "lib"), process.env["LD_LIBRARY_PATH"]];

@@ -54,9 +54,12 @@ function judgeOf(when: string): Covers | undefined {
 /** `args`: what is known of the arguments of its tool. */
 type Known = Group & { readonly args: Type };
 
-function foundBy(yes: readonly Looked[], { samples, args: type }: Known): Found | undefined {
+function* foundBy(
+  yes: readonly Looked[],
+  { samples, args: type }: Known,
+): Generator<void, Found | undefined> {
   const seen = samples.filter(isLookedAt).map(({ args }) => args);
-  const narrow = narrowest(
+  const narrow = yield* narrowest(
     yes.map(({ args }) => args),
     seen,
     type,
@@ -98,8 +101,7 @@ function* find(given: readonly Looked[], group: Known, min: number): Generator<v
   const noes = group.samples.filter(isNo);
   let yes = given;
   for (let round = 0; round < MOST_ROUNDS && isEnough(yes, min); round++) {
-    const found = foundBy(yes, group);
-    yield;
+    const found = yield* foundBy(yes, group);
     if (found === undefined) return undefined;
     const met = yield* those(noes, (sample) => !isLookedAt(sample) || found.covers(sample));
     if (met.length === 0) return found;

@@ -83,6 +83,8 @@ function* suggestionOf(group: Group, found: Found): Generator<void, Suggestion> 
   const { tool, agent, samples } = group;
   const { yes, when, conditions, open } = found;
   const met = yield* those(samples, found.covers);
+  const letThrough = letThroughBy(met, found);
+  yield;
   const times = yes.map(decidedAt);
   return {
     ...{ tool, agent, conditions, when, open },
@@ -92,7 +94,7 @@ function* suggestionOf(group: Group, found: Found): Generator<void, Suggestion> 
     first: times.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY),
     last: times.reduce((most, at) => Math.max(most, at), 0),
     askedBy: [...new Set(met.map(({ rule }) => rule))].sort(),
-    letThrough: letThroughBy(met, found),
+    letThrough,
     keptOut: samples.filter(isNo).length,
   };
 }

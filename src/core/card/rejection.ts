@@ -16,7 +16,9 @@ export type Rejection = {
   readonly isLast: boolean;
 };
 
-export function rejectionOf(state: LiveWorkflow, { canRollback, irreversible }: AtStake): Rejection {
+export type Rejectable = Pick<LiveWorkflow, "passed" | "generation" | "attempts" | "onIrreversible">;
+
+export function rejectionOf(state: Rejectable, { canRollback, irreversible }: AtStake): Rejection {
   const target = targetOf(state, null) ?? { op: null, seq: 0 };
   const found = state.passed.findLast(({ op }) => op === target.op);
   const isStuck = irreversible.length > 0 && state.onIrreversible === "fail";

@@ -1,6 +1,7 @@
 /** Who has voted, and who is still asked. */
+import { delegationsIn, isEligible } from "../approval/eligible.ts";
 import { ruleIn } from "../approval/rule-in.ts";
-import { delegationsIn, isEligible, type LiveApproval } from "../approval/state.ts";
+import type { LiveApproval } from "../approval/state.ts";
 import { peopleAmong, type RosterState } from "../roster.ts";
 
 export type Voter = {

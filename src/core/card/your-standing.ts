@@ -3,8 +3,9 @@
  * the two together.
  */
 import { isNeededLater } from "../approval/count.ts";
+import { delegationsIn, isEligible } from "../approval/eligible.ts";
 import { stageRules } from "../approval/rule-in.ts";
-import { type ApprovalStatus, delegationsIn, isEligible, type LiveApproval } from "../approval/state.ts";
+import type { ApprovalStatus, LiveApproval } from "../approval/state.ts";
 import { isPerson } from "../principal.ts";
 import type { RosterState } from "../roster.ts";
 import { leftOut } from "../verdict.ts";

@@ -89,7 +89,7 @@ export async function explainAction(
   const input = typeof about === "string" ? told?.input : inputOfWritten(about, tools, place.clock.now());
   if (input === undefined) return [];
   const { policies, gone } =
-    text === undefined ? await policiesFor(place, told) : { policies: [policyOnTrial(text)], gone: [] };
+    text === undefined ? await policiesFor(place, told) : { policies: [await policyOnTrial(text)], gone: [] };
   const schema = tools.find(({ name }) => name === input.tool)?.schema ?? null;
   const asking = {
     input,

@@ -84,10 +84,11 @@ function checkFree(book: readonly Held[]): void {
 const shownOf = ({ since: _, ...trial }: Held): Trial => trial;
 
 /** Answers as soon as it is begun. */
-export function beginTrial(runtime: Runtime, terms: TrialTerms): Trial {
+export async function beginTrial(runtime: Runtime, terms: TrialTerms): Promise<Trial> {
+  checkFree(bookOf(runtime));
+  const candidate = await policyOnTrial(terms.text);
   const book = bookOf(runtime);
   checkFree(book);
-  const candidate = policyOnTrial(terms.text);
   const begun = { id: freshId(runtime, "trl"), since: runtime.clock.now(), state: "running" } as const;
   const held: Held = { ...begun, read: 0, of: 0, fault: null, report: null };
   books.set(runtime, [...book, held].slice(-MOST_KEPT));

@@ -25,13 +25,6 @@ import { policyNameOf } from "./policy-name.ts";
 import { proposedArgs } from "./proposed.ts";
 import { doneIn, readSoFar } from "./workflow-so-far.ts";
 
-export type Comment = {
-  readonly by: string;
-  readonly text: string;
-  readonly via?: string;
-  readonly at: number;
-};
-
 export type Card = {
   readonly approval: Approval;
   readonly heading: string;
@@ -49,7 +42,7 @@ export type Card = {
   readonly snapshot: JsonObject | null;
   readonly you: YourStanding;
   readonly voters: readonly Voter[];
-  readonly comments: readonly Comment[];
+  readonly comments: Approval["comments"];
 };
 
 /** Who looks: null where nobody is authenticated; whether what they show is good for deciding. */
@@ -113,10 +106,6 @@ async function aroundIt(runtime: Runtime, id: string, facts: CardFacts): Promise
   };
 }
 
-/** As soon as approvals have comments. */
-const commentsOf = (approval: object): readonly Comment[] =>
-  "comments" in approval ? (approval.comments as readonly Comment[]) : [];
-
 export async function cardOf(runtime: Runtime, id: string, looker: Looker): Promise<Card> {
   const facts = await cardFacts(runtime, id);
   const { now, roster } = facts;
@@ -137,6 +126,6 @@ export async function cardOf(runtime: Runtime, id: string, looker: Looker): Prom
     ...{ workflow, rejecting, snapshot },
     you: standingOf(facts, looker),
     voters: votersOf(now, roster),
-    comments: commentsOf(approval),
+    comments: approval.comments,
   };
 }

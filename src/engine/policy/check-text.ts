@@ -3,6 +3,7 @@ import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { namedTools, withNamed } from "../../core/policy/named-tools.ts";
 import { ROSTER } from "../../core/stream.ts";
 import type { Store } from "../../stores/store.ts";
+import { ownTurn } from "../pace.ts";
 import { readState } from "../read-state.ts";
 import { type PolicyReading, readPolicyFor } from "./read-policy.ts";
 
@@ -28,6 +29,7 @@ export async function checkText(
     unchecked = blind.map(({ name }) => name);
     return tools;
   };
+  await ownTurn();
   const read = readPolicyFor(text, toolsFor, { roster });
   return { read, unchecked };
 }

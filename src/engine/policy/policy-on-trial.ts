@@ -1,12 +1,14 @@
 /** A policy's text that is to be tried: nothing is put in force, and what is wrong with it is said by line. */
 import { HoldpointError } from "../../core/errors.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import { ownTurn } from "../pace.ts";
 import { findingText, readPolicy } from "./read-policy.ts";
 
 const MOST_NAMED = 5;
 
 /** Expressions are not checked against schemas here: those that are recorded may be older. */
-export function policyOnTrial(text: string): CompiledPolicy {
+export async function policyOnTrial(text: string): Promise<CompiledPolicy> {
+  await ownTurn();
   const reading = readPolicy(text, null);
   if (reading.ok) return reading.policy;
   const faults = reading.findings

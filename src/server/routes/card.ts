@@ -14,7 +14,7 @@ import { approvalOnWire, approvalSchema } from "./approvals.ts";
 /** A card shows what is around a question too. */
 const AROUND: readonly Scope[] = ["actions:read", "workflows:read"];
 
-export function checkAround({ who }: Pick<Asked, "who">): void {
+function checkAround({ who }: Pick<Asked, "who">): void {
   const lacking = AROUND.find((scope) => !who.can(scope));
   if (lacking !== undefined) throw new HoldpointError("forbidden", `This needs the scope ${lacking}.`);
 }

@@ -17,7 +17,8 @@ import { checkedOnWire, explainedOnWire, suggestionOnWire, trialOnWire } from ".
 import { idParams, idSchema, json, timeSchema } from "../wire.ts";
 
 const count = z.number().int().min(0);
-const MOST_TEXT = 200_000;
+/** To read it takes some milliseconds for each thousand characters. */
+const MOST_TEXT = 65_536;
 const text = z.string().min(1).max(MOST_TEXT).meta({ description: "the policy's file, as YAML or JSON" });
 
 const remark = z.object({
@@ -192,7 +193,7 @@ export const policyTrialRoutes = [
     async handle({ runtime, who, body: { text, since, amount } }) {
       checkScopes({ who }, NEEDED);
       const from = since === undefined ? undefined : Date.parse(since);
-      const trial = beginTrial(runtime, said({ text, amount, since: from }));
+      const trial = await beginTrial(runtime, said({ text, amount, since: from }));
       return { status: 202, body: trialOnWire(trial) };
     },
   }),
