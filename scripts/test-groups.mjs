@@ -11,7 +11,6 @@ const SHARED = [
   "src/engine/",
   "src/server/",
   "src/views/",
-  "dashboard/src/",
   "tests/approvals/",
   "tests/backtest/",
   "tests/cli/",
