@@ -12,6 +12,7 @@ import type { Approval } from "../engine/approvals.ts";
 import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import { policyWords, printRemarks } from "./policy-words.ts";
+import { printComments } from "./print-comments.ts";
 import { readable } from "./readable.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
 import {
@@ -312,6 +313,7 @@ export function printCard(terminal: Terminal, card: Card): void {
   printUndo(sections, card);
   printWords(sections, card);
   printVotes(sections, card);
+  printComments(sections, card);
   printEdit(terminal, sections, card);
   printTimes(sections, card);
   printIdentity(sections, card);

@@ -2,7 +2,7 @@
 
 import { aboutOf } from "../core/approval/about.ts";
 import { revoke, type Withdrawal } from "../core/approval/end.ts";
-import { APPROVAL_STATUSES, type LiveApproval } from "../core/approval/state.ts";
+import type { LiveApproval } from "../core/approval/state.ts";
 import { type TakenBack, takeBack } from "../core/approval/take-back.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { shown } from "../core/error-text.ts";
@@ -13,7 +13,6 @@ import { approvalStream } from "../core/stream.ts";
 import { raisedName } from "../core/workflow/raise.ts";
 import { plainJson } from "./prepare-args.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
-import { cursorAfter, rowPage, summaryOf } from "./row-pages.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 import { handlesIn, holdsNone, redactText, resolveAll, revealSecrets } from "./secrets.ts";
@@ -27,49 +26,8 @@ export type Approval = LiveApproval & {
   readonly answerSchema?: Json;
 };
 
-export type Page = {
-  /** `pending` unless set. */
-  readonly status?: LiveApproval["status"] | "any";
-  readonly limit?: number;
-  readonly after?: string;
-  readonly order?: "oldest" | "newest";
-};
-export type ApprovalSummary = { readonly id: string; readonly [field: string]: Json };
-export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
-
 /** What a vote brought about: `edit_open` means that a process with the tool has yet to review the edit. */
 export type Decided = Awaited<ReturnType<typeof castVote>>;
-
-const APPROVALS = "approvals";
-
-export async function listApprovals(
-  place: Pick<Runtime, "store" | "tenant">,
-  page: Page = {},
-): Promise<ApprovalList> {
-  const { status = "pending", order = "oldest", limit = 100, after } = page;
-  const list = { view: APPROVALS, kind: "approval", prefix: "apr", bucket: status } as const;
-  const { rows, next } = await rowPage(place, { ...list, order, limit, after });
-  return { items: rows.map(summaryOf), next };
-}
-
-/** The ids of what waits, oldest first, with where the list goes on after each: for whoever may stop anywhere. */
-export async function waitingIds(
-  place: Pick<Runtime, "store" | "tenant">,
-  { limit, after }: { readonly limit: number; readonly after?: string },
-) {
-  const list = { view: APPROVALS, kind: "approval", prefix: "apr", bucket: "pending" } as const;
-  const { rows, next } = await rowPage(place, { ...list, order: "oldest", limit, after });
-  return { items: rows.map((row) => ({ id: row.stream.id, cursor: cursorAfter(row) })), next };
-}
-
-export async function countApprovals(
-  { store, tenant }: Pick<Runtime, "store" | "tenant">,
-  status: LiveApproval["status"] | "any" = "pending",
-): Promise<number> {
-  const buckets = status === "any" ? APPROVAL_STATUSES : [status];
-  const counts = await Promise.all(buckets.map((bucket) => store.count(tenant, APPROVALS, bucket)));
-  return counts.reduce((sum, count) => sum + count, 0);
-}
 
 export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: string): Promise<Approval> {
   const state =
@@ -110,8 +68,17 @@ export type Decision = {
   readonly note?: string;
   /** The binding of what the person saw; a decision on anything else is refused. */
   readonly binding?: string;
+  /** SHA-256, in hexadecimal digits, of the card that the person saw: recorded with the vote. */
+  readonly shown?: string;
   readonly via?: string;
 };
+
+/** A digest and nothing else: it is kept in clear. */
+function checkShown({ shown: digest }: Decision): { readonly shown?: string } {
+  if (digest === undefined) return {};
+  if (typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest)) return { shown: digest };
+  throw new HoldpointError("invalid_input", "What was shown is named by its SHA-256: 64 hexadecimal digits.");
+}
 
 function checkPerson(by: string): void {
   if (!isPrincipal(by) || !isPerson(by))
@@ -181,11 +148,18 @@ async function secretsOf(runtime: Runtime, approval: Approval): Promise<Readonly
   return resolveAll(runtime.secrets, approval.args).catch(() => new Map<string, string>());
 }
 
-/** What somebody gives as a reason, without the values of the action's secrets. */
-export async function cleanReason(runtime: Runtime, id: string, given: unknown): Promise<string> {
-  const reason = checkText("reason", given);
-  return redactText(reason, await secretsOf(runtime, await getApproval(runtime, id)));
+/** What somebody writes down, without the values of the action's secrets. */
+export async function cleanText(
+  runtime: Runtime,
+  id: string,
+  { field, text }: { readonly field: string; readonly text: unknown },
+): Promise<string> {
+  const checked = checkText(field, text);
+  return redactText(checked, await secretsOf(runtime, await getApproval(runtime, id)));
 }
+
+export const cleanReason = (runtime: Runtime, id: string, given: unknown): Promise<string> =>
+  cleanText(runtime, id, { field: "reason", text: given });
 
 export async function approveApproval(
   runtime: Runtime,
@@ -201,6 +175,7 @@ export async function approveApproval(
     decision: "approve",
     note: decision.note === undefined ? null : redactText(checkText("note", decision.note), known),
     via: checkVia(decision.via),
+    ...checkShown(decision),
   } as const;
   if (decision.edit === undefined) {
     await checkAnswer(runtime, approval, approval.args);
@@ -254,6 +229,7 @@ export async function rejectApproval(runtime: Runtime, id: string, decision: Rej
     decision: "reject",
     note,
     via: checkVia(decision.via),
+    ...checkShown(decision),
     isFinal,
   } as const;
   return castVote(

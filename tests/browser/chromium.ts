@@ -3,7 +3,14 @@
  * elsewhere the Chrome or Edge of the machine. `CHROMIUM_PATH` names another.
  */
 import { spawnSync } from "node:child_process";
-import { createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -29,7 +36,9 @@ type Extract = (place: string) => NodeJS.WritableStream;
 /** Under another name until it is whole: tests run side by side. */
 async function unpack(): Promise<Unpacked> {
   const packed = fileURLToPath(new URL("../../node_modules/@sparticuz/chromium/", import.meta.url));
-  const { version } = JSON.parse(readFileSync(path.join(packed, "package.json"), "utf8")) as { version: string };
+  const { version } = JSON.parse(readFileSync(path.join(packed, "package.json"), "utf8")) as {
+    version: string;
+  };
   const folder = path.join(CACHE, `chromium-${version}`);
   const program = path.join(folder, "chromium");
   if (existsSync(program)) return { folder, program };

@@ -56,6 +56,7 @@ async function actionsOf(hp: Holdpoint, { pay, done, lost }: Declared) {
   assert.equal(doubt.phase, "in_doubt");
   const waiting = await hp.actions.get(`${CANARY}-pay`);
   assert.equal(waiting.phase, "waiting");
+  await hp.approvals.comment(waiting.approval, { by, text: CANARY });
   const { binding } = await hp.approvals.get(waiting.approval);
   return { action, effect: doubt.effect.id, approval: waiting.approval, binding };
 }

@@ -97,6 +97,29 @@ test("whoever waits at one server hears what is decided at the other", async (t)
   over.abort();
 });
 
+test("what one server asks for is found, commented and counted at the other, with filters and cursors", async (t) => {
+  const place = { database: database.url, data: undefined, folder, noAuth: true };
+  const near = createClient({ server: (await serverBench(t, place)).url });
+  const far = createClient({ server: (await serverBench(t, place)).url });
+  const before = await far.approvals.attention();
+  const ids: string[] = [];
+  for (const n of [1, 2, 3]) {
+    const asked = await near.actions.propose({ tool: `ledger.${n}`, args: { n }, agent: "agent:books" });
+    assert.ok(asked.kind === "waiting");
+    ids.push(asked.approval_id);
+  }
+  await far.approvals.comment(ids[1] ?? "", { text: "which one?", by: "ann" });
+  assert.equal((await near.approvals.get(ids[1] ?? "")).comments[0]?.text, "which one?");
+  const first = await far.approvals.list({ mine: "true", q: "LEDGER", agent: "books", limit: 2 });
+  const rest = { q: "LEDGER", agent: "books", limit: 2, cursor: first.next_cursor ?? "" };
+  const second = await far.approvals.list(rest);
+  const found = [...first.approvals, ...second.approvals];
+  assert.deepEqual([found.map((one) => one.request_id), second.next_cursor], [ids, null]);
+  assert.partialDeepStrictEqual(found[0], { effect_class: "once", is_mine: true, workflow_id: null });
+  const after = await far.approvals.attention();
+  assert.deepEqual([after.pending - before.pending, after.mine - before.mine], [3, 3]);
+});
+
 test("a workflow that one server stops is stopped at the other, far below it too; and its journal verifies", async (t) => {
   const place = { database: database.url, data: undefined, folder, noAuth: true };
   const flows: Workflow<object, unknown>[] = [];

@@ -25,11 +25,12 @@ import { rulesOf } from "../stages.ts";
 import { actionStream, approvalStream, ROSTER } from "../stream.ts";
 import { concludeVotes, isNeededLater } from "./count.ts";
 import { stageField } from "./deadline.ts";
+import { isEligible } from "./eligible.ts";
 import { withAction } from "./end.ts";
 import type { EditRefusal } from "./events.ts";
-import { againAfterEdit, askPeople, bindingNow, type EscalateReview } from "./request.ts";
+import { againAfterEdit, askPeople, bindingNow, type EscalateReview, riskIn } from "./request.ts";
 import { stageRules } from "./rule-in.ts";
-import { isEligible, type LiveApproval, type OpenEdit } from "./state.ts";
+import type { LiveApproval, OpenEdit } from "./state.ts";
 
 /** By this rule an edit is not refused, but nobody's word: it is what is asked already. */
 export const UNSEEN_PREVIEW = "preview";
@@ -64,8 +65,9 @@ function refusalBy(answer: Review, { rules }: Pick<Executor, "rules">): Omit<Edi
 
 function voteOf(draft: Draft, id: string, edit: OpenEdit): void {
   const approval = draft.state(approvalStream(id)) as LiveApproval;
-  const { by, note, via } = edit;
-  const body = { by, decision: "approve", binding: approval.binding, note, via, ...stageField(approval) };
+  const { by, note, via, shown } = edit;
+  const said = { by, decision: "approve", binding: approval.binding, note, via };
+  const body = { ...said, ...stageField(approval), ...(shown === undefined ? {} : { shown }) };
   draft.append(approvalStream(id), [{ type: "approval.voted", tv: 1, body }]);
 }
 
@@ -135,6 +137,7 @@ function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, exe
     ...versionsOf(executor.rules),
     nonce: executor.ids.nonce,
     ...keepPreview(draft, preview),
+    ...riskIn(review),
   };
   const isSeen = preview === null || isSamePreview(approval.preview, preview);
   const isEnough = isSeen && review.verdict === "approve";
