@@ -104,15 +104,8 @@ export type {
 export type { WorkflowStatus } from "./core/workflow/state.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./engine/actions.ts";
 export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
-export type {
-  Approval,
-  ApprovalList,
-  ApprovalSummary,
-  Decided,
-  Decision,
-  Page,
-  Rejection,
-} from "./engine/approvals.ts";
+export type { ApprovalList, ApprovalSummary, Page } from "./engine/approval-lists.ts";
+export type { Approval, Decided, Decision, Rejection } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
 export type {
   KeptPolicy,
@@ -125,6 +118,7 @@ export type { PolicyProgram } from "./engine/backtest/policy-programs.ts";
 export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
 export type { Told } from "./engine/backtest/told.ts";
 export type { GrantOffer, GrantPage } from "./engine/check-grant.ts";
+export type { Remark } from "./engine/comment.ts";
 export type { BatchAnswer, BatchItem, Decider } from "./engine/decide-all.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { Handing } from "./engine/delegate.ts";

@@ -4,7 +4,7 @@ import type { ApprovalSummary } from "../index.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { fit } from "./measure.ts";
-import { readList } from "./read-list.ts";
+import { type Found, readList } from "./read-list.ts";
 import { printTable } from "./table.ts";
 import { left, moment, span } from "./times.ts";
 import { watchApprovals } from "./watch-approvals.ts";
@@ -41,11 +41,15 @@ export function limitOf(context: Context): number {
   return limit;
 }
 
+/** Those that wait for whoever asks. */
+const mineOf = (context: Context) =>
+  isOn(context, "mine") ? ({ person: context.person, mine: true } as const) : {};
+
 /** The oldest pending ones first, since they wait longest; of anything else the newest first. */
-async function read({ hp }: Context, status: Status, limit: number): Promise<readonly ApprovalSummary[]> {
+function read(context: Context, status: Status, limit: number): Promise<Found<ApprovalSummary>> {
   const order = status === "pending" ? "oldest" : "newest";
-  const found = await readList(limit, (cursor) => hp.approvals.list({ status, order, ...cursor }));
-  return found.items;
+  const asked = { status, order, ...mineOf(context) } as const;
+  return readList(limit, (cursor) => context.hp.approvals.list({ ...asked, ...cursor }));
 }
 
 const name = (text: unknown): string => fit(visible(String(text).replace(/^agent:/, "")), MOST_NAME);
@@ -136,16 +140,37 @@ function printList(context: Context, status: Status, items: readonly ApprovalSum
   } else for (const item of items) terminal.line(cellsForPipe(item).join("\t"));
 }
 
-async function printMore({ hp, terminal }: Context, status: Status, shown: number): Promise<void> {
-  const total = await hp.approvals.count(status);
+async function printMore(
+  context: Context,
+  status: Status,
+  { items: { length: shown }, isAll }: Found<ApprovalSummary>,
+): Promise<void> {
+  const { hp, terminal } = context;
   const say = terminal.interactive ? terminal.line : terminal.note;
+  if (isOn(context, "mine")) return isAll ? undefined : say(`… and more (use --limit ${shown * 2})`);
+  const total = await hp.approvals.count(status);
   if (total > shown) say(`… ${total - shown} more (use --limit ${total})`);
 }
 
-function printNone({ terminal }: Context, status: Status): void {
+function printNone(context: Context, status: Status): void {
+  const { terminal } = context;
   const say = terminal.interactive ? terminal.line : terminal.note;
-  if (status === "pending") say("Nothing waits for a decision.");
+  if (isOn(context, "mine")) say("Nothing waits for your decision.");
+  else if (status === "pending") say("Nothing waits for a decision.");
   else say(status === "any" ? "There are no approvals yet." : `No approval is ${status}.`);
+}
+
+/** Flags that exclude each other. */
+function checkTogether(context: Context, status: Status): void {
+  const [isWatch, isMine] = [isOn(context, "watch"), isOn(context, "mine")];
+  if (isWatch && (status !== "pending" || isMine))
+    throw new CommandError(
+      "usage",
+      "--watch tells everything from now on.",
+      "Leave --status, --all and --mine out.",
+    );
+  if (isMine && status !== "pending")
+    throw new CommandError("usage", "--mine is what waits for you.", "Leave --status and --all out.");
 }
 
 export const approvals: Command = {
@@ -159,26 +184,21 @@ export const approvals: Command = {
   flags: {
     status: { value: "<status>", summary: `one of ${APPROVAL_STATUSES.join(", ")}` },
     all: { summary: "of every status, newest first" },
+    mine: { summary: "only what you may decide, and have not" },
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
     watch: { summary: "stay, and tell what is asked and decided until Ctrl-C" },
   },
   async run(context) {
     const status = statusOf(context);
     const limit = limitOf(context);
-    if (isOn(context, "watch")) {
-      if (status !== "pending")
-        throw new CommandError(
-          "usage",
-          "--watch tells everything from now on.",
-          "Leave --status and --all out.",
-        );
-      return watchApprovals(context);
-    }
-    const items = await read(context, status, limit);
+    checkTogether(context, status);
+    if (isOn(context, "watch")) return watchApprovals(context);
+    const found = await read(context, status, limit);
+    const { items } = found;
     if (context.json) for (const item of items) context.terminal.json(item);
     else if (items.length === 0) printNone(context, status);
     else printList(context, status, items);
-    if (!context.json) await printMore(context, status, items.length);
+    if (!context.json) await printMore(context, status, found);
     return EXIT.ok;
   },
 };

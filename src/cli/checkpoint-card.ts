@@ -15,6 +15,7 @@ import {
   type SubjectCard,
 } from "./card.ts";
 import { fold } from "./measure.ts";
+import { printComments } from "./print-comments.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
 import type { Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
@@ -189,6 +190,7 @@ export function printCheckpoint(terminal: Terminal, card: CheckpointCard): void 
   printEffects(sections, range, irreversible);
   printStake(terminal, sections, card, range.row);
   printVotes(sections, { approval, now });
+  printComments(sections, { approval, now });
   sections.heading("When");
   sections.field("asked", ago(approval.requestedAt, now));
   printDeadline(sections, approval, now);

@@ -5,6 +5,7 @@ import { approvals } from "./approvals.ts";
 import { approve } from "./approve.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
+import { comment } from "./comment.ts";
 import { delegate, takeBack } from "./delegate.ts";
 import { demo } from "./demo.ts";
 import { endpoints } from "./endpoints.ts";
@@ -73,6 +74,7 @@ export const COMMANDS: readonly Command[] = [
   approve,
   reject,
   answer,
+  comment,
   cancel,
   revoke,
   extend,

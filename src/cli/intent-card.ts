@@ -1,5 +1,6 @@
 /** What a person reads before deciding on an intent: an agent that asks for approval of something it does itself. */
 import { printArgs, printDeadline, printStatus, printVotes, type SubjectCard } from "./card.ts";
+import { printComments } from "./print-comments.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
 import type { Terminal } from "./terminal.ts";
 import { ago } from "./times.ts";
@@ -28,6 +29,7 @@ export function printIntentCard(terminal: Terminal, card: IntentCard): void {
   sections.heading("What your answer does");
   terminal.line("  The agent is told, and does the rest itself: Holdpoint performs nothing of it.");
   printVotes(sections, { approval, now });
+  printComments(sections, { approval, now });
   sections.heading("When");
   sections.field("asked", ago(approval.requestedAt, now));
   printDeadline(sections, approval, now);

@@ -11,6 +11,7 @@ import {
   printVotes,
   type SubjectCard,
 } from "./card.ts";
+import { printComments } from "./print-comments.ts";
 import { exampleOf, schemaText } from "./schema-text.ts";
 import { type Sections, sectionsOn } from "./sections.ts";
 import type { Terminal } from "./terminal.ts";
@@ -60,6 +61,7 @@ export function printQuestion(terminal: Terminal, card: SubjectCard): void {
     "  The workflow is told that nobody answers, with your reason, and goes on by its own rules.",
   );
   printVotes(sections, { approval, now });
+  printComments(sections, { approval, now });
   sections.heading("When");
   sections.field("asked", ago(approval.requestedAt, now));
   printDeadline(sections, approval, now, "answer by");

@@ -2,22 +2,19 @@
 
 import { aboutOf } from "../core/approval/about.ts";
 import { revoke, type Withdrawal } from "../core/approval/end.ts";
-import { APPROVAL_STATUSES, type LiveApproval } from "../core/approval/state.ts";
+import type { LiveApproval } from "../core/approval/state.ts";
 import { type TakenBack, takeBack } from "../core/approval/take-back.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { approvalStream } from "../core/stream.ts";
-import { raisedName } from "../core/workflow/raise.ts";
-import { plainJson } from "./prepare-args.ts";
+import { checkAnswer, checkEdit, secretsOf, wholeEdit } from "./check-edit.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
-import { cursorAfter, rowPage, summaryOf } from "./row-pages.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
-import { handlesIn, holdsNone, redactText, resolveAll, revealSecrets } from "./secrets.ts";
-import { issuesAgainst } from "./stored-schema.ts";
+import { redactText } from "./secrets.ts";
 import { castVote } from "./vote.ts";
 
 /** An approval in full: what is asked, of whom, and what became of it. */
@@ -27,49 +24,8 @@ export type Approval = LiveApproval & {
   readonly answerSchema?: Json;
 };
 
-export type Page = {
-  /** `pending` unless set. */
-  readonly status?: LiveApproval["status"] | "any";
-  readonly limit?: number;
-  readonly after?: string;
-  readonly order?: "oldest" | "newest";
-};
-export type ApprovalSummary = { readonly id: string; readonly [field: string]: Json };
-export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
-
 /** What a vote brought about: `edit_open` means that a process with the tool has yet to review the edit. */
 export type Decided = Awaited<ReturnType<typeof castVote>>;
-
-const APPROVALS = "approvals";
-
-export async function listApprovals(
-  place: Pick<Runtime, "store" | "tenant">,
-  page: Page = {},
-): Promise<ApprovalList> {
-  const { status = "pending", order = "oldest", limit = 100, after } = page;
-  const list = { view: APPROVALS, kind: "approval", prefix: "apr", bucket: status } as const;
-  const { rows, next } = await rowPage(place, { ...list, order, limit, after });
-  return { items: rows.map(summaryOf), next };
-}
-
-/** The ids of what waits, oldest first, with where the list goes on after each: for whoever may stop anywhere. */
-export async function waitingIds(
-  place: Pick<Runtime, "store" | "tenant">,
-  { limit, after }: { readonly limit: number; readonly after?: string },
-) {
-  const list = { view: APPROVALS, kind: "approval", prefix: "apr", bucket: "pending" } as const;
-  const { rows, next } = await rowPage(place, { ...list, order: "oldest", limit, after });
-  return { items: rows.map((row) => ({ id: row.stream.id, cursor: cursorAfter(row) })), next };
-}
-
-export async function countApprovals(
-  { store, tenant }: Pick<Runtime, "store" | "tenant">,
-  status: LiveApproval["status"] | "any" = "pending",
-): Promise<number> {
-  const buckets = status === "any" ? APPROVAL_STATUSES : [status];
-  const counts = await Promise.all(buckets.map((bucket) => store.count(tenant, APPROVALS, bucket)));
-  return counts.reduce((sum, count) => sum + count, 0);
-}
 
 export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: string): Promise<Approval> {
   const state =
@@ -77,6 +33,15 @@ export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: 
       ? await readState(place, approvalStream(id))
       : { status: "none" as const };
   if (state.status === "none") throw new HoldpointError("unknown_id", `There is no approval ${shown(id)}.`);
+  return approvalInFull(place, id, state);
+}
+
+/** With the values that are too large to stand in the state. */
+export async function approvalInFull(
+  place: Pick<Runtime, "store" | "tenant">,
+  id: string,
+  state: LiveApproval,
+): Promise<Approval> {
   const edit = state.edit === null ? null : { ...state.edit, args: await loadValue(place, state.edit.args) };
   const schema = state.subject?.kind === "question" ? await answerSchemaOf(place, state) : {};
   const preview = state.preview && {
@@ -110,8 +75,17 @@ export type Decision = {
   readonly note?: string;
   /** The binding of what the person saw; a decision on anything else is refused. */
   readonly binding?: string;
+  /** SHA-256, in hexadecimal digits, of the card that the person saw: recorded with the vote. */
+  readonly shown?: string;
   readonly via?: string;
 };
+
+/** A digest and nothing else: it is kept in clear. */
+function checkShown({ shown: digest }: Decision): { readonly shown?: string } {
+  if (digest === undefined) return {};
+  if (typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest)) return { shown: digest };
+  throw new HoldpointError("invalid_input", "What was shown is named by its SHA-256: 64 hexadecimal digits.");
+}
 
 function checkPerson(by: string): void {
   if (!isPrincipal(by) || !isPerson(by))
@@ -135,57 +109,18 @@ export function checkVia(via = "embedded"): string {
   throw new HoldpointError("invalid_input", "A channel is a word of small letters and digits, such as cli.");
 }
 
-/** Fields of an object are replaced one by one; anything else is replaced whole, and so is the answer to a question. */
-function patched({ args, subject }: Approval, patch: Json): Json {
-  const isWhole = subject?.kind === "question";
-  return !isWhole && isJsonObject(args) && isJsonObject(patch) ? { ...args, ...patch } : patch;
+/** What somebody writes down, without the values of the action's secrets. */
+export async function cleanText(
+  runtime: Runtime,
+  id: string,
+  { field, text }: { readonly field: string; readonly text: unknown },
+): Promise<string> {
+  const checked = checkText(field, text);
+  return redactText(checked, await secretsOf(runtime, await getApproval(runtime, id)));
 }
 
-async function issuesWith(runtime: Runtime, schema: Json, value: Json): Promise<string | undefined> {
-  const known = await resolveAll(runtime.secrets, value).catch(() => undefined);
-  if (known === undefined) return undefined;
-  const issues = await issuesAgainst(schema, revealSecrets(value, known));
-  return issues === undefined ? undefined : redactText(issues, known);
-}
-
-/** Only for people who approve: nobody has to answer in order to reject. */
-async function checkAnswer(runtime: Runtime, approval: Approval, answer: Json): Promise<void> {
-  const { answerSchema, tool, id, status } = approval;
-  if (answerSchema === undefined || status !== "pending") return;
-  const issues = await issuesWith(runtime, answerSchema, answer);
-  if (issues === undefined) return;
-  throw new HoldpointError("invalid_args", `The answer does not fit the question "${tool}": ${issues}.`, {
-    next: `Answer with JSON that fits; \`holdpoint show ${id}\` says what is expected.`,
-  });
-}
-
-/** A process without the tool still knows its schema, and can say at once that an edit does not fit. */
-async function checkEdit(runtime: Runtime, approval: Approval, args: Json): Promise<void> {
-  if (approval.subject !== undefined || runtime.tools.has(approval.tool)) return;
-  const schema = await loadArtifact(runtime, approval.schema).catch(() => undefined);
-  const issues = schema === undefined ? undefined : await issuesWith(runtime, schema, args);
-  if (issues === undefined) return;
-  throw new HoldpointError("invalid_args", `The edit does not fit the tool "${approval.tool}": ${issues}.`);
-}
-
-/** What a monitor raises has no outputs, and nobody would get them. */
-function refuseEmptyEdit({ id, subject }: Approval): void {
-  if (subject?.kind === "checkpoint" && raisedName(subject.op) !== undefined)
-    throw new HoldpointError("invalid_args", "There is nothing to edit: a monitor asks whether to go on.", {
-      next: `Approve without an edit, or: holdpoint reject ${id} --reason "…"`,
-    });
-}
-
-/** What people write is kept in clear, so the values of the action's secrets are taken out of it. */
-async function secretsOf(runtime: Runtime, approval: Approval): Promise<ReadonlyMap<string, string>> {
-  return resolveAll(runtime.secrets, approval.args).catch(() => new Map<string, string>());
-}
-
-/** What somebody gives as a reason, without the values of the action's secrets. */
-export async function cleanReason(runtime: Runtime, id: string, given: unknown): Promise<string> {
-  const reason = checkText("reason", given);
-  return redactText(reason, await secretsOf(runtime, await getApproval(runtime, id)));
-}
+export const cleanReason = (runtime: Runtime, id: string, given: unknown): Promise<string> =>
+  cleanText(runtime, id, { field: "reason", text: given });
 
 export async function approveApproval(
   runtime: Runtime,
@@ -201,6 +136,7 @@ export async function approveApproval(
     decision: "approve",
     note: decision.note === undefined ? null : redactText(checkText("note", decision.note), known),
     via: checkVia(decision.via),
+    ...checkShown(decision),
   } as const;
   if (decision.edit === undefined) {
     await checkAnswer(runtime, approval, approval.args);
@@ -210,11 +146,7 @@ export async function approveApproval(
       aboutOf(approval),
     );
   }
-  refuseEmptyEdit(approval);
-  const allowed = new Set([...handlesIn(approval.args), ...(decision.handles ?? [])]);
-  const edit = patched(approval, plainJson(decision.edit, allowed));
-  if (!holdsNone(edit, known))
-    throw new HoldpointError("secret_transformed", "A secret's value stands in the edit in clear.");
+  const edit = wholeEdit(approval, decision, known);
   await checkEdit(runtime, approval, edit);
   await checkAnswer(runtime, approval, edit);
   const seen =
@@ -254,6 +186,7 @@ export async function rejectApproval(runtime: Runtime, id: string, decision: Rej
     decision: "reject",
     note,
     via: checkVia(decision.via),
+    ...checkShown(decision),
     isFinal,
   } as const;
   return castVote(

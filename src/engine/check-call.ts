@@ -5,7 +5,7 @@ import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import { readPublicJwk } from "../core/jws.ts";
-import { isPrincipal } from "../core/principal.ts";
+import { isPerson, isPrincipal } from "../core/principal.ts";
 import { agentScope, type Stoppable } from "../core/switch.ts";
 import type { Via } from "../core/via.ts";
 
@@ -58,17 +58,31 @@ function checkLimit({ limit }: { readonly limit?: unknown }): void {
     wrong("A limit is a whole number of at least 1.");
 }
 
+const ABOUT = ["action", "checkpoint", "question", "intent"];
+const APPROVAL_PAGE = ["status", "limit", "after", "order"];
+const APPROVAL_FILTERS = ["person", "mine", "text", "about", "agent", "name"];
+
+/** Whose they are has to be said. */
+function checkMine({ mine, person }: { readonly mine?: unknown; readonly person?: unknown }): void {
+  if (mine !== undefined && typeof mine !== "boolean") wrong("mine is true or false.");
+  if (person !== undefined && !(isPrincipal(person) && isPerson(person)))
+    wrong(`"${shown(person)}" is not a person: write person:<name>.`);
+  if (mine === true && person === undefined) wrong("Whose approvals they are: person is missing.");
+}
+
 export function checkApprovalPage<Given extends object>(page: Given): Given {
-  const given: { status?: unknown; order?: unknown } = checkFields("A page of approvals", page, [
-    "status",
-    "limit",
-    "after",
-    "order",
-  ]);
-  checkStatus(given.status);
+  const fields = [...APPROVAL_PAGE, ...APPROVAL_FILTERS];
+  const given: { status?: unknown; order?: unknown; about?: unknown } = checkFields(
+    "A page of approvals",
+    page,
+    fields,
+  );
+  checkOneOf("An approval's status", given.status, [...APPROVAL_STATUSES, "decided", "any"]);
   checkLimit(page);
   checkOneOf("A list's order", given.order, ORDERS);
-  checkTexts(page, ["after"]);
+  checkOneOf("What an approval is about", given.about, ABOUT);
+  checkTexts(page, ["after", "text", "agent", "name"]);
+  checkMine(page);
   return page;
 }
 

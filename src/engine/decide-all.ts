@@ -22,6 +22,8 @@ export type BatchItem = {
   readonly note?: string;
   /** As for `approve`: fields to replace. */
   readonly edit?: unknown;
+  /** As for `approve`: SHA-256 of the card that the person saw. */
+  readonly shown?: string;
 };
 
 export type BatchAnswer = { readonly id: string } & (
@@ -31,7 +33,7 @@ export type BatchAnswer = { readonly id: string } & (
 
 export type Decider = { readonly by: string; readonly via?: string };
 
-const FIELDS = ["id", "binding", "decision", "note", "edit"];
+const FIELDS = ["id", "binding", "decision", "note", "edit", "shown"];
 
 function checkItem(item: BatchItem, index: number): BatchItem {
   const which = `Decision ${index + 1}`;
@@ -54,8 +56,8 @@ export function checkBatch(items: readonly BatchItem[]): readonly BatchItem[] {
 }
 
 async function decideOne(runtime: Runtime, item: BatchItem, who: Decider): Promise<Decided> {
-  const { id, binding, decision, note, edit } = item;
-  const said = { ...who, binding };
+  const { id, binding, decision, note, edit, shown: card } = item;
+  const said = { ...who, binding, ...(card === undefined ? {} : { shown: card }) };
   if (decision === "reject") return rejectApproval(runtime, id, { ...said, reason: note ?? "" });
   const more = { ...(note === undefined ? {} : { note }), ...(edit === undefined ? {} : copyEdit(edit)) };
   return approveApproval(runtime, id, { ...said, ...more });

@@ -18,17 +18,14 @@ import {
   getAction,
   listActions,
 } from "./actions.ts";
+import { type ApprovalList, countApprovals, listApprovals, type Page } from "./approval-lists.ts";
 import {
   type Approval,
-  type ApprovalList,
   approveApproval,
   cancelApproval,
-  countApprovals,
   type Decided,
   type Decision,
   getApproval,
-  listApprovals,
-  type Page,
   type Rejection,
   rejectApproval,
   revokeApproval,
@@ -45,6 +42,7 @@ import {
   checkVerification,
 } from "./check-call.ts";
 import { checkGrantPage, checkOffer, type GrantOffer, type GrantPage } from "./check-grant.ts";
+import { commentApproval, type Remark } from "./comment.ts";
 import { type BatchAnswer, type BatchItem, type Decider, decideAll } from "./decide-all.ts";
 import { delegateApproval, type Handing, takeBackApproval } from "./delegate.ts";
 import { extendApproval, type MoreTime } from "./extend.ts";
@@ -101,6 +99,8 @@ export type Approvals = {
   approve(id: string, decision: Decision & { readonly edit?: unknown }): Promise<Decided>;
   /** `final`, of a checkpoint: the workflow is rolled back and not tried again. */
   reject(id: string, decision: Rejection): Promise<Decided>;
+  /** Asks for more before it is decided, or answers that: by somebody who may decide it, or the agent that asked. */
+  comment(id: string, remark: Remark): Promise<void>;
   /** Takes a pending question back. */
   cancel(id: string, said: Said): Promise<void>;
   /** Takes a decision back that was not used yet. */
@@ -134,12 +134,22 @@ export function approvalsOf(open: Opening): Approvals {
       yield* followApprovals(await open(), signal);
     },
     async approve(id, decision) {
-      const { edit, ...said } = checkDecision(decision, ["note", "edit"]);
+      const { edit, ...said } = checkDecision(decision, ["note", "edit", "shown"]);
       const copy = edit === undefined ? said : { ...said, ...copyEdit(edit) };
       return approveApproval(await open(), checkId(APPROVAL, id), copy);
     },
     reject: async (id, decision) =>
-      rejectApproval(await open(), checkId(APPROVAL, id), checkDecision(decision, ["reason", "final"])),
+      rejectApproval(
+        await open(),
+        checkId(APPROVAL, id),
+        checkDecision(decision, ["reason", "final", "shown"]),
+      ),
+    comment: async (id, remark) =>
+      commentApproval(
+        await open(),
+        checkId(APPROVAL, id),
+        checkFields("A comment", remark, ["by", "text", "via"]),
+      ),
     cancel: async (id, said) =>
       cancelApproval(await open(), { ...checkFields(SAID, said, WORDS), approval: checkId(APPROVAL, id) }),
     revoke: async (id, said) =>

@@ -25,6 +25,8 @@ export type RowPage = { readonly rows: readonly ViewRow[]; readonly next: string
 
 const MOST = 1_000;
 const SCANNED = 500;
+/** Rows that one request looks at: whoever asks for what is rare goes on from there. */
+export const MOST_SCANNED = 10_000;
 
 function readCursor({ kind, prefix, after }: Asked): After | undefined {
   if (after === undefined) return undefined;
@@ -45,22 +47,31 @@ function queryOf(asked: Asked): Omit<ViewQuery, "limit"> {
 /** Where a list goes on after a row. */
 export const cursorAfter = ({ at, stream }: ViewRow): string => `${at}-${stream.id}`;
 
-/** One page; a filter is for what the view's buckets don't tell apart. */
-export async function rowPage(
-  place: Place,
-  asked: Asked,
-  fits?: (row: ViewRow) => boolean,
-): Promise<RowPage> {
+export type Fits = (row: ViewRow) => Promise<boolean>;
+const ANY: Fits = async () => true;
+
+/** Others have their turn: a store may answer without ever waiting for anything. */
+const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/**
+ * One page; a filter is for what the view's buckets don't tell apart. Where it has looked at as many rows as it may, the page is
+ * short, or empty, and says where it goes on.
+ */
+export async function rowPage(place: Place, asked: Asked, fits: Fits = ANY): Promise<RowPage> {
   const { limit } = asked;
-  const query = { ...queryOf(asked), limit: fits === undefined ? limit + 1 : SCANNED };
+  const query = { ...queryOf(asked), limit: fits === ANY ? limit + 1 : SCANNED };
   const rows: ViewRow[] = [];
+  let scanned = 0;
+  let last: ViewRow | undefined;
   for await (const row of eachRow(place, query)) {
-    if (fits?.(row) ?? true) rows.push(row);
-    if (rows.length > limit) break;
+    const isFit = await fits(row);
+    const isOver = scanned === MOST_SCANNED || (isFit && rows.length === limit);
+    if (isOver && last !== undefined) return { rows, next: cursorAfter(last) };
+    if (isFit) rows.push(row);
+    last = row;
+    if (++scanned % SCANNED === 0) await othersTurn();
   }
-  const last = rows[limit - 1];
-  const isMore = rows.length > limit && last !== undefined;
-  return { rows: rows.slice(0, limit), next: isMore ? cursorAfter(last) : null };
+  return { rows, next: null };
 }
 
 /** Every row, read a page of `limit` at a time. */

@@ -6,7 +6,7 @@ import type { Runtime } from "../engine/runtime.ts";
 import type { Who } from "./authenticate.ts";
 import { personOf } from "./person.ts";
 import { DECISIONS } from "./seed-surface.ts";
-import { bySchema, idSchema, json } from "./wire.ts";
+import { bySchema, idSchema, json, sent, shownSchema } from "./wire.ts";
 
 export const ballotSchema = z.strictObject({
   request_id: idSchema.meta({ description: "the approval's id" }),
@@ -17,6 +17,7 @@ export const ballotSchema = z.strictObject({
   binding: z.string().max(200).optional().meta({
     description: "of what the person saw; a decision on anything else is refused",
   }),
+  shown: shownSchema,
 });
 export type SeedBallot = z.output<typeof ballotSchema>;
 
@@ -33,12 +34,12 @@ function editOf({ decision, modifications }: SeedBallot) {
 }
 
 export async function submit(runtime: Runtime, who: Who, ballot: SeedBallot): Promise<void> {
-  const { request_id: id, decision, rationale, binding } = ballot;
+  const { request_id: id, decision, rationale, binding, shown } = ballot;
   const edit = editOf(ballot);
   const said = {
     by: personOf(who, ballot.approved_by, "approved_by"),
     via: who.via,
-    ...(binding === undefined ? {} : { binding }),
+    ...sent({ binding, shown }),
   };
   const words = rationale?.trim() ?? "";
   if (decision === "REJECTED") {

@@ -27,6 +27,14 @@ export const undoOnWire = ({
   readonly undo?: { readonly tool: string; readonly args: unknown };
 }) => (undo === undefined ? null : { tool: undo.tool, args: undo.args });
 
+/** Fields that were not sent are not there. */
+export function sent<Given extends object>(
+  given: Given,
+): { [Field in keyof Given]?: Exclude<Given[Field], undefined> } {
+  const there = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(there) as { [Field in keyof Given]?: Exclude<Given[Field], undefined> };
+}
+
 /** What people write down with what they do. */
 export const reasonSchema = z.string().trim().min(1).max(10_000);
 /** Only without authentication; otherwise it has to be whoever asks. */
@@ -36,5 +44,11 @@ export const bySchema = z
   .max(200)
   .optional()
   .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
+/** What was on the page when they decided. */
+export const shownSchema = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .optional()
+  .meta({ description: "of the card that the person saw; recorded with the vote" });
 export const idSchema = z.string().min(1).max(600);
 export const idParams = z.object({ id: idSchema });

@@ -1,5 +1,6 @@
 /** The inbox: one row per approval, by status, oldest first. */
 import { nextAtDeadline } from "../core/approval/deadline.ts";
+import { listedOf } from "../core/approval/listed.ts";
 import { nextDue } from "../core/approval/reminders.ts";
 import { type LiveApproval, votesNow } from "../core/approval/state.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
@@ -37,13 +38,16 @@ function summary(approval: LiveApproval): JsonObject {
     requestedAt: approval.requestedAt,
     decideBy: approval.decideBy,
     decidedBy: approval.decided?.by ?? [],
+    ...(listedOf(approval) as unknown as JsonObject),
+    edited: approval.edited,
   };
 }
 
 export const approvalsView = {
   view: APPROVALS_VIEW,
   kind: "approval",
-  version: 4,
+  version: 5,
+  oldest: 4,
   row(_id: string, state: StateOf<"approval">) {
     if (state.status === "none") return undefined;
     return { bucket: state.status, at: state.requestedAt, due: nextDue(state), data: summary(state) };

@@ -74,6 +74,51 @@ describe("approve, of several", () => {
   });
 });
 
+describe("comment", () => {
+  test("asks for more, and the card shows what was asked and answered", async (t) => {
+    const folder = temporaryFolder(t);
+    const hp = folder.open();
+    const [id = ""] = await waits(hp, "pay", 1);
+    const asked = await runCli(folder, ["comment", id, "why \u001b[31mtoday?"]);
+    assert.equal(asked.code, 0, asked.err);
+    assert.match(asked.out, new RegExp(`It stands with ${id} now, and agent:tester can read it`));
+    await hp.approvals.comment(id, { by: "agent:tester", text: "the shop closes at six" });
+    const card = await runCli(folder, ["show", id]);
+    assert.match(card.out, /What was asked and answered/);
+    assert.match(card.out, new RegExp(`wrote {7}${ME}, .*\\n {2}│ why \\\\u001b\\[31mtoday`));
+    assert.match(card.out, /agent wrote agent:tester, /);
+    assert.match(card.out, /│ the shop closes at six/);
+    assert.equal((await hp.approvals.get(id)).comments[0]?.via, "cli");
+    await hp.approvals.reject(id, { by: "person:other", reason: "no" });
+    const late = await runCli(folder, ["comment", id, "why?", "--json"]);
+    assert.equal(late.code, 1);
+    assert.equal(errorOf(late)["code"], "wrong_state");
+  });
+});
+
+describe("approvals --mine", () => {
+  test("lists what one may decide, and has not", async (t) => {
+    const folder = temporaryFolder(t);
+    const hp = folder.open();
+    const [mine = ""] = await waits(hp, "pay", 1);
+    const policy = { verdict: "escalate", approvers: { from: ["person:cfo"] } } as const;
+    await hp.gate({ name: "wire", policy, run: () => 1 })({}, { requestId: "w", waitMs: 0 });
+    const all = await runCli(folder, ["approvals"]);
+    assert.equal(linesOf(all.out).length, 2);
+    const own = await runCli(folder, ["approvals", "--mine"]);
+    assert.deepEqual(
+      linesOf(own.out).map((line) => line.split("\t")[0]),
+      [mine],
+    );
+    assert.equal((await runCli(folder, ["approve", mine])).code, 0);
+    const none = await runCli(folder, ["approvals", "--mine"]);
+    assert.deepEqual([none.code, none.out], [0, ""]);
+    assert.match(none.err, /Nothing waits for your decision/);
+    for (const flags of [["--all"], ["--status", "rejected"], ["--watch"]])
+      assert.equal((await runCli(folder, ["approvals", "--mine", ...flags])).code, 2, flags.join(" "));
+  });
+});
+
 describe("delegate and take-back", () => {
   test("have somebody else decide, show it on the card, and can be undone", async (t) => {
     const folder = temporaryFolder(t);

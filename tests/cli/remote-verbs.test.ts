@@ -50,12 +50,18 @@ test("approvals: read, decided with an edit, rejected, given time, handed over, 
   assert.deepEqual(await same(site, (hp) => hp.approvals.find(one.slice(0, 20))), [one]);
   const { binding } = await same(site, (hp) => hp.approvals.get(one));
 
-  const voted = await far.approvals.approve(one, { by: ann, binding, note: "less", edit: { amount: 9 } });
+  await same(site, (hp) => hp.approvals.list({ person: ann, mine: true, text: "PAY" }));
+  await far.approvals.comment(one, { by: ann, text: "why?" });
+  assert.equal((await near.approvals.get(one)).comments[0]?.text, "why?");
+  const shown = "0f".repeat(32);
+  const edited = { note: "less", edit: { amount: 9 }, shown };
+  const voted = await far.approvals.approve(one, { by: ann, binding, ...edited });
   assert.ok(["recorded", "edit_open"].includes(voted.kind));
   assert.equal((await far.approvals.approve(two, { by: ann })).kind, "recorded");
   const again = await far.approvals.approve(two, { by: ann }).catch((error: unknown) => error);
   assert.ok(isHoldpointError(again) || (again as { kind: string }).kind === "same");
-  assert.equal((await far.approvals.reject(three, said)).status, "rejected");
+  assert.equal((await far.approvals.reject(three, { ...said, shown })).status, "rejected");
+  assert.equal((await near.approvals.get(three)).votes[0]?.shown, shown);
   const { decideBy } = await far.approvals.extend(four, { by: ann, byMs: 60_000 });
   assert.equal(decideBy, (await near.approvals.get(four)).decideBy);
   await far.approvals.delegate(four, { by: ann, to: "person:bob", reason: "away" });

@@ -27,6 +27,7 @@ test("the scripts of the guide run as they stand, and do what they say", {
   assert.match(first, /"status":"completed"/);
   assert.match(first, /"total_workflows":1/);
   const second = (await run("bash", ["-euo", "pipefail", "-c", action])).stdout;
+  assert.match(second, /"comments":\[\{"by":"person:ann","text":"Which flat is it\?"[^[]*"by":"agent:rent"/);
   assert.match(second, /"kind":"reported"/);
   assert.match(second, /"status":"applied"/);
   assert.match(second, /"approved_by":\["person:ann"\]/);

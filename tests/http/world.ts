@@ -1,12 +1,16 @@
 /** One of everything in a tenant, each with a word in it that must not be seen elsewhere. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { beginTrial, getTrial } from "../../src/engine/backtest/trials.ts";
 import { logIn } from "../../src/engine/identity/logins.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import { insides } from "../../src/open.ts";
 
 /** In names, arguments and reasons of everything that is made here. */
 export const CANARY = "heron-7f3a";
+
+/** A policy that can be tried. */
+const TEXT = "policy: tried\ndefault: approve";
 
 const by = "person:root";
 const WORD = { by, reason: CANARY };
@@ -52,6 +56,7 @@ async function actionsOf(hp: Holdpoint, { pay, done, lost }: Declared) {
   assert.equal(doubt.phase, "in_doubt");
   const waiting = await hp.actions.get(`${CANARY}-pay`);
   assert.equal(waiting.phase, "waiting");
+  await hp.approvals.comment(waiting.approval, { by, text: CANARY });
   const { binding } = await hp.approvals.get(waiting.approval);
   return { action, effect: doubt.effect.id, approval: waiting.approval, binding };
 }
@@ -90,6 +95,12 @@ async function alertOf(hp: Holdpoint): Promise<string> {
 async function outboxOf(hp: Holdpoint): Promise<string> {
   const { id } = await hp.endpoints.add({ url: `https://${CANARY}.invalid/`, name: CANARY, by });
   return id;
+}
+
+async function trialOf(hp: Holdpoint): Promise<string> {
+  const { runtime } = (await insides.get(hp)?.open()) ?? assert.fail();
+  const { id } = await beginTrial(runtime, { text: TEXT });
+  return until(async () => (getTrial(runtime, id).state === "done" ? id : undefined));
 }
 
 async function sessionOf(hp: Holdpoint): Promise<string> {
@@ -132,5 +143,7 @@ export async function furnish(hp: Holdpoint, declared: Declared, { folder, tenan
     endpoint,
     message: await until(async () => (await hp.messages.list({})).items[0]?.id),
     session: await sessionOf(hp),
+    trial: await trialOf(hp),
+    text: TEXT,
   };
 }

@@ -159,6 +159,33 @@ describe("mail", () => {
     assert.equal(mail?.headers.get("subject"), "[Holdpoint] Approval needed, handed over: wire");
   });
 
+  test("to approvers tells what the agent answers, with the card that has it, and not what they write themselves", async (context) => {
+    const place = bench(context);
+    const server = await startMailServer(context);
+    const desk = openDesk(place, server);
+    await desk.member("person:bob", { mail: "bob@example.com" });
+    await desk.endpoints.add({ to: ["approvers"], events: ["approval.commented"], ...ANN });
+    const verdict = { verdict: "escalate", approvers: { quorum: 1, from: ["person:bob"] } } as const;
+    const asked = await desk.gate({ name: "wire", policy: () => verdict, run: () => "done" })(
+      {},
+      { waitMs: 0 },
+    );
+    assert.ok(asked.executed === false);
+    const id = String(asked.approval);
+    await desk.approvals.comment(id, { by: "person:bob", text: "to whom?" });
+    await desk.approvals.comment(id, { by: "agent:tester", text: "to the landlord, www.evil.example" });
+    desk.deliver();
+    await place.until(async () => (await desk.messages.count("delivered")) === 1);
+    assert.deepEqual(
+      server.got.flatMap((got) => got.to),
+      ["TO:<bob@example.com>"],
+    );
+    const [mail] = server.got.map(readMail);
+    assert.equal(mail?.headers.get("subject"), "[Holdpoint] Comment, before it is decided: wire");
+    assert.match(String(mail?.text), /to whom\?[\s\S]*agent wrote agent:tester[\s\S]*to the landlord/);
+    assert.doesNotMatch(String(mail?.text), /www\.evil/);
+  });
+
   test("that a server refuses is tried again under the same id; what the server wrote is nowhere", async (context) => {
     const place = bench(context);
     const server = await startMailServer(context);

@@ -57,6 +57,25 @@ describe("a webhook", () => {
     });
   });
 
+  test("hears every comment, of people and of the agent", async (context) => {
+    const place = bench(context);
+    const desk = place.open();
+    const receiver = await startReceiver(context);
+    await desk.endpoints.add({ url: receiver.url, events: ["approval.commented"], ...ANN });
+    const approval = await desk.ask({ amount: 1 });
+    await desk.approvals.comment(approval, { ...ANN, text: "to whom?" });
+    await desk.approvals.comment(approval, { by: "agent:tester", text: "to Zoë" });
+    desk.deliver();
+    await place.until(() => receiver.got.length === 2);
+    assert.deepEqual(
+      receiver.got.map(({ payload: { data } }) => [data["approval"], data["by"], data["comment"]]).toSorted(),
+      [
+        [approval, "agent:tester", "to Zoë"],
+        [approval, "person:ann", "to whom?"],
+      ],
+    );
+  });
+
   test("hears of what happened while nobody delivered", async (context) => {
     const place = bench(context);
     const desk = place.open();

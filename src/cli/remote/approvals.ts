@@ -49,16 +49,18 @@ export function remoteApprovals(speaker: Speaker, look: Look): Approvals {
     get: (id) => look("approvals.get", id),
     find: (beginning) => look("approvals.find", beginning),
     follow: (signal) => followOf(speaker, signal),
-    approve: (id, { by: who, note, binding, edit }) =>
+    approve: (id, { by: who, note, binding, edit, shown }) =>
       relayed(async () => {
-        const said = { ...given({ note, binding, edit }), ...approvedBy(speaker, who) };
+        const said = { ...given({ note, binding, edit, shown }), ...approvedBy(speaker, who) };
         return decidedOf(await approvals.vote(id, { decision: "approve", ...said }));
       }),
-    reject: (id, { by: who, reason, binding, final }) =>
+    reject: (id, { by: who, reason, binding, final, shown }) =>
       relayed(async () => {
-        const said = { reason, ...given({ binding, final }), ...approvedBy(speaker, who) };
+        const said = { reason, ...given({ binding, final, shown }), ...approvedBy(speaker, who) };
         return decidedOf(await approvals.vote(id, { decision: "reject", ...said }));
       }),
+    comment: (id, { by: who, text }) =>
+      relayed(async () => void (await approvals.comment(id, { text, ...by(speaker, who) }))),
     cancel: (id, { by: who, reason }) =>
       relayed(async () => void (await approvals.cancel(id, { reason, ...by(speaker, who) }))),
     revoke: (id, { by: who, reason }) =>
@@ -78,9 +80,9 @@ export function remoteApprovals(speaker: Speaker, look: Look): Approvals {
       relayed(async () => void (await approvals.takeBack(id, { reason, ...by(speaker, who) }))),
     decideAll: (items, { by: who }) =>
       relayed(async () => {
-        const decisions = items.map(({ id, binding, decision, note, edit }) => ({
+        const decisions = items.map(({ id, binding, decision, note, edit, shown }) => ({
           ...{ request_id: id, binding, decision },
-          ...given({ note, edit }),
+          ...given({ note, edit, shown }),
         }));
         const answer = await approvals.decideAll({ decisions, ...approvedBy(speaker, who) });
         return answer.decisions.map(batchAnswer);

@@ -11,16 +11,9 @@ import { canBeSeated, type Without } from "../stages.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { type ApproverRule, leftOut } from "../verdict.ts";
 import { nextDecideBy } from "./deadline.ts";
+import { delegationsIn, isEligible } from "./eligible.ts";
 import { ruleIn, stageRules } from "./rule-in.ts";
-import {
-  agreedIn,
-  approvers,
-  delegationsIn,
-  isEligible,
-  isMet,
-  isStageMet,
-  type LiveApproval,
-} from "./state.ts";
+import { agreedIn, approvers, isMet, isStageMet, type LiveApproval } from "./state.ts";
 
 /** Moves on once enough people stand behind the present binding. */
 export function concludeVotes(draft: Draft, id: string): void {

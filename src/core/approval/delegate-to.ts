@@ -7,8 +7,9 @@
 import { hasNoRoleToDecide, isGone } from "../deciders.ts";
 import { isPerson } from "../principal.ts";
 import type { RosterState } from "../roster.ts";
+import { standingIn } from "./eligible.ts";
 import { ruleIn } from "./rule-in.ts";
-import { type LiveApproval, standingIn } from "./state.ts";
+import type { LiveApproval } from "./state.ts";
 
 /** Why this one may not decide in the present stage, whoever hands them what; undefined when they may. */
 export function whyNotADecider(approval: LiveApproval, roster: RosterState, to: string): string | undefined {

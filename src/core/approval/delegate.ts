@@ -14,9 +14,11 @@ import { approvalStream, ROSTER } from "../stream.ts";
 import { isNeededLater, peopleLeft } from "./count.ts";
 import { stageField } from "./deadline.ts";
 import { whyNotADecider } from "./delegate-to.ts";
+import { delegationsIn, isEligible, standingIn } from "./eligible.ts";
 import { actOn } from "./end.ts";
+import { haveDecided } from "./listed.ts";
 import { holdersAfter, isSeated, MOST_STEPS, originsOf, stepsTo } from "./seats.ts";
-import { type ApprovalStatus, delegationsIn, isEligible, type LiveApproval, standingIn } from "./state.ts";
+import type { ApprovalStatus, LiveApproval } from "./state.ts";
 
 export type DelegateCommand = {
   readonly approval: string;
@@ -38,8 +40,7 @@ export type DelegateAnswer =
   | { readonly kind: "not_possible"; readonly reason: string; readonly status: ApprovalStatus }
   | { readonly kind: "unknown" };
 
-const hasDecided = ({ votes, edit }: LiveApproval, who: string): boolean =>
-  edit?.by === who || votes.some(({ by }) => by === who);
+const hasDecided = (approval: LiveApproval, who: string): boolean => haveDecided(approval).includes(who);
 
 /** The stage could be met by the people who are left, and could not be any more. */
 function leavesTooFew(approval: LiveApproval, roster: RosterState, { by, to }: Handing): boolean {

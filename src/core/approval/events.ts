@@ -5,7 +5,7 @@ import type { Undo } from "../action/undo.ts";
 import type { Json } from "../json.ts";
 import type { Preview } from "../preview.ts";
 import type { ApprovalTerms } from "../stages.ts";
-import type { ApproverRule } from "../verdict.ts";
+import type { ApproverRule, RiskLevel } from "../verdict.ts";
 import type { Via } from "../via.ts";
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks; or an intent. */
@@ -42,6 +42,10 @@ export type ApprovalQuestion = {
   readonly subject?: Subject;
   /** Who posted or executes the work; only where separation of duties leaves them out. */
   readonly apart?: readonly string[];
+  /** The workflow in which the action was called, or null; absent in older entries, and of a subject. Like the risk, it is not bound. */
+  readonly workflow?: string | null;
+  /** How dangerous the policy thinks it is; absent where none scores. */
+  readonly risk?: RiskLevel;
 } & Pick<ApprovalTerms, "stages" | "onTimeout">;
 
 export type VoteBody = {
@@ -54,7 +58,13 @@ export type VoteBody = {
   readonly final?: true;
   /** The stage in which it counts, from 1 on; only where there are several. */
   readonly stage?: number;
-};
+} & Shown;
+
+/** Digest of the card that the person says they saw; absent where they name none. */
+export type Shown = { readonly shown?: string };
+
+/** What somebody asks or answers before it is decided. */
+export type CommentBody = { readonly by: string; readonly text: string; readonly via: string };
 
 /** Why an edit was refused; where a policy did so, which one and what it remarked. */
 export type EditRefusal = { readonly by: string; readonly rule: string; readonly reason: string } & Partial<
@@ -89,7 +99,7 @@ export type ApprovalEvent =
         readonly via: string;
         /** The binding that the editor says they were shown; absent where they name none. */
         readonly seen?: string;
-      }
+      } & Shown
     >
   | Fact<"approval.edit_refused", EditRefusal>
   | Fact<
@@ -103,6 +113,7 @@ export type ApprovalEvent =
         readonly nonce: string;
         readonly binding: string;
         readonly preview?: Preview;
+        readonly risk?: RiskLevel;
         readonly again?: Again;
       }
     >
@@ -163,6 +174,8 @@ export type ApprovalEvent =
       "approval.delegate_refused",
       { readonly by: string; readonly to: string; readonly reason: string; readonly via: string }
     >
+  | Fact<"approval.commented", CommentBody>
+  | Fact<"approval.comment_refused", { readonly by: string; readonly reason: string; readonly via: string }>
   | Fact<"approval.extend_refused", { readonly by: string; readonly reason: string; readonly via: string }>
   | Fact<"approval.approved" | "approval.modified", { readonly by: readonly string[] }>
   | Fact<

@@ -11,8 +11,9 @@ import { recordRefusal } from "../record-refusal.ts";
 import { LONGEST_MS } from "../stages.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { stageField } from "./deadline.ts";
+import { isEligible } from "./eligible.ts";
 import { actOn } from "./end.ts";
-import { type ApprovalStatus, isEligible, type LiveApproval } from "./state.ts";
+import type { ApprovalStatus, LiveApproval } from "./state.ts";
 
 export type ExtendCommand = {
   readonly approval: string;

@@ -32,8 +32,12 @@ export type AskPeople = {
 
 type BoundFields = Omit<
   ApprovalQuestion,
-  "binding" | "says" | "reason" | "rule" | "args" | "agent" | "documents"
+  "binding" | "says" | "reason" | "rule" | "args" | "agent" | "documents" | "risk" | "workflow"
 >;
+
+/** For lists and cards: nothing is decided by it. */
+export const riskIn = ({ risk }: Review): Pick<ApprovalQuestion, "risk"> =>
+  risk === null ? {} : { risk: risk.level };
 
 /** The binding of a question: recomputed wherever it is relied on, never taken on trust. */
 export function questionBinding(tenant: string, question: BoundFields): string {
@@ -147,7 +151,8 @@ export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
     ...undoIn(ask.state),
   };
   const { reason, rule } = ask.review;
-  const said = { args, agent, says, reason, rule, ...ask.versions };
+  const workflow = ask.state.within?.workflow ?? null;
+  const said = { args, agent, says, reason, rule, ...ask.versions, workflow, ...riskIn(ask.review) };
   const body = { ...bound, ...said, binding: questionBinding(draft.tenant, bound) };
   if (ask.schemaText !== null) draft.attach({ hash: schema, bytes: Buffer.from(ask.schemaText) });
   draft.append(ref, [{ type: "approval.requested", tv: 1, body }]);

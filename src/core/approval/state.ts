@@ -9,16 +9,24 @@
  *     half times and extensions move them, so votes stay valid and nothing but the journal can give more time.
  * A5. Who may decide follows from the rule, the roster of that moment and the seats that were handed over.
  */
-import { hasNoRoleToDecide, isGone, isWordOf } from "../deciders.ts";
+import { isWordOf } from "../deciders.ts";
 import { HoldpointError } from "../errors.ts";
 import type { Fold, RecordedEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { type Refused, withRefusal } from "../refusals.ts";
-import { isAmong, type RosterState } from "../roster.ts";
-import { leftOut } from "../verdict.ts";
-import type { ApprovalEvent, ApprovalEventOf, ApprovalQuestion, EditRefusal, VoteBody } from "./events.ts";
+import type { RosterState } from "../roster.ts";
+import { isEligible } from "./eligible.ts";
+import type {
+  ApprovalEvent,
+  ApprovalEventOf,
+  ApprovalQuestion,
+  CommentBody,
+  EditRefusal,
+  Shown,
+  VoteBody,
+} from "./events.ts";
 import { ruleIn, stageRules } from "./rule-in.ts";
-import { type Delegation, mayTakePart, type Standing } from "./seats.ts";
+import type { Delegation } from "./seats.ts";
 
 export const APPROVAL_STATUSES = [
   "pending",
@@ -34,6 +42,7 @@ export const APPROVAL_STATUSES = [
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 export type Vote = VoteBody & { readonly at: number };
+export type Comment = CommentBody & { readonly at: number };
 export type OpenEdit = {
   readonly by: string;
   readonly args: Json;
@@ -42,7 +51,7 @@ export type OpenEdit = {
   readonly via: string;
   /** The binding that the editor says they were shown. */
   readonly seen?: string;
-};
+} & Shown;
 export type Ending = { readonly at: number; readonly by: readonly string[]; readonly reason: string };
 
 export type Extension = ApprovalEventOf<"approval.extended">["body"] & { readonly at: number };
@@ -68,6 +77,8 @@ export type LiveApproval = ApprovalQuestion &
     /** Seats that are handed over now. */
     readonly delegations: readonly Delegation[];
     readonly votes: readonly Vote[];
+    /** What was asked and answered before it was decided. */
+    readonly comments: readonly Comment[];
     /** An edit that no process with the tool at hand has reviewed yet. */
     readonly edit: OpenEdit | null;
     /** The latest edit that was refused, so that its author can be told. */
@@ -125,33 +136,6 @@ export function wanted(approval: LiveApproval): number {
   return countingStages(approval).reduce((sum, stage) => sum + (rules[stage - 1]?.quorum ?? Number.NaN), 0);
 }
 
-export const delegationsIn = ({ delegations }: LiveApproval, stage: number): readonly Delegation[] =>
-  delegations.filter((one) => (one.stage ?? 1) === stage);
-
-/** What a person is in a stage, before seats are handed over. */
-export function standingIn(approval: LiveApproval, roster: RosterState, stage: number): Standing {
-  const rule = ruleIn(approval, stage);
-  const out = leftOut(rule, approval.requester, approval.apart);
-  return {
-    isOut: (who) =>
-      !who.startsWith("person:") ||
-      out.includes(who) ||
-      isGone(roster, who) ||
-      hasNoRoleToDecide(roster, who, rule.from),
-    isNamed: (who) => rule.from === null || isAmong(roster, who, rule.from),
-  };
-}
-
-/** May decide in the present stage, or in another one. */
-export function isEligible(
-  approval: LiveApproval,
-  roster: RosterState,
-  person: string,
-  stage: number = approval.stage,
-): boolean {
-  return mayTakePart(delegationsIn(approval, stage), person, standingIn(approval, roster, stage));
-}
-
 const FROM: { readonly [type: string]: readonly ApprovalStatus[] } = {
   "approval.voted": ["pending"],
   "approval.edited": ["pending"],
@@ -164,6 +148,7 @@ const FROM: { readonly [type: string]: readonly ApprovalStatus[] } = {
   "approval.widened": ["pending"],
   "approval.delegated": ["pending"],
   "approval.delegation_withdrawn": ["pending"],
+  "approval.commented": ["pending"],
   "approval.approved": ["pending"],
   "approval.modified": ["pending"],
   "approval.rejected": ["pending"],
@@ -190,7 +175,7 @@ function revise(
   at: number,
 ): ApprovalState {
   const { by: editor, again, ...question } = body;
-  const { preview: shown, documents: _askedBefore, ...before } = state;
+  const { preview: shown, documents: _askedBefore, risk: _ofBefore, ...before } = state;
   const showsOther = state.showsOther || shown?.digest !== question.preview?.digest;
   const revised = {
     ...before,
@@ -273,6 +258,8 @@ function evolvePending(state: LiveApproval, event: ApprovalEvent, at: number): A
       return handOver(state, { ...event.body, at });
     case "approval.delegation_withdrawn":
       return takeBack(state, event.body);
+    case "approval.commented":
+      return { ...state, comments: [...state.comments, { ...event.body, at }] };
     case "approval.approved":
     case "approval.modified":
       return decide(state, event.type === "approval.approved" ? "approved" : "modified", {
@@ -322,6 +309,7 @@ function requested(question: ApprovalQuestion, at: number): ApprovalState {
     widened: [],
     delegations: [],
     votes: [],
+    comments: [],
     edit: null,
     editRefused: null,
     edited: false,
@@ -333,7 +321,12 @@ function requested(question: ApprovalQuestion, at: number): ApprovalState {
 }
 
 /** Recorded and counted, and changing nothing else. */
-const REFUSALS = ["approval.vote_refused", "approval.extend_refused", "approval.delegate_refused"] as const;
+const REFUSALS = [
+  "approval.vote_refused",
+  "approval.extend_refused",
+  "approval.delegate_refused",
+  "approval.comment_refused",
+] as const;
 type Refusal = ApprovalEventOf<(typeof REFUSALS)[number]>;
 const isRefusal = (event: ApprovalEvent): event is Refusal => REFUSALS.some((type) => type === event.type);
 
@@ -351,7 +344,7 @@ function known(recorded: RecordedEvent): ApprovalEvent {
 }
 
 export const approvalFold: Fold<ApprovalState> = {
-  version: 6,
+  version: 7,
   initial: { status: "none" },
   evolve(state, recorded) {
     const event = known(recorded);

@@ -10,8 +10,9 @@ import { isTheirsToCancel } from "../intent/move.ts";
 import { isPerson } from "../principal.ts";
 import type { RosterState } from "../roster.ts";
 import { actionStream, intentStream, ROSTER, workflowStream } from "../stream.ts";
+import { isEligible } from "./eligible.ts";
 import { actOn, cancel, type EndAnswer, type Withdrawal } from "./end.ts";
-import { isEligible, type LiveApproval } from "./state.ts";
+import type { LiveApproval } from "./state.ts";
 
 export type TakenBack = EndAnswer | { readonly kind: "not_theirs"; readonly reason: string };
 

@@ -12,10 +12,12 @@ import {
   comesBack,
   ESCALATE,
   epochOpen,
+  executor,
   proposes,
   rejects,
   SECOND,
   says,
+  secondApproval,
   types,
   voted,
   votes,
@@ -34,6 +36,44 @@ const bindingOf = (world: World) => {
   const body = world.facts.findLast(({ type }) => type === "approval.requested")?.body;
   return String(body?.["binding"]);
 };
+
+describe("what was shown", () => {
+  const shown = "ab".repeat(32);
+  const bodyOf = (world: World, type: string) => world.facts.findLast((one) => one.type === type)?.body;
+
+  test("is recorded with the vote, and stands with it", () => {
+    const then = given(asked()).when(votes(ANN, { shown }));
+    assert.equal(bodyOf(then.world, "approval.voted")?.["shown"], shown);
+    assert.equal((then.state(approval) as LiveApproval).votes[0]?.shown, shown);
+  });
+
+  test("is recorded with a rejection", () => {
+    const then = given(asked()).when(votes(ANN, { decision: "reject", note: "no", shown }));
+    assert.equal(bodyOf(then.world, "approval.voted")?.["shown"], shown);
+  });
+
+  test("is recorded with an edit, and with the vote of the editor", () => {
+    const edit = { order: "A-1", amount: 60 };
+    const then = given(asked()).when(
+      votes(ANN, { edit, shown, executor: executor({ approval: secondApproval.id, nonce: "non_2" }) }),
+    );
+    assert.equal(bodyOf(then.world, "approval.edited")?.["shown"], shown);
+    assert.equal(bodyOf(then.world, "approval.voted")?.["shown"], shown);
+  });
+
+  test("is not there where nobody says it, and a vote of before stands without it", () => {
+    const then = given(asked()).when(votes(ANN));
+    assert.ok(!("shown" in (bodyOf(then.world, "approval.voted") ?? {})));
+  });
+
+  test("decides nothing: the same vote with another card is the same vote", () => {
+    const two = given(asked({ approvers: { quorum: 2 } })).when(votes(ANN, { shown })).world;
+    given(two)
+      .when(votes(ANN, { shown: "cd".repeat(32) }))
+      .then([])
+      .answers({ kind: "same" });
+  });
+});
 
 describe("one person's decision", () => {
   test("approves, with the binding of what was asked", () => {

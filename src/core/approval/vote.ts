@@ -16,16 +16,11 @@ import { approvalStream, ROSTER } from "../stream.ts";
 import { tellWorkflow } from "../workflow/tell.ts";
 import { concludeVotes, isHopeless, isNeededLater } from "./count.ts";
 import { isOverdue, passTime, stageField } from "./deadline.ts";
-import { acceptAnswer, reviewEdit } from "./edit.ts";
+import { acceptAnswer, type EditRefused, reviewEdit } from "./edit.ts";
+import { delegationsIn, isEligible } from "./eligible.ts";
 import { refuseExpired, refuseSubject, withAction } from "./end.ts";
 import { stageRules } from "./rule-in.ts";
-import {
-  type ApprovalState,
-  type ApprovalStatus,
-  delegationsIn,
-  isEligible,
-  type LiveApproval,
-} from "./state.ts";
+import type { ApprovalState, ApprovalStatus, LiveApproval } from "./state.ts";
 
 export type VoteCommand = {
   readonly approval: string;
@@ -37,6 +32,8 @@ export type VoteCommand = {
   readonly isAssumed?: true;
   readonly note: string | null;
   readonly via: string;
+  /** Digest of the card that the voter saw; recorded, and never compared. */
+  readonly shown?: string;
   /** A rejection after which a workflow is not to try again. */
   readonly isFinal?: boolean;
   /** The arguments as the approver wants them, whole. */
@@ -54,6 +51,8 @@ export type VoteAnswer =
       readonly reason: string;
       readonly status: ApprovalStatus;
       readonly isRecorded: boolean;
+      /** Only of an edit that was reviewed. */
+      readonly edit?: EditRefused;
     }
   | { readonly kind: "unknown" };
 
@@ -130,11 +129,13 @@ function whyNot(draft: Draft, approval: LiveApproval, command: VoteCommand): Ref
   return undefined;
 }
 
+const shownField = ({ shown }: VoteCommand) => (shown === undefined ? {} : { shown });
+
 function castVote(draft: Draft, approval: LiveApproval, command: VoteCommand): VoteAnswer {
   const ref = approvalStream(command.approval);
   const { by, decision, note, via } = command;
   const final = command.isFinal === true ? { final: true } : {};
-  const said = { by, decision, note, via, ...stageField(approval) };
+  const said = { by, decision, note, via, ...stageField(approval), ...shownField(command) };
   draft.append(ref, [
     { type: "approval.voted", tv: 1, body: { ...said, binding: approval.binding, ...final } },
   ]);
@@ -150,7 +151,7 @@ function castVote(draft: Draft, approval: LiveApproval, command: VoteCommand): V
 function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load | VoteAnswer {
   const { by, note, via, approval: id } = command;
   const isNamed = command.binding !== null && command.isAssumed !== true;
-  const seen = isNamed ? { seen: command.binding } : {};
+  const seen = { ...(isNamed ? { seen: command.binding } : {}), ...shownField(command) };
   const body = { by, args: draft.keep(args), argsDigest: digestOf(args), note, via, ...seen };
   draft.append(approvalStream(id), [{ type: "approval.edited", tv: 1, body }]);
   const { subject } = draft.state(approvalStream(id)) as LiveApproval;
@@ -173,6 +174,7 @@ function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load |
     reason: `${answer.reason} (${answer.rule})`,
     isRecorded: true,
     status: "pending",
+    edit: answer,
   };
 }
 

@@ -91,6 +91,13 @@ const handed = (bodies: Bodies, id: string): Facts => ({
   decision_reason: bodies.body["reason"],
 });
 
+/** Whoever wrote it may be the agent: its words are untrusted. */
+const commented = (bodies: Bodies, id: string): Facts => ({
+  ...questionOf(bodies, id),
+  by: bodies.body["by"],
+  comment: bodies.body["text"],
+});
+
 const decided = (bodies: Bodies, id: string): Facts => ({
   ...questionOf(bodies, id),
   by: bodies.body["by"],
@@ -179,6 +186,7 @@ export const ANNOUNCED: ReadonlyMap<string, Saying> = new Map([
   ["approval.reminded", say("Reminder, still to be decided", reminded)],
   ["approval.widened", say("Approval needed, more people may decide", reminded)],
   ["approval.delegated", say("Approval needed, handed over", handed)],
+  ["approval.commented", say("Comment, before it is decided", commented)],
   ["approval.approved", say("Approved", decided)],
   ["approval.modified", say("Approved with changes", decided)],
   ["approval.rejected", say("Rejected", decided)],

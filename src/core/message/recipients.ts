@@ -1,5 +1,7 @@
 /** Whom a mail goes to: by the roster as it stands when the message is made, and again when it is sent. */
-import { delegationsIn, isEligible, type LiveApproval } from "../approval/state.ts";
+import { delegationsIn, isEligible } from "../approval/eligible.ts";
+import type { LiveApproval } from "../approval/state.ts";
+import type { JsonObject } from "../json.ts";
 import { peopleAmong, type RosterState } from "../roster.ts";
 
 /** Those who may decide the approval that a message is about. */
@@ -10,6 +12,16 @@ export function askedOf(approval: LiveApproval, roster: RosterState): readonly s
   const seats = delegationsIn(approval, approval.stage).map(({ to }) => to);
   const named = peopleAmong(roster, [...(approval.approvers.from ?? []), ...seats]);
   return named.filter((person) => isEligible(approval, roster, person));
+}
+
+/** Who of those asked is told of an entry: of a comment only when whoever asked has written it. */
+export function toldOf(
+  approval: LiveApproval,
+  roster: RosterState,
+  { type, body }: { readonly type: string; readonly body: JsonObject },
+): readonly string[] {
+  const isAmongThem = type === "approval.commented" && body["by"] !== approval.agent;
+  return isAmongThem ? [] : askedOf(approval, roster);
 }
 
 function isReachable({ members, suspended }: RosterState, person: string): boolean {

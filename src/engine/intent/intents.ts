@@ -97,7 +97,9 @@ function fits({ data }: ViewRow, { to, from, status }: IntentPage): boolean {
 export async function listIntents(place: Place, page: IntentPage = {}): Promise<IntentList> {
   const { limit = 100, order = "newest", after } = page;
   const list = { ...viewOf(page), kind: "intent", prefix: "int" } as const;
-  const { rows, next } = await rowPage(place, { ...list, order, limit, after }, (row) => fits(row, page));
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after }, async (row) =>
+    fits(row, page),
+  );
   return { items: rows.map(summaryOf), next };
 }
 

@@ -6,12 +6,13 @@
  * O3. No place is kept behind an entry that cannot be read here: a newer process may have something to tell of it.
  */
 import type { Draft } from "../../core/draft.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { isKnownEvent, type Told } from "../../core/known-event.ts";
 import { ANNOUNCED } from "../../core/message/announced.ts";
 import { wants } from "../../core/message/endpoint-state.ts";
 import { dropMessage, makeMessages, messageId, type NewMessage } from "../../core/message/message.ts";
 import { keepNotifier } from "../../core/message/place.ts";
-import { APPROVERS, askedOf, recipientsOf } from "../../core/message/recipients.ts";
+import { APPROVERS, recipientsOf, toldOf } from "../../core/message/recipients.ts";
 import { approvalStream, NOTIFIER, ROSTER, type StreamRef, streamRef } from "../../core/stream.ts";
 import type { JournalEntry, Moved } from "../../stores/store.ts";
 import { isLeftAlone } from "../left-alone.ts";
@@ -37,11 +38,19 @@ export type Notifier = {
   endpoints(): readonly KnownEndpoint[];
 };
 
+type Announced = {
+  readonly header: Header;
+  readonly body: JsonObject;
+  readonly hash: string;
+  readonly position: number;
+};
+
 async function receiversOf(
   runtime: Runtime,
   { target, owner }: KnownEndpoint,
-  ref: StreamRef,
+  { header, body }: Announced,
 ): Promise<readonly (string | null)[]> {
+  const ref = streamRef(header.stream);
   if (!(await isMeant(runtime, owner, ref))) return [];
   if (target.kind === "webhook") return [null];
   const asked =
@@ -49,20 +58,22 @@ async function receiversOf(
       ? await readState(runtime, approvalStream(ref.id))
       : undefined;
   const roster = await readState(runtime, ROSTER);
-  const approvers = asked === undefined || asked.status === "none" ? [] : askedOf(asked, roster);
+  const isNobody = asked === undefined || asked.status === "none";
+  const approvers = isNobody ? [] : toldOf(asked, roster, { type: header.type, body });
   return recipientsOf(roster, target.to, approvers);
 }
 
 async function announce(
   runtime: Runtime,
   endpoints: readonly KnownEndpoint[],
-  { header, hash, position }: { readonly header: Header; readonly hash: string; readonly position: number },
+  entry: Announced,
 ): Promise<void> {
+  const { header, hash, position } = entry;
   const { stream, type, seq, at } = header;
   const told = endpoints.filter((one) => position > one.since && wants(one, type));
   const messages: NewMessage[] = [];
   for (const endpoint of told)
-    for (const to of await receiversOf(runtime, endpoint, streamRef(stream))) {
+    for (const to of await receiversOf(runtime, endpoint, entry)) {
       const { id } = endpoint;
       const message = messageId({ hash, at }, id, to);
       messages.push({ message, endpoint: id, type, source: { stream, seq }, to });
@@ -116,7 +127,8 @@ async function see(desk: Desk, entry: JournalEntry): Promise<boolean> {
   }
   const { endpoints } = desk;
   if (entry.body === null || !ANNOUNCED.has(header.type) || endpoints.length === 0) return false;
-  await announce(runtime, endpoints, { header, hash: entry.hash, position: entry.position });
+  const { hash, position } = entry;
+  await announce(runtime, endpoints, { header, hash, position, body: JSON.parse(entry.body) as JsonObject });
   return true;
 }
 

@@ -2,29 +2,30 @@
 import { z } from "zod";
 import { APPROVAL_STATUSES } from "../../core/approval/state.ts";
 import type { Json } from "../../core/json.ts";
-import { RISK_LEVELS } from "../../core/verdict.ts";
+import { listApprovals } from "../../engine/approval-lists.ts";
 import {
   type Approval,
-  type ApprovalSummary,
   approveApproval,
   cancelApproval,
   getApproval,
-  listApprovals,
   rejectApproval,
   revokeApproval,
 } from "../../engine/approvals.ts";
 import { extendApproval } from "../../engine/extend.ts";
+import { MOST_SCANNED } from "../../engine/row-pages.ts";
+import { aboutSchema, idsOf, statusSchema, summaryOnWire, summarySchema } from "../approval-rows.ts";
 import { approversOnWire, approversSchema } from "../asking.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
 import { type Asked, ok, route } from "../route.ts";
 import { stagesFields, stagesOnWire } from "../stages-wire.ts";
-import { type Subject, workflowAsking } from "../surroundings.ts";
 import {
   bySchema,
   idParams,
   json,
   reasonSchema,
+  sent,
+  shownSchema,
   time,
   timeOrNull,
   timeSchema,
@@ -32,48 +33,22 @@ import {
   undoSchema,
 } from "../wire.ts";
 
-const status = z.enum(APPROVAL_STATUSES);
-const about = z.enum(["action", "checkpoint", "question", "intent"]);
-
-const summary = z.object({
-  request_id: z.string().meta({ description: "the approval's id" }),
-  status,
-  about,
-  action_id: z.string().nullable(),
-  workflow_id: z.string().nullable(),
-  intent_id: z.string().nullable(),
-  name: z.string().meta({ description: "of the tool, the checkpoint or the question" }),
-  agent: z.string(),
-  args: z.string().meta({ description: "the beginning of what is decided on" }),
-  args_hash: z.string(),
-  reason: z.string(),
-  votes: z.number(),
-  quorum: z.number(),
-  stage: z.number(),
-  stages: z.number(),
-  effect_class: z.string(),
-  risk: z.enum(RISK_LEVELS).nullable(),
-  is_mine: z.boolean().meta({ description: "whoever asks may decide it now, and has not" }),
-  created_at: timeSchema,
-  decide_by: timeSchema.nullable(),
-  decided_at: timeSchema.nullable(),
-  decided_by: z.array(z.string()),
-});
-
 const vote = z.object({
   by: z.string(),
   decision: z.enum(["approve", "reject"]),
   note: z.string().nullable(),
   via: z.string(),
   stage: z.number(),
+  shown: z.string().nullable().meta({ description: "digest of the card that the person saw" }),
   at: timeSchema,
 });
+const comment = z.object({ by: z.string(), text: z.string(), via: z.string(), at: timeSchema });
 const ending = z.object({ at: timeSchema, by: z.array(z.string()), reason: z.string() }).nullable();
 
 export const approvalSchema = z.object({
   request_id: z.string(),
-  status,
-  about,
+  status: statusSchema,
+  about: aboutSchema,
   action_id: z.string().nullable(),
   workflow_id: z.string().nullable(),
   intent_id: z.string().nullable(),
@@ -97,6 +72,7 @@ export const approvalSchema = z.object({
   stages: z.number(),
   ...stagesFields,
   votes: z.array(vote),
+  comments: z.array(comment).meta({ description: "what was asked and answered before it was decided" }),
   edited: z.boolean(),
   created_at: timeSchema,
   decide_by: timeSchema.nullable(),
@@ -109,50 +85,6 @@ const LIST = "approvals";
 
 type Place = Pick<Asked, "runtime">;
 
-async function idsOf({ runtime }: Place, subject: Subject) {
-  const { about: kind, id } = subject;
-  return {
-    action_id: kind === "action" ? id : null,
-    workflow_id: await workflowAsking(runtime, subject),
-    intent_id: kind === "intent" ? id : null,
-  };
-}
-
-type Row = {
-  readonly [Field in
-    | "status"
-    | "about"
-    | "action"
-    | "tool"
-    | "agent"
-    | "args"
-    | "argsHash"
-    | "reason"]: string;
-} & { readonly [Field in "votes" | "quorum" | "stage" | "stages" | "requestedAt"]: number } & {
-  readonly decideBy: number | null;
-  readonly decidedBy: readonly string[];
-};
-
-async function summaryOnWire(place: Place, { id, ...fields }: ApprovalSummary) {
-  const row = fields as unknown as Row;
-  const { votes, quorum, stage, stages, agent, args, reason } = row;
-  return {
-    request_id: id,
-    status: row.status,
-    about: row.about,
-    ...(await idsOf(place, { about: row.about, id: row.action })),
-    name: row.tool,
-    agent,
-    args,
-    args_hash: row.argsHash,
-    reason,
-    ...{ votes, quorum, stage, stages },
-    created_at: time(row.requestedAt),
-    decide_by: timeOrNull(row.decideBy),
-    decided_by: row.decidedBy,
-  };
-}
-
 const endingOnWire = (end: Approval["ended"]) => end && { ...end, at: time(end.at) };
 
 export async function approvalOnWire(place: Place, approval: Approval) {
@@ -162,7 +94,7 @@ export async function approvalOnWire(place: Place, approval: Approval) {
     request_id: id,
     status: approval.status,
     about: kind,
-    ...(await idsOf(place, { about: kind, id: approval.action })),
+    ...(await idsOf(place, { about: kind, id: approval.action }, approval.workflow)),
     name: approval.tool,
     effect_class: approval.effectClass,
     args: approval.args,
@@ -176,11 +108,13 @@ export async function approvalOnWire(place: Place, approval: Approval) {
     stage,
     stages: approval.stages?.length ?? 1,
     ...stagesOnWire(approval),
-    votes: approval.votes.map(({ by, decision, note, via, at, stage: of }) => ({
+    votes: approval.votes.map(({ by, decision, note, via, at, stage: of, shown: card }) => ({
       ...{ by, decision, note, via },
       stage: of ?? 1,
+      shown: card ?? null,
       at: time(at),
     })),
+    comments: approval.comments.map((one) => ({ ...one, at: time(one.at) })),
     edited,
     created_at: time(approval.requestedAt),
     decide_by: timeOrNull(approval.decideBy),
@@ -191,14 +125,9 @@ export async function approvalOnWire(place: Place, approval: Approval) {
 }
 
 /** As it stands after whatever was just done to it. */
-const standing = async ({ runtime }: Place, id: string) =>
+export const standing = async ({ runtime }: Place, id: string) =>
   ok(await approvalOnWire({ runtime }, await getApproval(runtime, id)));
 
-const shown = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/)
-  .optional()
-  .meta({ description: "of the card that the person saw; recorded with the vote" });
 const binding = z.string().max(200).optional().meta({
   description: "of what the person saw; a decision on anything else is refused",
 });
@@ -210,7 +139,7 @@ const ballot = z.discriminatedUnion("decision", [
     note: z.string().max(10_000).optional(),
     edit: json.optional().meta({ description: "fields of what was proposed, replaced" }),
     binding,
-    shown,
+    shown: shownSchema,
     approved_by: approvedBy,
   }),
   z.strictObject({
@@ -218,7 +147,7 @@ const ballot = z.discriminatedUnion("decision", [
     reason: reasonSchema,
     final: z.boolean().optional(),
     binding,
-    shown,
+    shown: shownSchema,
     approved_by: approvedBy,
   }),
 ]);
@@ -229,14 +158,14 @@ async function cast(
   id: string,
 ) {
   const by = personOf(who, body.approved_by, "approved_by");
-  const said = { by, via: who.via, ...(body.binding === undefined ? {} : { binding: body.binding }) };
+  const { binding: seen, shown } = body;
+  const said = { by, via: who.via, ...sent({ binding: seen, shown }) };
   if (body.decision === "reject") {
     const { reason, final } = body;
-    return rejectApproval(runtime, id, { ...said, reason, ...(final === undefined ? {} : { final }) });
+    return rejectApproval(runtime, id, { ...said, reason, ...sent({ final }) });
   }
   const { note, edit } = body;
-  const more = { ...(note === undefined ? {} : { note }), ...(edit === undefined ? {} : { edit }) };
-  return approveApproval(runtime, id, { ...said, ...more });
+  return approveApproval(runtime, id, { ...said, ...sent({ note, edit }) });
 }
 
 export const approvalRoutes = [
@@ -244,6 +173,7 @@ export const approvalRoutes = [
     method: "GET",
     path: "/api/approvals",
     summary: "Approvals, oldest first; those that wait unless another status is asked for",
+    description: `A request looks at ${MOST_SCANNED} approvals at most: with filters a page may be short, or empty, and \`next_cursor\` goes on from there.`,
     tag: "approvals",
     scope: "approvals:read",
     query: z.strictObject({
@@ -259,16 +189,16 @@ export const approvalRoutes = [
         .max(200)
         .optional()
         .meta({ description: "text in the id, name, agent, arguments or reason" }),
-      about: about.optional(),
+      about: aboutSchema.optional(),
       agent: z.string().min(1).max(200).optional(),
       name: z.string().min(1).max(200).optional(),
       ...pageQuery,
     }),
-    answers: { 200: z.object({ approvals: z.array(summary), next_cursor: nextCursor }) },
-    async handle({ runtime, query }) {
-      const { status, order } = query;
-      const wanted = status === "decided" ? "any" : status;
-      const { items, next } = await listApprovals(runtime, { status: wanted, order, ...pageOf(LIST, query) });
+    answers: { 200: z.object({ approvals: z.array(summarySchema), next_cursor: nextCursor }) },
+    async handle({ runtime, who, query }) {
+      const { mine, q: text, limit: _, cursor: __, ...asked } = query;
+      const filters = { ...sent({ text, ...asked }), mine: mine !== undefined, person: who.principal };
+      const { items, next } = await listApprovals(runtime, { ...filters, ...pageOf(LIST, query) });
       const approvals = await Promise.all(items.map((item) => summaryOnWire({ runtime }, item)));
       return ok({ approvals, next_cursor: sealCursor(LIST, next) });
     },

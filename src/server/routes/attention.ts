@@ -1,8 +1,9 @@
 /** What wants somebody now, in figures. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
-import { route } from "../route.ts";
-import { timeSchema } from "../wire.ts";
+import type { Scope } from "../../core/scopes.ts";
+import { attentionOf } from "../../engine/attention.ts";
+import { ok, route } from "../route.ts";
+import { timeOrNull, timeSchema } from "../wire.ts";
 
 const count = z.number().int().min(0);
 
@@ -22,14 +23,26 @@ export const attentionRoutes = [
           .meta({ description: "false where so many wait that `mine` is of the oldest only" }),
         oldest_at: timeSchema.nullable().meta({ description: "since when the oldest of `mine` waits" }),
         next_deadline: timeSchema.nullable().meta({ description: "the first one of `mine`" }),
-        in_doubt: count,
-        alerts: count,
-        dead_messages: count,
+        in_doubt: count.meta({ description: "0 for whoever may not read actions" }),
+        alerts: count.meta({ description: "those that stand; 0 for whoever may not read alerts" }),
+        dead_messages: count.meta({ description: "0 for whoever may not read endpoints" }),
         is_empty: z.boolean().meta({ description: "nobody has ever asked for anything here" }),
       }),
     },
-    handle: async () => {
-      throw new HoldpointError("unknown_route", "This is not there yet.");
+    async handle({ runtime, who }) {
+      const found = await attentionOf(runtime, who.principal);
+      const seen = (scope: Scope, figure: number) => (who.can(scope) ? figure : 0);
+      return ok({
+        pending: found.pending,
+        mine: found.mine,
+        is_all: found.isAll,
+        oldest_at: timeOrNull(found.oldestAt),
+        next_deadline: timeOrNull(found.nextDeadline),
+        in_doubt: seen("actions:read", found.inDoubt),
+        alerts: seen("alerts:read", found.alerts),
+        dead_messages: seen("endpoints:read", found.deadMessages),
+        is_empty: found.isEmpty,
+      });
     },
   }),
 ];

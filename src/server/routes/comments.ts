@@ -1,9 +1,10 @@
 /** Comments on an approval: people ask for more before they decide, and whoever asked answers. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
+import { commentApproval } from "../../engine/comment.ts";
+import { principalOf } from "../person.ts";
 import { route } from "../route.ts";
 import { bySchema, idParams, reasonSchema } from "../wire.ts";
-import { approvalSchema } from "./approvals.ts";
+import { approvalSchema, standing } from "./approvals.ts";
 
 export const commentRoutes = [
   route({
@@ -18,8 +19,10 @@ export const commentRoutes = [
     params: idParams,
     body: z.strictObject({ text: reasonSchema, by: bySchema }),
     answers: { 200: approvalSchema },
-    handle: async () => {
-      throw new HoldpointError("unknown_route", "This is not there yet.");
+    async handle({ runtime, who, params: { id }, body }) {
+      const by = principalOf(who, body.by);
+      await commentApproval(runtime, id, { by, text: body.text, via: who.via });
+      return standing({ runtime }, id);
     },
   }),
 ];

@@ -10,7 +10,7 @@ import { principalNamed } from "../agent.ts";
 import { personOf } from "../person.ts";
 import { problemOf } from "../problem.ts";
 import { ok, route } from "../route.ts";
-import { bySchema, idParams, idSchema, json, reasonSchema } from "../wire.ts";
+import { bySchema, idParams, idSchema, json, reasonSchema, sent, shownSchema } from "../wire.ts";
 import { approvalOnWire, approvalSchema } from "./approvals.ts";
 
 const BATCH = "/api/approvals/batch";
@@ -21,6 +21,7 @@ const decision = z.strictObject({
   decision: z.enum(["approve", "reject"]),
   note: z.string().max(10_000).optional().meta({ description: "a rejection needs one" }),
   edit: json.optional(),
+  shown: shownSchema,
 });
 
 function itemOf({
@@ -29,9 +30,9 @@ function itemOf({
   decision: said,
   note,
   edit,
+  shown,
 }: z.output<typeof decision>): BatchItem {
-  const more = { ...(note === undefined ? {} : { note }), ...(edit === undefined ? {} : { edit }) };
-  return { id, binding, decision: said, ...more };
+  return { id, binding, decision: said, ...sent({ note, edit, shown }) };
 }
 
 const problemIn = (error: HoldpointError, requestId: string) =>

@@ -1,0 +1,46 @@
+/** Who may decide an approval in one of its stages: one rule, for the approval itself and for a list's row of it. */
+import { hasNoRoleToDecide, isGone } from "../deciders.ts";
+import { isAmong, type RosterState } from "../roster.ts";
+import { leftOut } from "../verdict.ts";
+import type { ApprovalQuestion } from "./events.ts";
+import { ruleIn } from "./rule-in.ts";
+import { type Delegation, mayTakePart, type Standing } from "./seats.ts";
+
+type Handed = Pick<Delegation, "by" | "to" | "stage">;
+
+/** As much of an approval as it takes to say who may decide it. */
+export type Seated = Pick<ApprovalQuestion, "requester" | "apart" | "stages"> & {
+  readonly asked: Pick<ApprovalQuestion, "approvers">;
+  readonly stage: number;
+  readonly widened: readonly number[];
+  readonly delegations: readonly Handed[];
+};
+
+export const delegationsIn = <One extends Handed>(
+  { delegations }: { readonly delegations: readonly One[] },
+  stage: number,
+): readonly One[] => delegations.filter((one) => (one.stage ?? 1) === stage);
+
+/** What a person is in a stage, before seats are handed over. */
+export function standingIn(approval: Seated, roster: RosterState, stage: number): Standing {
+  const rule = ruleIn(approval, stage);
+  const out = leftOut(rule, approval.requester, approval.apart);
+  return {
+    isOut: (who) =>
+      !who.startsWith("person:") ||
+      out.includes(who) ||
+      isGone(roster, who) ||
+      hasNoRoleToDecide(roster, who, rule.from),
+    isNamed: (who) => rule.from === null || isAmong(roster, who, rule.from),
+  };
+}
+
+/** May decide in the present stage, or in another one. */
+export function isEligible(
+  approval: Seated,
+  roster: RosterState,
+  person: string,
+  stage: number = approval.stage,
+): boolean {
+  return mayTakePart(delegationsIn(approval, stage), person, standingIn(approval, roster, stage));
+}

@@ -1,0 +1,124 @@
+/** Lists of approvals: pages of them, those that wait for one person, and how many there are. */
+import { type Listed, listedOf, waitsFor } from "../core/approval/listed.ts";
+import { APPROVAL_STATUSES, type ApprovalStatus } from "../core/approval/state.ts";
+import type { Json } from "../core/json.ts";
+import type { RosterState } from "../core/roster.ts";
+import { approvalStream, ROSTER } from "../core/stream.ts";
+import type { ViewRow } from "../stores/store.ts";
+import { unlessLeftAlone } from "./left-alone.ts";
+import { readState } from "./read-state.ts";
+import { cursorAfter, rowPage, summaryOf } from "./row-pages.ts";
+import type { Runtime } from "./runtime.ts";
+
+export type Page = {
+  /** `pending` unless set; `decided` is everything else. */
+  readonly status?: ApprovalStatus | "decided" | "any";
+  readonly limit?: number;
+  readonly after?: string;
+  readonly order?: "oldest" | "newest";
+  /** Who looks: each item says whether it waits for them, as `isMine`. */
+  readonly person?: string;
+  /** Only what `person` may decide now, and has not. */
+  readonly mine?: boolean;
+  /** In the id, name, agent, the beginning of the arguments, or the reason; in any case of letters. */
+  readonly text?: string;
+  readonly about?: "action" | "checkpoint" | "question" | "intent";
+  /** `agent:<name>`, or the name alone. */
+  readonly agent?: string;
+  /** Of the tool, checkpoint or question. */
+  readonly name?: string;
+};
+export type ApprovalSummary = { readonly id: string; readonly [field: string]: Json };
+export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
+
+type Place = Pick<Runtime, "store" | "tenant">;
+
+const APPROVALS = "approvals";
+const LIST = { view: APPROVALS, kind: "approval", prefix: "apr" } as const;
+
+/** Whom a row is shown to: a person, or nobody who is known, who then says who they are when they decide. */
+export type Onlooker = { readonly person: string | null; readonly roster: RosterState };
+
+export const onlookerOf = async (place: Place, person: string | null): Promise<Onlooker> => ({
+  person,
+  roster: await readState(place, ROSTER),
+});
+
+/** Rows that an older process wrote say less: what is missing is read from the approval itself. */
+async function listedIn(place: Place, { data, stream }: ViewRow): Promise<Listed | undefined> {
+  if (data["waiting"] !== undefined) return data as unknown as Listed;
+  const state = await unlessLeftAlone(readState(place, approvalStream(stream.id)));
+  return state === undefined || state.status === "none" ? undefined : listedOf(state);
+}
+
+export async function isMine(place: Place, row: ViewRow, { person, roster }: Onlooker): Promise<boolean> {
+  if (row.bucket !== "pending") return false;
+  if (person === null) return true;
+  return waitsFor((await listedIn(place, row))?.waiting ?? null, roster, person);
+}
+
+function isOf(agent: Json | undefined, wanted: string): boolean {
+  return agent === wanted || agent === `agent:${wanted}`;
+}
+
+function holdsText({ stream, data }: ViewRow, text: string): boolean {
+  const { tool, agent, args, reason } = data;
+  const sought = text.toLowerCase();
+  return [stream.id, tool, agent, args, reason].some((one) =>
+    String(one ?? "")
+      .toLowerCase()
+      .includes(sought),
+  );
+}
+
+function fits(row: ViewRow, { status, text, about, agent, name }: Page): boolean {
+  const { data } = row;
+  if (status === "decided" && row.bucket === "pending") return false;
+  if (about !== undefined && (data["about"] ?? "action") !== about) return false;
+  if (agent !== undefined && !isOf(data["agent"], agent)) return false;
+  if (name !== undefined && data["tool"] !== name) return false;
+  return text === undefined || holdsText(row, text);
+}
+
+const isFiltered = ({ status, mine, text, about, agent, name }: Page): boolean =>
+  status === "decided" || mine === true || [text, about, agent, name].some((one) => one !== undefined);
+
+async function summaryFor(place: Place, row: ViewRow, who: Onlooker | undefined): Promise<ApprovalSummary> {
+  const summary = { ...summaryOf(row), ...(await listedIn(place, row)) } as ApprovalSummary;
+  const { waiting: _, ...shown } = summary;
+  return who === undefined ? shown : { ...shown, isMine: await isMine(place, row, who) };
+}
+
+/** `person` is null where nobody is known: then all that is pending is theirs. */
+export async function listApprovals(
+  place: Place,
+  { person, ...page }: Omit<Page, "person"> & { readonly person?: string | null } = {},
+): Promise<ApprovalList> {
+  const { status = "pending", order = "oldest", limit = 100, after } = page;
+  const who = person === undefined ? undefined : await onlookerOf(place, person);
+  const wanted = async (row: ViewRow) =>
+    fits(row, page) && (page.mine !== true || (who !== undefined && (await isMine(place, row, who))));
+  const bucket = status === "decided" ? "any" : status;
+  const asked = { ...LIST, bucket, order, limit, after };
+  const { rows, next } = await (isFiltered(page) ? rowPage(place, asked, wanted) : rowPage(place, asked));
+  return { items: await Promise.all(rows.map((row) => summaryFor(place, row, who))), next };
+}
+
+/** The ids of what waits, oldest first, with where the list goes on after each: for whoever may stop anywhere. */
+export async function waitingIds(
+  place: Place,
+  { limit, after }: { readonly limit: number; readonly after?: string },
+) {
+  const asked = { ...LIST, bucket: "pending", order: "oldest", limit, after } as const;
+  const { rows, next } = await rowPage(place, asked);
+  return { items: rows.map((row) => ({ id: row.stream.id, cursor: cursorAfter(row) })), next };
+}
+
+export async function countApprovals(
+  { store, tenant }: Place,
+  status: ApprovalStatus | "any" = "pending",
+): Promise<number> {
+  const buckets = status === "any" ? APPROVAL_STATUSES : [status];
+  const counts = await Promise.all(buckets.map((bucket) => store.count(tenant, APPROVALS, bucket)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}

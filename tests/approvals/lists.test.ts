@@ -1,0 +1,153 @@
+/** Lists of approvals through the library: whose they are, what is left out, and rows that an older process wrote. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { attentionOf } from "../../src/engine/attention.ts";
+import { type Machine, machine, type Process, START } from "../fixtures/runtime.ts";
+
+const [ANN, BOB] = ["person:ann", "person:bob"] as const;
+
+async function ask(hp: Process, name: string, from: readonly string[], amount = 1): Promise<string> {
+  const terms = { approvers: { from, quorum: from.length }, decideWithinMs: 60_000 };
+  const policy = { verdict: "escalate", ...terms } as const;
+  const tool = hp.gate({ name, policy, run: (_: { amount: number }) => 1 });
+  const answer = await tool({ amount }, { requestId: name, waitMs: 0 });
+  assert.ok(answer.executed === false && answer.approval !== null);
+  return answer.approval;
+}
+
+const idsOf = ({ items }: { readonly items: readonly { readonly id: string }[] }) =>
+  items.map(({ id }) => id);
+
+/** What a process of before wrote has none of the newer fields. */
+function age({ database }: Machine): void {
+  for (const tenant of database.data.tenants.values()) {
+    const rows = tenant.views.get("approvals");
+    for (const [name, row] of rows ?? []) {
+      const { waiting, workflow, effectClass, risk, decidedAt, ...data } = JSON.parse(row.data);
+      rows?.set(name, { ...row, data: JSON.stringify(data) });
+    }
+  }
+}
+
+async function furnished(): Promise<{
+  readonly place: Machine;
+  readonly hp: Process;
+  readonly ids: readonly string[];
+}> {
+  const place = machine();
+  const hp = place.process({ agent: "payer" });
+  const ids = [
+    await ask(hp, "payments.refund", [ANN]),
+    await ask(hp, "payments.wire", [BOB], 4_711),
+    await ask(hp, "mail.send", [ANN, BOB]),
+  ];
+  return { place, hp, ids };
+}
+
+describe("a list of approvals", () => {
+  test("says of each whether it waits for whoever looks, and leaves the others out where that is asked", async () => {
+    const { hp, ids } = await furnished();
+    const [refund = "", , mail = ""] = ids;
+    const all = await hp.approvals.list({ person: ANN });
+    assert.deepEqual(
+      all.items.map((item) => item["isMine"]),
+      [true, false, true],
+    );
+    assert.deepEqual(idsOf(await hp.approvals.list({ person: ANN, mine: true })), [refund, mail]);
+    await hp.approvals.approve(mail, { by: ANN });
+    assert.deepEqual(idsOf(await hp.approvals.list({ person: ANN, mine: true })), [refund]);
+    assert.deepEqual(idsOf(await hp.approvals.list({ person: "person:zoe", mine: true })), []);
+    assert.ok(!("isMine" in ((await hp.approvals.list()).items[0] ?? {})));
+    assert.ok(!("waiting" in (all.items[0] ?? {})));
+    await hp.close();
+  });
+
+  test("is searched by text, name, agent and what it is about, in pages", async () => {
+    const { hp, ids } = await furnished();
+    const [refund = "", wire = "", mail = ""] = ids;
+    const found = async (page: Parameters<typeof hp.approvals.list>[0]) =>
+      idsOf(await hp.approvals.list(page));
+    assert.deepEqual(await found({ text: "PAYMENTS" }), [refund, wire]);
+    assert.deepEqual(await found({ text: "4711" }), [wire]);
+    assert.deepEqual(await found({ text: mail.slice(-6).toLowerCase() }), [mail]);
+    assert.deepEqual(await found({ name: "payments.wire" }), [wire]);
+    assert.deepEqual(await found({ name: "payments" }), []);
+    assert.deepEqual(await found({ agent: "payer" }), ids);
+    assert.deepEqual(await found({ agent: "agent:payer", about: "action" }), ids);
+    assert.deepEqual(await found({ about: "checkpoint" }), []);
+    const first = await hp.approvals.list({ text: "payments", limit: 1 });
+    const after = { after: String(first.next) };
+    const second = await hp.approvals.list({ text: "payments", limit: 1, ...after });
+    assert.deepEqual([idsOf(first), idsOf(second), second.next], [[refund], [wire], null]);
+    await hp.close();
+  });
+
+  test("has what was decided, and when", async () => {
+    const { place, hp, ids } = await furnished();
+    const [refund = "", wire = ""] = ids;
+    await place.clock.advance(5_000);
+    await hp.approvals.reject(wire, { by: BOB, reason: "no" });
+    const { items } = await hp.approvals.list({ status: "decided" });
+    assert.partialDeepStrictEqual(items, [{ id: wire, status: "rejected", decidedAt: START + 5_000 }]);
+    assert.deepEqual(idsOf(await hp.approvals.list({ status: "decided", name: "mail.send" })), []);
+    assert.partialDeepStrictEqual((await hp.approvals.list()).items[0], {
+      ...{ id: refund, effectClass: "once", risk: null, decidedAt: null, workflow: null },
+    });
+    await hp.close();
+  });
+
+  test("reads what an older process left out from the approvals themselves", async () => {
+    const { place, hp } = await furnished();
+    const look = () => hp.approvals.list({ person: ANN, mine: true });
+    const before = await look();
+    age(place);
+    assert.deepEqual(await look(), before);
+    assert.equal((await attentionOf(hp.runtime, ANN)).mine, 2);
+    await hp.close();
+  });
+
+  test("is not asked for what there is not", async () => {
+    const hp = machine().process();
+    for (const page of [
+      { mine: true },
+      { person: "agent:payer" },
+      { mine: "yes", person: ANN },
+      { about: "grant" },
+      { status: "done" },
+      { text: 7 },
+      { q: "x" },
+    ])
+      await assert.rejects(hp.approvals.list(page as never), { name: "HoldpointError" });
+    await hp.close();
+  });
+});
+
+describe("what wants somebody", () => {
+  test("is counted, with the oldest and the first deadline of one's own", async () => {
+    const place = machine();
+    const hp = place.process();
+    const nothing = await attentionOf(hp.runtime, ANN);
+    assert.deepEqual(nothing, {
+      ...{ pending: 0, mine: 0, oldestAt: null, nextDeadline: null, isAll: true },
+      ...{ inDoubt: 0, alerts: 0, deadMessages: 0, isEmpty: true },
+    });
+    await ask(hp, "wire", [BOB]);
+    await place.clock.advance(1_000);
+    await ask(hp, "refund", [ANN]);
+    const lost = hp.gate({
+      name: "lost",
+      policy: "approve",
+      run: () => {
+        throw new Error("gone");
+      },
+    });
+    await lost({}, { requestId: "lost" }).catch(() => undefined);
+    assert.deepEqual(await attentionOf(hp.runtime, ANN), {
+      ...{ pending: 2, mine: 1, oldestAt: START + 1_000, nextDeadline: START + 61_000, isAll: true },
+      ...{ inDoubt: 1, alerts: 0, deadMessages: 0, isEmpty: false },
+    });
+    assert.equal((await attentionOf(hp.runtime, null)).mine, 2);
+    assert.equal((await attentionOf(hp.runtime, "agent:tester")).mine, 0);
+    await hp.close();
+  });
+});

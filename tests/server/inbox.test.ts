@@ -1,0 +1,134 @@
+// The inbox over HTTP: what waits for whoever asks, filters with cursors, and what wants somebody now.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { issue } from "../../src/engine/identity/keys.ts";
+import { addPerson } from "../../src/engine/identity/people.ts";
+import type { Holdpoint } from "../../src/index.ts";
+import { type Bench, serverBench } from "../fixtures/server.ts";
+
+const by = "person:root";
+
+type Row = { readonly request_id: string; readonly [field: string]: unknown };
+const rowsOf = ({ body }: { readonly body: Record<string, unknown> }) => body["approvals"] as readonly Row[];
+
+function define(hp: Holdpoint) {
+  const of = (name: string, from: readonly string[]) =>
+    hp.gate({
+      name,
+      policy: { verdict: "escalate", approvers: { from }, decideWithinMs: 3_600_000 },
+      run: (_: { amount: number }) => 1,
+    });
+  const tools = [of("refund", ["person:ann"]), of("wire", ["person:bob"]), of("mail", ["role:supervisor"])];
+  return async () => {
+    for (const tool of tools)
+      await tool({ amount: 4_711 }, { requestId: `r-${tool.name}-${tools.indexOf(tool)}`, waitMs: 0 });
+  };
+}
+
+async function opened(t: Parameters<typeof serverBench>[0]): Promise<{
+  readonly bench: Bench;
+  readonly as: (who: "ann" | "pia" | "far", path: string) => ReturnType<Bench["ask"]>;
+}> {
+  let fill: (() => Promise<void>) | undefined;
+  const bench = await serverBench(t, {
+    noAuth: false,
+    define(hp) {
+      fill = define(hp);
+    },
+  });
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: by, roles: ["admin"], by });
+  for (const person of ["person:ann", "person:bob"])
+    await addPerson(runtime, { person, roles: ["supervisor"], by });
+  await addPerson(runtime, { person: "person:pia", roles: ["poster"], by });
+  const keys = new Map<string, string>();
+  for (const [who, principal] of [
+    ["ann", "person:ann"],
+    ["pia", "person:pia"],
+    ["far", "agent:far"],
+  ] as const) {
+    const roles = principal.startsWith("agent:") ? ({ roles: ["executor"] } as const) : {};
+    keys.set(who, (await issue(runtime, { principal, name: who, ...roles, by })).text);
+  }
+  await fill?.();
+  const as = (who: string, path: string) =>
+    bench.ask(path, { headers: { authorization: `Bearer ${keys.get(who)}` } });
+  return { bench, as };
+}
+
+test("the inbox says what waits for whoever asks, and has what a row shows", async (t) => {
+  const { as } = await opened(t);
+  const all = rowsOf(await as("ann", "/api/approvals"));
+  assert.deepEqual(
+    all.map(({ name, is_mine }) => [name, is_mine]),
+    [
+      ["refund", true],
+      ["wire", false],
+      ["mail", true],
+    ],
+  );
+  assert.partialDeepStrictEqual(all[0], { effect_class: "once", risk: null, decided_at: null });
+  const named = async (who: "ann" | "pia" | "far", query: string) =>
+    rowsOf(await as(who, `/api/approvals?${query}`)).map(({ name }) => name);
+  assert.deepEqual(await named("ann", "mine=true"), ["refund", "mail"]);
+  assert.deepEqual(await named("pia", "mine=true"), []);
+  assert.deepEqual(await named("far", "mine=true"), []);
+  assert.deepEqual(await named("ann", "q=REFU"), ["refund"]);
+  assert.deepEqual(await named("ann", "q=4711&name=wire"), ["wire"]);
+  assert.deepEqual(await named("ann", "about=question"), []);
+  assert.deepEqual(await named("ann", "agent=nobody"), []);
+  assert.equal((await as("ann", "/api/approvals?mine=false")).status, 400);
+  assert.equal((await as("ann", `/api/approvals?q=${"x".repeat(201)}`)).status, 400);
+});
+
+test("filters keep order, cursor and limit", async (t) => {
+  const { as } = await opened(t);
+  const met: unknown[] = [];
+  let cursor = "";
+  for (let pages = 0; pages < 5; pages++) {
+    const page = await as("ann", `/api/approvals?mine=true&order=newest&limit=1${cursor}`);
+    met.push(...rowsOf(page).map(({ name }) => name));
+    if (page.body["next_cursor"] === null) break;
+    cursor = `&cursor=${page.body["next_cursor"]}`;
+  }
+  assert.deepEqual(met, ["mail", "refund"]);
+});
+
+test("what is decided is no longer anybody's, and says when that was", async (t) => {
+  const { bench, as } = await opened(t);
+  const [first] = rowsOf(await as("ann", "/api/approvals?name=refund"));
+  const { runtime } = await bench.server.office();
+  const { text } = await issue(runtime, { principal: "person:ann", name: "two", by });
+  const voted = await bench.ask(`/api/approvals/${first?.request_id}/votes`, {
+    ...{ method: "POST", headers: { authorization: `Bearer ${text}` } },
+    body: { decision: "reject", reason: "no" },
+  });
+  assert.equal(voted.status, 200, voted.text);
+  const [decided, ...others] = rowsOf(await as("ann", "/api/approvals?status=decided"));
+  assert.deepEqual(others, []);
+  assert.partialDeepStrictEqual(decided, { name: "refund", status: "rejected", is_mine: false });
+  assert.match(String(decided?.["decided_at"]), /Z$/);
+  assert.equal(rowsOf(await as("ann", "/api/approvals?status=any")).length, 3);
+});
+
+test("what wants somebody is counted for whoever asks, and only what they may read", async (t) => {
+  const { as } = await opened(t);
+  const { body } = await as("ann", "/api/attention");
+  assert.partialDeepStrictEqual(body, { pending: 3, mine: 2, is_all: true, in_doubt: 0, is_empty: false });
+  const oldest = rowsOf(await as("ann", "/api/approvals?mine=true"))[0];
+  assert.equal(body["oldest_at"], oldest?.["created_at"]);
+  assert.equal(body["next_deadline"], oldest?.["decide_by"]);
+  assert.partialDeepStrictEqual((await as("far", "/api/attention")).body, {
+    ...{ pending: 3, mine: 0, oldest_at: null, next_deadline: null, alerts: 0, dead_messages: 0 },
+  });
+});
+
+test("where nobody is authenticated everything that waits may be decided by whoever asks", async (t) => {
+  const bench = await serverBench(t);
+  const empty = (await bench.ask("/api/attention")).body;
+  assert.partialDeepStrictEqual(empty, { pending: 0, mine: 0, is_empty: true });
+  const proposal = { tool: "bank.wire", args: {}, agent: "far" };
+  assert.ok((await bench.ask("/api/actions", { method: "POST", body: proposal })).status < 300);
+  assert.equal(rowsOf(await bench.ask("/api/approvals?mine=true")).length, 1);
+  assert.partialDeepStrictEqual((await bench.ask("/api/attention")).body, { mine: 1, is_empty: false });
+});
