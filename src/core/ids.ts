@@ -18,7 +18,8 @@ export type IdPrefix =
   | "lgn"
   | "ses"
   | "end"
-  | "msg";
+  | "msg"
+  | "trl";
 
 const CODES = Buffer.from(ALPHABET);
 const CHARACTERS = 26;

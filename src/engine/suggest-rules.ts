@@ -5,9 +5,10 @@ import { type Suggestion, suggestionsFrom } from "../core/backtest/suggest.ts";
 import { argsType } from "../core/policy/expression.ts";
 import type { Store } from "../stores/store.ts";
 import { knownTools } from "./backtest/known-tools.ts";
-import { type Progress, playJournal } from "./backtest/play.ts";
+import { type Playing, type Progress, playJournal } from "./backtest/play.ts";
 import { type TriedRule, tryRules } from "./backtest/try-rules.ts";
 import { DEFAULT_MIN } from "./limits.ts";
+import { atOnce, inPace } from "./pace.ts";
 
 export type SuggestOptions = {
   /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
@@ -28,16 +29,16 @@ export type Suggestions = {
 
 export async function suggestRules(
   place: { readonly store: Store; readonly tenant: string },
-  { since, min = DEFAULT_MIN, progress }: SuggestOptions = {},
+  { since, min = DEFAULT_MIN, ...playing }: SuggestOptions & Playing = {},
 ): Promise<Suggestions> {
   const samples = openSamples(since ?? null);
-  await playJournal(place, (heard) => collect(samples, heard), progress);
+  await playJournal(place, (heard) => collect(samples, heard), playing);
   const asked = [...samples.groups.values()].reduce((sum, group) => sum + group.samples.length, 0);
   const tools = await knownTools(place);
   const schemas = new Map(tools.map(({ name, schema }) => [name, schema]));
-  const found = suggestionsFrom(samples, min, (tool) => argsType(schemas.get(tool) ?? null));
-  const options = { since: since ?? null, tools, ...(progress && { progress }) };
-  const tried = await tryRules(place, found, options);
+  const steps = suggestionsFrom(samples, min, (tool) => argsType(schemas.get(tool) ?? null));
+  const found = await inPace(steps, playing.pace ?? atOnce);
+  const tried = await tryRules(place, found, { since: since ?? null, tools, ...playing });
   const suggestions = found.flatMap((one, index) => {
     const asRule = tried[index];
     return asRule === undefined ? [] : [{ ...one, asRule }];

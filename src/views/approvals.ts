@@ -39,6 +39,7 @@ function summary(approval: LiveApproval): JsonObject {
     decideBy: approval.decideBy,
     decidedBy: approval.decided?.by ?? [],
     ...(listedOf(approval) as unknown as JsonObject),
+    edited: approval.edited,
   };
 }
 

@@ -1,12 +1,16 @@
 /** One of everything in a tenant, each with a word in it that must not be seen elsewhere. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { beginTrial, getTrial } from "../../src/engine/backtest/trials.ts";
 import { logIn } from "../../src/engine/identity/logins.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import { insides } from "../../src/open.ts";
 
 /** In names, arguments and reasons of everything that is made here. */
 export const CANARY = "heron-7f3a";
+
+/** A policy that can be tried. */
+const TEXT = "policy: tried\ndefault: approve";
 
 const by = "person:root";
 const WORD = { by, reason: CANARY };
@@ -93,6 +97,12 @@ async function outboxOf(hp: Holdpoint): Promise<string> {
   return id;
 }
 
+async function trialOf(hp: Holdpoint): Promise<string> {
+  const { runtime } = (await insides.get(hp)?.open()) ?? assert.fail();
+  const { id } = await beginTrial(runtime, { text: TEXT });
+  return until(async () => (getTrial(runtime, id).state === "done" ? id : undefined));
+}
+
 async function sessionOf(hp: Holdpoint): Promise<string> {
   const { text } = await hp.people.loginLink(by, { by });
   const { runtime } = (await insides.get(hp)?.open()) ?? assert.fail();
@@ -133,5 +143,7 @@ export async function furnish(hp: Holdpoint, declared: Declared, { folder, tenan
     endpoint,
     message: await until(async () => (await hp.messages.list({})).items[0]?.id),
     session: await sessionOf(hp),
+    trial: await trialOf(hp),
+    text: TEXT,
   };
 }

@@ -120,6 +120,43 @@ test("what one server asks for is found, commented and counted at the other, wit
   assert.deepEqual([after.pending - before.pending, after.mine - before.mine], [3, 3]);
 });
 
+test("every server shows the card and tries edits as far as it knows the tools, and none writes anything", async (t) => {
+  const place = { database: database.url, data: undefined, folder, noAuth: true };
+  let flow: Workflow<object, unknown> | undefined;
+  const define = (hp: Holdpoint) => {
+    const note = hp.gate({ name: "note", policy: "approve", run: (_: object) => 1, undo: { run: () => 1 } });
+    const wire = hp.gate({ name: "wire.out", policy: "escalate", run: (_: object) => 1 });
+    flow ??= hp.workflow("wiring", async (ctx, _: object) => {
+      await ctx.call(note, { n: 1 });
+      await ctx.call(wire, { amount: 9 });
+    }) as Workflow<object, unknown>;
+  };
+  const one = await serverBench(t, { ...place, define });
+  const two = await serverBench(t, place);
+  await flow?.start({});
+  const client = createClient({ server: two.url });
+  let id: string | undefined;
+  while (id === undefined)
+    id = (await client.approvals.pending({})).pending_approvals.find(
+      ({ checkpoint_name }) => checkpoint_name === "wire.out",
+    )?.request_id;
+  const { store } = (await two.server.office()).runtime;
+  const stream = { kind: "approval", id } as const;
+  const before = await store.read("default", stream);
+  const [here, there] = [
+    await createClient({ server: one.url }).approvals.card(id),
+    await client.approvals.card(id),
+  ];
+  assert.equal(here.card.workflow?.done[0]?.can_undo, true);
+  assert.equal(there.card.workflow?.done[0]?.can_undo, false, "only whoever has the tool knows its undo");
+  assert.deepEqual(there.approval, here.approval);
+  const tried = await createClient({ server: one.url }).approvals.tryEdit(id, { edit: { amount: 8 } });
+  assert.equal(tried.outcome, "stands");
+  assert.equal((await client.approvals.tryEdit(id, { edit: { amount: 8 } })).outcome, "unknown");
+  assert.deepEqual(await store.read("default", stream), before);
+  await client.approvals.vote(id, { decision: "reject", reason: "enough", approved_by: "ann" });
+});
+
 test("a workflow that one server stops is stopped at the other, far below it too; and its journal verifies", async (t) => {
   const place = { database: database.url, data: undefined, folder, noAuth: true };
   const flows: Workflow<object, unknown>[] = [];

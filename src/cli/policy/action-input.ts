@@ -7,6 +7,7 @@ import { didYouMean } from "../../core/policy/nearest.ts";
 import { parseJson } from "../../core/strict-json.ts";
 import { EFFECT_CLASSES } from "../../core/tool-rules.ts";
 import type { PastCall, PolicyInput } from "../../core/verdict.ts";
+import { agentNamed, SOMEONE, usualEffect } from "../../engine/backtest/written-action.ts";
 import { CommandError, fileError } from "../failure.ts";
 import { timeOf } from "../moment-of.ts";
 
@@ -73,15 +74,14 @@ function workflowOf(where: Where, value: Json | undefined): PolicyInput["workflo
   };
 }
 
-/** As it is written; else the tool's own, where that is known; an answer goes through a read. */
+/** As it is written, else the usual one. */
 function effectOf(
   { file }: Where,
   given: Json | undefined,
   tool: string,
   known: readonly KnownTool[],
 ): string {
-  const usual = tool === "final" ? "read" : "once";
-  const effect = given ?? known.find(({ name }) => name === tool)?.effectClass ?? usual;
+  const effect = given ?? usualEffect(tool, known);
   const isClass = (EFFECT_CLASSES as readonly unknown[]).includes(effect);
   if (!isClass) throw wrong(file, `effect is one of ${EFFECT_CLASSES.join(", ")}, not ${shown(effect)}`);
   return String(effect);
@@ -90,7 +90,7 @@ function effectOf(
 function inputOf(file: string, given: JsonObject, now: number, known: readonly KnownTool[]): PolicyInput {
   const where = { file, now };
   checkKeys(where, given, FIELDS, "an action");
-  const { tool, args = {}, agent = "agent:someone", history = [] } = given;
+  const { tool, args = {}, agent = SOMEONE, history = [] } = given;
   if (typeof tool !== "string") throw wrong(file, "it names no tool");
   if (typeof agent !== "string") throw wrong(file, "agent is a text");
   if (!Array.isArray(history)) throw wrong(file, "its history is not a list");
@@ -99,7 +99,7 @@ function inputOf(file: string, given: JsonObject, now: number, known: readonly K
   // Calls of the past are those of a workflow.
   const own = workflowOf(where, given["workflow"]);
   const workflow = own ?? (past.length === 0 ? null : workflowOf(where, "workflow"));
-  const who = agent.startsWith("agent:") ? agent : `agent:${agent}`;
+  const who = agentNamed(agent);
   const effectClass = effectOf(where, given["effect"], tool, known);
   const facts = { tool, effectClass, args, agent: who, requester: [who], requestId: null };
   return { ...facts, workflow, history: past, now: time };

@@ -1,21 +1,15 @@
 /** What a back-test found, for people: the most dangerous first. */
 import type { PersonDecision } from "../../core/backtest/heard.ts";
 import type { BacktestReport, Change, PeopleRow, Side, Transition } from "../../core/backtest/report.ts";
-import { type MoneyJson, moneyText } from "../../core/money.ts";
 import { visible } from "../../core/visible.ts";
+import { moneyWords, plainMicros, sumWords } from "../../engine/backtest/sum-words.ts";
 import { fold } from "../measure.ts";
 import type { Style, Terminal } from "../terminal.ts";
 import { moment } from "../times.ts";
 
 const SHORT = 12;
 
-const text = ({ currency, micros }: MoneyJson): string =>
-  visible(moneyText({ currency, micros: BigInt(micros) }));
-
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
-
-/** Millionths of nothing in particular. */
-const plain = (micros: string): string => moneyText({ currency: "", micros: BigInt(micros) }).trim();
 
 function say(terminal: Terminal, style: Style, line: string): void {
   for (const part of fold(line, terminal.columns)) terminal.line(terminal.paint(style, part));
@@ -64,9 +58,11 @@ function personLine({ person }: Change): readonly string[] {
 
 function changeLines(change: Change, amount: string | undefined): readonly string[] {
   const { action, at, tool, agent, from, to, costs, edit } = change;
-  const money = costs === null || costs.length === 0 ? "" : `  ${costs.map(text).join(", ")}`;
+  const money = costs === null || costs.length === 0 ? "" : `  ${moneyWords(costs)}`;
   const sum =
-    change.amount === null || amount === undefined ? "" : `  ${visible(amount)} ${plain(change.amount)}`;
+    change.amount === null || amount === undefined
+      ? ""
+      : `  ${visible(amount)} ${plainMicros(change.amount)}`;
   return [
     `${action}  ${moment(at)}  ${visible(tool)} by ${visible(agent)}${money}${sum}`,
     sideLine("was", from),
@@ -89,19 +85,8 @@ function printChanges(
   if (left > 0) terminal.line(`… ${left} more (use --limit ${changes.length + left})`);
 }
 
-function moneyWords({ money, withoutCost, count, amount }: Transition, field: string | undefined): string {
-  const known = money.length === 0 ? [] : [money.map(text).join(", ")];
-  const unknown =
-    withoutCost === 0
-      ? []
-      : [
-          `${withoutCost === count ? "none" : `${withoutCost} not`} started, so no cost of theirs is recorded`,
-        ];
-  const sum =
-    field === undefined
-      ? []
-      : [`${visible(field)} ${plain(amount.micros)} in ${counted(amount.count, "action")}`];
-  const words = [...known, ...sum, ...unknown];
+function transitionWords(row: Transition, field: string | undefined): string {
+  const words = sumWords(row, field);
   return words.length === 0 ? "" : `  (${words.join("; ")})`;
 }
 
@@ -134,7 +119,7 @@ export function printBacktest(terminal: Terminal, report: BacktestReport, field:
   );
   printMissing(terminal, report);
   for (const row of transitions)
-    say(terminal, [], `  ${row.count}  ${row.from} → ${row.to}${moneyWords(row, field)}`);
+    say(terminal, [], `  ${row.count}  ${row.from} → ${row.to}${transitionWords(row, field)}`);
   if (people.length > 0) {
     terminal.line();
     terminal.line(terminal.paint("bold", "What people decided"));

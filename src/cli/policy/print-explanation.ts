@@ -1,27 +1,21 @@
 /** An explanation for people: rule by rule, then what came of it. */
 
 import type { ExplainedRound, ExplainedRule, Explanation } from "../../core/backtest/explain.ts";
-import type { RecordedReview } from "../../core/backtest/heard.ts";
+import { type Beside, explainNotes } from "../../core/backtest/explain-notes.ts";
 import type { SeenValue } from "../../core/backtest/values-seen.ts";
 import { canonicalJson } from "../../core/canonical-json.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
 import { visible, visiblePreview } from "../../core/visible.ts";
 import type { Context } from "../command.ts";
 import { cut, missing } from "../measure.ts";
-import { shortDigest } from "../policy-words.ts";
 import { type Sections, sectionsOn } from "../sections.ts";
 import { moment } from "../times.ts";
 
-export type Explained = Explanation & {
-  readonly policy: { readonly name: string; readonly digest: string };
-  readonly input: PolicyInput;
-  readonly recorded: RecordedReview | null;
-  readonly isWhole: boolean;
-  /** False: what revisions make of the arguments was not checked. */
-  readonly hasSchema: boolean;
-  /** Digests of documents that were asked at the time and are no longer kept. */
-  readonly gone: readonly string[];
-};
+export type Explained = Explanation &
+  Omit<Beside, "count"> & {
+    readonly policy: { readonly name: string; readonly digest: string };
+    readonly input: PolicyInput;
+  };
 
 /** Which of how many policies, and where it comes from. */
 type Place = { readonly words: string; readonly number: number; readonly count: number };
@@ -79,24 +73,12 @@ function printRound(sections: Sections, round: ExplainedRound, number: number): 
 }
 
 function printNotes(sections: Sections, explained: Explained, { count }: Place): void {
-  const { recorded, isWhole, hasSchema, input, review, gone } = explained;
+  const { recorded, hasSchema, input, review } = explained;
   if (recorded !== null)
     sections.field("at the time", `${recorded.verdict} [${recorded.rule}] ${recorded.reason}`);
-  if (recorded?.limitOf !== undefined)
-    sections.field(
-      "note",
-      recorded.limitOf === "run"
-        ? "a limit that was set for the supervised run refused it then; it holds whatever a policy says"
-        : "a usual limit of supervised runs refused it then; it holds unless a policy counts the calls of the tool itself",
-    );
-  if (count > 1) sections.field("note", "several documents are asked, and the strictest answer holds");
-  if (gone.length > 0)
-    sections.field(
-      "note",
-      `${gone.map(shortDigest).join(", ")} was asked too and is no longer kept: what it said is not explained here`,
-    );
-  if (!isWhole)
-    sections.field("note", "part of the workflow's history was erased: it may have said something else");
+  // How a schema is given is a matter of the command line.
+  for (const note of explainNotes(explained, { ...explained, hasSchema: true, count }))
+    sections.field("note", note);
   if (!hasSchema && review.revisions.length > 0)
     sections.field(
       "note",

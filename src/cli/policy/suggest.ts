@@ -1,6 +1,7 @@
 import type { Suggestion } from "../../core/backtest/suggest.ts";
 import { visible } from "../../core/visible.ts";
-import type { TriedRule } from "../../engine/backtest/try-rules.ts";
+import { grantOf } from "../../engine/backtest/suggested-grant.ts";
+import { daysOf, grantWords, headline, ruleLines, ruleWords } from "../../engine/backtest/suggested-text.ts";
 import { DEFAULT_MIN } from "../../engine/limits.ts";
 import type { Suggestions } from "../../engine/suggest-rules.ts";
 import { type Command, type Context, EXIT } from "../command.ts";
@@ -8,13 +9,8 @@ import { fold } from "../measure.ts";
 import { sectionsOn } from "../sections.ts";
 import type { Style, Terminal } from "../terminal.ts";
 import { whereFlags } from "../where-flags.ts";
+import { grantLine } from "./grant-line.ts";
 import { countOf, SINCE, sinceOf } from "./since.ts";
-import { daysOf, grantLine, ruleLines } from "./suggested-text.ts";
-
-function headline({ tool, agent, when, approved }: Suggestion): string {
-  const what = when === "" ? "" : ` with ${when}`;
-  return `${visible(tool)} by ${visible(agent)}${what}: approved ${approved} of ${approved}, never changed`;
-}
 
 function supportWords(suggestion: Suggestion): string {
   const { people, days } = suggestion;
@@ -39,34 +35,6 @@ function say(terminal: Terminal, text: string, indent = "", style: Style = []): 
   for (const line of lines) terminal.line(indent + terminal.paint(style, line.trimEnd()));
 }
 
-/** A grant is one person's word: it answers nothing that several are asked about. */
-function grantWords({ letThrough: { ofSeveral, weekly, total } }: Suggestion): string {
-  const several = "ask several people, by a quorum or in stages";
-  if (weekly === 0)
-    return `No grant answers these: they ${several}, and a grant is one person's. To grant them, a rule that asks one person has to come first.`;
-  const some = ofSeveral === 0 ? "" : `; not for ${ofSeveral} of the ${total}, which ${several}`;
-  return `As a grant, which ends by itself and can be taken back${some}:`;
-}
-
-const STILL: Readonly<Record<string, string>> = {
-  code: "code of the program, which no rule outranks",
-  unknown: "a policy that cannot be asked any more",
-  unusable: "a policy that is not usable with this rule in it",
-};
-
-/** The rule's own back-test: what asks beside rules goes on asking. */
-function ruleWords({ total, letThrough, stillAsked }: TriedRule): string {
-  if (stillAsked.length === 0)
-    return `As a rule, with the rules that asked narrowed: all ${total} would not have been asked about.`;
-  const who = stillAsked.map(({ by, count }) => `${count} by ${STILL[by] ?? visible(by)}`).join(", ");
-  const risk = stillAsked.some(({ by }) => by.startsWith("risk:"))
-    ? " A route of the risk outranks an approve rule: its conditions would have to be narrowed."
-    : "";
-  if (letThrough === 0)
-    return `As a rule it answers none of them by itself: people would still be asked about ${who}.${risk}`;
-  return `As a rule, with the rules that asked narrowed: ${letThrough} of ${total} would not have been asked about; people would still be asked about ${who}.${risk}`;
-}
-
 function print(terminal: Terminal, suggestion: Suggestions["suggestions"][number], where: string): void {
   const sections = sectionsOn(terminal, true);
   terminal.line();
@@ -75,8 +43,9 @@ function print(terminal: Terminal, suggestion: Suggestions["suggestions"][number
   sections.field("asked by", suggestion.askedBy.join(", "));
   if (suggestion.open.length > 0) sections.field("left open", `any ${suggestion.open.join(", ")}`);
   sections.field("back-test", backtestWords(suggestion));
-  say(terminal, grantWords(suggestion), "  ");
-  if (suggestion.letThrough.weekly > 0) paste(terminal, [grantLine(suggestion, where)]);
+  const grant = grantOf(suggestion);
+  say(terminal, `${grantWords(suggestion)}${grant === null ? "" : ":"}`, "  ");
+  if (grant !== null) paste(terminal, [grantLine(grant, where)]);
   say(terminal, ruleWords(suggestion.asRule), "  ");
   paste(terminal, ruleLines(suggestion, suggestion.asRule));
 }

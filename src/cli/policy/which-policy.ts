@@ -4,6 +4,7 @@ import { isHoldpointError } from "../../core/errors.ts";
 import { type CompiledPolicy, compilePolicy } from "../../core/policy/compile.ts";
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import { shapeOf } from "../../core/policy/shape.ts";
+import { inForceNow } from "../../engine/backtest/in-force-now.ts";
 import type { KeptPolicy, ListedVersion } from "../../engine/backtest/kept-policies.ts";
 import type { Told } from "../../engine/backtest/told.ts";
 import { type Context, flag, isOn } from "../command.ts";
@@ -97,21 +98,16 @@ async function byVerdict(context: Context, told: Told): Promise<Choice> {
   return { chosen: kept.map((one) => ({ ...compiledOf(one), by: "verdict", words })), gone };
 }
 
-const newest = (versions: readonly ListedVersion[]): ListedVersion | undefined =>
-  versions.toSorted((a, b) => a.at - b.at).at(-1);
-
-/** Of those that a program judges by, else of all, the one that was put in force last. */
 async function inForce(context: Context, versions: readonly ListedVersion[]): Promise<readonly Chosen[]> {
-  const used = newest(versions.filter(({ standing }) => standing === "used"));
-  const one = used ?? newest(versions);
-  if (one === undefined)
+  const now = inForceNow(versions);
+  if (now === undefined)
     throw new CommandError(
       "usage",
       "No policy document is in force in this store.",
       "Name a file: --policy <file>",
     );
-  const words = used === undefined ? "put in force last; no program judges by it now" : "in force now";
-  return [{ ...compiledOf(await context.hp.policies.get(one.digest)), by: "now", words }];
+  const words = now.isUsed ? "in force now" : "put in force last; no program judges by it now";
+  return [{ ...compiledOf(await context.hp.policies.get(now.version.digest)), by: "now", words }];
 }
 
 /** Of an action that documents were asked about: what their names stand for by now. */

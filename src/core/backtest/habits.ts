@@ -1,4 +1,4 @@
-/** Which of people's approvals have a condition in common that meets none of their noes. */
+/** Which of people's approvals have a condition in common that meets none of their noes; found step by step, since there may be many. */
 import type { Json, JsonObject } from "../json.ts";
 import type { Type } from "../policy/expression/types.ts";
 import { overArguments } from "../policy/expression.ts";
@@ -54,9 +54,12 @@ function judgeOf(when: string): Covers | undefined {
 /** `args`: what is known of the arguments of its tool. */
 type Known = Group & { readonly args: Type };
 
-function foundBy(yes: readonly Looked[], { samples, args: type }: Known): Found | undefined {
+function* foundBy(
+  yes: readonly Looked[],
+  { samples, args: type }: Known,
+): Generator<void, Found | undefined> {
   const seen = samples.filter(isLookedAt).map(({ args }) => args);
-  const narrow = narrowest(
+  const narrow = yield* narrowest(
     yes.map(({ args }) => args),
     seen,
     type,
@@ -78,14 +81,29 @@ function below(place: Place, yes: readonly Looked[], no: readonly Sample[]): rea
   return yes.filter((sample) => numberAt(sample, place) < lowest);
 }
 
+const AT_A_TIME = 200;
+
+/** Those that an expression holds for: to ask it takes its time. */
+export function* those<One>(
+  all: readonly One[],
+  holds: (one: One) => boolean,
+): Generator<void, readonly One[]> {
+  const found: One[] = [];
+  for (const [index, one] of all.entries()) {
+    if (holds(one)) found.push(one);
+    if (index % AT_A_TIME === 0) yield;
+  }
+  return found;
+}
+
 /** Closer and closer, until nobody's no is met any more. */
-function find(given: readonly Looked[], group: Known, min: number): Found | undefined {
+function* find(given: readonly Looked[], group: Known, min: number): Generator<void, Found | undefined> {
   const noes = group.samples.filter(isNo);
   let yes = given;
   for (let round = 0; round < MOST_ROUNDS && isEnough(yes, min); round++) {
-    const found = foundBy(yes, group);
+    const found = yield* foundBy(yes, group);
     if (found === undefined) return undefined;
-    const met = noes.filter((sample) => !isLookedAt(sample) || found.covers(sample));
+    const met = yield* those(noes, (sample) => !isLookedAt(sample) || found.covers(sample));
     if (met.length === 0) return found;
     const smaller = found.bounded.map((place) => below(place, yes, met));
     yes = smaller.toSorted((a, b) => b.length - a.length)[0] ?? [];
@@ -107,11 +125,15 @@ function* split(yes: readonly Looked[]): Generator<readonly Looked[]> {
 }
 
 /** All of them together, or below what was rejected, or apart. */
-export function foundIn(group: Known, min: number): readonly Found[] {
+export function* foundIn(group: Known, min: number): Generator<void, readonly Found[]> {
   const yes = group.samples.filter(isYes).filter(isLookedAt);
-  const whole = find(yes, group, min);
+  const whole = yield* find(yes, group, min);
   if (whole !== undefined && whole.yes.length === yes.length) return [whole];
-  const parts = [...split(yes)].flatMap((part) => find(part, group, min) ?? []);
+  const parts: Found[] = [];
+  for (const part of split(yes)) {
+    const found = yield* find(part, group, min);
+    if (found !== undefined) parts.push(found);
+  }
   const covered = new Set(whole?.yes);
   const others = parts.filter((part) => part.yes.some((one) => !covered.has(one)));
   return whole === undefined ? others : [whole, ...others];

@@ -30,6 +30,9 @@ export type Narrow = {
   readonly bounded: readonly Place[];
 };
 
+/** There may be many arguments to look at. */
+type Steps = Generator<void, Narrow | undefined>;
+
 export const MOST_VALUES = 20;
 const MOST_CHARACTERS = 64;
 const NOTHING: Narrow = { texts: [], conditions: [], open: [], bounded: [] };
@@ -90,15 +93,16 @@ function memberOf(of: Type, name: string): Pick<Member, "type" | "mayLack"> {
 }
 
 /** Of one member: those that have it meet its condition; where none may lack it, it has to be there. */
-function member(
+function* member(
   of: readonly JsonObject[],
   seen: readonly Json[],
   { name, place, type, mayLack }: Member,
-): Narrow | undefined {
+): Steps {
   const has = (one: Json) => isJsonObject(one) && Object.hasOwn(one, name);
   const having = of.filter(has);
   const values = having.map((one) => one[name] ?? null);
-  const found = narrowAt(
+  yield;
+  const found = yield* narrowAt(
     values,
     seen.filter(has).map((one) => (one as JsonObject)[name] ?? null),
     place,
@@ -111,19 +115,15 @@ function member(
   return seen.every(has) && !mayLack ? found : { ...found, texts: [presence, ...found.texts] };
 }
 
-function inObject(
-  of: readonly JsonObject[],
-  seen: readonly Json[],
-  place: Place,
-  type: Type,
-): Narrow | undefined {
+function* inObject(of: readonly JsonObject[], seen: readonly Json[], place: Place, type: Type): Steps {
   const names = [...new Set(of.flatMap((one) => Object.keys(one)))].sort();
   if (!names.every(isPlain)) return undefined;
-  const members = names.map((name) =>
-    member(of, seen, { name, place: inside(place, name), ...memberOf(type, name) }),
-  );
-  const known = members.flatMap((one) => one ?? []);
-  if (known.length < members.length) return undefined;
+  const known: Narrow[] = [];
+  for (const name of names) {
+    const found = yield* member(of, seen, { name, place: inside(place, name), ...memberOf(type, name) });
+    if (found === undefined) return undefined;
+    known.push(found);
+  }
   const list = names.map((name) => JSON.stringify(name)).join(", ");
   const only = said(`${place.path}.all(name, name in [${list}])`, {
     kind: "only",
@@ -139,13 +139,9 @@ function inObject(
   };
 }
 
-function narrowAt(
-  values: readonly Json[],
-  seen: readonly Json[],
-  place: Place,
-  type: Type,
-): Narrow | undefined {
-  if (values.every(isJsonObject)) return inObject(values, seen, place, type);
+function* narrowAt(values: readonly Json[], seen: readonly Json[], place: Place, type: Type): Steps {
+  yield;
+  if (values.every(isJsonObject)) return yield* inObject(values, seen, place, type);
   const numbers = values.filter((one) => typeof one === "number");
   const isAmount = numbers.length === values.length && !IDENTIFIES.test(place.name);
   return isAmount ? between(numbers, place) : among(values, place);
@@ -155,8 +151,5 @@ function narrowAt(
  * `seen`: all arguments that were ever asked about. A field that some lack, or that may be missing by `type`, which is what the
  * tool's schema says of its arguments, is asked for first: a missing one would block.
  */
-export const narrowest = (
-  of: readonly JsonObject[],
-  seen: readonly JsonObject[],
-  type: Type = ANY,
-): Narrow | undefined => narrowAt(of, seen, ARGS, type);
+export const narrowest = (of: readonly JsonObject[], seen: readonly JsonObject[], type: Type = ANY): Steps =>
+  narrowAt(of, seen, ARGS, type);

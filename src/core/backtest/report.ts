@@ -37,6 +37,18 @@ export type Change = {
   readonly amount: string | null;
 };
 
+const label = ({ verdict, revised }: Side): string =>
+  revised && verdict !== "block" ? `${verdict}, revised` : verdict;
+
+/** What is counted together. What asks the same verdict of others says so. */
+export function labelsOf({ from, to }: Pick<Change, "to"> & { readonly from: Side }): {
+  readonly from: string;
+  readonly to: string;
+} {
+  const isOther = to.asks !== undefined && label(from) === label(to);
+  return { from: label(from), to: isOther ? `${label(to)}, asks others` : label(to) };
+}
+
 export type Transition = {
   readonly from: string;
   readonly to: string;

@@ -45,7 +45,14 @@ const no = (amount: number, more: JsonObject = {}): Given => ({
 });
 const times = (count: number, make: (index: number) => Given) =>
   Array.from({ length: count }, (_, i) => make(i));
-const suggested = (given: readonly Given[], min = 20) => suggestionsFrom(samplesOf(given), min);
+function atOnce<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+const suggested = (given: readonly Given[], min = 20) => atOnce(suggestionsFrom(samplesOf(given), min));
 const whens = (given: readonly Given[]) => suggested(given).map(({ when }) => when);
 
 const ONLY = 'args.all(name, name in ["amount_usd"])';
@@ -166,7 +173,7 @@ describe("what people's decisions support", () => {
     for (const hidden of ["a\u202eb", "line\nbreak", "back\\slash", "x".repeat(65)])
       assert.deepEqual(whens(times(30, () => yes(1, { to: hidden }))), [], hidden);
     assert.deepEqual(whens(times(30, () => yes(1, { "a\u202eb": 1 }))), []);
-    assert.deepEqual(suggestionsFrom(samplesOf(times(30, yes), "agent:a\u202eb"), 20), []);
+    assert.deepEqual(atOnce(suggestionsFrom(samplesOf(times(30, yes), "agent:a\u202eb"), 20)), []);
   });
 
   test("takes enough approvals, on two days or by two people", () => {

@@ -8,7 +8,7 @@
  */
 import { ANY, type Type } from "../policy/expression/types.ts";
 import { visible } from "../visible.ts";
-import { daysOf, decidedAt, type Found, foundIn, isNo, isYes, numberAt, peopleOf } from "./habits.ts";
+import { daysOf, decidedAt, type Found, foundIn, isNo, isYes, numberAt, peopleOf, those } from "./habits.ts";
 import type { Condition } from "./narrow.ts";
 import type { Group, Sample, Samples } from "./samples.ts";
 
@@ -66,8 +66,7 @@ function weekly(samples: readonly Sample[], of: (sample: Sample) => number): num
   return most;
 }
 
-function letThroughBy({ samples }: Group, { covers, bounded }: Found): Suggestion["letThrough"] {
-  const met = samples.filter(covers);
+function letThroughBy(met: readonly Sample[], { bounded }: Found): Suggestion["letThrough"] {
   const agreed = met.filter(isYes);
   const grantable = agreed.filter(({ ofSeveral }) => !ofSeveral);
   const sums = bounded.map((place) => {
@@ -80,9 +79,12 @@ function letThroughBy({ samples }: Group, { covers, bounded }: Found): Suggestio
   return { total: met.length, undecided, ofSeveral, weekly: weekly(grantable, () => 1), sums };
 }
 
-function suggestionOf(group: Group, found: Found): Suggestion {
+function* suggestionOf(group: Group, found: Found): Generator<void, Suggestion> {
   const { tool, agent, samples } = group;
-  const { yes, when, conditions, open, covers } = found;
+  const { yes, when, conditions, open } = found;
+  const met = yield* those(samples, found.covers);
+  const letThrough = letThroughBy(met, found);
+  yield;
   const times = yes.map(decidedAt);
   return {
     ...{ tool, agent, conditions, when, open },
@@ -91,8 +93,8 @@ function suggestionOf(group: Group, found: Found): Suggestion {
     days: daysOf(yes),
     first: times.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY),
     last: times.reduce((most, at) => Math.max(most, at), 0),
-    askedBy: [...new Set(samples.filter(covers).map(({ rule }) => rule))].sort(),
-    letThrough: letThroughBy(group, found),
+    askedBy: [...new Set(met.map(({ rule }) => rule))].sort(),
+    letThrough,
     keptOut: samples.filter(isNo).length,
   };
 }
@@ -103,14 +105,16 @@ const nameOf = ({ tool, agent, when }: Suggestion): string => JSON.stringify([to
 const isSaid = ({ tool, agent }: Group): boolean => visible(tool + agent) === tool + agent;
 
 /** The best supported first; the same journal gives the same list. `argsOf`: what is known of a tool's arguments. */
-export function suggestionsFrom(
+export function* suggestionsFrom(
   { groups }: Samples,
   min: number,
   argsOf: (tool: string) => Type = () => ANY,
-): readonly Suggestion[] {
-  const named = [...groups.values()].filter(isSaid);
-  const found = (group: Group) => foundIn({ ...group, args: argsOf(group.tool) }, min);
-  const all = named.flatMap((group) => found(group).map((one) => suggestionOf(group, one)));
-  const unique = new Map(all.map((one) => [nameOf(one), one]));
+): Generator<void, readonly Suggestion[]> {
+  const unique = new Map<string, Suggestion>();
+  for (const group of [...groups.values()].filter(isSaid))
+    for (const found of yield* foundIn({ ...group, args: argsOf(group.tool) }, min)) {
+      const one = yield* suggestionOf(group, found);
+      unique.set(nameOf(one), one);
+    }
   return [...unique.values()].sort((a, b) => b.approved - a.approved || (nameOf(a) < nameOf(b) ? -1 : 1));
 }

@@ -16,7 +16,14 @@ import { amountIn, type Sought, seek } from "./amount.ts";
 import { type AskedOthers, asksOthers, besideCode } from "./asks.ts";
 import { besideCodeOf, isByCode } from "./by-code.ts";
 import type { Heard, PersonDecision, RecordedAction, RecordedReview } from "./heard.ts";
-import type { BacktestReport, Change, PeopleRow, Side, Transition } from "./report.ts";
+import {
+  type BacktestReport,
+  type Change,
+  labelsOf,
+  type PeopleRow,
+  type Side,
+  type Transition,
+} from "./report.ts";
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
@@ -82,16 +89,6 @@ export function openTally(options: TallyOptions): Tally {
 const isCounted = ({ options }: Tally, at: number): boolean => options.since === null || at >= options.since;
 
 export const isWanted = (tally: Tally, action: RecordedAction): boolean => isCounted(tally, action.at);
-
-function label({ verdict, revised }: Side): string {
-  return revised && verdict !== "block" ? `${verdict}, revised` : verdict;
-}
-
-/** What asks the same verdict of others says so. */
-function toLabel({ from, to }: Compared): string {
-  const isOther = to.asks !== undefined && label(from) === label(to);
-  return isOther ? `${label(to)}, asks others` : label(to);
-}
 
 function sumOf(tally: Tally, from: string, to: string): Sum {
   const key = `${from} > ${to}`;
@@ -233,7 +230,8 @@ function countAsked(tally: Tally, { action, terms }: Extract<Heard, { kind: "ask
 function countChange(tally: Tally, one: Compared): void {
   tally.counts.changed += 1;
   list(tally, "changes", one);
-  const row = sumOf(tally, label(one.from), toLabel(one));
+  const { from, to } = labelsOf(one);
+  const row = sumOf(tally, from, to);
   one.row = row;
   row.count += 1;
   if (one.amount === null) return;

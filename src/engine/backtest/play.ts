@@ -4,21 +4,31 @@ import { type Replay, startReplay } from "../../core/backtest/replay.ts";
 import { tapeEntry } from "../../core/backtest/tape.ts";
 import type { JournalEntry, Store } from "../../stores/store.ts";
 import { allPages } from "../journal.ts";
+import { atOnce, type Pace } from "../pace.ts";
 import { pastOfFork } from "./fork-past.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
 export type Progress = (done: number, total: number) => void;
+export type Playing = {
+  readonly progress?: Progress;
+  /** Beside other work; without one it goes on until it is done. */
+  readonly pace?: Pace;
+};
 
 /** Called in the order of the journal; what it answers is awaited only if it has to be. */
 export type Listener = (heard: Heard, replay: Replay) => void | Promise<void>;
 
-async function playPage(
-  place: Place,
-  page: readonly JournalEntry[],
-  replay: Replay,
-  listen: Listener,
-): Promise<void> {
+type Play = {
+  readonly place: Place;
+  readonly replay: Replay;
+  readonly listen: Listener;
+  readonly pace: Pace;
+};
+
+async function playPage({ place, replay, listen, pace }: Play, page: readonly JournalEntry[]): Promise<void> {
   for (const entry of page) {
+    const turn = pace();
+    if (turn !== undefined) await turn;
     const taped = tapeEntry(entry);
     const heard = taped === undefined ? undefined : replay.take(taped);
     if (heard === undefined) continue;
@@ -29,11 +39,15 @@ async function playPage(
   }
 }
 
-export async function playJournal(place: Place, listen: Listener, progress?: Progress): Promise<void> {
-  const replay = startReplay();
+export async function playJournal(
+  place: Place,
+  listen: Listener,
+  { progress, pace = atOnce }: Playing = {},
+): Promise<void> {
+  const play = { place, replay: startReplay(), listen, pace };
   const total = progress === undefined ? 0 : await place.store.position();
   for await (const page of allPages(place)) {
-    await playPage(place, page, replay, listen);
+    await playPage(play, page);
     const last = page.at(-1);
     if (last !== undefined) progress?.(last.position, total);
   }

@@ -29,7 +29,7 @@ import type { Store } from "../../stores/store.ts";
 import { loadValue } from "../read-state.ts";
 import { type Judge, type Panel, type Panels, panelsOf } from "./beside.ts";
 import { type Candidate, type Validate, type Validators, validatorsOf } from "./candidate.ts";
-import { type Progress, playJournal } from "./play.ts";
+import { type Playing, type Progress, playJournal } from "./play.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
 
@@ -179,14 +179,14 @@ function hearReview(trial: Trial, replay: Replay, heard: Reviewed, panel: Panel)
 export async function runBacktest(
   place: Place,
   candidate: Candidate,
-  options: BacktestOptions = {},
+  options: BacktestOptions & Playing = {},
 ): Promise<BacktestReport> {
-  const { since = null, limit = DEFAULT_LIMIT, amount = null, progress } = options;
+  const { since = null, limit = DEFAULT_LIMIT, amount = null, ...playing } = options;
   const tally = openTally({ since, limit, amount });
   const panels = panelsOf(place, candidate);
   const judging = new WeakMap<RecordedAction, Panel>();
   const trial = { place, candidate, validators: validatorsOf(place), panels, judging, tally };
-  await playJournal(place, (heard, replay) => hear(trial, replay, heard), progress);
+  await playJournal(place, (heard, replay) => hear(trial, replay, heard), playing);
   checkSought(tally.sought, tally.counts.compared);
   return reportOf(tally, { name: candidate.name, digest: candidate.digest });
 }

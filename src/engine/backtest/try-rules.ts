@@ -30,7 +30,7 @@ import type { Store } from "../../stores/store.ts";
 import { type Judge, keptDocument, namedIn, together } from "./beside.ts";
 import { type Validators, validatorsOf } from "./candidate.ts";
 import { type PolicyNames, policyNames } from "./kept-policies.ts";
-import { type Progress, playJournal } from "./play.ts";
+import { type Playing, playJournal } from "./play.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
 type Reviewed = Extract<Heard, { kind: "reviewed" }>;
@@ -186,17 +186,16 @@ async function idsIn(place: Place, names: PolicyNames): Promise<readonly string[
   return documents.flatMap((document) => (document?.rules ?? []).map(({ id }) => id));
 }
 
-export type TrialOptions = {
+export type TrialOptions = Playing & {
   readonly since: number | null;
   /** Those that the journal knows. */
   readonly tools: readonly KnownTool[];
-  readonly progress?: Progress;
 };
 
 export async function tryRules(
   place: Place,
   suggestions: readonly Suggestion[],
-  { since, tools, progress }: TrialOptions,
+  { since, tools, ...playing }: TrialOptions,
 ): Promise<readonly TriedRule[]> {
   if (suggestions.length === 0) return [];
   const names = await policyNames(place);
@@ -209,6 +208,6 @@ export async function tryRules(
     for (const running of all)
       if (isAbout(running, heard.action)) await hear({ ...ground, replay }, running, heard);
   };
-  await playJournal(place, listen, progress);
+  await playJournal(place, listen, playing);
   return all.map(triedBy);
 }

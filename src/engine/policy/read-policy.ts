@@ -107,20 +107,27 @@ export function parseYaml(
   }
 }
 
-export function readPolicy(
+/** `toolsFor`: the tools that it is checked against, where that depends on what it says. */
+export function readPolicyFor(
   text: string,
-  tools: readonly KnownTool[] | null,
+  toolsFor: (value: unknown) => readonly KnownTool[] | null,
   around: Surrounding = {},
 ): PolicyReading {
   if (text.length > MOST_CHARACTERS) return fail(TOO_LARGE);
   if (isTooDeep(text)) return fail(`the policy has brackets over ${DEEPEST} deep`);
   const { faults, value, ...source } = parseYaml(text);
   if (faults.length > 0) return { ok: false, findings: faults, looked: "text" };
-  const made = compilePolicy(value as PolicyText, tools, around);
+  const made = compilePolicy(value as PolicyText, toolsFor(value), around);
   if (!made.ok)
     return { ok: false, findings: located(source, made.faults, made.warnings), looked: made.looked };
   return { ok: true, policy: made.policy, findings: located(source, [], made.warnings) };
 }
+
+export const readPolicy = (
+  text: string,
+  tools: readonly KnownTool[] | null,
+  around: Surrounding = {},
+): PolicyReading => readPolicyFor(text, () => tools, around);
 
 export function readPolicyFile(
   file: string,

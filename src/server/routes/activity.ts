@@ -1,8 +1,11 @@
 /** What was asked, decided and done, by day. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
-import { route } from "../route.ts";
-import { timeSchema } from "../wire.ts";
+import type { DayActivity, PersonActivity } from "../../views/activity.ts";
+import { type ReadActivity, readActivity } from "../activity.ts";
+import { checkScopes } from "../needs.ts";
+import { keepRecent } from "../recent.ts";
+import { ok, route } from "../route.ts";
+import { time, timeOrNull, timeSchema } from "../wire.ts";
 
 const count = z.number().int().min(0);
 const decided = {
@@ -27,6 +30,36 @@ const day = z.object({
 
 const share = z.object({ name: z.string(), actions: count, asked: count, ...decided, ...done });
 
+/** A page asks again after every event. */
+const KEPT_MS = 5_000;
+const recent = keepRecent<ReadActivity>(KEPT_MS);
+
+const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
+
+function dayOnWire({ byPolicy, waitedP50, waitedP90, ...counts }: DayActivity) {
+  return {
+    ...counts,
+    by_policy: byPolicy,
+    waited_p50_seconds: seconds(waitedP50),
+    waited_p90_seconds: seconds(waitedP90),
+  };
+}
+
+const personOnWire = ({ p50, ...counts }: PersonActivity) => ({ ...counts, p50_seconds: seconds(p50) });
+
+function activityOnWire({ days, people, tools, agents, now, ...read }: ReadActivity) {
+  const { pending, inDoubt, oldestPendingAt } = now;
+  return {
+    since: time(read.since),
+    until: time(read.until),
+    is_all: read.isAll,
+    days: days.map(dayOnWire),
+    ...{ tools, agents },
+    people: people.map(personOnWire),
+    now: { pending, in_doubt: inDoubt, oldest_pending_at: timeOrNull(oldestPendingAt) },
+  };
+}
+
 export const activityRoutes = [
   route({
     method: "GET",
@@ -43,7 +76,9 @@ export const activityRoutes = [
         until: timeSchema,
         is_all: z.boolean(),
         days: z.array(day).meta({ description: "every day, oldest first, those without anything too" }),
-        tools: z.array(share),
+        tools: z
+          .array(share)
+          .meta({ description: "the hundred with the most to tell; so with agents and people" }),
         agents: z.array(share),
         people: z.array(
           z.object({
@@ -57,8 +92,10 @@ export const activityRoutes = [
         now: z.object({ pending: count, in_doubt: count, oldest_pending_at: timeSchema.nullable() }),
       }),
     },
-    handle: async () => {
-      throw new HoldpointError("unknown_route", "This is not there yet.");
+    async handle({ office, who, query: { days } }) {
+      checkScopes({ who }, ["approvals:read", "actions:read"]);
+      const make = () => readActivity(office.runtime, days);
+      return ok(activityOnWire(await recent(office, String(days), { make })));
     },
   }),
 ];

@@ -1,12 +1,12 @@
 /** The pages that links in messages open. They show; nothing is ever decided by a GET. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
 import type { Scope } from "../../core/scopes.ts";
 import { actionStream, approvalStream } from "../../core/stream.ts";
 import { type RenderCard, type Shown, shownOf } from "../../engine/message/shown.ts";
+import { checkScopes } from "../needs.ts";
 import { type CardFacts, cardPage, type Decidable, problemPage, strangerPage } from "../pages/card.ts";
 import type { Problem } from "../problem.ts";
-import { type Answer, type Asked, route } from "../route.ts";
+import { type Answer, route } from "../route.ts";
 
 export type CardParts = {
   readonly render: RenderCard;
@@ -25,11 +25,6 @@ function decidable(shown: Shown): Decidable | null {
   if (!("approval" in shown) || shown.approval?.status !== "pending") return null;
   const { id, binding } = shown.approval;
   return { id, binding, isQuestion: shown.kind === "question" };
-}
-
-function checkScopes({ who }: Pick<Asked, "who">): void {
-  const lacking = NEEDED.find((scope) => !who.can(scope));
-  if (lacking !== undefined) throw new HoldpointError("forbidden", `This needs the scope ${lacking}.`);
 }
 
 /** To be logged in, and to come back. */
@@ -65,7 +60,7 @@ export function cardPageRoutes(cards: CardParts) {
       answers: { 200: "text/html" },
       problem: shownProblem,
       async handle({ runtime, who, params: { id } }) {
-        checkScopes({ who });
+        checkScopes({ who }, NEEDED);
         const shown = await shownOf(runtime, { ref: approvalStream(id), data: {} });
         return page(`approval ${id}`, shown, runtime.clock.now());
       },
@@ -81,7 +76,7 @@ export function cardPageRoutes(cards: CardParts) {
       answers: { 200: "text/html" },
       problem: shownProblem,
       async handle({ runtime, who, params: { id } }) {
-        checkScopes({ who });
+        checkScopes({ who }, NEEDED);
         const shown = await shownOf(runtime, { ref: actionStream(id), data: {} });
         return page(`action ${id}`, shown, runtime.clock.now());
       },

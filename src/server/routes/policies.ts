@@ -1,6 +1,7 @@
 /** Policies: which were in force, and since when. */
 import { z } from "zod";
 import { getPolicy, type ListedVersion, listPolicies } from "../../engine/backtest/kept-policies.ts";
+import { policyYaml } from "../../engine/policy/policy-yaml.ts";
 import { ok, route } from "../route.ts";
 import { idSchema, json, time, timeOrNull, timeSchema } from "../wire.ts";
 
@@ -37,10 +38,15 @@ export const policyRoutes = [
     tag: "policies",
     scope: "policies:read",
     params: z.object({ name: idSchema }),
-    answers: { 200: versionSchema.extend({ document: json }) },
+    answers: {
+      200: versionSchema.extend({
+        document: json,
+        text: z.string().meta({ description: "the document as YAML, as people would write it" }),
+      }),
+    },
     async handle({ runtime, params }) {
       const { document, ...version } = await getPolicy(runtime, params.name);
-      return ok({ ...versionOnWire(version), document });
+      return ok({ ...versionOnWire(version), document, text: policyYaml(document) });
     },
   }),
 ];

@@ -1,12 +1,24 @@
 /** Policies on trial: checked, explained, back-tested and suggested. Nothing here puts one in force. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
 import { RISK_LEVELS } from "../../core/verdict.ts";
-import { route } from "../route.ts";
-import { idParams, json, timeSchema } from "../wire.ts";
+import { explainAction } from "../../engine/backtest/explain-action.ts";
+import { knownTools, type RecordedTool } from "../../engine/backtest/known-tools.ts";
+import { beginTrial, getTrial } from "../../engine/backtest/trials.ts";
+import type { WrittenAction } from "../../engine/backtest/written-action.ts";
+import { areStillFresh, type FreshSuggestions, freshSuggestions } from "../../engine/fresh-suggestions.ts";
+import { checkText } from "../../engine/policy/check-text.ts";
+import { said } from "../asking.ts";
+import { checkScopes } from "../needs.ts";
+import { keepRecent } from "../recent.ts";
+import { ok, route } from "../route.ts";
+import type { Office } from "../tenants.ts";
+import { checkedOnWire, explainedOnWire, suggestionOnWire, trialOnWire } from "../trials-wire.ts";
+import { idParams, idSchema, json, timeSchema } from "../wire.ts";
 
 const count = z.number().int().min(0);
-const MOST_TEXT = 200_000;
+/** To read it takes some milliseconds for each thousand characters. */
+const MOST_TEXT = 65_536;
 const text = z.string().min(1).max(MOST_TEXT).meta({ description: "the policy's file, as YAML or JSON" });
 
 const remark = z.object({
@@ -16,12 +28,12 @@ const remark = z.object({
   message: z.string(),
 });
 
-const said = z.object({ verdict: z.string(), rule: z.string(), reason: z.string() });
+const spoken = z.object({ verdict: z.string(), rule: z.string(), reason: z.string() });
 
 const explanation = z.object({
   policy: z.string(),
   digest: z.string(),
-  final: said.extend({ args: json.meta({ description: "as they would run" }), changed: z.boolean() }),
+  final: spoken.extend({ args: json.meta({ description: "as they would run" }), changed: z.boolean() }),
   risk: z
     .object({ level: z.enum(RISK_LEVELS), score: z.number(), conditions: z.array(z.string()) })
     .nullable(),
@@ -33,7 +45,8 @@ const explanation = z.object({
       note: z.string(),
     }),
   ),
-  recorded: said.nullable().meta({ description: "what was said then, of an action that was recorded" }),
+  recorded: spoken.nullable().meta({ description: "what was said then, of an action that was recorded" }),
+  notes: z.array(z.string()).meta({ description: "what it must not be taken for" }),
 });
 
 const changed = z.object({
@@ -62,9 +75,16 @@ export const trialSchema = z.object({
       actions: count,
       same: count,
       changed: count,
+      dangers: count.meta({
+        description: "of those, what people rejected or changed and it would let through without asking",
+      }),
       changes: z.array(z.object({ from: z.string(), to: z.string(), count, sums: z.array(z.string()) })),
-      listed: z.array(changed).meta({ description: "those that people had changed or rejected first" }),
-      unknown: count.meta({ description: "actions that could not be judged" }),
+      listed: z.array(changed).meta({
+        description: "the first of them; those that people had rejected or changed before any other",
+      }),
+      unknown: count.meta({
+        description: "the others of the actions: erased, or never before a policy",
+      }),
     })
     .nullable(),
 });
@@ -79,13 +99,33 @@ const suggestion = z.object({
   days: count,
   let_through: count.meta({ description: "recorded actions that would not have been asked about" }),
   kept_out: count.meta({ description: "what people rejected or changed and it does not let through" }),
+  open: z.array(z.string()).meta({ description: "arguments of which it lets any value through" }),
   rule: z.string().meta({ description: "as YAML, to be pasted" }),
+  as_rule: z.string().meta({ description: "what the rule would have done, in words" }),
   grant: json.meta({ description: "a body for POST /api/grants; null where no grant answers it" }),
+  as_grant: z.string().meta({ description: "what a grant does for it, in words" }),
 });
 
-const open = async (): Promise<never> => {
-  throw new HoldpointError("unknown_route", "This is not there yet.");
-};
+const writtenSchema = z.strictObject({
+  tool: z.string().min(1).max(200),
+  args: json,
+  agent: z.string().min(1).max(200).optional(),
+});
+
+/** The schema has seen to it that it is there where no id is. */
+const writtenOf = ({ tool, args, agent }: Partial<z.output<typeof writtenSchema>> = {}): WrittenAction =>
+  said({ tool: tool ?? "", args: (args ?? {}) as Json, agent }) as WrittenAction;
+
+const NEEDED = ["policies:read", "actions:read"] as const;
+
+/** A page asks while somebody writes. */
+const KEPT_MS = 10_000;
+const toolsKnown = keepRecent<readonly RecordedTool[]>(KEPT_MS);
+const SUGGESTED_MS = 60_000;
+const suggested = keepRecent<FreshSuggestions>(SUGGESTED_MS);
+
+const toolsOf = (office: Office): Promise<readonly RecordedTool[]> =>
+  toolsKnown(office, "tools", { make: () => knownTools(office.runtime) });
 
 export const policyTrialRoutes = [
   route({
@@ -96,10 +136,21 @@ export const policyTrialRoutes = [
     scope: "policies:read",
     body: z.strictObject({ text }),
     answers: {
-      200: z.object({ name: z.string().nullable(), digest: z.string().nullable(), remarks: z.array(remark) }),
+      200: z.object({
+        name: z.string().nullable(),
+        digest: z.string().nullable(),
+        remarks: z.array(remark),
+        is_all: z.boolean().meta({ description: "false where there may be more behind what is wrong" }),
+        unchecked: z.array(z.string()).meta({
+          description: "tools that it names and whose arguments were not checked: no schema is known",
+        }),
+      }),
     },
     whenLost: "none",
-    handle: open,
+    async handle({ office, runtime, who, body }) {
+      checkScopes({ who }, NEEDED);
+      return ok(checkedOnWire(await checkText(runtime, body.text, await toolsOf(office))));
+    },
   }),
   route({
     method: "POST",
@@ -107,16 +158,24 @@ export const policyTrialRoutes = [
     summary: "What the policies in force, or one that is given, say of an action, rule by rule",
     tag: "policies",
     scope: "policies:read",
-    body: z.strictObject({
-      text: text.optional(),
-      action_id: z.string().min(1).max(600).optional(),
-      action: z
-        .strictObject({ tool: z.string().min(1).max(200), args: json, agent: z.string().max(200).optional() })
-        .optional(),
-    }),
+    body: z
+      .strictObject({
+        text: text.optional(),
+        action_id: idSchema.optional().meta({ description: "of a recorded action, by any of its ids" }),
+        action: writtenSchema.optional().meta({ description: "one that nobody proposed" }),
+      })
+      .refine(
+        ({ action_id, action }) => (action_id === undefined) !== (action === undefined),
+        "give either action_id or action",
+      ),
     answers: { 200: z.object({ explanations: z.array(explanation) }) },
     whenLost: "none",
-    handle: open,
+    async handle({ office, runtime, who, body: { text, action_id, action } }) {
+      checkScopes({ who }, NEEDED);
+      const about = action_id ?? writtenOf(action);
+      const asked = said({ about, text, tools: await toolsOf(office) });
+      return ok({ explanations: (await explainAction(runtime, asked)).map(explainedOnWire) });
+    },
   }),
   route({
     method: "POST",
@@ -131,7 +190,12 @@ export const policyTrialRoutes = [
     }),
     answers: { 202: trialSchema },
     whenLost: "none",
-    handle: open,
+    async handle({ runtime, who, body: { text, since, amount } }) {
+      checkScopes({ who }, NEEDED);
+      const from = since === undefined ? undefined : Date.parse(since);
+      const trial = await beginTrial(runtime, said({ text, amount, since: from }));
+      return { status: 202, body: trialOnWire(trial) };
+    },
   }),
   route({
     method: "GET",
@@ -141,7 +205,10 @@ export const policyTrialRoutes = [
     scope: "policies:read",
     params: idParams,
     answers: { 200: trialSchema },
-    handle: open,
+    async handle({ runtime, who, params }) {
+      checkScopes({ who }, NEEDED);
+      return ok(trialOnWire(getTrial(runtime, params.id)));
+    },
   }),
   route({
     method: "GET",
@@ -151,6 +218,13 @@ export const policyTrialRoutes = [
     scope: "policies:read",
     query: z.strictObject({ min: z.coerce.number().int().min(2).max(10_000).default(20) }),
     answers: { 200: z.object({ suggestions: z.array(suggestion), asked: count }) },
-    handle: open,
+    async handle({ office, runtime, who, query: { min } }) {
+      checkScopes({ who }, NEEDED);
+      const { suggestions, asked } = await suggested(office, String(min), {
+        make: () => freshSuggestions(runtime, min),
+        isStill: (found) => areStillFresh(runtime, found),
+      });
+      return ok({ suggestions: suggestions.map(suggestionOnWire), asked });
+    },
   }),
 ];

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isHoldpointError } from "../core/errors.ts";
+import { wallClock } from "./clock.ts";
+import { inPace, paceOf } from "./pace.ts";
+
+/** Time passes by steps: one millisecond each. */
+function bench() {
+  let at = 0;
+  const closed = new AbortController();
+  const clock = { ...wallClock, elapsed: () => at };
+  function* steps(count: number): Generator<void, string> {
+    for (let step = 0; step < count; step++) {
+      at += 1;
+      yield;
+    }
+    return "done";
+  }
+  return { steps, closed, pace: () => paceOf({ clock, closing: closed.signal }), at: () => at };
+}
+
+test("long work lets others have their turn every few milliseconds", async () => {
+  const { steps, pace } = bench();
+  let turns = 0;
+  let isOver = false;
+  const others = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(others);
+  };
+  setImmediate(others);
+  assert.equal(await inPace(steps(200), pace()), "done");
+  isOver = true;
+  assert.ok(turns >= 39, `${turns} turns`);
+});
+
+test("of several long works one goes on in a turn", async () => {
+  const [one, two] = [bench(), bench()];
+  const seen: string[] = [];
+  function* told(name: string, steps: Generator<void, string>): Generator<void, string> {
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      if (seen.at(-1) !== name) seen.push(name);
+      yield;
+    }
+  }
+  await Promise.all([
+    inPace(told("one", one.steps(50)), one.pace()),
+    inPace(told("two", two.steps(50)), two.pace()),
+  ]);
+  assert.ok(seen.length >= 18, seen.join(" "));
+});
+
+test("it ends when the instance closes", async () => {
+  const { steps, closed, pace, at } = bench();
+  const work = inPace(steps(1_000_000), pace());
+  closed.abort();
+  await assert.rejects(work, (error) => isHoldpointError(error, "closed"));
+  assert.ok(at() < 100);
+});
