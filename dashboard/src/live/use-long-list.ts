@@ -3,7 +3,7 @@
  * then. Whoever shows it gives it a React key of its filters, so that another list begins at the top.
  */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { mergedPages } from "./merged-pages.ts";
 import type { Subject } from "./touches.ts";
 
@@ -16,6 +16,7 @@ type Asked<Item> = {
 };
 
 const BELOW_MS = 20_000;
+const FEW_PAGES = 5;
 
 export function useLongList<Item>({ key, fetch, idOf }: Asked<Item>) {
   const [isDeep, setDeep] = useState(false);
@@ -27,7 +28,9 @@ export function useLongList<Item>({ key, fetch, idOf }: Asked<Item>) {
     initialPageParam: "",
     getNextPageParam: ({ next }: ListPage<Item>) => next ?? undefined,
     enabled: isDeep,
-    refetchInterval: BELOW_MS,
+    // The more there is, the more seldom.
+    refetchInterval: ({ state }) => BELOW_MS * Math.ceil((state.data?.pages.length ?? 1) / FEW_PAGES),
+    refetchOnWindowFocus: false,
   });
   const pages = below.data?.pages;
   const items = useMemo(
@@ -40,9 +43,16 @@ export function useLongList<Item>({ key, fetch, idOf }: Asked<Item>) {
     [head.data, pages, idOf],
   );
   const hasMore = isDeep ? below.hasNextPage || below.isPending : (head.data?.next ?? null) !== null;
-  const more = () => {
+  const { hasNextPage, isFetching, fetchNextPage } = below;
+  const more = useCallback(() => {
     if (!isDeep) setDeep(true);
-    else if (below.hasNextPage && !below.isFetching) void below.fetchNextPage();
-  };
-  return { items, hasMore, more, head, failed: head.error ?? below.error };
+    else if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [isDeep, hasNextPage, isFetching, fetchNextPage]);
+  // A page of what was searched for may be empty and not the last one.
+  const isFurther = head.isSuccess && items.length === 0 && hasMore && below.error === null;
+  useEffect(() => {
+    if (isFurther) more();
+  }, [isFurther, more]);
+  const isLooking = head.isPending || isFurther;
+  return { items, hasMore, more, head, isLooking, failed: head.error ?? below.error };
 }

@@ -21,7 +21,7 @@ import { checkFields, wrong } from "../check-call.ts";
 import { LISTED } from "../limits.ts";
 import { withdrawAsked } from "../outside/compensation-intents.ts";
 import { loadValue } from "../read-state.ts";
-import { rowPage, summaryOf } from "../row-pages.ts";
+import { type Fits, rowPage, summaryOf } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { brokenOff } from "./broken-off.ts";
@@ -91,14 +91,14 @@ export type WorkflowSummary = { readonly id: string; readonly [field: string]: J
 export type WorkflowList = { readonly items: readonly WorkflowSummary[]; readonly next: string | null };
 
 /** What the view's buckets don't tell apart; undefined where everything fits. */
-function filterOf({ agent, text }: WorkflowPage): ((row: ViewRow) => boolean) | undefined {
+function filterOf({ agent, text }: WorkflowPage): Fits | undefined {
   if (agent === undefined && text === undefined) return undefined;
   const wanted = text?.toLowerCase();
   const holds = ({ stream, data }: ViewRow, sought: string) =>
     [stream.id, data["name"], data["agent"], data["checkpoint"], data["reason"]].some(
       (field) => typeof field === "string" && field.toLowerCase().includes(sought),
     );
-  return (row) =>
+  return async (row) =>
     (agent === undefined || row.data["agent"] === agent) && (wanted === undefined || holds(row, wanted));
 }
 

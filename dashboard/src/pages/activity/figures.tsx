@@ -31,17 +31,14 @@ const share = (part: number, whole: number): string =>
 
 export function Figures({ activity: { days, now } }: { readonly activity: Activity }) {
   const actions = sum(days, (day) => day.actions);
+  const byPolicy = sum(days, (day) => day.by_policy);
   const asked = sum(days, (day) => day.asked);
   const decided = sum(days, (day) => day.approved + day.modified + day.rejected);
   const rejected = sum(days, (day) => day.rejected);
   return (
     <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4 lg:gap-4">
       <Figure name="Proposed by agents" value={countText(actions)}>
-        {share(
-          sum(days, (day) => day.by_policy),
-          actions,
-        )}{" "}
-        decided by policy alone
+        {actions === 0 ? "nothing yet" : `${share(byPolicy, actions)} decided by policy alone`}
       </Figure>
       <Figure name="Asked of people" value={countText(asked)}>
         {decided === 0

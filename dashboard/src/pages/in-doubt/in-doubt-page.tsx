@@ -38,7 +38,7 @@ function Nothing() {
 }
 
 export function InDoubtPage() {
-  const { items, hasMore, more, head, failed } = useLongList({
+  const { items, hasMore, more, head, isLooking, failed } = useLongList({
     key: ["actions", "in doubt"],
     fetch: pageOf,
     idOf,
@@ -57,8 +57,8 @@ export function InDoubtPage() {
       }
     >
       {failed === null ? null : <Failure error={failed} onRetry={() => void head.refetch()} />}
-      {head.isPending ? <Loading /> : null}
-      {head.isSuccess && items.length === 0 ? <Nothing /> : null}
+      {isLooking && failed === null ? <Loading /> : null}
+      {head.isSuccess && items.length === 0 && !isLooking ? <Nothing /> : null}
       {items.map((listed, index) => (
         <DoubtCard key={listed.action_id} listed={listed} isOpenFirst={index < OPEN} />
       ))}

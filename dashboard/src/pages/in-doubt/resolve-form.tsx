@@ -22,7 +22,7 @@ export function ResolveForm({ effect, word, onClose }: Props) {
     onSuccess: () => {
       toast(`Recorded: ${title.toLowerCase()}`);
       onClose();
-      for (const subject of ["actions", "attention", "workflows"])
+      for (const subject of ["actions", "below", "attention", "workflows"])
         void queries.invalidateQueries({ queryKey: [subject] });
     },
   });

@@ -15,7 +15,8 @@ export function useOperation<Given>({ act, done, onDone }: Operation<Given>) {
     onSuccess: () => {
       toast(done);
       onDone();
-      for (const subject of ["workflows", "switch"]) void queries.invalidateQueries({ queryKey: [subject] });
+      for (const subject of ["workflows", "below", "switch"])
+        void queries.invalidateQueries({ queryKey: [subject] });
     },
   });
 }

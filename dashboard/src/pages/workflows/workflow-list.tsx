@@ -84,7 +84,7 @@ export function WorkflowList({ filters, onClear }: Props) {
     fetch: (cursor) => pageOf(filters, cursor),
     idOf,
   });
-  const { items, hasMore, more, head, failed } = list;
+  const { items, hasMore, more, head, isLooking, failed } = list;
   return (
     <Panel isFlush>
       {filters.agent === "" ? null : (
@@ -96,8 +96,10 @@ export function WorkflowList({ filters, onClear }: Props) {
         </p>
       )}
       {failed === null ? null : <Failure error={failed} onRetry={() => void head.refetch()} />}
-      {head.isPending ? <Loading /> : null}
-      {head.isSuccess && items.length === 0 ? <Nothing filters={filters} onClear={onClear} /> : null}
+      {isLooking && failed === null ? <Loading /> : null}
+      {head.isSuccess && items.length === 0 && !isLooking ? (
+        <Nothing filters={filters} onClear={onClear} />
+      ) : null}
       {items.length === 0 ? null : (
         <>
           <Heading />
