@@ -9,16 +9,17 @@ import { Strange } from "../../ui/strange.tsx";
 import { ChangedList } from "./changed-list.tsx";
 import type { Report } from "./policy-queries.ts";
 import { VerdictFlow } from "./verdict-flow.tsx";
+import { verdictTone } from "./verdict-order.ts";
 
 function ChangeRows({ change: { from, to, count, sums } }: { readonly change: Report["changes"][number] }) {
   return (
     <>
       <tr className="border-t border-line">
         <td className="py-1.5 pr-3">
-          <Badge status={from} />
+          <Badge status={from} tone={verdictTone(from)} />
         </td>
         <td className="py-1.5 pr-3">
-          <Badge status={to} />
+          <Badge status={to} tone={verdictTone(to)} />
         </td>
         <td className="figures py-1.5 text-right font-semibold">{countText(count)}</td>
       </tr>
