@@ -74,6 +74,15 @@ export function FirstRun() {
         </div>
       </div>
       <Example />
+      {isOpen ? null : (
+        <p className="text-small text-soft">
+          An agent asks with a key of its own:{" "}
+          <Link to="/agents" className="font-semibold text-ink underline">
+            make one
+          </Link>
+          , and put it where the lines below read it.
+        </p>
+      )}
       <div className="grid gap-4 lg:grid-cols-2">
         <Snippet title="Ask from a terminal" text={curlOf(place)} />
         <Snippet title="Ask from a program" text={programOf(place)} />
