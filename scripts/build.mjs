@@ -1,27 +1,63 @@
-// Compiles src to dist when a source file has changed, come or gone since the last build.
+// Builds what is stale: the package into dist, the desk into dashboard/dist. Each is built when a file that it is made from has
+// changed, come or gone since the last time.
 import fs from "node:fs";
 import path from "node:path";
 import { filesBelow } from "./files.mjs";
 import { withLock } from "./lock.mjs";
 import { runNode } from "./process.mjs";
 
-const OUT = "dist";
-const STAMP = path.join("node_modules", ".build-stamp");
-const CONFIG = ["package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+const compiled = (file) => /(?<!\.test)\.ts$/.test(file);
 
-export async function build({ force = false, quiet = false } = {}) {
-  if (!force && isBuilt()) return 0;
-  return withLock(() => (!force && isBuilt() ? 0 : buildNow(quiet)));
+const PACKAGE = {
+  out: "dist",
+  stamp: path.join("node_modules", ".build-stamp"),
+  sources: () => [
+    ...["package-lock.json", "tsconfig.json", "tsconfig.build.json"],
+    ...filesBelow("src").filter(compiled),
+  ],
+  command: (fresh) => ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", fresh],
+  // The compiler writes everything, whatever it finds wrong with types.
+  isWholeWithFaults: true,
+};
+
+const DESK = {
+  out: "dashboard/dist",
+  stamp: path.join("node_modules", ".desk-stamp"),
+  lock: path.join("node_modules", ".desk.lock"),
+  sources: () => [
+    ...["package-lock.json", "dashboard/index.html", "dashboard/package.json", "src/core/visible.ts"],
+    ...fs
+      .readdirSync("dashboard")
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => `dashboard/${name}`),
+    ...filesBelow("dashboard/src"),
+    ...filesBelow("src/client").filter(compiled),
+  ],
+  command: (fresh) => [
+    ...["node_modules/vite/bin/vite.js", "build", "dashboard", "--logLevel", "warn"],
+    ...["--outDir", path.resolve(fresh), "--emptyOutDir"],
+  ],
+};
+
+/** What is stale of both, or with `force` both anyway. Gives the code of the first that fails. */
+export async function build(options = {}) {
+  const code = await buildOne(PACKAGE, options);
+  return (await buildOne(DESK, options)) || code;
 }
 
-async function buildNow(quiet) {
-  const state = sources();
-  const fresh = `${OUT}.${process.pid}`;
-  const compiler = ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", fresh];
-  const code = await runNode(compiler, { stdio: quiet ? "ignore" : "inherit" });
-  replace(OUT, fresh);
-  if (code === 0) fs.writeFileSync(STAMP, state);
-  else fs.rmSync(STAMP, { force: true });
+async function buildOne(target, { force = false, quiet = false }) {
+  if (!force && isBuilt(target)) return 0;
+  return withLock(() => (!force && isBuilt(target) ? 0 : buildNow(target, quiet)), target.lock);
+}
+
+async function buildNow(target, quiet) {
+  const state = stateOf(target);
+  const fresh = `${target.out}.${process.pid}`;
+  const code = await runNode(target.command(fresh), { stdio: quiet ? "ignore" : "inherit" });
+  if (code === 0 || target.isWholeWithFaults) replace(target.out, fresh);
+  fs.rmSync(fresh, { recursive: true, force: true });
+  if (code === 0) fs.writeFileSync(target.stamp, state);
+  else fs.rmSync(target.stamp, { force: true });
   return code;
 }
 
@@ -34,14 +70,12 @@ function replace(target, fresh) {
   fs.rmSync(old, { recursive: true, force: true });
 }
 
-function isBuilt() {
-  return fs.existsSync(OUT) && fs.existsSync(STAMP) && fs.readFileSync(STAMP, "utf8") === sources();
+function isBuilt(target) {
+  const { out, stamp } = target;
+  return fs.existsSync(out) && fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === stateOf(target);
 }
 
-function sources() {
-  const compiled = filesBelow("src").filter((file) => /(?<!\.test)\.ts$/.test(file));
-  return [...CONFIG, ...compiled].map(describe).join("\n");
-}
+const stateOf = ({ sources }) => sources().map(describe).join("\n");
 
 function describe(file) {
   const { mtimeMs, size } = fs.statSync(file);

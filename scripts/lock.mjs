@@ -1,4 +1,4 @@
-// One install or build at a time. The holder touches its lock; one that is not touched any more was left by a crash.
+// One install or build of a kind at a time. The holder touches its lock; one that is not touched any more was left by a crash.
 import fs from "node:fs";
 
 const LOCK = ".install.lock";
@@ -6,30 +6,31 @@ const TOUCH_MS = 1_000;
 const STALE_MS = 15_000;
 const RETRY_MS = 200;
 
-export async function withLock(work) {
-  await acquire();
-  const touch = setInterval(() => fs.utimes(LOCK, new Date(), new Date(), () => {}), TOUCH_MS);
-  process.on("exit", release);
+export async function withLock(work, lock = LOCK) {
+  await acquire(lock);
+  const touch = setInterval(() => fs.utimes(lock, new Date(), new Date(), () => {}), TOUCH_MS);
+  const leave = () => release(lock);
+  process.on("exit", leave);
   try {
     return await work();
   } finally {
     clearInterval(touch);
-    process.off("exit", release);
-    release();
+    process.off("exit", leave);
+    leave();
   }
 }
 
-async function acquire() {
-  for (let attempt = 0; !tryToAcquire(); attempt += 1) {
+async function acquire(lock) {
+  for (let attempt = 0; !tryToAcquire(lock); attempt += 1) {
     if (attempt === 0) console.log("waiting for another installation or build in this folder");
-    removeIfStale();
+    removeIfStale(lock);
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
 
-function tryToAcquire() {
+function tryToAcquire(lock) {
   try {
-    fs.mkdirSync(LOCK);
+    fs.mkdirSync(lock);
     return true;
   } catch (error) {
     if (error.code === "EEXIST") return false;
@@ -37,11 +38,11 @@ function tryToAcquire() {
   }
 }
 
-function removeIfStale() {
-  const touched = fs.statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs;
-  if (touched !== undefined && Date.now() - touched > STALE_MS) release();
+function removeIfStale(lock) {
+  const touched = fs.statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+  if (touched !== undefined && Date.now() - touched > STALE_MS) release(lock);
 }
 
-function release() {
-  fs.rmSync(LOCK, { recursive: true, force: true });
+function release(lock) {
+  fs.rmSync(lock, { recursive: true, force: true });
 }

@@ -10,9 +10,21 @@ import { runNode, stopWithParent } from "./process.mjs";
 import { grouped } from "./test-groups.mjs";
 
 const TESTS = ["src", "tests", "dashboard/src"];
-const CLEANED = ["dist", "coverage", "node_modules/.build-stamp"];
+const CLEANED = [
+  ...["dist", "dashboard/dist", "coverage"],
+  ...["node_modules/.build-stamp", "node_modules/.desk-stamp"],
+];
 // Test files at the same time: more than the usual two cores, because many of them wait.
 const AT_ONCE = 3;
+
+// Whoever says what the server runs, judges by or writes to has something of their own in mind.
+const OWN = {
+  flags: /^--(example|definitions|policy|database|help)(=|$)/,
+  variables: [
+    ...["HOLDPOINT_EXAMPLE", "HOLDPOINT_DEFINITIONS", "HOLDPOINT_POLICY"],
+    ...["HOLDPOINT_DATABASE", "HOLDPOINT_DATABASE_FILE", "DATABASE_URL"],
+  ],
+};
 
 // Longer proofs, each behind its own command.
 const proofs = {
@@ -34,7 +46,10 @@ const proofs = {
 const proofCommands = Object.fromEntries(
   Object.entries(proofs).map(([name, program]) => [name, (args) => runNode([program, ...args])]),
 );
-const commands = { start, test, check, lint, types, format, build: buildAll, clean, ...proofCommands };
+const commands = {
+  ...{ start, test, dashboard, check, lint, types, format, build: buildAll, clean },
+  ...proofCommands,
+};
 
 process.chdir(path.resolve(path.dirname(fileURLToPath(import.meta.url)), ".."));
 stopWithParent();
@@ -48,7 +63,17 @@ if (command !== clean) await install();
 process.exitCode = await command(args);
 
 async function start(args) {
-  return (await build()) || runNode(["bin/holdpoint.mjs", "serve", ...args]);
+  return (await build()) || runNode(["bin/holdpoint.mjs", "serve", ...example(args), ...args]);
+}
+
+function example(args) {
+  const isSaid = OWN.variables.some((name) => (process.env[name] ?? "") !== "");
+  return isSaid || args.some((arg) => OWN.flags.test(arg)) ? [] : ["--example"];
+}
+
+// The sources of the desk, as they change, beside a server on its usual port.
+function dashboard(args) {
+  return runNode(["node_modules/vite/bin/vite.js", "dashboard", ...args]);
 }
 
 async function test(args) {
@@ -56,7 +81,9 @@ async function test(args) {
   const options = args.filter((arg) => arg.startsWith("-"));
   const files = testFiles(filters);
   if (files.length === 0) {
-    console.error(`no test file matches ${filters.join(" ") || "src and tests"}\n0 passed, 0 failed`);
+    console.error(
+      `no test file matches ${filters.join(" ") || "src, tests and dashboard/src"}\n0 passed, 0 failed`,
+    );
     return 1;
   }
   const failed = args.length > 0 ? await buildLeniently() : await failedChecks();
@@ -71,7 +98,7 @@ async function test(args) {
 
 // Work on one file must not wait until the rest of the tree compiles.
 async function buildLeniently() {
-  if ((await build({ quiet: true })) !== 0) console.error('type errors ("npm run types" lists them)');
+  if ((await build({ quiet: true })) !== 0) console.error('it does not build ("npm run build" says why)');
   return [];
 }
 
@@ -96,7 +123,8 @@ function format(args) {
 
 // Examples import the package by its name, and so are checked against the built declarations.
 async function types(args) {
-  return (await build()) || runNode(["node_modules/typescript/bin/tsc", "-p", ".", ...args]);
+  const compiler = (project) => runNode(["node_modules/typescript/bin/tsc", "-p", project, ...args]);
+  return (await build()) || (await compiler(".")) || compiler("dashboard");
 }
 
 function buildAll() {

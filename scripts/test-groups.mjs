@@ -5,6 +5,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const SHARED = [
+  "dashboard/src/",
   "src/core/",
   "src/cli/",
   "src/engine/",

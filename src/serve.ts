@@ -1,11 +1,15 @@
 /** The server put together with a store: the second door, which only `holdpoint serve` and tests go through. */
 import { randomUUID } from "node:crypto";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { cardLines } from "./cli/card-lines.ts";
 import { errorText } from "./core/error-text.ts";
 import { HOME } from "./core/tenant/state.ts";
 import { wallClock } from "./engine/clock.ts";
 import { deliverySettings } from "./engine/message/settings.ts";
+import { dataFolder } from "./engine/settings.ts";
+import { example } from "./example/asking.ts";
+import { defineExample } from "./example/refund.ts";
 import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from "./office.ts";
 import { environment, random } from "./open.ts";
 import { byCredential, everybody } from "./server/authenticate.ts";
@@ -31,8 +35,37 @@ export type ServeOptions = OfficeOptions & {
 
 /** Beside `src/` and beside `dist/` alike. */
 const DESK = fileURLToPath(new URL("../dashboard/dist/", import.meta.url));
+const EXAMPLE_POLICY = fileURLToPath(new URL("../examples/desk/policy.yaml", import.meta.url));
+const EXAMPLE_FILE = "example-refunds.log";
+const FIRST_WITHIN_MS = 5_000;
 
-export type Started = Server & { office(tenant?: string): Promise<Office> };
+export type Started = Server & {
+  office(tenant?: string): Promise<Office>;
+  /** The approval of the example that waits, where there is one. */
+  asked(): Promise<string | null>;
+};
+
+/** What the server runs and judges by, with the example beside it where that is wanted. */
+function withExample(options: ServeOptions): ServeOptions {
+  const { settings, define } = options;
+  if (!settings.example) return options;
+  const file = path.join(dataFolder(settings.data, environment, process.cwd()), EXAMPLE_FILE);
+  return {
+    ...options,
+    settings: { ...settings, policy: settings.policy ?? EXAMPLE_POLICY },
+    async define(hp) {
+      await define?.(hp);
+      defineExample(hp, file);
+    },
+  };
+}
+
+/** A server without its first question is a server all the same. */
+async function beginExample({ settings, log }: ServeOptions, office: Office): Promise<void> {
+  if (!settings.example) return;
+  const failed = (error: unknown) => log({ level: "warn", message: "example", error: errorText(error) });
+  await example.askFirst(office, FIRST_WITHIN_MS).catch(failed);
+}
 
 /** Commands on a page name this server where its address is known to people. */
 function cardParts(): CardParts {
@@ -56,7 +89,10 @@ async function listen(options: ServeOptions, store: Store, tenants: Tenants, des
   const condition = { version, ready: async () => void (await store.position()) };
   const hands = { store, clock: wallClock, random };
   return serve({
-    routes: allRoutes({ condition, desk, hands, metrics, cards: cardParts(), pages: openDesk(DESK) }),
+    routes: allRoutes({
+      ...{ condition, desk, hands, metrics, cards: cardParts(), pages: openDesk(DESK) },
+      example: settings.example ? example : undefined,
+    }),
     endStreams: desk.end,
     tenants,
     authenticate: settings.noAuth ? everybody : byCredential({ store, clock: wallClock }),
@@ -71,7 +107,8 @@ async function listen(options: ServeOptions, store: Store, tenants: Tenants, des
 }
 
 /** Opens every tenant of the store, then listens. */
-export async function startServer(options: ServeOptions): Promise<Started> {
+export async function startServer(given: ServeOptions): Promise<Started> {
+  const options = withExample(given);
   const { settings, log } = options;
   // What is wrong with where messages go is said before anything is opened.
   deliverySettings({}, environment);
@@ -93,7 +130,11 @@ export async function startServer(options: ServeOptions): Promise<Started> {
       await server.close();
       await shared.close();
     };
-    return { ...server, close, office: (tenant = HOME) => tenants.of(tenant) };
+    const office = (tenant = HOME) => tenants.of(tenant);
+    await beginExample(options, await office());
+    const asked = async () =>
+      settings.example ? (await example.standing((await office()).runtime)).approval : null;
+    return { ...server, close, office, asked };
   } catch (error) {
     desk.end();
     await tenants.close();

@@ -4,9 +4,9 @@
  */
 import type { Receipt } from "../core/action/receipt.ts";
 import { UNSEEN_PREVIEW } from "../core/approval/edit.ts";
+import { effectWords } from "../core/card/effect-words.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
-import type { EffectClass } from "../core/tool-rules.ts";
 import type { Action } from "../engine/actions.ts";
 import type { Approval } from "../engine/approvals.ts";
 import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
@@ -47,23 +47,9 @@ export type SubjectCard = {
   readonly full: boolean;
 };
 
-const CLASSES: { readonly [name in EffectClass]: string } = {
-  read: "it only reads: nothing to take back",
-  idempotent: "doing it again changes nothing more; it cannot be taken back automatically",
-  keyed: "its receiver is told a key and does it once; it cannot be taken back automatically",
-  probed: "its receiver can be asked whether it happened; it cannot be taken back automatically",
-  transactional: "it is written in one transaction with the journal; it cannot be taken back automatically",
-  once: "nothing is known about repeating it, so it is tried once; it cannot be taken back automatically",
-};
-
-const ALONE = "it cannot be taken back automatically";
-
-/** A workflow that goes back asks the tool for its undo. */
-function classWords({ effectClass, within }: Action): string {
-  return within === undefined
-    ? CLASSES[effectClass]
-    : CLASSES[effectClass].replace(ALONE, "going back, its workflow takes it back if the tool has an undo");
-}
+/** No process with the tool may be at hand: a workflow that goes back asks it for its undo. */
+const classWords = ({ effectClass, within }: Action): string =>
+  effectWords(effectClass, within === undefined ? "none" : "not_known");
 
 const HEADINGS: { readonly [phase in Action["phase"]]: string } = {
   open: "What will run",

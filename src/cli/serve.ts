@@ -6,27 +6,39 @@ import type { Settings } from "../server/settings.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { closeForGood, nodeOptions, nodeSettings, shownStore, untilTold } from "./node-process.ts";
 
-type Place = { readonly url: string; readonly login: string | null; readonly settings: Settings };
+type Place = {
+  readonly url: string;
+  readonly login: string | null;
+  /** The approval of the example that waits. */
+  readonly asked: string | null;
+  readonly settings: Settings;
+};
 
-function printPlace({ terminal, json }: Context, { url, login, settings }: Place): void {
+const pageOf = (approval: string): string => `/approvals/${approval}`;
+
+function printPlace({ terminal, json }: Context, { url, login, asked, settings }: Place): void {
   const { noAuth } = settings;
   const store = shownStore(settings);
   if (json) {
-    terminal.json({ url, store, noAuth, login });
+    terminal.json({ url, store, noAuth, login, example: asked });
     return;
   }
   terminal.line(`Holdpoint listens on ${url}`);
+  terminal.line(`  open       ${url}/`);
+  if (login !== null) terminal.line(`  log in     ${login}  (once, within ten minutes)`);
+  else if (asked !== null) terminal.line(`  example    ${url}${pageOf(asked)}`);
   terminal.line(`  journal    ${store}`);
   terminal.line(`  reference  ${url}/docs`);
-  if (login !== null) terminal.line(`  log in     ${login}  (once, within ten minutes)`);
   if (noAuth)
     terminal.line(
       "  --no-auth  everybody on this machine may decide; every decision is marked unauthenticated",
     );
 }
 
-/** For whoever started it; others ask them for a link of their own. */
-async function loginFor({ url, office }: Started, settings: Settings): Promise<string | null> {
+type Entry = Pick<Started, "url" | "office"> & { readonly asked: string | null };
+
+/** For whoever started it, and leads to what the example asks; others ask them for a link of their own. */
+async function loginFor({ url, office, asked }: Entry, settings: Settings): Promise<string | null> {
   const { noAuth, firstAdmin } = settings;
   if (noAuth) return null;
   const { firstLogin, firstLoginOf } = await import("../server/first-login.ts");
@@ -35,7 +47,7 @@ async function loginFor({ url, office }: Started, settings: Settings): Promise<s
     firstAdmin === undefined
       ? await firstLogin(runtime, personHere())
       : await firstLoginOf(runtime, firstAdmin);
-  return text === undefined ? null : loginAddress(url, text);
+  return text === undefined ? null : loginAddress(url, text, asked === null ? undefined : pageOf(asked));
 }
 
 async function serveUntilTold(context: Context): Promise<number> {
@@ -45,7 +57,9 @@ async function serveUntilTold(context: Context): Promise<number> {
   const { startServer } = await import("../serve.ts");
   const server = await startServer(await nodeOptions(settings));
   try {
-    printPlace(context, { url: server.url, login: await loginFor(server, settings), settings });
+    const asked = await server.asked();
+    const login = await loginFor({ ...server, asked }, settings);
+    printPlace(context, { url: server.url, login, asked, settings });
     await until.signal;
     context.terminal.note("Stopping: requests under way may end.");
   } finally {
@@ -58,7 +72,7 @@ async function serveUntilTold(context: Context): Promise<number> {
 export const serve: Command = {
   name: "serve",
   words: [],
-  summary: "the server: REST, live events and the reference page, until Ctrl-C",
+  summary: "the server: the desk, REST, live events and the reference page, until Ctrl-C",
   details: [
     "Every flag has an environment variable; the reference of settings lists them, and limits that have no flag.",
     "--definitions names a file whose default export declares tools and workflows: export default (hp) => { … }. The server then runs them too.",
@@ -72,6 +86,9 @@ export const serve: Command = {
     definitions: {
       value: "<file>",
       summary: "a module that declares tools and workflows for the server to run",
+    },
+    example: {
+      summary: "an agent of the server's own asks people something, once; only with a data folder",
     },
     agent: { value: "<name>", summary: "whom it runs them as, the same on every node; server unless set" },
     "allow-host": {

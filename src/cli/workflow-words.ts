@@ -1,8 +1,8 @@
 /** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
 
+import { type AtStake, rejectionOf } from "../core/card/rejection.ts";
 import { TENANT_SCOPE } from "../core/switch.ts";
 import { visible } from "../core/visible.ts";
-import type { Irreversible } from "../core/workflow/events.ts";
 import { obstacleOf } from "../core/workflow/held.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import type { Style } from "./terminal.ts";
@@ -50,20 +50,16 @@ export function goesOnWords(name: string): string {
   return `A process that has the definition ${quotedName(name)} goes on by itself, now or when it runs again.`;
 }
 
-export type AtStake = { readonly canRollback: boolean; readonly irreversible: readonly Irreversible[] };
-
 /** What a rejection of the checkpoint that waits would do. */
-export function rejectionWords(
-  state: WorkflowDetails,
-  { canRollback, irreversible }: AtStake,
-): readonly string[] {
-  if (!canRollback) return ["The workflow fails. Nothing of what it did is undone."];
+export function rejectionWords(state: WorkflowDetails, stake: AtStake): readonly string[] {
+  const { attempt, attempts } = state;
+  const { isEnd, isLast } = rejectionOf({ ...state, generation: attempt }, stake);
+  if (isEnd) return ["The workflow fails. Nothing of what it did is undone."];
   const place = placeWords(state, state.passed.at(-1)?.op ?? null);
   const undone = `What it did since ${place} is undone, newest first.`;
-  if (irreversible.length > 0 && state.onIrreversible === "fail")
+  if (stake.irreversible.length > 0 && state.onIrreversible === "fail")
     return [undone, "Then it fails, because not everything can be undone."];
-  const { attempt, attempts } = state;
-  if (attempt >= attempts) return [undone, `Then it fails: this is attempt ${attempt} of ${attempts}.`];
+  if (isLast) return [undone, `Then it fails: this is attempt ${attempt} of ${attempts}.`];
   return [
     undone,
     `Then it is tried again from there, and told your reason: attempt ${attempt + 1} of ${attempts}.`,

@@ -13,13 +13,16 @@ export type EffectClass = (typeof EFFECT_CLASSES)[number];
 export type Cost = { readonly budget: string; readonly amount: Money };
 export type Dedupe = { readonly key: string; readonly windowMs: number };
 
+/** One thing that does not fit, and where. */
+export type Issue = { readonly path: readonly (string | number)[]; readonly message: string };
+
 export type Validation =
   | { readonly ok: true; readonly value: Json }
   | {
       readonly ok: false;
       readonly issues: string;
-      /** Where each of them is, as far as the schema's library says. */
-      readonly paths?: readonly (readonly string[])[];
+      /** Each by itself, as far as the schema's library says. */
+      readonly each?: readonly Issue[];
     };
 
 /** A tool as the rules see it: facts, and pure synchronous functions of its author. */

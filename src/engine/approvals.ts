@@ -7,16 +7,14 @@ import { type TakenBack, takeBack } from "../core/approval/take-back.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { approvalStream } from "../core/stream.ts";
-import { raisedName } from "../core/workflow/raise.ts";
-import { plainJson } from "./prepare-args.ts";
+import { checkAnswer, checkEdit, secretsOf, wholeEdit } from "./check-edit.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
-import { handlesIn, holdsNone, redactText, resolveAll, revealSecrets } from "./secrets.ts";
-import { issuesAgainst } from "./stored-schema.ts";
+import { redactText } from "./secrets.ts";
 import { castVote } from "./vote.ts";
 
 /** An approval in full: what is asked, of whom, and what became of it. */
@@ -35,6 +33,15 @@ export async function getApproval(place: Pick<Runtime, "store" | "tenant">, id: 
       ? await readState(place, approvalStream(id))
       : { status: "none" as const };
   if (state.status === "none") throw new HoldpointError("unknown_id", `There is no approval ${shown(id)}.`);
+  return approvalInFull(place, id, state);
+}
+
+/** With the values that are too large to stand in the state. */
+export async function approvalInFull(
+  place: Pick<Runtime, "store" | "tenant">,
+  id: string,
+  state: LiveApproval,
+): Promise<Approval> {
   const edit = state.edit === null ? null : { ...state.edit, args: await loadValue(place, state.edit.args) };
   const schema = state.subject?.kind === "question" ? await answerSchemaOf(place, state) : {};
   const preview = state.preview && {
@@ -102,52 +109,6 @@ export function checkVia(via = "embedded"): string {
   throw new HoldpointError("invalid_input", "A channel is a word of small letters and digits, such as cli.");
 }
 
-/** Fields of an object are replaced one by one; anything else is replaced whole, and so is the answer to a question. */
-function patched({ args, subject }: Approval, patch: Json): Json {
-  const isWhole = subject?.kind === "question";
-  return !isWhole && isJsonObject(args) && isJsonObject(patch) ? { ...args, ...patch } : patch;
-}
-
-async function issuesWith(runtime: Runtime, schema: Json, value: Json): Promise<string | undefined> {
-  const known = await resolveAll(runtime.secrets, value).catch(() => undefined);
-  if (known === undefined) return undefined;
-  const issues = await issuesAgainst(schema, revealSecrets(value, known));
-  return issues === undefined ? undefined : redactText(issues, known);
-}
-
-/** Only for people who approve: nobody has to answer in order to reject. */
-async function checkAnswer(runtime: Runtime, approval: Approval, answer: Json): Promise<void> {
-  const { answerSchema, tool, id, status } = approval;
-  if (answerSchema === undefined || status !== "pending") return;
-  const issues = await issuesWith(runtime, answerSchema, answer);
-  if (issues === undefined) return;
-  throw new HoldpointError("invalid_args", `The answer does not fit the question "${tool}": ${issues}.`, {
-    next: `Answer with JSON that fits; \`holdpoint show ${id}\` says what is expected.`,
-  });
-}
-
-/** A process without the tool still knows its schema, and can say at once that an edit does not fit. */
-async function checkEdit(runtime: Runtime, approval: Approval, args: Json): Promise<void> {
-  if (approval.subject !== undefined || runtime.tools.has(approval.tool)) return;
-  const schema = await loadArtifact(runtime, approval.schema).catch(() => undefined);
-  const issues = schema === undefined ? undefined : await issuesWith(runtime, schema, args);
-  if (issues === undefined) return;
-  throw new HoldpointError("invalid_args", `The edit does not fit the tool "${approval.tool}": ${issues}.`);
-}
-
-/** What a monitor raises has no outputs, and nobody would get them. */
-function refuseEmptyEdit({ id, subject }: Approval): void {
-  if (subject?.kind === "checkpoint" && raisedName(subject.op) !== undefined)
-    throw new HoldpointError("invalid_args", "There is nothing to edit: a monitor asks whether to go on.", {
-      next: `Approve without an edit, or: holdpoint reject ${id} --reason "…"`,
-    });
-}
-
-/** What people write is kept in clear, so the values of the action's secrets are taken out of it. */
-async function secretsOf(runtime: Runtime, approval: Approval): Promise<ReadonlyMap<string, string>> {
-  return resolveAll(runtime.secrets, approval.args).catch(() => new Map<string, string>());
-}
-
 /** What somebody writes down, without the values of the action's secrets. */
 export async function cleanText(
   runtime: Runtime,
@@ -185,11 +146,7 @@ export async function approveApproval(
       aboutOf(approval),
     );
   }
-  refuseEmptyEdit(approval);
-  const allowed = new Set([...handlesIn(approval.args), ...(decision.handles ?? [])]);
-  const edit = patched(approval, plainJson(decision.edit, allowed));
-  if (!holdsNone(edit, known))
-    throw new HoldpointError("secret_transformed", "A secret's value stands in the edit in clear.");
+  const edit = wholeEdit(approval, decision, known);
   await checkEdit(runtime, approval, edit);
   await checkAnswer(runtime, approval, edit);
   const seen =

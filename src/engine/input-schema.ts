@@ -4,16 +4,17 @@ import { digestOf, sha256 } from "../core/digest.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
-import type { ToolRules, Validation } from "../core/tool-rules.ts";
+import type { Issue, ToolRules, Validation } from "../core/tool-rules.ts";
+import { issueText } from "./stored-schema.ts";
 import { isThenable, quiet } from "./thenable.ts";
 
-type Issue = {
+type Reported = {
   readonly message: string;
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
 };
 type Outcome<Output> =
   | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly Issue[] };
+  | { readonly issues: readonly Reported[] };
 
 /** The part of https://standardschema.dev that is used here; `jsonSchema` is its optional companion. */
 export type InputSchema<Output> = {
@@ -30,16 +31,15 @@ export type InputSchema<Output> = {
 
 const MOST_ISSUES = 5;
 
-const partsOf = (issue: Issue): readonly string[] =>
-  issue.path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
+const keyOf = (part: PropertyKey): string | number => (typeof part === "number" ? part : String(part));
 
-function pathOf(issue: Issue): string {
-  const parts = partsOf(issue);
-  return parts.length === 0 ? "" : `${parts.join(".")}: `;
-}
+const issueOf = ({ path = [], message }: Reported): Issue => ({
+  path: path.map((part) => keyOf(typeof part === "object" ? part.key : part)),
+  message: String(message),
+});
 
 function issuesText(issues: readonly Issue[]): string {
-  const shown = issues.slice(0, MOST_ISSUES).map((issue) => `${pathOf(issue)}${issue.message}`);
+  const shown = issues.slice(0, MOST_ISSUES).map(issueText);
   const more = issues.length > MOST_ISSUES ? ` (and ${issues.length - MOST_ISSUES} more)` : "";
   return shown.join("; ") + more;
 }
@@ -62,8 +62,10 @@ function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
 }
 
 function read(outcome: Outcome<unknown>): Validation {
-  if (outcome.issues !== undefined)
-    return { ok: false, issues: issuesText(outcome.issues), paths: outcome.issues.map(partsOf) };
+  if (outcome.issues !== undefined) {
+    const each = outcome.issues.map(issueOf);
+    return { ok: false, issues: issuesText(each), each };
+  }
   return { ok: true, value: copyJson(outcome.value) };
 }
 

@@ -50,15 +50,22 @@ async function livingEpoch(runtime: Runtime): Promise<Epoch> {
   }
 }
 
-export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Executor, "loaded">> {
-  const epoch = await livingEpoch(runtime);
+function executorIn(runtime: Runtime, tool: Tool, epoch: string): Omit<Executor, "loaded"> {
   return {
     rules: withSecrets(separated(tool.rules, runtime), runtime.secrets),
-    epoch: epoch.id,
+    epoch,
     ...(tool.outside === undefined ? {} : { outside: tool.outside }),
     ids: { approval: freshId(runtime, "apr"), nonce: freshId(runtime, "non") },
   };
 }
+
+export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Executor, "loaded">> {
+  return executorIn(runtime, tool, (await livingEpoch(runtime)).id);
+}
+
+/** For rules that review and start nothing: no epoch is opened for them. */
+export const reviewerWith = (runtime: Runtime, tool: Tool): Omit<Executor, "loaded"> =>
+  executorIn(runtime, tool, "");
 
 /** A proposal that is there already is our own: its commit had been answered with an error. */
 export function moveRules(draft: Draft, source: Source, executor: Executor): Need | Load | Proposed {

@@ -169,6 +169,17 @@ export function knownSecrets(secrets: Secrets): KnownSecrets {
   };
 }
 
+type Misfit = Extract<Validation, { ok: false }>;
+
+function withoutValues({ issues, each = [] }: Misfit, values: ReadonlyMap<string, string>): Misfit {
+  const clean = (text: string) => redactText(text, values);
+  return {
+    ok: false,
+    issues: clean(issues),
+    each: each.map(({ path, message }) => ({ path, message: clean(message) })),
+  };
+}
+
 /** Validates with the values in place and takes them out again. */
 export function validateHidden(
   validate: (args: Json) => Validation,
@@ -176,7 +187,7 @@ export function validateHidden(
   known: KnownSecrets,
 ): Validation {
   const valid = validate(known.reveal(args));
-  if (!valid.ok) return { ok: false, issues: redactText(valid.issues, known.values) };
+  if (!valid.ok) return withoutValues(valid, known.values);
   const key = reservedKey(valid.value, new Set());
   if (key !== undefined)
     return { ok: false, issues: `the schema made the key "${key}", which is Holdpoint's own` };

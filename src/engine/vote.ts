@@ -17,7 +17,10 @@ export type Ballot = Omit<VoteCommand, "executor">;
 type Decided = Extract<VoteAnswer, { approval: string }>;
 
 /** Only an edit needs the tool; a plain vote is the same in every process. */
-async function toolFor(runtime: Runtime, ballot: Ballot): Promise<Tool | null> {
+export async function toolFor(
+  runtime: Runtime,
+  ballot: Pick<Ballot, "approval" | "edit">,
+): Promise<Tool | null> {
   if (ballot.edit === undefined) return null;
   const approval = await readState(runtime, approvalStream(ballot.approval));
   if (approval.status === "none") return null;
@@ -49,13 +52,26 @@ function foreseen({ approval }: Ballot, about: StreamRef | undefined): Needs {
   return { write: [approvalStream(approval), ...known], read: [ROSTER] };
 }
 
-function refusedVote(ballot: Ballot, answer: Extract<VoteAnswer, { kind: "vote_refused" }>): HoldpointError {
-  const what = `The decision on ${ballot.approval} was refused: ${answer.reason}.`;
+export type RefusedVote = Extract<VoteAnswer, { kind: "vote_refused" }>;
+
+/** `isTried`: it was not cast, and nothing is recorded. */
+export function refusedVote(
+  ballot: Pick<Ballot, "approval">,
+  answer: RefusedVote,
+  isTried = false,
+): HoldpointError {
+  const what = `The decision on ${ballot.approval} ${isTried ? "would be" : "was"} refused: ${answer.reason}.`;
+  const unrecorded = isTried
+    ? "Nothing was written."
+    : refusalData("decision", false, "the approval did not change");
   return new HoldpointError(answer.code, what, {
-    ...(answer.isRecorded ? {} : { data: refusalData("decision", false, "the approval did not change") }),
+    ...(answer.isRecorded && !isTried ? {} : { data: unrecorded }),
     details: { approval: ballot.approval, status: answer.status },
   });
 }
+
+export const unknownApproval = (id: string): HoldpointError =>
+  new HoldpointError("unknown_id", `There is no approval ${id}.`);
 
 /** `about`: what the approval is about, where it is known. Answers what was decided; a refused vote is recorded and then thrown. */
 export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamRef): Promise<Decided> {
@@ -70,8 +86,7 @@ export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamR
     loaderOf(runtime, tool),
   );
   await runtime.reach("after_vote");
-  if (answer.kind === "unknown")
-    throw new HoldpointError("unknown_id", `There is no approval ${ballot.approval}.`);
+  if (answer.kind === "unknown") throw unknownApproval(ballot.approval);
   if (answer.kind === "vote_refused") throw refusedVote(ballot, answer);
   return answer;
 }

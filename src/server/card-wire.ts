@@ -1,6 +1,7 @@
 /** The card: everything that somebody sees before they decide, in one answer, made from the canonical bytes. */
 import { z } from "zod";
 import { RISK_LEVELS } from "../core/verdict.ts";
+import { TRIED_OUTCOMES } from "../engine/try-edit.ts";
 import { json, timeSchema } from "./wire.ts";
 
 const count = z.number().int().min(0);
@@ -66,6 +67,7 @@ export const cardSchema = z.object({
       status: z.string(),
       attempt: z.number(),
       done: z.array(done),
+      total: count.meta({ description: "of all that was done; only the latest hundred are listed" }),
       cannot_undo: count,
     })
     .nullable(),
@@ -73,6 +75,9 @@ export const cardSchema = z.object({
     .object({
       goes_back_to: z.string().nullable().meta({ description: "a checkpoint; null is the start" }),
       is_end: z.boolean().meta({ description: "it cannot go back: the workflow fails" }),
+      is_last: z
+        .boolean()
+        .meta({ description: "having gone back it is not tried again: the workflow fails then" }),
       undone: z.array(z.string()).meta({ description: "tools whose effects would be taken back" }),
       stays: z.array(z.string()).meta({ description: "tools whose effects cannot be" }),
     })
@@ -81,7 +86,7 @@ export const cardSchema = z.object({
   snapshot: json.meta({ description: "of a checkpoint: its three layers; null otherwise" }),
   you: z.object({
     may_decide: z.boolean(),
-    why_not: z.string().nullable(),
+    why_not: z.string().nullable().meta({ description: "also where one may only reject" }),
     vote: z.enum(["approve", "reject"]).nullable().meta({ description: "cast in the present stage" }),
   }),
   voters: z.array(
@@ -94,19 +99,23 @@ export const cardSchema = z.object({
   comments: z.array(z.object({ by: z.string(), text: z.string(), via: z.string(), at: timeSchema })),
 });
 
+const path = z.array(z.union([z.string(), z.number()]));
+
 const change = z.object({
-  path: z.array(z.union([z.string(), z.number()])),
-  before: json,
-  after: json,
+  path,
+  before: json.optional().meta({ description: "left out where it was not there" }),
+  after: json.optional().meta({ description: "left out where it is not there any more" }),
 });
 
 export const triedSchema = z.object({
-  outcome: z.enum(["same", "misfit", "blocked", "revised", "asks", "stands", "unknown"]).meta({
+  outcome: z.enum(TRIED_OUTCOMES).meta({
     description:
-      "same: nothing changes; misfit: it does not fit the schema; blocked: policy forbids it; revised: policy would change it; asks: other people would be asked; stands: it can be approved so; unknown: whoever has the tool decides",
+      "same: nothing changes; misfit: it does not fit the schema; blocked: policy forbids it; revised: policy would change it; asks: people would be asked anew; stands: it can be approved so; unknown: whoever has the tool decides",
   }),
-  args: json.meta({ description: "all of it, as it would be" }),
-  issues: z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })),
+  args: json.meta({
+    description: "all of it, as it would be; where policy would change it, as policy would have it",
+  }),
+  issues: z.array(z.object({ path, message: z.string() })),
   verdict: z
     .object({ verdict: z.string(), rule: z.string(), reason: z.string(), policy: z.string() })
     .nullable(),

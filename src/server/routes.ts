@@ -16,7 +16,7 @@ import { definitionRoutes } from "./routes/definitions.ts";
 import { deskRoutes } from "./routes/desk.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
-import { exampleRoutes } from "./routes/example.ts";
+import { type Asker, exampleRoutes } from "./routes/example.ts";
 import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
 import { intentStreamRoutes } from "./routes/intent-stream.ts";
@@ -51,10 +51,12 @@ export type RouteParts = {
   readonly cards: CardParts;
   /** Undefined where it was not built. */
   readonly pages: DeskPages | undefined;
+  /** Undefined where the server was started without it. */
+  readonly example: Asker | undefined;
 };
 
 /** Written without a type: what is known of each is what the client is typed by. */
-function resources({ condition, desk, hands, metrics, cards, pages }: RouteParts) {
+function resources({ condition, desk, hands, metrics, cards, pages, example }: RouteParts) {
   return [
     ...seedRoutes,
     ...outsideRoutes,
@@ -92,7 +94,7 @@ function resources({ condition, desk, hands, metrics, cards, pages }: RouteParts
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
     ...libraryRoutes,
-    ...exampleRoutes,
+    ...exampleRoutes(example),
     ...deskRoutes(pages),
   ];
 }

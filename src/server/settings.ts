@@ -33,6 +33,13 @@ export const SETTINGS = {
   databaseFile: { variables: ["HOLDPOINT_DATABASE_FILE"], schema: text },
   policy: { flag: "policy", variables: ["HOLDPOINT_POLICY"], schema: text },
   definitions: { flag: "definitions", variables: ["HOLDPOINT_DEFINITIONS"], schema: text },
+  example: {
+    flag: "example",
+    variables: ["HOLDPOINT_EXAMPLE"],
+    schema: z.boolean(),
+    fallback: false,
+    form: "switch",
+  },
   agent: {
     flag: "agent",
     variables: ["HOLDPOINT_AGENT"],
@@ -97,6 +104,8 @@ export type Settings = {
   readonly databaseFile: string | undefined;
   readonly policy: string | undefined;
   readonly definitions: string | undefined;
+  /** An agent of the server's own that asks people something: for whoever has none yet. */
+  readonly example: boolean;
   /** Whom what the node runs by itself is done by: the same on all nodes, since a workflow goes on anywhere. */
   readonly agent: string;
   /** Where a worker says how it is; it does not listen unless set. */
@@ -186,14 +195,16 @@ function readOne(setting: Setting, given: Given): { readonly value: unknown } | 
  * is undefined here.
  */
 function faultsTogether(
-  { noAuth, host, databaseFile }: Partial<Settings>,
+  { noAuth, host, databaseFile, database, example }: Partial<Settings>,
   { flags, environment }: Given,
 ): readonly string[] {
   const isTwice = databaseFile !== undefined && (environment("HOLDPOINT_DATABASE") ?? "") !== "";
+  const isShared = example === true && database !== undefined && !flags.has("data");
   const exposed = noAuth === true && host !== undefined && !isLoopback(host);
   return [
     ...(exposed ? [`--no-auth: only with a loopback address, and --host is ${host}`] : []),
     ...(flags.has("data") && flags.has("database") ? ["--data and --database exclude each other"] : []),
+    ...(isShared ? ["--example: only with a data folder, and this is a database"] : []),
     ...(isTwice ? ["HOLDPOINT_DATABASE and HOLDPOINT_DATABASE_FILE exclude each other"] : []),
   ];
 }

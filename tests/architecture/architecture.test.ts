@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readTree } from "./files.ts";
-import { describeViolation, rules } from "./rules.ts";
+import { readRoot, readTree } from "./files.ts";
+import { describeViolation, deskImports, deskMarkup, type Rule, rules } from "./rules.ts";
 import { read, type Source, type SourceText } from "./source.ts";
 
 /** Every rule looks at the same files. */
@@ -13,8 +13,8 @@ function readOnce(file: SourceText): Source {
   return source;
 }
 
-function violations(rule: string, files: readonly SourceText[]): string[] {
-  return (rules[rule]?.(files.map(readOnce)) ?? []).map(describeViolation);
+function violations(rule: string, files: readonly SourceText[], table = rules): string[] {
+  return (table[rule]?.(files.map(readOnce)) ?? []).map(describeViolation);
 }
 
 function file(path: string, ...lines: readonly string[]): SourceText {
@@ -26,6 +26,25 @@ const tree = readTree("src").filter(({ path }) => path.endsWith(".ts"));
 for (const rule of Object.keys(rules)) {
   test(`the source keeps the rule of ${rule}`, () => {
     assert.deepEqual(violations(rule, tree), []);
+  });
+}
+
+const { devDependencies } = JSON.parse(readRoot("dashboard/package.json")) as {
+  readonly devDependencies: Readonly<Record<string, string>>;
+};
+const { cycles, barrels, names, caps, syntax } = rules as Readonly<Record<string, Rule>>;
+/** The habits of the house, and walls of its own. */
+const deskRules = {
+  ...{ cycles, barrels, names, caps, syntax },
+  imports: deskImports(new Set(Object.keys(devDependencies))),
+  markup: deskMarkup,
+} as Readonly<Record<string, Rule>>;
+const desk = readTree("dashboard/src").filter(({ path }) => /\.tsx?$/.test(path));
+
+for (const rule of Object.keys(deskRules)) {
+  test(`the desk keeps the rule of ${rule}`, () => {
+    assert.ok(desk.length > 50);
+    assert.deepEqual(violations(rule, desk, deskRules), []);
   });
 }
 
@@ -159,6 +178,74 @@ for (const [rule, samples] of Object.entries(planted)) {
       assert.notDeepEqual(violations(rule, files), []);
     });
   }
+}
+
+const page = (...lines: readonly string[]): SourceText[] => [file("dashboard/src/pages/a/a.tsx", ...lines)];
+
+const plantedAtTheDesk: Readonly<Record<string, Readonly<Record<string, readonly SourceText[]>>>> = {
+  imports: {
+    "a rule of core": page('import { vote } from "../../../../src/core/approval/vote.ts";'),
+    "a type of the server": page('import type { Who } from "../../../../src/server/authenticate.ts";'),
+    "a value of the client past its door": page('import { a } from "../../../../src/client/send.ts";'),
+    "a package that it does not declare": page('import { z } from "zod";'),
+    Node: page('import { readFileSync } from "node:fs";'),
+    "the package itself": page('import { holdpoint } from "holdpoint";'),
+  },
+  markup: {
+    "markup of text": page("export const A = () => <p dangerouslySetInnerHTML={{ __html: text }} />;"),
+    innerHTML: page("element.innerHTML = text;"),
+    insertAdjacentHTML: page('element.insertAdjacentHTML("beforeend", text);'),
+    "document.write": page("document.write(text);"),
+    eval: page("eval(text);"),
+    "new Function": page("new Function(text)();"),
+    "a page in a frame": page("export const A = () => <iframe srcDoc={text} />;"),
+  },
+  caps: {
+    "a long component": page("export function A() {", "  return (", ...many(60, "    <br />"), "  );", "}"),
+    "a long component with text": page(
+      "export const A = () => (",
+      "  <p>It's {",
+      ...many(60, "    a"),
+      "  }</p>",
+      ");",
+    ),
+  },
+  names: { "a file of helpers": [file("dashboard/src/ui/helpers.tsx", "export const a = 1;")] },
+  syntax: { any: page("export const a = b as any;") },
+};
+
+for (const [rule, samples] of Object.entries(plantedAtTheDesk)) {
+  for (const [name, files] of Object.entries(samples)) {
+    test(`at the desk the rule of ${rule} sees ${name}`, () => {
+      assert.notDeepEqual(violations(rule, files, deskRules), []);
+    });
+  }
+}
+
+const cleanPage = page(
+  'import { useQuery } from "@tanstack/react-query";',
+  'import { type AnswerOf, isClientError } from "holdpoint/client";',
+  'import type { Client } from "../../../../src/client/client.ts";',
+  'import { visible } from "../../../../src/core/visible.ts";',
+  'import { Button } from "../../ui/button.tsx";',
+  "export function A({ text }: { readonly text: string }) {",
+  "  // innerHTML and eval( in a comment.",
+  "  return (",
+  "    <div>",
+  "      <p>It doesn't say {text}</p>",
+  "      <b>{visible(text)}</b> {",
+  '        text === "innerHTML" ? <Button /> : null',
+  "      }",
+  "    </div>",
+  "  );",
+  "}",
+  ...many(70, "export type B = Client | AnswerOf<never>;"),
+);
+
+for (const rule of Object.keys(deskRules)) {
+  test(`at the desk the rule of ${rule} leaves a clean page alone`, () => {
+    assert.deepEqual(violations(rule, cleanPage, deskRules), []);
+  });
 }
 
 const clean: readonly SourceText[] = [

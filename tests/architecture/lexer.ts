@@ -31,6 +31,9 @@ function readToken(text: string, at: number, before: readonly string[]): Token {
   const char = text[at] ?? "";
   if (text.startsWith("//", at)) return blankTo(text, at, lineEnd(text, at));
   if (text.startsWith("/*", at)) return blankTo(text, at, after(text, "*/", at + 2));
+  // In the text of an element: an apostrophe, and the end of a tag.
+  if (char === "'" && /\w/.test(text[at - 1] ?? "")) return { text: char };
+  if (char === "/" && text[at - 1] === "<") return { text: char };
   if (QUOTES.has(char)) return quoted(text, at);
   if (char === "`") return template(text, at);
   if (char === "/" && BEFORE_REGEX.test(codeBefore(before))) return regex(text, at);

@@ -28,6 +28,7 @@ const ROOMS: readonly Room[] = [
     room: "cli",
     may: ["client", "server", "engine", "core", "index.ts", "office.ts", "serve.ts", "work.ts"],
   },
+  { room: "example", may: ["engine", "core words", "server types", "index.ts"] },
   { room: "adapters", may: ["engine", "client", "core types"] },
   { room: "testing", may: ["core", "engine", "ports", "stores/memory", "views"] },
 ];
@@ -116,7 +117,7 @@ const EMPTY_DECLARATION =
   /\b(?:class|interface|type|function|const|let)\s+([\w$]*(?:Manager|Service|Impl))\b/g;
 const UNFINISHED = /\b(?:TODO|FIXME|XXX)\b/g;
 
-const isTest = (file: { readonly path: string }): boolean => file.path.endsWith(".test.ts");
+const isTest = (file: { readonly path: string }): boolean => /\.test\.tsx?$/.test(file.path);
 const isShipped = (file: { readonly path: string }): boolean => !isTest(file);
 const isInCore = (file: { readonly path: string }): boolean => file.path.startsWith("src/core/");
 
@@ -150,6 +151,38 @@ function covers(allowed: string, { target, typeOnly }: Import): boolean {
 function tableRow(file: string): Room | undefined {
   return ROOMS.find(({ room }) => file.startsWith(`src/${room}/`));
 }
+
+/** The desk is a room outside of `src/`: it has the client, what makes strangers' text visible, and what it declares. */
+export function deskImports(declared: ReadonlySet<string>): Rule {
+  const packageOf = (specifier: string): string =>
+    specifier
+      .split("/")
+      .slice(0, specifier.startsWith("@") ? 2 : 1)
+      .join("/");
+  const may = ({ specifier, target, typeOnly }: Import): boolean => {
+    if (!specifier.startsWith("."))
+      return specifier === "holdpoint/client" || declared.has(packageOf(specifier));
+    if (target.startsWith("dashboard/src/")) return !isTest({ path: target });
+    return target === "src/core/visible.ts" || (typeOnly && target.startsWith("src/client/"));
+  };
+  return (sources) =>
+    sources
+      .filter(isShipped)
+      .flatMap((source) =>
+        source.imports
+          .filter((entry) => !may(entry))
+          .map((entry) => at(source, "imports", entry.line, `may not import ${entry.specifier}`)),
+      );
+}
+
+const FROM_TEXT =
+  /\b(?:dangerouslySetInnerHTML|(?:inner|outer)HTML|insertAdjacentHTML|createContextualFragment|DOMParser|srcDoc)\b|\bdocument\s*\.\s*write(?:ln)?\b|(?<![.\w$])eval\s*\(|\bnew\s+Function\b/g;
+
+/** Nothing that is shown or run is ever made of text. */
+export const deskMarkup: Rule = (sources) =>
+  sources.flatMap((source) =>
+    matches(source, "markup", FROM_TEXT, (match) => `makes markup or code of text: ${match[0]}`),
+  );
 
 /** No file reaches itself through its imports. */
 export const cycles: Rule = (sources) => {
@@ -192,7 +225,7 @@ function ownCode({ code }: Source): string {
 /** A name says what a thing is, not that it helps. */
 export const names: Rule = (sources) =>
   sources.flatMap((source) => {
-    const segments = source.path.split("/").map((segment) => segment.replace(/(?:\.test)?\.ts$/, ""));
+    const segments = source.path.split("/").map((segment) => segment.replace(/(?:\.test)?\.tsx?$/, ""));
     const empty = segments.filter(
       (name) => EMPTY_NAMES.has(name.toLowerCase()) || EMPTY_FILE_NAME.test(name),
     );

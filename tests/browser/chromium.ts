@@ -10,6 +10,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -55,9 +56,23 @@ async function unpack(): Promise<Unpacked> {
   return { folder, program };
 }
 
+/** The fonts that it brings, where they were unpacked: without any it dies at the first text in a font of the system. */
+function fontsIn(folder: string): string {
+  const place = path.join(folder, "fontconfig");
+  const lines = [
+    '<?xml version="1.0"?>',
+    '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">',
+    `<fontconfig><dir>${path.join(folder, "fonts")}</dir><cachedir>${place}</cachedir></fontconfig>`,
+  ];
+  mkdirSync(place, { recursive: true });
+  const own = path.join(place, `fonts.conf.${process.pid}`);
+  writeFileSync(own, lines.join("\n"));
+  renameSync(own, path.join(place, "fonts.conf"));
+  return place;
+}
+
 function surroundings({ folder, program }: Unpacked): { readonly [name: string]: string } {
-  const fonts = existsSync(path.join(folder, "fonts", "fonts.conf")) ? "fonts" : path.join("fonts", "fonts");
-  const own = { ...process.env, FONTCONFIG_PATH: path.join(folder, fonts) } as { [name: string]: string };
+  const own = { ...process.env, FONTCONFIG_PATH: fontsIn(folder) } as { [name: string]: string };
   const isComplete = spawnSync(program, ["--version"], { env: own }).status === 0;
   if (isComplete) return own;
   const libraries = [path.join(folder, "al2023", "lib"), process.env["LD_LIBRARY_PATH"]];

@@ -48,6 +48,7 @@ async function slowServer(t: TestContext) {
       hands: { store, clock, random },
       metrics,
       pages: undefined,
+      example: undefined,
       cards: { render: () => [], where: "" },
     }),
     endStreams: desk.end,

@@ -66,6 +66,8 @@ describe("the Dockerfile", () => {
         "bench/main.ts",
         "src/core/budget.test.ts",
         "src/.env",
+        "dashboard/dist/index.html",
+        "dashboard/node_modules/react/package.json",
       ],
     ];
     assert.deepEqual(
@@ -86,11 +88,24 @@ describe("the Dockerfile", () => {
   });
 
   test("packs every part of the package", () => {
-    const built = ["dist"];
+    const built = ["dist", "dashboard/dist"];
     assert.deepEqual(
       manifest.files.filter((file) => !built.includes(file) && !sources.includes(file)),
       [],
     );
+  });
+
+  test("has what the desk is built from: its sources and its manifest, for the lock file has its packages", () => {
+    assert.ok(sources.includes("dashboard"));
+    for (const file of ["dashboard/package.json", "dashboard/vite.config.ts", "dashboard/src/main.tsx"])
+      assert.ok(committed().includes(file) && !isIgnored(file, rules), file);
+    const { packages } = JSON.parse(readRoot("package-lock.json")) as {
+      readonly packages: Readonly<Record<string, { readonly devDependencies?: object }>>;
+    };
+    const { devDependencies } = JSON.parse(readRoot("dashboard/package.json")) as {
+      readonly devDependencies: object;
+    };
+    assert.deepEqual(packages["dashboard"]?.devDependencies, devDependencies);
   });
 
   test("stands on one base, whose Node has the version that the tests run on, by major and minor", () => {

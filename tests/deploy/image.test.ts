@@ -91,6 +91,12 @@ describe("the image, built by hand", { concurrency: false }, () => {
     const container = await start(image);
     t.after(() => container.child.kill("SIGKILL"));
     assert.equal(container.healthy(), 0, container.said());
+    const [, desk = ""] = /open +(\S+)/.exec(container.said()) ?? [];
+    const page = await (await fetch(desk)).text();
+    const [, script = ""] = /<script [^>]*src="([^"]+)"/.exec(page) ?? [];
+    const file = await fetch(new URL(script, desk));
+    assert.match(file.headers.get("content-type") ?? "", /javascript/, "the desk is in it");
+    await file.arrayBuffer();
     await stop(container);
     assert.match(container.said(), /log in .*hpl_/);
     assert.equal(container.healthy(), 1);

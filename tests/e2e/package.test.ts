@@ -26,8 +26,12 @@ test("the published package runs hello world from an empty folder, and needs no 
         files.includes("dist/index.d.ts") &&
         files.includes("verifier/verify.mjs"),
     );
+    assert.ok(files.includes("dashboard/dist/index.html") && files.includes("examples/desk/policy.yaml"));
+    assert.ok(files.some((path) => /^dashboard\/dist\/assets\/index-.*\.js\.br$/.test(path)));
     assert.deepEqual(
-      files.filter((path) => /^(src|tests|toolchain|scripts)\/|\.test\.ts$/.test(path)),
+      files.filter((path) =>
+        /^(src|tests|toolchain|scripts)\/|^dashboard\/(?!dist\/)|\.test\.ts$/.test(path),
+      ),
       [],
     );
     const installed = JSON.parse(

@@ -120,6 +120,43 @@ test("what one server asks for is found, commented and counted at the other, wit
   assert.deepEqual([after.pending - before.pending, after.mine - before.mine], [3, 3]);
 });
 
+test("every server shows the card and tries edits as far as it knows the tools, and none writes anything", async (t) => {
+  const place = { database: database.url, data: undefined, folder, noAuth: true };
+  let flow: Workflow<object, unknown> | undefined;
+  const define = (hp: Holdpoint) => {
+    const note = hp.gate({ name: "note", policy: "approve", run: (_: object) => 1, undo: { run: () => 1 } });
+    const wire = hp.gate({ name: "wire.out", policy: "escalate", run: (_: object) => 1 });
+    flow ??= hp.workflow("wiring", async (ctx, _: object) => {
+      await ctx.call(note, { n: 1 });
+      await ctx.call(wire, { amount: 9 });
+    }) as Workflow<object, unknown>;
+  };
+  const one = await serverBench(t, { ...place, define });
+  const two = await serverBench(t, place);
+  await flow?.start({});
+  const client = createClient({ server: two.url });
+  let id: string | undefined;
+  while (id === undefined)
+    id = (await client.approvals.pending({})).pending_approvals.find(
+      ({ checkpoint_name }) => checkpoint_name === "wire.out",
+    )?.request_id;
+  const { store } = (await two.server.office()).runtime;
+  const stream = { kind: "approval", id } as const;
+  const before = await store.read("default", stream);
+  const [here, there] = [
+    await createClient({ server: one.url }).approvals.card(id),
+    await client.approvals.card(id),
+  ];
+  assert.equal(here.card.workflow?.done[0]?.can_undo, true);
+  assert.equal(there.card.workflow?.done[0]?.can_undo, false, "only whoever has the tool knows its undo");
+  assert.deepEqual(there.approval, here.approval);
+  const tried = await createClient({ server: one.url }).approvals.tryEdit(id, { edit: { amount: 8 } });
+  assert.equal(tried.outcome, "stands");
+  assert.equal((await client.approvals.tryEdit(id, { edit: { amount: 8 } })).outcome, "unknown");
+  assert.deepEqual(await store.read("default", stream), before);
+  await client.approvals.vote(id, { decision: "reject", reason: "enough", approved_by: "ann" });
+});
+
 test("a workflow that one server stops is stopped at the other, far below it too; and its journal verifies", async (t) => {
   const place = { database: database.url, data: undefined, folder, noAuth: true };
   const flows: Workflow<object, unknown>[] = [];
@@ -170,4 +207,33 @@ test("a workflow that one server stops is stopped at the other, far below it too
   const { runtime } = await one.server.office();
   assert.ok((await runtime.store.position()) > 1_000_000, "positions are not counted one by one here");
   assert.equal((await post("/api/journal/verify", {})).body["ok"], true);
+});
+
+test("a back-test is kept by the server that ran it; activity is the same at both", async (t) => {
+  const fast = { rate: 100_000, burst: 100_000 };
+  const place = { database: database.url, data: undefined, folder, noAuth: true, ...fast };
+  const one = await serverBench(t, {
+    ...place,
+    define: (hp: Holdpoint) => hp.declare({ name: "ship", policy: "escalate" }),
+  });
+  const two = await serverBench(t, place);
+  const post = (body: unknown) => ({ method: "POST", body }) as const;
+  const asked = await one.ask("/api/actions", post({ tool: "ship", args: { n: 1 }, agent: "far" }));
+  assert.equal(asked.body["kind"], "waiting", asked.text);
+  const begun = await one.ask("/api/policies/trials", post({ text: "policy: p\ndefault: approve\n" }));
+  const path = `/api/policies/trials/${String(begun.body["trial_id"])}`;
+  let trial = await one.ask(path);
+  for (let look = 0; look < 3_000 && trial.body["state"] === "running"; look++) {
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+    trial = await one.ask(path);
+  }
+  const { listed } = trial.body["report"] as { readonly listed: readonly Record<string, unknown>[] };
+  assert.ok(
+    listed.some(({ action_id }) => action_id === asked.body["action_id"]),
+    trial.text,
+  );
+  assert.equal((await two.ask(path)).status, 404);
+  const [here, there] = await Promise.all([one.ask("/api/activity"), two.ask("/api/activity")]);
+  assert.deepEqual(here.body["tools"], there.body["tools"]);
+  assert.deepEqual(here.body["now"], there.body["now"]);
 });

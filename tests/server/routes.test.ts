@@ -5,6 +5,7 @@ import { ROLES } from "../../src/core/roster.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import type { Runtime } from "../../src/engine/runtime.ts";
 import type { OpenApi, Operation } from "../../src/server/reference/openapi.ts";
+import { deskRoutes } from "../../src/server/routes/desk.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 type Listed = { readonly method: "GET" | "POST"; readonly path: string; readonly operation: Operation };
@@ -68,9 +69,17 @@ test("every route says that nothing of it is to be kept, framed, sniffed or sent
   }
 });
 
+/** What follows the ? of a page is read by the page. */
+const PAGES = new Set(
+  deskRoutes(undefined)
+    .filter(({ query }) => query !== undefined)
+    .map(({ path }) => path.replace("{id}", "none")),
+);
+
 test("no route takes a parameter that it does not have, those without any included", async (t) => {
   const bench = await serverBench(t);
   for (const { method, path } of await routesOf(bench)) {
+    if (method === "GET" && PAGES.has(path as `/${string}`)) continue;
     const { status, body, text } = await bench.ask(
       `${path.replace("journal/none", "journal/action")}?nonesuch=1`,
       { method },

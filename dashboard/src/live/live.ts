@@ -32,18 +32,22 @@ export function onConnection(listener: Listener): () => void {
 /** Gathers what was touched, and asks for all of it at once. The first is asked for without waiting. */
 function gatherer(queries: QueryClient) {
   const stale = new Set<Subject>();
-  let timer: number | undefined;
-  const ask = () => {
-    const touched = [...stale];
-    stale.clear();
-    timer = undefined;
-    if (touched.length === 0) return;
-    timer = window.setTimeout(ask, GATHER_MS);
-    for (const subject of touched) void queries.invalidateQueries({ queryKey: [subject] });
+  let isAsking = false;
+  const pause = () => new Promise((resolve) => window.setTimeout(resolve, GATHER_MS));
+  const ask = async () => {
+    isAsking = true;
+    while (stale.size > 0) {
+      const touched = [...stale];
+      stale.clear();
+      const asked = touched.map((subject) => queries.invalidateQueries({ queryKey: [subject] }));
+      // Never again before the last answers are there: an asking that is broken off by the next one would never end.
+      await Promise.all([pause(), ...asked]);
+    }
+    isAsking = false;
   };
   return (subjects: readonly Subject[]) => {
     for (const subject of subjects) stale.add(subject);
-    if (timer === undefined) ask();
+    if (!isAsking) void ask();
   };
 }
 

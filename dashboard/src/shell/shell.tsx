@@ -1,15 +1,17 @@
 /** What stands around every page: where one can go, who one is, and whether what is shown is live. */
 import { Link, Outlet } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { Suspense, useState } from "react";
 import { may, useSession } from "../api/session.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Mark } from "../ui/mark.tsx";
 import { Loading } from "../ui/states.tsx";
 import { Toaster } from "../ui/toaster.tsx";
 import { ConnectionState } from "./connection-state.tsx";
+import { KeysHelp } from "./keys-help.tsx";
 import { PlaceCount } from "./place-count.tsx";
 import { PLACES, type Place } from "./places.ts";
 import { StoppedBar } from "./stopped-bar.tsx";
+import { useGlobalKeys } from "./use-global-keys.ts";
 import { Whoami } from "./whoami.tsx";
 
 function SideLink({ place: { to, name, icon } }: { readonly place: Place }) {
@@ -42,7 +44,9 @@ function ThumbLink({ place: { to, name, icon } }: { readonly place: Place }) {
   );
 }
 
-function Side({ places }: { readonly places: readonly Place[] }) {
+type SideProps = { readonly places: readonly Place[]; readonly onKeys: () => void };
+
+function Side({ places, onKeys }: SideProps) {
   return (
     <aside className="sticky top-0 hidden h-dvh w-60 shrink-0 flex-col gap-6 border-r border-line p-4 md:flex">
       <Link to="/" className="flex items-center gap-2.5 px-2 pt-1 text-large font-semibold tracking-tight">
@@ -57,6 +61,14 @@ function Side({ places }: { readonly places: readonly Place[] }) {
       <div className="flex flex-col gap-3 px-3">
         <ConnectionState />
         <Whoami />
+        <button
+          type="button"
+          onClick={onKeys}
+          className="flex items-center gap-2 text-left text-tiny text-faint hover:text-ink"
+        >
+          <kbd className="rounded-small border border-line px-1.5 font-mono">?</kbd>
+          all keys
+        </button>
       </div>
     </aside>
   );
@@ -92,6 +104,8 @@ function ThumbBar({ places }: { readonly places: readonly Place[] }) {
 export function Shell() {
   const session = useSession();
   const places = PLACES.filter(({ scope }) => may(session, scope));
+  const [isHelping, setHelping] = useState(false);
+  useGlobalKeys(places, () => setHelping(true));
   return (
     <div className="flex min-h-dvh">
       <a
@@ -100,7 +114,7 @@ export function Shell() {
       >
         To the content
       </a>
-      <Side places={places} />
+      <Side places={places} onKeys={() => setHelping(true)} />
       <div className="flex min-w-0 grow flex-col pb-20 md:pb-0">
         <PhoneTop />
         <StoppedBar />
@@ -112,6 +126,7 @@ export function Shell() {
       </div>
       <ThumbBar places={places} />
       <Toaster />
+      <KeysHelp places={places} isOpen={isHelping} onClose={() => setHelping(false)} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes } from "react";
+import type { ComponentProps } from "react";
 import { classes } from "./classes.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -16,7 +16,7 @@ const SIZES = {
   small: "min-h-8 px-2.5 text-small",
 } as const;
 
-type Props = ButtonHTMLAttributes<HTMLButtonElement> & {
+type Props = ComponentProps<"button"> & {
   readonly kind?: keyof typeof KINDS;
   readonly size?: keyof typeof SIZES;
   readonly icon?: IconName;

@@ -9,14 +9,18 @@ type Props = {
   readonly children: ReactNode;
 };
 
+/** What one came to fill in; without any, the browser chooses. */
+const FIRST = "textarea, select, input:not([type=checkbox], [type=radio])";
+
 export function Dialog({ title, isOpen, onClose, children }: Props) {
   const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = ref.current;
     if (dialog === null || dialog.open === isOpen) return;
-    if (isOpen) dialog.showModal();
-    else dialog.close();
+    if (!isOpen) return dialog.close();
+    dialog.showModal();
+    dialog.querySelector<HTMLElement>(FIRST)?.focus();
   }, [isOpen]);
   return (
     <dialog

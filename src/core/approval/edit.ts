@@ -35,9 +35,19 @@ import type { LiveApproval, OpenEdit } from "./state.ts";
 /** By this rule an edit is not refused, but nobody's word: it is what is asked already. */
 export const UNSEEN_PREVIEW = "preview";
 
-export type EditAnswer =
-  | { readonly kind: "accepted"; readonly approval: string }
-  | { readonly kind: "edit_refused"; readonly rule: string; readonly reason: string };
+/** `schema`: it does not fit; `standing`: it is not theirs; `block`, `revise`: what policy says of it. */
+export type EditFault = "schema" | "standing" | "block" | "revise";
+
+export type EditRefused = {
+  readonly kind: "edit_refused";
+  readonly fault: EditFault;
+  readonly rule: string;
+  readonly reason: string;
+  /** As the policy would have it, where it would change it. */
+  readonly args?: Json;
+};
+
+export type EditAnswer = { readonly kind: "accepted"; readonly approval: string } | EditRefused;
 
 type Edited = {
   readonly edit: OpenEdit;
@@ -47,20 +57,25 @@ type Edited = {
   readonly preview: Preview | null;
 };
 
-function refuseEdit(draft: Draft, id: string, edit: OpenEdit, why: Omit<EditRefusal, "by">): EditAnswer {
+type Refusing = Omit<EditRefusal, "by"> & Pick<EditRefused, "fault" | "args">;
+
+function refuseEdit(draft: Draft, id: string, edit: OpenEdit, refusing: Refusing): EditAnswer {
+  const { fault, args, ...why } = refusing;
   const { rule, reason } = why;
   draft.append(approvalStream(id), [{ type: "approval.edit_refused", tv: 1, body: { by: edit.by, ...why } }]);
-  return { kind: "edit_refused", rule, reason };
+  return { kind: "edit_refused", fault, rule, reason, ...(args === undefined ? {} : { args }) };
 }
 
 /** What the policy says of an edit that it does not let stand; undefined where it does. */
-function refusalBy(answer: Review, { rules }: Pick<Executor, "rules">): Omit<EditRefusal, "by"> | undefined {
+function refusalBy(answer: Review, { rules }: Pick<Executor, "rules">): Refusing | undefined {
   const asked = { ...versionsOf(rules), ...remarksIn(answer) };
-  if (answer.verdict === "block") return { rule: answer.rule, reason: answer.reason, ...asked };
+  if (answer.verdict === "block")
+    return { fault: "block", rule: answer.rule, reason: answer.reason, ...asked };
   const [change] = answer.revisions;
   if (change === undefined) return undefined;
   // Nobody has agreed to what the policy would make of it: whoever edits writes it that way, and sees it.
-  return { rule: change.rule, reason: `the policy would change it (${change.reason})`, ...asked };
+  const reason = `the policy would change it (${change.reason})`;
+  return { fault: "revise", args: answer.args, rule: change.rule, reason, ...asked };
 }
 
 function voteOf(draft: Draft, id: string, edit: OpenEdit): void {
@@ -209,13 +224,19 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
   const { rules } = executor;
   if (rules.schemaDigest !== approval.schema)
     return refuseEdit(draft, id, edit, {
+      fault: "schema",
       rule: "schema",
       reason: "the tool's input schema changed after the proposal",
     });
   if (!isEligible(approval, draft.state(ROSTER), edit.by))
-    return refuseEdit(draft, id, edit, { rule: "standing", reason: "the editor may not decide this" });
+    return refuseEdit(draft, id, edit, {
+      fault: "standing",
+      rule: "standing",
+      reason: "the editor may not decide this",
+    });
   const valid = rules.validate(JSON.parse(JSON.stringify(args.value)) as Json);
-  if (!valid.ok) return refuseEdit(draft, id, edit, { rule: "schema", reason: valid.issues });
+  if (!valid.ok)
+    return refuseEdit(draft, id, edit, { fault: "schema", rule: "schema", reason: valid.issues });
   const said = review(draft, approval.action, valid.value, executor);
   if ("kind" in said) return said;
   const state = draft.state(actionStream(approval.action)) as LiveAction;

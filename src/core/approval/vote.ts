@@ -16,7 +16,7 @@ import { approvalStream, ROSTER } from "../stream.ts";
 import { tellWorkflow } from "../workflow/tell.ts";
 import { concludeVotes, isHopeless, isNeededLater } from "./count.ts";
 import { isOverdue, passTime, stageField } from "./deadline.ts";
-import { acceptAnswer, reviewEdit } from "./edit.ts";
+import { acceptAnswer, type EditRefused, reviewEdit } from "./edit.ts";
 import { delegationsIn, isEligible } from "./eligible.ts";
 import { refuseExpired, refuseSubject, withAction } from "./end.ts";
 import { stageRules } from "./rule-in.ts";
@@ -51,6 +51,8 @@ export type VoteAnswer =
       readonly reason: string;
       readonly status: ApprovalStatus;
       readonly isRecorded: boolean;
+      /** Only of an edit that was reviewed. */
+      readonly edit?: EditRefused;
     }
   | { readonly kind: "unknown" };
 
@@ -172,6 +174,7 @@ function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load |
     reason: `${answer.reason} (${answer.rule})`,
     isRecorded: true,
     status: "pending",
+    edit: answer,
   };
 }
 

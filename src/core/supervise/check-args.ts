@@ -189,7 +189,7 @@ function lastWord(
 ): Fault | undefined {
   const valid = validate(args);
   if (valid.ok) return undefined;
-  const [path = []] = valid.paths ?? [];
+  const path = valid.each?.[0]?.path.map(String) ?? [];
   return faultOf(name, { kind: isThere(args, path) ? "bad" : "missing", path });
 }
 

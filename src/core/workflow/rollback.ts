@@ -32,7 +32,7 @@ export type Target = { readonly op: string | null; readonly seq: number };
 const START: Target = { op: null, seq: 0 };
 
 /** The newest of that name. A fork's own history begins where it was forked. */
-export function targetOf(state: LiveWorkflow, to: string | null): Target | undefined {
+export function targetOf(state: Pick<LiveWorkflow, "passed">, to: string | null): Target | undefined {
   if (to === "start") return START;
   const fits = ({ op, name }: PassedCheckpoint) => to === null || op === to || name === to;
   const found = state.passed.findLast(fits);
@@ -57,7 +57,7 @@ export function beginRollback(
 }
 
 /** Sent back as often as it may be: from then on a rejection is for good. */
-export function nextAttempt(state: LiveWorkflow): "again" | "fail" {
+export function nextAttempt(state: Pick<LiveWorkflow, "generation" | "attempts">): "again" | "fail" {
   return state.generation < state.attempts ? "again" : "fail";
 }
 

@@ -44,7 +44,12 @@ async function ofAction(runtime: Runtime, id: string, approval: Approval | undef
   return { kind: "action", approval, action, receipt, policies: await policyNames(runtime) };
 }
 
-async function snapshotIn(runtime: Runtime, workflow: string, name: string): Promise<JsonObject | undefined> {
+/** Undefined where it cannot be had: that keeps nobody from deciding. */
+export async function snapshotIn(
+  runtime: Runtime,
+  workflow: string,
+  name: string,
+): Promise<JsonObject | undefined> {
   try {
     const snapshot = await snapshotOf(runtime, workflow, name);
     return isJsonObject(snapshot) ? snapshot : undefined;

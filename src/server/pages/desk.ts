@@ -7,7 +7,6 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { brotliCompressSync, constants } from "node:zlib";
 import { HoldpointError } from "../../core/errors.ts";
 import { contentPolicy } from "../guards/headers.ts";
 import type { Answer, Headers } from "../route.ts";
@@ -26,7 +25,6 @@ const TYPES: { readonly [ending: string]: string } = {
   ".svg": "image/svg+xml",
   ".woff2": "font/woff2",
 };
-const IS_TEXT = /^(text|image\/svg)/;
 const PAGE_HEADERS: Headers = {
   "content-security-policy": contentPolicy(
     "script-src 'self'",
@@ -39,17 +37,19 @@ const PAGE_HEADERS: Headers = {
 };
 /** Their names change with what they hold. */
 const FOR_EVER = "public, max-age=31536000, immutable";
-const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
-
-function read(file: string): DeskFile {
-  const type = TYPES[path.extname(file)] ?? "application/octet-stream";
-  const plain = readFileSync(file);
-  return { type, plain, brotli: IS_TEXT.test(type) ? brotliCompressSync(plain, QUALITY) : null };
-}
+/** What the build writes beside a text. */
+const SMALL = ".br";
 
 function filesIn(folder: string): ReadonlyMap<string, DeskFile> {
-  const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-  return new Map(names.map(({ name }) => [name, read(path.join(folder, name))]));
+  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const bytes = new Map(entries.map(({ name }) => [name, readFileSync(path.join(folder, name))]));
+  const shown = [...bytes].filter(([name]) => !name.endsWith(SMALL));
+  return new Map(
+    shown.map(([name, plain]) => {
+      const type = TYPES[path.extname(name)] ?? "application/octet-stream";
+      return [name, { type, plain, brotli: bytes.get(`${name}${SMALL}`) ?? null }];
+    }),
+  );
 }
 
 /** Undefined where it was not built: the server does without. */

@@ -1,14 +1,32 @@
 /** The card of an approval, and edits tried before they are made. Nothing here writes. */
 import { z } from "zod";
 import { HoldpointError } from "../../core/errors.ts";
+import type { Scope } from "../../core/scopes.ts";
+import { cardOf } from "../../engine/card/card.ts";
+import { tryEdit } from "../../engine/try-edit.ts";
+import { cardOnWire, shownDigest, youOnWire } from "../card-on-wire.ts";
 import { cardSchema, triedSchema } from "../card-wire.ts";
-import { route } from "../route.ts";
-import { idParams, json } from "../wire.ts";
-import { approvalSchema } from "./approvals.ts";
+import { personOf } from "../person.ts";
+import { type Asked, ok, route } from "../route.ts";
+import { bySchema, idParams, json } from "../wire.ts";
+import { approvalOnWire, approvalSchema } from "./approvals.ts";
 
-const open = (): never => {
-  throw new HoldpointError("unknown_route", "This is not there yet.");
-};
+/** A card shows what is around a question too. */
+const AROUND: readonly Scope[] = ["actions:read", "workflows:read"];
+
+function checkAround({ who }: Pick<Asked, "who">): void {
+  const lacking = AROUND.find((scope) => !who.can(scope));
+  if (lacking !== undefined) throw new HoldpointError("forbidden", `This needs the scope ${lacking}.`);
+}
+
+/** Where nobody is authenticated and nobody is named, it is tried as by somebody who may decide. */
+function editorOf({
+  who,
+  body,
+}: Pick<Asked, "who"> & { readonly body: { approved_by?: string | undefined } }) {
+  const isNobody = who.principal === null && body.approved_by === undefined;
+  return isNobody ? {} : { by: personOf(who, body.approved_by, "approved_by") };
+}
 
 export const cardRoutes = [
   route({
@@ -19,7 +37,14 @@ export const cardRoutes = [
     scope: "approvals:read",
     params: idParams,
     answers: { 200: z.object({ approval: approvalSchema, card: cardSchema }) },
-    handle: async () => open(),
+    async handle({ runtime, who, params }) {
+      checkAround({ who });
+      const looker = { principal: who.principal, mayDecide: who.can("approvals:decide") };
+      const found = await cardOf(runtime, params.id, looker);
+      const approval = await approvalOnWire({ runtime }, found.approval);
+      const card = cardOnWire(found);
+      return ok({ approval, card: { shown: shownDigest(approval, card), ...card, you: youOnWire(found) } });
+    },
   }),
   route({
     method: "POST",
@@ -28,9 +53,14 @@ export const cardRoutes = [
     tag: "approvals",
     scope: "approvals:decide",
     params: idParams,
-    body: z.strictObject({ edit: json.meta({ description: "fields of what was proposed, replaced" }) }),
+    body: z.strictObject({
+      edit: json.meta({ description: "fields of what was proposed, replaced" }),
+      approved_by: bySchema,
+    }),
     answers: { 200: triedSchema },
     whenLost: "none",
-    handle: async () => open(),
+    async handle({ runtime, who, params, body }) {
+      return ok(await tryEdit(runtime, params.id, { edit: body.edit, ...editorOf({ who, body }) }));
+    },
   }),
 ];

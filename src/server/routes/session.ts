@@ -62,7 +62,7 @@ export function sessionRoutes(hands: Hands) {
       tag: "identities",
       scope: "public",
       query: z.strictObject({
-        to: z.string().max(200).optional().meta({ description: "the page to go to then" }),
+        to: z.string().max(2_000).optional().meta({ description: "the page to go to then" }),
       }),
       answers: { 200: "text/html" },
       handle: async () => ({

@@ -1,10 +1,58 @@
+/** One approval: what is asked, and the place to decide. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { isClientError } from "holdpoint/client";
+import { type ReactNode, useEffect } from "react";
+import { cardQuery } from "../../api/approvals.ts";
 import { Page } from "../../ui/page.tsx";
-import { Loading } from "../../ui/states.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { CardSheet } from "./card-sheet.tsx";
+
+function Around({ children }: { readonly children: ReactNode }) {
+  return <div className="mx-auto w-full max-w-6xl px-4 py-5 sm:px-6">{children}</div>;
+}
+
+function OnItsWay() {
+  return (
+    <Around>
+      <h1 className="sr-only">Approval</h1>
+      <Loading lines={2} />
+      <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:gap-6">
+        <Panel>
+          <Loading />
+        </Panel>
+        <Panel>
+          <Loading lines={3} />
+        </Panel>
+      </div>
+    </Around>
+  );
+}
 
 export function ApprovalPage() {
+  const { id } = useParams({ from: "/approvals/$id" });
+  const { data, error, refetch } = useQuery(cardQuery(id));
+  const name = data?.card.heading ?? "Approval";
+  useEffect(() => {
+    document.title = `${name} · Holdpoint`;
+  }, [name]);
+  if (data !== undefined) return <CardSheet key={id} answer={data} />;
+  if (error === null) return <OnItsWay />;
+  if (isClientError(error) && error.status === 404)
+    return (
+      <Page title="Approval">
+        <Empty icon="search" title="There is no such approval">
+          It may be another tenant's, or the address is not whole.{" "}
+          <Link to="/approvals" className="underline">
+            See what waits
+          </Link>
+        </Empty>
+      </Page>
+    );
   return (
     <Page title="Approval">
-      <Loading />
+      <Failure error={error} onRetry={() => void refetch()} />
     </Page>
   );
 }

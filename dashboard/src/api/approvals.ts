@@ -1,0 +1,119 @@
+/** Approvals: what waits, one in full, and what people do with it. */
+import {
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
+import type { AnswerOf, InputOf } from "holdpoint/client";
+import { claimedName } from "./claimed-name.ts";
+import { client } from "./client.ts";
+import { byOf, type Session, useSession } from "./session.ts";
+
+export type Summary = AnswerOf<"GET /api/approvals">["approvals"][number];
+export type Approval = AnswerOf<"GET /api/approvals/{id}">;
+export type CardAnswer = AnswerOf<"GET /api/approvals/{id}/card">;
+export type Card = CardAnswer["card"];
+export type Tried = AnswerOf<"POST /api/approvals/{id}/try">;
+export type Voted = AnswerOf<"POST /api/approvals/{id}/votes">;
+export type Asked = Omit<InputOf<"GET /api/approvals">, "limit" | "cursor">;
+
+/** The first page comes soon; whoever goes on gets more at a time. */
+const FIRST = 100;
+const THEN = 500;
+
+type From = { readonly cursor?: string; readonly limit: number };
+
+export const listQuery = (asked: Asked) =>
+  infiniteQueryOptions({
+    queryKey: ["approvals", "list", asked],
+    queryFn: ({ pageParam, signal }) => client.approvals.list({ ...asked, ...pageParam }, { signal }),
+    initialPageParam: { limit: FIRST } as From,
+    getNextPageParam: ({ next_cursor }): From | undefined =>
+      next_cursor === null ? undefined : { cursor: next_cursor, limit: THEN },
+  });
+
+/** The first few, where no more are looked at. */
+export const fewQuery = (asked: Asked, limit: number) =>
+  queryOptions({
+    queryKey: ["approvals", "few", asked, limit],
+    queryFn: ({ signal }) => client.approvals.list({ ...asked, limit }, { signal }),
+  });
+
+export const cardQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["approvals", "card", id],
+    queryFn: ({ signal }) => client.approvals.card(id, { signal }),
+    // What is decided on is never an old answer: it is asked for whenever somebody opens it.
+    staleTime: 0,
+  });
+
+/** What became of one that has left a list. */
+export const approvalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["approvals", "one", id],
+    queryFn: ({ signal }) => client.approvals.get(id, { signal }),
+  });
+
+const approvedBy = ({ isOpen }: Session) => (isOpen ? { approved_by: claimedName() } : {});
+
+/** Nothing is written by trying, and nothing that happens makes an answer old: its binding stands in the key. */
+export const tryQuery = (session: Session, of: Pick<Approval, "request_id" | "binding">, edit: string) =>
+  queryOptions({
+    queryKey: ["tried", of.request_id, of.binding, edit],
+    queryFn: ({ signal }) => {
+      const tried = { edit: JSON.parse(edit) as unknown, ...approvedBy(session) };
+      return client.approvals.tryEdit(of.request_id, tried, { signal });
+    },
+    staleTime: 10_000,
+    gcTime: 60_000,
+    retry: 1,
+  });
+
+type Ballot = InputOf<"POST /api/approvals/{id}/votes">;
+type Without<Fields, Names extends PropertyKey> = Fields extends unknown ? Omit<Fields, Names> : never;
+export type Decision = Without<Ballot, "approved_by">;
+
+const refresh = (queries: QueryClient) =>
+  Promise.all([
+    queries.invalidateQueries({ queryKey: ["approvals"] }),
+    queries.invalidateQueries({ queryKey: ["attention"] }),
+  ]);
+
+/** Whatever came of it, what is shown next is what stands. */
+function useDoing<Input, Answer>(act: (input: Input, session: Session) => Promise<Answer>) {
+  const session = useSession();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (input: Input) => act(input, session),
+    onSettled: () => refresh(queries),
+  });
+}
+
+export const useVote = (id: string) =>
+  useDoing((decision: Decision, session) =>
+    client.approvals.vote(id, { ...decision, ...approvedBy(session) } as Ballot),
+  );
+
+type Longer = { readonly by_seconds: number };
+export const useExtend = (id: string) =>
+  useDoing((longer: Longer, session) => client.approvals.extend(id, { ...longer, ...byOf(session) }));
+
+type Handed = { readonly to: string; readonly reason: string };
+export const useDelegate = (id: string) =>
+  useDoing((handed: Handed, session) => client.approvals.delegate(id, { ...handed, ...byOf(session) }));
+
+type Word = { readonly reason: string };
+export const useCancel = (id: string) =>
+  useDoing((word: Word, session) => client.approvals.cancel(id, { ...word, ...byOf(session) }));
+export const useRevoke = (id: string) =>
+  useDoing((word: Word, session) => client.approvals.revoke(id, { ...word, ...byOf(session) }));
+export const useTakeBack = (id: string) =>
+  useDoing((word: Word, session) => client.approvals.takeBack(id, { ...word, ...byOf(session) }));
+export const useComment = (id: string) =>
+  useDoing((text: string, session) => client.approvals.comment(id, { text, ...byOf(session) }));
+
+export type Batch = InputOf<"POST /api/approvals/batch">["decisions"];
+export const useDecideAll = () =>
+  useDoing((decisions: Batch, session) => client.approvals.decideAll({ decisions, ...approvedBy(session) }));

@@ -1,0 +1,77 @@
+/**
+ * Which numbers are money: by their name, or by a currency that stands beside them. Only the way it is shown hangs on this:
+ * the digits are always those of the arguments.
+ */
+import { moneyText } from "./amounts.ts";
+import { isObject, type Json, type JsonObject } from "./json.ts";
+import { exactNumber, fromMinor } from "./numbers.ts";
+
+export type MoneyShown = { readonly amount: string; readonly currency: string; readonly as: string | null };
+
+const CURRENCIES = new Set(
+  "AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF ILS INR JPY KRW MXN NOK NZD PLN SEK SGD TRY UAH USD ZAR USDC USDT BTC ETH".split(
+    " ",
+  ),
+);
+/** Those whose small coin is a hundredth. */
+const HUNDREDTHS = new Set(
+  "AUD BRL CAD CHF CZK DKK EUR GBP HKD INR MXN NOK NZD PLN SEK SGD USD ZAR".split(" "),
+);
+const IS_AMOUNT =
+  /(^|_)(amount|price|total|subtotal|cost|fee|sum|refund|balance|payment|charge|salary|budget|value)(_|$)/;
+const MINOR = /_(cents|pence|minor|minor_units)$/;
+
+const snake = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+const currencyIn = (name: string): string | null => {
+  const last = name.split("_").at(-1)?.toUpperCase() ?? "";
+  return name.includes("_") && CURRENCIES.has(last) ? last : null;
+};
+
+function currencyBeside(siblings: JsonObject): string | null {
+  for (const [name, value] of Object.entries(siblings))
+    if (
+      /(^|_)currency(_code)?$/.test(snake(name)) &&
+      typeof value === "string" &&
+      /^[A-Za-z]{3,5}$/.test(value)
+    )
+      return value.toUpperCase();
+  return null;
+}
+
+const amountOf = (value: Json): number | null => {
+  if (typeof value === "number") return value;
+  return typeof value === "string" && /^-?\d{1,15}(\.\d{1,6})?$/.test(value) ? Number(value) : null;
+};
+
+function inMinor(value: number, currency: string | null): MoneyShown {
+  const inCoins = `${exactNumber(value)} hundredths`;
+  const amount = currency !== null && HUNDREDTHS.has(currency) ? fromMinor(value) : null;
+  return amount === null || currency === null
+    ? { amount: exactNumber(value), currency: `${currency ?? ""} in small coin`.trim(), as: null }
+    : { amount, currency, as: inCoins };
+}
+
+/** Undefined where it is no money, or nobody can say which. */
+export function moneyOf(name: string, value: Json, siblings: JsonObject): MoneyShown | undefined {
+  const known = snake(name);
+  const amount = amountOf(value);
+  if (amount === null) return undefined;
+  const ownCurrency = currencyIn(known);
+  if (ownCurrency !== null) return { amount: digitsOf(value), currency: ownCurrency, as: null };
+  if (MINOR.test(known)) return inMinor(amount, currencyBeside(siblings));
+  const beside = IS_AMOUNT.test(known) ? currencyBeside(siblings) : null;
+  return beside === null ? undefined : { amount: digitsOf(value), currency: beside, as: null };
+}
+
+/** Text keeps its digits: a number of it might lose some. */
+const digitsOf = (value: Json): string => (typeof value === "number" ? exactNumber(value) : String(value));
+
+/** Money as Holdpoint itself writes it. */
+export function microsOf(value: Json): MoneyShown | undefined {
+  if (!isObject(value) || Object.keys(value).length !== 2) return undefined;
+  const { currency, micros } = value;
+  if (typeof currency !== "string" || typeof micros !== "string" || !/^-?\d{1,30}$/.test(micros))
+    return undefined;
+  const text = moneyText({ currency, micros });
+  return { amount: text.slice(0, text.length - currency.length - 1), currency, as: null };
+}

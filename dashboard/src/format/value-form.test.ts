@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Form, formOf, isInline } from "./value-form.ts";
+
+const kind = (name: string, value: Parameters<typeof formOf>[1], siblings = {}): Form["kind"] =>
+  formOf(name, value, siblings).kind;
+
+describe("the form in which a value is shown", () => {
+  test("an amount is money where its name or its neighbour says the currency", () => {
+    assert.deepEqual(formOf("amount_usd", 1234.5), {
+      kind: "money",
+      money: { amount: "1,234.5", currency: "USD", as: null },
+    });
+    assert.deepEqual(formOf("amount", 40, { currency: "eur" }), {
+      kind: "money",
+      money: { amount: "40", currency: "EUR", as: null },
+    });
+    assert.equal(kind("amount", 40), "number");
+    assert.equal(kind("count", 40, { currency: "EUR" }), "number");
+  });
+
+  test("small coin is shown in the currency, with the number that stands there", () => {
+    assert.deepEqual(formOf("amountCents", 12_345, { currency: "USD" }), {
+      kind: "money",
+      money: { amount: "123.45", currency: "USD", as: "12,345 hundredths" },
+    });
+    assert.deepEqual(formOf("amount_minor", 500, { currency: "JPY" }), {
+      kind: "money",
+      money: { amount: "500", currency: "JPY in small coin", as: null },
+    });
+  });
+
+  test("an amount in text keeps its digits", () => {
+    const form = formOf("total", "100.10", { currency: "CHF" });
+    assert.deepEqual(form, { kind: "money", money: { amount: "100.10", currency: "CHF", as: null } });
+  });
+
+  test("Holdpoint's own money is read from its micros", () => {
+    const form = formOf("limit", { currency: "USD", micros: "1500000" });
+    assert.deepEqual(form, { kind: "money", money: { amount: "1.50", currency: "USD", as: null } });
+  });
+
+  test("text is code, a diff, an address, a path or a moment where it looks like one", () => {
+    assert.equal(kind("query", "DELETE FROM users WHERE id = 7"), "code");
+    assert.equal(kind("command", "rm -rf build"), "code");
+    assert.equal(kind("body", "def f(x):\n  return x"), "code");
+    assert.equal(kind("patch", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b"), "diff");
+    assert.equal(kind("target", "https://example.com/a?b=c"), "url");
+    assert.equal(kind("file", "report.csv"), "path");
+    assert.equal(kind("at", "2026-01-02T03:04:05Z"), "moment");
+    assert.equal(kind("note", "Please delete from the list whom you like"), "line");
+  });
+
+  test("long text and text of several lines gets the whole width", () => {
+    for (const text of ["a\nb", "x".repeat(200)]) {
+      const form = formOf("message", text);
+      assert.equal(form.kind, "text");
+      assert.equal(isInline(form), false);
+    }
+    assert.equal(isInline(formOf("to", "bob")), true);
+  });
+
+  test("like objects with short fields are a table, others a list", () => {
+    const rows = [
+      { sku: "a", count: 1 },
+      { sku: "b", count: 2, gift: true },
+    ];
+    assert.deepEqual(formOf("lines", rows), { kind: "table", columns: ["sku", "count", "gift"], rows });
+    assert.equal(kind("lines", [{ text: "x".repeat(100) }, { text: "y" }]), "list");
+    assert.equal(kind("lines", ["a", "b"]), "words");
+  });
+
+  test("secrets and values kept elsewhere are named, never opened", () => {
+    assert.deepEqual(formOf("token", { $secret: "sec_1" }), { kind: "secret", handle: "sec_1" });
+    assert.deepEqual(formOf("file", { $artifact: "sha256:ab", bytes: 70_000 }), {
+      kind: "artifact",
+      hash: "sha256:ab",
+      bytes: 70_000,
+    });
+  });
+
+  test("nothing, emptiness, flags and numbers say what they are", () => {
+    assert.equal(kind("x", null), "nothing");
+    assert.deepEqual(formOf("x", ""), { kind: "empty", what: "text" });
+    assert.deepEqual(formOf("x", []), { kind: "empty", what: "list" });
+    assert.deepEqual(formOf("x", {}), { kind: "empty", what: "object" });
+    assert.deepEqual(formOf("x", true), { kind: "flag", isOn: true });
+    assert.deepEqual(formOf("x", -1_234_567.25), { kind: "number", text: "−1,234,567.25" });
+    assert.deepEqual(formOf("x", 1e21), { kind: "number", text: "1e+21" });
+  });
+});

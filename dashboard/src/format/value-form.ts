@@ -1,0 +1,84 @@
+/**
+ * In which form a value is shown. The form never changes what stands there: whatever is not recognised is shown as it is, and the
+ * exact JSON is always one press away.
+ */
+import { isDiff } from "./diff-lines.ts";
+import { isList, isObject, type Json, type JsonObject } from "./json.ts";
+import { type MoneyShown, microsOf, moneyOf } from "./money-field.ts";
+import { exactNumber } from "./numbers.ts";
+import { type Language, languageOf, namedBy } from "./written-in.ts";
+
+export type Form =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "empty"; readonly what: "text" | "list" | "object" }
+  | { readonly kind: "flag"; readonly isOn: boolean }
+  | { readonly kind: "number"; readonly text: string }
+  | { readonly kind: "money"; readonly money: MoneyShown }
+  | { readonly kind: "line" | "text" | "url" | "path" | "moment" | "diff"; readonly text: string }
+  | { readonly kind: "code"; readonly text: string; readonly language: Language }
+  | { readonly kind: "secret"; readonly handle: string }
+  | { readonly kind: "artifact"; readonly hash: string; readonly bytes: number | null }
+  | { readonly kind: "words"; readonly items: readonly Json[] }
+  | { readonly kind: "table"; readonly columns: readonly string[]; readonly rows: readonly JsonObject[] }
+  | { readonly kind: "list"; readonly items: readonly Json[] }
+  | { readonly kind: "object"; readonly fields: JsonObject };
+
+const LINE = 120;
+const MOST_COLUMNS = 6;
+const MOST_IN_CELL = 60;
+
+function textForm(name: string, text: string): Form {
+  if (text === "") return { kind: "empty", what: "text" };
+  if (isDiff(text)) return { kind: "diff", text };
+  const language = languageOf(name, text);
+  if (language !== undefined) return { kind: "code", text, language };
+  const named = namedBy(name, text);
+  if (named !== undefined) return { kind: named, text };
+  return { kind: text.length > LINE || text.includes("\n") ? "text" : "line", text };
+}
+
+const isPlain = (value: Json): boolean => typeof value !== "object" || value === null;
+const isShort = (value: Json | undefined): boolean =>
+  value === undefined ||
+  (isPlain(value) && String(value).length <= MOST_IN_CELL && !String(value).includes("\n"));
+
+/** Rows that have much the same short fields are compared best side by side. */
+function tableOf(items: readonly Json[]): Form | undefined {
+  const rows = items.filter(isObject);
+  if (items.length < 2 || rows.length !== items.length) return undefined;
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const fits = columns.length > 0 && columns.length <= MOST_COLUMNS;
+  if (!fits || !rows.every((row) => Object.values(row).every(isShort))) return undefined;
+  return { kind: "table", columns, rows };
+}
+
+function listForm(items: readonly Json[]): Form {
+  if (items.length === 0) return { kind: "empty", what: "list" };
+  if (items.every(isShort)) return { kind: "words", items };
+  return tableOf(items) ?? { kind: "list", items };
+}
+
+function objectForm(fields: JsonObject): Form {
+  const { $secret, $artifact, bytes } = fields;
+  if (typeof $secret === "string") return { kind: "secret", handle: $secret };
+  if (typeof $artifact === "string")
+    return { kind: "artifact", hash: $artifact, bytes: typeof bytes === "number" ? bytes : null };
+  const money = microsOf(fields);
+  if (money !== undefined) return { kind: "money", money };
+  return Object.keys(fields).length === 0 ? { kind: "empty", what: "object" } : { kind: "object", fields };
+}
+
+/** `siblings`: the fields that it stands among, where it is one of several. */
+export function formOf(name: string, value: Json, siblings: JsonObject = {}): Form {
+  if (value === null) return { kind: "nothing" };
+  if (typeof value === "boolean") return { kind: "flag", isOn: value };
+  if (isList(value)) return listForm(value);
+  if (isObject(value)) return objectForm(value);
+  const money = moneyOf(name, value, siblings);
+  if (money !== undefined) return { kind: "money", money };
+  return typeof value === "number" ? { kind: "number", text: exactNumber(value) } : textForm(name, value);
+}
+
+/** Forms that stand beside their name; the others need the whole width. */
+export const isInline = ({ kind }: Form): boolean =>
+  !["text", "diff", "code", "table", "list", "object"].includes(kind);

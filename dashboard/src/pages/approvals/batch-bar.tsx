@@ -1,0 +1,157 @@
+/** Several decided together: each is listed, each is decided on what it says, and each has its own answer. */
+import { useQueries } from "@tanstack/react-query";
+import { useState } from "react";
+import { type CardAnswer, cardQuery, useDecideAll } from "../../api/approvals.ts";
+import { useSession } from "../../api/session.ts";
+import { several } from "../../format/amounts.ts";
+import { jsonOf, textIn } from "../../format/json.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { TextArea } from "../../ui/field.tsx";
+import { Failure, Loading } from "../../ui/states.tsx";
+import { Strange } from "../../ui/strange.tsx";
+import { ArgumentsLine } from "./arguments-line.tsx";
+import { batchOf, type Said, whyAlone } from "./batch.ts";
+import { DecidingAs } from "./deciding-as.tsx";
+import type { Selection } from "./use-row-cursor.ts";
+import { personName } from "./words.ts";
+
+type Answers = ReturnType<typeof useDecideAll>["data"];
+type RowProps = { readonly answer: CardAnswer; readonly said: Said; readonly answers: Answers };
+
+function BatchRow({ answer: { approval, card }, said, answers }: RowProps) {
+  const alone = whyAlone({ approval, card }, said);
+  const result = answers?.decisions.find(({ request_id }) => request_id === approval.request_id);
+  const problem = textIn(jsonOf(result?.problem), "detail");
+  return (
+    <li className="flex flex-col gap-0.5 border-b border-line px-3 py-2 text-small last:border-0">
+      <span className="flex items-center gap-2">
+        <Strange text={approval.name} className="font-semibold" />
+        <span className="grow text-faint">
+          <Strange text={personName(approval.agent)} />
+        </span>
+        {result === undefined ? null : (
+          <Badge
+            status={result.ok ? (result.status ?? "recorded") : "not decided"}
+            tone={result.ok ? "go" : "stop"}
+          />
+        )}
+      </span>
+      <span className="text-soft">
+        <ArgumentsLine args={JSON.stringify(approval.args)} isWhole />
+      </span>
+      {alone === null || result !== undefined ? null : (
+        <span className="font-semibold text-hold">Left out: {alone}</span>
+      )}
+      {problem === undefined ? null : <span className="text-stop">{problem}</span>}
+      {card.is_irreversible && said === "approve" && alone === null ? (
+        <span className="font-semibold text-stop">It cannot be taken back.</span>
+      ) : null}
+    </li>
+  );
+}
+
+type DialogProps = { readonly ids: readonly string[]; readonly said: Said; readonly onClose: () => void };
+
+type Deed = ReturnType<typeof useDecideAll>;
+type AskProps = DialogProps & { readonly answers: readonly CardAnswer[]; readonly decide: Deed };
+
+/** Before it is sent: a reason, a name, and the two ways out. */
+function BatchAsk({ answers, said, decide, onClose }: AskProps) {
+  const [reason, setReason] = useState("");
+  const { isOpen } = useSession();
+  const batch = batchOf(answers, said, reason.trim());
+  const isReady = batch.length > 0 && (said === "approve" || reason.trim() !== "");
+  const act = `${said === "approve" ? "Approve" : "Reject"} ${batch.length}`;
+  return (
+    <>
+      {said === "approve" ? null : (
+        <TextArea
+          label="Reason, for all of them"
+          value={reason}
+          onChange={({ target }) => setReason(target.value)}
+        />
+      )}
+      {isOpen ? <DecidingAs /> : null}
+      <div className="grid grid-cols-2 gap-3">
+        <Button onClick={onClose}>Back</Button>
+        <Button
+          kind={said === "approve" ? "go" : "stop"}
+          disabled={!isReady}
+          isBusy={decide.isPending}
+          onClick={() => decide.mutate(batch)}
+        >
+          {decide.isPending ? "Sending…" : act}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function BatchSheet({ ids, said, onClose }: DialogProps) {
+  const cards = useQueries({
+    queries: ids.map((id) => ({ ...cardQuery(id), staleTime: Number.POSITIVE_INFINITY })),
+  });
+  const decide = useDecideAll();
+  const answers = cards.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  const error = cards.find((card) => card.error !== null)?.error ?? decide.error;
+  if (answers.length < ids.length && error === null) return <Loading />;
+  return (
+    <div className="flex flex-col gap-4">
+      <ul
+        aria-label="Each of them"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
+        tabIndex={0}
+        className="max-h-[45dvh] overflow-y-auto rounded-base border border-line"
+      >
+        {answers.map((answer) => (
+          <BatchRow key={answer.approval.request_id} answer={answer} said={said} answers={decide.data} />
+        ))}
+      </ul>
+      {error === null ? null : <Failure error={error} />}
+      {decide.data === undefined ? (
+        <BatchAsk {...{ ids, said, onClose, answers, decide }} />
+      ) : (
+        <Button onClick={onClose}>Close</Button>
+      )}
+    </div>
+  );
+}
+
+export function BatchBar({ selection }: { readonly selection: Selection }) {
+  const [asking, setAsking] = useState<{ readonly said: Said; readonly ids: readonly string[] } | null>(null);
+  const ids = [...selection.ids];
+  const close = () => {
+    setAsking(null);
+    selection.clear();
+  };
+  const title =
+    asking === null
+      ? ""
+      : `${asking.said === "approve" ? "Approve" : "Reject"} ${several(asking.ids.length, "approval")}`;
+  return (
+    <>
+      {ids.length === 0 ? null : (
+        <section
+          aria-label="Selected"
+          className="fixed inset-x-0 bottom-[calc(3.5rem+env(safe-area-inset-bottom))] z-10 flex items-center gap-2 border-t border-line bg-surface px-4 py-2 shadow-[0_-6px_20px_rgb(0_0_0/0.08)] md:bottom-4 md:left-1/2 md:w-max md:-translate-x-1/2 md:rounded-large md:border"
+        >
+          <span className="grow font-semibold md:mr-4">{ids.length} selected</span>
+          <Button kind="quiet" className="max-sm:hidden" onClick={selection.clear}>
+            None
+          </Button>
+          <Button icon="cross" onClick={() => setAsking({ said: "reject", ids })}>
+            Reject
+          </Button>
+          <Button kind="go" icon="check" onClick={() => setAsking({ said: "approve", ids })}>
+            Approve
+          </Button>
+        </section>
+      )}
+      <Dialog title={title} isOpen={asking !== null} onClose={close}>
+        {asking === null ? null : <BatchSheet ids={asking.ids} said={asking.said} onClose={close} />}
+      </Dialog>
+    </>
+  );
+}

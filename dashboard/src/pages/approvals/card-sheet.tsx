@@ -1,0 +1,200 @@
+/** The card: on the left what will run, on the right who, why and the decision. A phone shows one after the other. */
+import { type RefObject, useEffect, useRef } from "react";
+import type { CardAnswer } from "../../api/approvals.ts";
+import { useKeys } from "../../shell/use-keys.ts";
+import { Panel } from "../../ui/panel.tsx";
+import { FoldsProvider } from "../../ui/values/folds.tsx";
+import { AgentSays } from "./agent-says.tsx";
+import { CardHeading } from "./card-heading.tsx";
+import { ChangedNotice } from "./changed-notice.tsx";
+import { CheckpointLayers } from "./checkpoint-layers.tsx";
+import { CommentsPanel } from "./comments-panel.tsx";
+import { DeadlineClock } from "./deadline-clock.tsx";
+import { DecidingAs } from "./deciding-as.tsx";
+import { DecisionBar } from "./decision-bar.tsx";
+import { ConfirmDialog, DelegateDialog, ExtendDialog, RejectDialog, WordDialog } from "./dialogs.tsx";
+import { Identity } from "./identity.tsx";
+import { CARD_KEYS } from "./keys.ts";
+import { ModifyPanel } from "./modify-panel.tsx";
+import { NoteField } from "./note-field.tsx";
+import { OutcomePanel } from "./outcome-panel.tsx";
+import { HistoryPanel, WorkflowPanel } from "./past-panels.tsx";
+import { RejectingWords } from "./rejecting.tsx";
+import { Preview, Undo } from "./shown-by-tool.tsx";
+import { type Desk, useDesk } from "./use-desk.ts";
+import { type Draft, useDraft } from "./use-draft.ts";
+import { type Neighbours, useNeighbours } from "./use-neighbours.ts";
+import { ChangedSinceProposed, WhatRuns } from "./what-runs.tsx";
+import { WhoDecides } from "./who-decides.tsx";
+import { WhyAsked } from "./why-asked.tsx";
+
+function Dialogs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft }) {
+  const isAnswer = desk.approval.about === "question";
+  return (
+    <>
+      <RejectDialog desk={desk} />
+      <ConfirmDialog desk={desk} edit={desk.isEditing || isAnswer ? draft.edit : undefined} />
+      <ExtendDialog desk={desk} />
+      <DelegateDialog desk={desk} />
+      <WordDialog desk={desk} asking="cancel" />
+      <WordDialog desk={desk} asking="revoke" />
+      <WordDialog desk={desk} asking="take-back" />
+    </>
+  );
+}
+
+function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft }) {
+  const { approval, card } = desk;
+  const isQuestion = approval.about === "question";
+  const isAnswering = isQuestion && desk.mayApprove;
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <ChangedNotice desk={desk} />
+      {isQuestion ? <AgentSays agent={approval.agent} says={approval.reason} verb="asks" /> : null}
+      {desk.isEditing || isAnswering ? (
+        <ModifyPanel
+          draft={draft}
+          title={isAnswering ? "Your answer" : "Modify, then approve"}
+          isAnswer={isAnswering}
+        />
+      ) : (
+        <WhatRuns desk={desk} />
+      )}
+      <ChangedSinceProposed desk={desk} />
+      <Preview approval={approval} />
+      <AgentSays agent={approval.agent} says={isQuestion ? null : approval.says} />
+      <CheckpointLayers card={card} says={approval.says} />
+      <Undo approval={approval} />
+    </div>
+  );
+}
+
+type AroundProps = { readonly desk: Desk; readonly box: RefObject<HTMLTextAreaElement | null> };
+
+function WhatIsAround({ desk: { approval, card, hasScope }, box }: AroundProps) {
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <WorkflowPanel workflow={card.workflow} />
+      <HistoryPanel history={card.history} />
+      <CommentsPanel
+        id={approval.request_id}
+        box={box}
+        comments={card.comments}
+        canWrite={hasScope && approval.status === "pending"}
+      />
+    </div>
+  );
+}
+
+type RightProps = {
+  readonly desk: Desk;
+  readonly draft: Draft;
+  readonly neighbours: Neighbours;
+  readonly approveButton: RefObject<HTMLButtonElement | null>;
+  readonly onAsk: () => void;
+};
+
+/** On a phone the buttons stand above the bar of pages, whatever is read. */
+const AT_THE_THUMB =
+  "max-lg:fixed max-lg:inset-x-0 max-lg:bottom-[calc(3.5rem+env(safe-area-inset-bottom))] max-lg:z-10 max-lg:border-t max-lg:border-line max-lg:bg-surface max-lg:px-4 max-lg:py-3 max-lg:shadow-[0_-6px_20px_rgb(0_0_0/0.08)] md:max-lg:bottom-0 md:max-lg:left-60";
+
+function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
+  const { approval, card, isOpen, hasScope } = desk;
+  const isPending = approval.status === "pending";
+  return (
+    <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:top-5 lg:max-h-[calc(100dvh-2.5rem)] lg:overflow-y-auto lg:pb-2">
+      {isPending ? (
+        <Panel title="Your decision">
+          <div className="flex flex-col gap-4">
+            <DeadlineClock span={approval} />
+            {isOpen && hasScope ? <DecidingAs /> : null}
+            <NoteField desk={desk} />
+            <div className={AT_THE_THUMB} data-decide>
+              <DecisionBar {...{ desk, draft, neighbours, approveButton, onAsk }} />
+            </div>
+            {card.rejecting === null ? null : (
+              <section aria-labelledby="rejecting">
+                <h3 id="rejecting" className="mb-1 text-small font-semibold">
+                  If you reject
+                </h3>
+                <RejectingWords approval={approval} card={card} />
+              </section>
+            )}
+          </div>
+        </Panel>
+      ) : (
+        <>
+          <DecisionBar {...{ desk, draft, neighbours, approveButton, onAsk }} />
+          <OutcomePanel approval={approval} neighbours={neighbours} />
+        </>
+      )}
+      <WhyAsked desk={desk} />
+      <WhoDecides approval={approval} card={card} />
+      <Identity approval={approval} />
+    </div>
+  );
+}
+
+function useCardKeys(
+  desk: Desk,
+  neighbours: Neighbours,
+  focus: { readonly approve: () => void; readonly ask: () => void },
+) {
+  const isPending = desk.approval.status === "pending";
+  useKeys(
+    {
+      a: () => (desk.mayApprove ? focus.approve() : undefined),
+      m: () => (desk.mayApprove && desk.canEdit ? desk.setEditing(true) : undefined),
+      r: () => (desk.mayDecide ? desk.setAsking("reject") : undefined),
+      c: focus.ask,
+      e: () =>
+        isPending && desk.hasScope && desk.approval.decide_by !== null ? desk.setAsking("extend") : undefined,
+      j: () => neighbours.go(neighbours.next),
+      k: () => neighbours.go(neighbours.before),
+      n: () => (isPending ? undefined : neighbours.go(neighbours.next)),
+      Escape: () => desk.setEditing(false),
+    },
+    CARD_KEYS,
+  );
+}
+
+export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
+  const desk = useDesk(answer);
+  const draft = useDraft(desk);
+  const neighbours = useNeighbours(desk.approval.request_id);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const approveButton = useRef<HTMLButtonElement>(null);
+  const ask = () => {
+    box.current?.scrollIntoView({ block: "center" });
+    box.current?.focus({ preventScroll: true });
+  };
+  // A dialog that closes puts the focus back where it was first.
+  const onAsk = () => void window.setTimeout(ask, 0);
+  useCardKeys(desk, neighbours, { approve: () => approveButton.current?.focus(), ask });
+  const { reset } = draft.form;
+  const { isEditing } = desk;
+  const { before } = draft;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only opening and closing begins anew, not what comes in meanwhile.
+  useEffect(() => {
+    if (answer.approval.about !== "question") reset(before);
+  }, [isEditing]);
+  return (
+    <FoldsProvider>
+      <div className="mx-auto flex w-full max-w-6xl flex-col gap-4 px-4 py-4 max-lg:pb-28 sm:px-6 sm:py-6">
+        <CardHeading approval={desk.approval} card={desk.card} neighbours={neighbours} />
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr] lg:gap-x-6">
+          <WhatItIs desk={desk} draft={draft} />
+          <Right
+            desk={desk}
+            draft={draft}
+            neighbours={neighbours}
+            approveButton={approveButton}
+            onAsk={onAsk}
+          />
+          <WhatIsAround desk={desk} box={box} />
+        </div>
+      </div>
+      <Dialogs desk={desk} draft={draft} />
+    </FoldsProvider>
+  );
+}

@@ -1,0 +1,42 @@
+/** What differs: where, what stood there, and what stands there now. */
+import type { Change } from "../../format/edits.ts";
+import { type Json, pathText } from "../../format/json.ts";
+import { Strange } from "../../ui/strange.tsx";
+import { Foldable } from "../../ui/values/foldable.tsx";
+
+function Side({ value, kind }: { readonly value: Json | undefined; readonly kind: "before" | "after" }) {
+  const isBefore = kind === "before";
+  const look = isBefore ? "bg-stop-wash text-stop" : "bg-go-wash text-go";
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return (
+    <div className={`flex min-w-0 gap-2 rounded-small px-2 py-1 text-small ${look}`}>
+      <span aria-hidden="true" className="font-semibold">
+        {isBefore ? "−" : "+"}
+      </span>
+      <span className="sr-only">{kind}: </span>
+      <div className="min-w-0 grow">
+        {value === undefined ? (
+          <em>not there</em>
+        ) : (
+          <Foldable text={text}>{(shown) => <Strange text={shown} as="lines" />}</Foldable>
+        )}
+      </div>
+    </div>
+  );
+}
+
+export function ChangesList({ changes }: { readonly changes: readonly Change[] }) {
+  return (
+    <ul className="flex flex-col gap-3">
+      {changes.map(({ path, before, after }) => (
+        <li key={pathText(path)} className="flex flex-col gap-1">
+          <span className="text-small font-semibold">
+            {path.length === 0 ? "all of it" : <Strange text={pathText(path)} className="font-mono" />}
+          </span>
+          <Side value={before} kind="before" />
+          <Side value={after} kind="after" />
+        </li>
+      ))}
+    </ul>
+  );
+}

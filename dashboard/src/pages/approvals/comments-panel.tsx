@@ -1,0 +1,91 @@
+/** What people ask before they decide, and what they are answered. It decides nothing. */
+import { type RefObject, type SubmitEvent, useState } from "react";
+import { type Card, useComment } from "../../api/approvals.ts";
+import { Button } from "../../ui/button.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Failure } from "../../ui/states.tsx";
+import { Strange } from "../../ui/strange.tsx";
+import { When } from "../../ui/when.tsx";
+import { personName } from "./words.ts";
+
+type Comment = Card["comments"][number];
+
+function Said({ comment: { by, text, at } }: { readonly comment: Comment }) {
+  const isAgent = by.startsWith("agent:") || by.startsWith("service:");
+  return (
+    <li
+      className={
+        isAgent
+          ? "rounded-base border border-dashed border-edge px-3 py-2"
+          : "rounded-base bg-sunken px-3 py-2"
+      }
+    >
+      <p className="flex flex-wrap items-baseline gap-2 text-small">
+        <Strange text={personName(by)} className="font-semibold" />
+        {isAgent ? <span className="text-tiny text-hold">the agent, checked by nobody</span> : null}
+        <When at={at} className="text-tiny text-faint" />
+      </p>
+      <Strange text={text} as="lines" />
+    </li>
+  );
+}
+
+type BoxProps = { readonly id: string; readonly box: RefObject<HTMLTextAreaElement | null> };
+
+function CommentBox({ id, box }: BoxProps) {
+  const [text, setText] = useState("");
+  const comment = useComment(id);
+  const send = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (text.trim() === "") return;
+    comment.mutate(text.trim(), { onSuccess: () => setText("") });
+  };
+  return (
+    <form onSubmit={send} className="flex flex-col gap-2">
+      <label htmlFor="comment" className="text-small font-semibold">
+        Ask for more
+      </label>
+      <textarea
+        id="comment"
+        ref={box}
+        rows={2}
+        maxLength={10_000}
+        value={text}
+        placeholder="What do you need to know before you decide? Whoever asked is told."
+        onChange={({ target }) => setText(target.value)}
+        className="w-full rounded-base border border-edge bg-surface px-3 py-2 placeholder:text-faint"
+      />
+      {comment.error === null ? null : <Failure error={comment.error} />}
+      <Button
+        type="submit"
+        size="small"
+        icon="comment"
+        className="self-end"
+        isBusy={comment.isPending}
+        disabled={text.trim() === ""}
+      >
+        {comment.isPending ? "Sending…" : "Send"}
+      </Button>
+    </form>
+  );
+}
+
+type Props = BoxProps & { readonly comments: readonly Comment[]; readonly canWrite: boolean };
+
+export function CommentsPanel({ id, box, comments, canWrite }: Props) {
+  if (!canWrite && comments.length === 0) return null;
+  return (
+    <Panel title="Questions and answers" aside={comments.length === 0 ? undefined : `${comments.length}`}>
+      <div className="flex flex-col gap-4">
+        {comments.length === 0 ? null : (
+          <ul className="flex flex-col gap-2">
+            {comments.map((comment) => (
+              <Said key={`${comment.at} ${comment.by}`} comment={comment} />
+            ))}
+          </ul>
+        )}
+        {canWrite ? <CommentBox id={id} box={box} /> : null}
+      </div>
+    </Panel>
+  );
+}

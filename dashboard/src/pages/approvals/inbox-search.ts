@@ -1,0 +1,44 @@
+/** What the inbox shows, as it stands in the address: so that it can be linked to, and gone back to. */
+import type { Asked, Summary } from "../../api/approvals.ts";
+
+export const TABS = ["mine", "waiting", "decided"] as const;
+export type TabName = (typeof TABS)[number];
+export type Search = {
+  readonly tab: TabName;
+  readonly q: string;
+  readonly about: Summary["about"] | "";
+  readonly agent: string;
+  readonly name: string;
+};
+
+const KINDS: readonly Summary["about"][] = ["action", "checkpoint", "question", "intent"];
+
+export function searchOf(search: { readonly [name: string]: string | undefined }): Search {
+  const { tab, q = "", about, agent = "", name = "" } = search;
+  return {
+    tab: TABS.find((one) => one === tab) ?? "mine",
+    about: KINDS.find((one) => one === about) ?? "",
+    ...{ q, agent, name },
+  };
+}
+
+/** Only what is not as usual stands in the address. */
+export function addressOf({ tab, ...filters }: Search): { readonly [name: string]: string } {
+  const said = Object.entries(filters).filter(([, value]) => value !== "");
+  return { ...(tab === "mine" ? {} : { tab }), ...Object.fromEntries(said) };
+}
+
+export const isFiltered = ({ q, about, agent, name }: Search): boolean =>
+  q !== "" || about !== "" || agent !== "" || name !== "";
+
+export function askedOf({ tab, q, about, agent, name }: Search): Asked {
+  return {
+    status: tab === "decided" ? "decided" : "pending",
+    order: tab === "decided" ? "newest" : "oldest",
+    ...(tab === "mine" ? { mine: "true" } : {}),
+    ...(q.trim() === "" ? {} : { q: q.trim() }),
+    ...(about === "" ? {} : { about }),
+    ...(agent === "" ? {} : { agent }),
+    ...(name === "" ? {} : { name }),
+  };
+}

@@ -1,0 +1,51 @@
+/** Where somebody changes what will run, or writes an answer: the form, the difference, and what would become of it. */
+import { useEffect, useMemo, useRef } from "react";
+import { type Change, changesBetween } from "../../format/edits.ts";
+import { Panel } from "../../ui/panel.tsx";
+import { FormContext } from "../../ui/schema-form/form-state.ts";
+import { SchemaField } from "../../ui/schema-form/schema-field.tsx";
+import { ChangesList } from "./changes-list.tsx";
+import type { Draft } from "./use-draft.ts";
+
+type Props = { readonly draft: Draft; readonly title: string; readonly isAnswer: boolean };
+
+function Difference({ changes }: { readonly changes: readonly Change[] }) {
+  return (
+    <section aria-labelledby="difference" className="mt-5 flex flex-col gap-2 border-t border-line pt-4">
+      <h3 id="difference" className="text-small font-semibold text-soft">
+        The difference
+      </h3>
+      <ChangesList changes={changes} />
+    </section>
+  );
+}
+
+export function ModifyPanel({ draft, title, isAnswer }: Props) {
+  const { form, schema, before, tried, isChecking } = draft;
+  const issues = isChecking ? undefined : tried?.issues;
+  const surroundings = useMemo(
+    () => ({ state: form, root: schema, before, issues: issues ?? [] }),
+    [form, schema, before, issues],
+  );
+  const changes = changesBetween(before, form.value);
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // Whoever wants to change something can write at once; an answer waits until it was read what for.
+    if (!isAnswer) place.current?.querySelector<HTMLElement>("input, textarea, select")?.focus();
+  }, [isAnswer]);
+  return (
+    <Panel title={title} className="shadow-[0_0_0_2px_var(--ink)]">
+      <div ref={place}>
+        <FormContext value={surroundings}>
+          <SchemaField
+            schema={schema}
+            path={[]}
+            value={form.value}
+            label={isAnswer ? "Your answer" : "All of it"}
+          />
+        </FormContext>
+      </div>
+      {isAnswer || changes.length === 0 ? null : <Difference changes={changes} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,99 @@
+/** One approval at the desk: what is shown of it, what whoever sits here may do, and what they are doing. */
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { type Approval, type Card, type CardAnswer, useVote } from "../../api/approvals.ts";
+import { may, useSession } from "../../api/session.ts";
+import { isObject, jsonOf } from "../../format/json.ts";
+import { toast } from "../../ui/toaster.tsx";
+import { type Seen, useSeen } from "./use-seen.ts";
+
+/** What stands in front of the page, if anything. */
+export type Asking = "confirm" | "reject" | "extend" | "delegate" | "take-back" | "cancel" | "revoke" | null;
+
+export type Desk = {
+  readonly approval: Approval;
+  readonly card: Card;
+  readonly seen: Seen;
+  readonly isOpen: boolean;
+  /** May say yes or no, now, to what is shown. */
+  readonly mayDecide: boolean;
+  /** Some may only say no. */
+  readonly mayApprove: boolean;
+  readonly hasScope: boolean;
+  readonly canEdit: boolean;
+  readonly isEditing: boolean;
+  readonly setEditing: (isEditing: boolean) => void;
+  readonly asking: Asking;
+  readonly setAsking: (asking: Asking) => void;
+  readonly note: string;
+  readonly setNote: (note: string) => void;
+  readonly vote: ReturnType<typeof useVote>;
+  readonly approve: (edit?: unknown) => void;
+  readonly reject: (reason: string, isFinal: boolean) => void;
+};
+
+/** A monitor's question has nothing in it that could be changed. */
+function isEditable({ about, args }: Approval, { input_schema }: Card): boolean {
+  if (about === "question" || about === "intent") return false;
+  return input_schema !== null || (about === "checkpoint" && isObject(args) && Object.keys(args).length > 0);
+}
+
+const DONE = {
+  recorded: "Your decision is recorded.",
+  same: "You had decided so before.",
+  edit_open: "Your changes are on their way: whoever has the tool reviews them.",
+};
+
+export function useDesk({ approval, card }: CardAnswer): Desk {
+  const session = useSession();
+  const navigate = useNavigate();
+  const seen = useSeen(approval);
+  const [asking, setAsking] = useState<Asking>(null);
+  const [isEditing, setEditing] = useState(false);
+  const [note, setNote] = useState("");
+  const vote = useVote(approval.request_id);
+  const hasScope = may(session, "approvals:decide");
+  const isPending = approval.status === "pending";
+  const mayDecide = isPending && hasScope && card.you.may_decide && !seen.isChanged;
+  const about = { binding: approval.binding, shown: card.shown };
+  const cast = (decision: Parameters<typeof vote.mutate>[0]) =>
+    vote.mutate(decision, {
+      onSuccess: ({ vote: cast, ...stands }) => {
+        seen.accept(stands);
+        setEditing(false);
+        setNote("");
+        toast(DONE[cast.kind]);
+        // Under another rule other people are asked, in another approval.
+        const { request_id: id } = cast;
+        if (id !== approval.request_id) void navigate({ to: "/approvals/$id", params: { id } });
+      },
+      onSettled: () => setAsking(null),
+    });
+  const words = note.trim() === "" ? {} : { note: note.trim() };
+  return {
+    approval,
+    card,
+    seen,
+    isOpen: session.isOpen,
+    hasScope,
+    mayDecide,
+    mayApprove: mayDecide && card.you.why_not === null,
+    canEdit: isEditable(approval, card),
+    isEditing: isEditing && isPending,
+    setEditing,
+    asking,
+    setAsking,
+    note,
+    setNote,
+    vote,
+    approve: (edit) =>
+      cast({
+        decision: "approve",
+        ...about,
+        ...words,
+        ...(edit === undefined ? {} : { edit: jsonOf(edit) }),
+      }),
+    reject: (reason, isFinal) =>
+      cast({ decision: "reject", reason, ...about, ...(isFinal ? { final: true } : {}) }),
+  };
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Approval, CardAnswer } from "../../api/approvals.ts";
+import { batchOf, whyAlone } from "./batch.ts";
+import { endWords, needsText, votesText } from "./words.ts";
+
+const RULE = { quorum: 2, from: ["person:ann", "role:supervisor"], veto: true, separate: false };
+const approval = (fields: Partial<Approval>): Approval =>
+  ({ about: "action", status: "pending", edited: false, decided: null, ended: null, ...fields }) as Approval;
+const by = (...names: readonly string[]) => ({ at: "2026-01-01T00:00:00Z", by: [...names], reason: "" });
+const card = (fields: object, of: Partial<Approval> = {}): CardAnswer =>
+  ({
+    approval: approval({ request_id: "apr_1", binding: "b", ...of }),
+    card: { confirm: null, you: { may_decide: true, why_not: null, vote: null }, ...fields },
+  }) as CardAnswer;
+
+describe("what became of an approval, in words", () => {
+  test("names who decided, and that what was rejected does not run", () => {
+    const rejected = approval({ status: "rejected", decided: by("person:bob") });
+    assert.equal(endWords(rejected), "Rejected by bob. It does not run.");
+    const modified = approval({ status: "modified", edited: true, decided: by("person:ann", "person:cho") });
+    assert.equal(endWords(modified), "Approved with changes by ann, cho.");
+  });
+
+  test("what has run out was decided by nobody", () => {
+    assert.equal(endWords(approval({ status: "expired" })).includes("nobody decided"), true);
+  });
+
+  test("a question that was used up was answered", () => {
+    const answered = approval({ status: "consumed", about: "question", decided: by("person:ann") });
+    assert.equal(endWords(answered), "Answered by ann.");
+  });
+
+  test("votes and stages are told only where there are several", () => {
+    assert.equal(votesText({ votes: 0, quorum: 1, stage: 1, stages: 1 }), "");
+    assert.equal(votesText({ votes: 1, quorum: 2, stage: 2, stages: 3 }), "1 of 2, stage 2 of 3");
+    const rule = { ...RULE, escalate_at_half: [], remind_every_seconds: null };
+    assert.equal(needsText(rule), "2 people of ann, role supervisor");
+  });
+});
+
+describe("several decided together", () => {
+  test("leave out what wants a word typed, an answer, or somebody else", () => {
+    const others = { you: { may_decide: false, why_not: "you have voted", vote: "approve" } };
+    assert.equal(whyAlone(card({}), "approve"), null);
+    assert.match(whyAlone(card({ confirm: "wire" }), "approve") ?? "", /its own page/);
+    assert.equal(whyAlone(card({ confirm: "wire" }), "reject"), null);
+    assert.match(whyAlone(card({}, { about: "question" }), "approve") ?? "", /answer/);
+    assert.equal(whyAlone(card(others), "reject"), "you have voted.");
+  });
+
+  test("each is sent with the binding of what was shown", () => {
+    assert.deepEqual(batchOf([card({}), card({ confirm: "x" })], "approve", ""), [
+      { request_id: "apr_1", binding: "b", decision: "approve" },
+    ]);
+    assert.equal(batchOf([card({})], "reject", "no")[0]?.note, "no");
+  });
+});

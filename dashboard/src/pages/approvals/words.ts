@@ -1,0 +1,79 @@
+/** What stands of an approval, in plain words. */
+import type { Approval, Summary } from "../../api/approvals.ts";
+import { several } from "../../format/amounts.ts";
+
+type Standing = Pick<Approval, "status" | "about" | "edited">;
+
+/** What a workflow asked is used up in the commit that decides it: the decision says more. */
+export function statusWord({ status, about, edited }: Standing): string {
+  if (about === "action" || status !== "consumed") return status;
+  if (about === "question") return "answered";
+  return edited ? "modified" : "approved";
+}
+
+const KINDS: { readonly [about in Summary["about"]]: string } = {
+  action: "Action",
+  checkpoint: "Checkpoint",
+  question: "Question",
+  intent: "Request",
+};
+export const kindWord = (about: Summary["about"]): string => KINDS[about];
+
+export const RISK_TONES = { low: "go", medium: "hold", high: "stop", critical: "stop" } as const;
+
+/** Without the kind that every principal's name begins with. */
+export const personName = (principal: string): string => principal.replace(/^(person|agent|service):/, "");
+export const namesText = (principals: readonly string[]): string => principals.map(personName).join(", ");
+
+const isOne = ({ by }: { readonly by: readonly string[] }): boolean => by.length > 0;
+
+/** What became of it, in a sentence. */
+export function endWords(approval: Approval): string {
+  const { status, decided, ended } = approval;
+  const by = decided !== null && isOne(decided) ? ` by ${namesText(decided.by)}` : "";
+  switch (status) {
+    case "pending":
+      return "It waits.";
+    case "rejected":
+      return `Rejected${by}. It does not run.`;
+    case "expired":
+      return "Its time is over and nobody decided. It does not run.";
+    case "cancelled":
+      return `The question was taken back${ended !== null && isOne(ended) ? ` by ${namesText(ended.by)}` : ""}. It does not run.`;
+    case "revoked":
+      return `The decision was taken back${ended !== null && isOne(ended) ? ` by ${namesText(ended.by)}` : ""} before it was used.`;
+    case "lapsed":
+      return `Approved${by}, and not used: what was approved no longer holds.`;
+    case "modified":
+      return `Approved with changes${by}.`;
+    case "consumed":
+      if (approval.about === "action")
+        return `${approval.edited ? "Approved with changes" : "Approved"}${by}, and used.`;
+      return `${capital(statusWord(approval))}${by}.`;
+    default:
+      return `${capital(statusWord(approval))}${by}.`;
+  }
+}
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+export const sentence = (text: string): string => `${capital(text)}.`;
+
+export function votesText({
+  votes,
+  quorum,
+  stage,
+  stages,
+}: Pick<Summary, "votes" | "quorum" | "stage" | "stages">): string {
+  const count = quorum === 1 ? "" : `${votes} of ${quorum}`;
+  const place = stages === 1 ? "" : `stage ${stage} of ${stages}`;
+  return [count, place].filter((text) => text !== "").join(", ");
+}
+
+/** Who has to agree, in a sentence. */
+export function needsText({ quorum, from }: Approval["approvers"]): string {
+  const who = from === null ? "" : ` of ${from.map(approverName).join(", ")}`;
+  return `${several(quorum, "person", "people")}${who}`;
+}
+
+export const approverName = (name: string): string =>
+  name.replace(/^person:/, "").replace(/^(role|group):/, "$1 ");

@@ -1,0 +1,148 @@
+/** The tenants of this instance, for those who look after them. */
+import { infiniteQueryOptions, useInfiniteQuery } from "@tanstack/react-query";
+import type { AnswerOf } from "holdpoint/client";
+import { useState } from "react";
+import { client } from "../../api/client.ts";
+import { byOf, nameOf, useSession } from "../../api/session.ts";
+import { useDeed } from "../../api/use-deed.ts";
+import { momentText } from "../../format/times.ts";
+import { Asked } from "../../ui/asked.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { MoreRows } from "../../ui/more-rows.tsx";
+import { OnceDialog, type Shown } from "../../ui/once-dialog.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { ReasonButton } from "../../ui/reason-button.tsx";
+import { Strange } from "../../ui/strange.tsx";
+import { When } from "../../ui/when.tsx";
+
+type Tenant = AnswerOf<"GET /api/tenants">["tenants"][number];
+
+/** No stream of this tenant says that another one came: it is asked anew whenever the list of people is. */
+const tenantsQuery = infiniteQueryOptions({
+  queryKey: ["people", "tenants"],
+  queryFn: ({ pageParam }) => client.tenants.list({ limit: 100, cursor: pageParam }),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+});
+
+type AddProps = { readonly onShow: (shown: Shown) => void; readonly onClose: () => void };
+
+function AddTenant({ onShow, onClose }: AddProps) {
+  const session = useSession();
+  const [tenant, setTenant] = useState("");
+  const [admin, setAdmin] = useState("");
+  const first = admin.trim().replace(/^person:/, "");
+  const deed = useDeed({
+    does: () => client.tenants.add({ tenant: tenant.trim(), admin: `person:${first}`, ...byOf(session) }),
+    touches: "people",
+    onDone: ({ link, expires_at, admin: person }) =>
+      onShow({
+        label: `Opens a session for ${person}`,
+        text: `${window.location.origin}/login#${link}`,
+        note: `It works once, until ${momentText(expires_at)}. Send it to the tenant's first admin and to nobody else.`,
+      }),
+  });
+  return (
+    <Form
+      deed={deed}
+      submit="Make the tenant"
+      isReady={tenant.trim() !== "" && first !== ""}
+      onSubmit={() => deed.run(undefined)}
+      onCancel={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="Small letters, digits and hyphens; for good."
+        value={tenant}
+        spellCheck={false}
+        autoCapitalize="off"
+        onChange={(event) => setTenant(event.target.value)}
+      />
+      <TextField
+        label="Its first admin"
+        placeholder="ann"
+        value={admin}
+        spellCheck={false}
+        autoCapitalize="off"
+        onChange={(event) => setAdmin(event.target.value)}
+      />
+    </Form>
+  );
+}
+
+function AddButton() {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button size="small" onClick={() => setOpen(true)}>
+        Make a tenant
+      </Button>
+      <OnceDialog title="Make a tenant" isOpen={isOpen} onClose={close}>
+        {(show) => <AddTenant onShow={show} onClose={close} />}
+      </OnceDialog>
+    </>
+  );
+}
+
+function TenantRow({ of: { tenant, home, status, by, at, reason } }: { readonly of: Tenant }) {
+  const session = useSession();
+  return (
+    <li className="flex flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3 sm:px-5">
+      <div className="min-w-0 grow">
+        <p className="flex flex-wrap items-center gap-2">
+          <Strange text={tenant} className="font-semibold" />
+          {home ? <Badge status="home" tone="note" /> : null}
+          <Badge status={status} tone={status === "open" ? "go" : "plain"} />
+        </p>
+        <p className="text-small text-soft">
+          {by === null ? "begun by a program" : <Strange text={nameOf(by)} />}
+          {at === null ? null : (
+            <>
+              , <When at={at} />
+            </>
+          )}
+          {reason === null ? null : (
+            <>
+              : <Strange text={reason} />
+            </>
+          )}
+        </p>
+      </div>
+      {home || status === "closed" ? null : (
+        <ReasonButton
+          label="Close"
+          title={`Close ${tenant}`}
+          says="For good: no credential of it works, none is made, nothing in it starts. What it holds is kept."
+          submit="Close it for good"
+          touches="people"
+          told="The tenant is closed."
+          does={(why) => client.tenants.close(tenant, { reason: why, ...byOf(session) })}
+        />
+      )}
+    </li>
+  );
+}
+
+export function TenantsTab() {
+  const list = useInfiniteQuery(tenantsQuery);
+  return (
+    <Panel isFlush title="Tenants" aside={<AddButton />}>
+      <Asked query={list}>
+        {({ pages }) => (
+          <ul className="divide-y divide-line">
+            {pages
+              .flatMap((page) => page.tenants)
+              .map((tenant) => (
+                <TenantRow key={tenant.tenant} of={tenant} />
+              ))}
+          </ul>
+        )}
+      </Asked>
+      <MoreRows list={list} />
+    </Panel>
+  );
+}

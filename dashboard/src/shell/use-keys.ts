@@ -1,0 +1,41 @@
+/** Keys of a page. They do nothing while somebody types, in a dialog, with a modifier, or right after `g`, which goes elsewhere. */
+import { useEffect, useRef } from "react";
+import { GOING_MS } from "./global-keys.ts";
+import { keysAreOn } from "./keys-choice.ts";
+import { type PageKeys, usePageKeys } from "./page-keys.ts";
+
+export type Keys = { readonly [key: string]: (event: KeyboardEvent) => void };
+
+const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable], [role=textbox]";
+
+let wentAt = Number.NEGATIVE_INFINITY;
+
+const isElsewhere = ({ target }: KeyboardEvent): boolean =>
+  target instanceof Element &&
+  (target.closest(TYPING) !== null || document.querySelector("dialog[open]") !== null);
+
+/** Letters can be switched off; what has no letter cannot. */
+function isOurs(event: KeyboardEvent): boolean {
+  const isModified = event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
+  return !isModified && !isElsewhere(event) && (event.key.length > 1 || keysAreOn());
+}
+
+/** `help` is what the overlay of all keys shows of them. */
+export function useKeys(keys: Keys, help: PageKeys): void {
+  usePageKeys(help);
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (!isOurs(event)) return;
+      const isGoing = event.timeStamp - wentAt < GOING_MS;
+      if (event.key === "g") wentAt = event.timeStamp;
+      const act = isGoing ? undefined : latest.current[event.key];
+      if (act === undefined) return;
+      event.preventDefault();
+      act(event);
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { EFFECT_CLASSES } from "../tool-rules.ts";
+import { effectWords, isIrreversible } from "./effect-words.ts";
+import { headingOf } from "./heading.ts";
+
+describe("the words of a card", () => {
+  test("say of what only reads that there is nothing to take back, whatever its tool declares", () => {
+    for (const undo of ["none", "has", "nothing", "not_known"] as const)
+      assert.equal(effectWords("read", undo), "it only reads: nothing to take back");
+  });
+
+  test("say of every other effect whether it is repeated, and whether it is taken back", () => {
+    const words = EFFECT_CLASSES.filter((name) => name !== "read").flatMap((name) =>
+      (["none", "has", "nothing", "not_known"] as const).map((undo) => effectWords(name, undo)),
+    );
+    assert.equal(new Set(words).size, 20, "no two say the same");
+    assert.equal(
+      effectWords("once", "none"),
+      "nothing is known about repeating it, so it is tried once; it cannot be taken back automatically",
+    );
+    assert.match(effectWords("keyed", "has"), /; going back, its workflow takes it back$/);
+  });
+
+  test("call irreversible what is not known to be taken back by anybody", () => {
+    const final = (["none", "has", "nothing", "not_known"] as const).filter(isIrreversible);
+    assert.deepEqual(final, ["none", "not_known"]);
+  });
+
+  test("are Holdpoint's own: of an agent's there is only the name", () => {
+    const checkpoint = { kind: "checkpoint", workflow: "wf_1", op: "wf_1/1//Review plan#1" } as const;
+    assert.equal(headingOf({ tool: "refund_customer" }), "Run refund_customer");
+    assert.equal(
+      headingOf({ tool: "Review plan", subject: checkpoint }),
+      "Go on past the checkpoint Review plan",
+    );
+    const raised = { ...checkpoint, op: "wf_1/1/monitor/cost: high#1" };
+    assert.equal(
+      headingOf({ tool: "cost: high", subject: raised }),
+      "Go on although the monitor stopped it: cost: high",
+    );
+    assert.equal(
+      headingOf({ tool: "count", subject: { ...checkpoint, kind: "question" } }),
+      "Answer the question count",
+    );
+    const intent = { kind: "intent", intent: "int_1", op: "x" } as const;
+    assert.equal(
+      headingOf({ tool: "human_approval", subject: intent }),
+      "Answer what was sent: human_approval",
+    );
+  });
+});

@@ -1,0 +1,387 @@
+// The card: what somebody sees before they decide, of everything that can be decided.
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import { z } from "zod";
+import { digestOf } from "../../src/core/digest.ts";
+import type { Role } from "../../src/core/roster.ts";
+import { issue } from "../../src/engine/identity/keys.ts";
+import { addPerson } from "../../src/engine/identity/people.ts";
+import type { Holdpoint } from "../../src/index.ts";
+import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
+import { INJECTIONS } from "../messages/injections.ts";
+
+type Fields = Record<string, unknown>;
+type Shown = { readonly approval: Fields; readonly card: Fields };
+
+const by = "person:root";
+const post = (body: unknown, headers: Fields = {}) =>
+  ({ method: "POST", body, headers: headers as Record<string, string> }) as const;
+const REFUND = z.object({ customer: z.string(), amount: z.number(), note: z.string().default("none") });
+
+async function site(t: TestContext, noAuth = true): Promise<{ bench: Bench; hp: Holdpoint }> {
+  let hp: Holdpoint | undefined;
+  const bench = await serverBench(t, {
+    noAuth,
+    define(own) {
+      hp ??= own;
+    },
+  });
+  assert.ok(hp !== undefined);
+  return { bench, hp };
+}
+
+function ok({ status, body, text }: Answered): Fields {
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function cardOf(bench: Bench, id: string, headers: Record<string, string> = {}): Promise<Shown> {
+  return ok(await bench.ask(`/api/approvals/${id}/card`, { headers })) as Shown;
+}
+
+async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
+  for (let tries = 0; tries < 1_000; tries++) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+  }
+  return assert.fail("it does not come");
+}
+
+const pendingOf = (hp: Holdpoint, tool: string): Promise<string> =>
+  until(async () => {
+    const { items } = await hp.approvals.list();
+    return items.find((item) => item["tool"] === tool)?.id;
+  });
+
+const refundOf = (hp: Holdpoint) =>
+  hp.gate({
+    name: "refund_customer",
+    input: REFUND,
+    policy: ({ args }) => ({
+      ...{ verdict: "escalate", rule: "large", reason: "over 100", decideWithinMs: 3_600_000 },
+      risk: { score: args.amount, level: args.amount > 500 ? "critical" : "low", conditions: ["amount"] },
+    }),
+    run: () => "refunded",
+  });
+
+async function asked(call: Promise<object>): Promise<string> {
+  const answer = (await call) as { approval?: string };
+  assert.ok(typeof answer.approval === "string", JSON.stringify(answer));
+  return answer.approval;
+}
+
+/** Somebody with a key of their own. */
+async function keyOf(bench: Bench, name: string, roles: readonly Role[]): Promise<Record<string, string>> {
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: `person:${name}`, roles, by });
+  const { text } = await issue(runtime, { principal: `person:${name}`, name, by });
+  return { authorization: `Bearer ${text}` };
+}
+
+describe("the card of an action", () => {
+  test("says what will run, that it is final, its risk, its schema, and the word to type", async (t) => {
+    const { bench, hp } = await site(t);
+    const refund = refundOf(hp);
+    const id = await asked(refund({ customer: "Ann", amount: 900 } as never, { requestId: "r", waitMs: 0 }));
+    const { approval, card } = await cardOf(bench, id);
+    assert.deepEqual(approval["args"], { customer: "Ann", amount: 900, note: "none" });
+    assert.partialDeepStrictEqual(card, {
+      heading: "Run refund_customer",
+      is_irreversible: true,
+      confirm: "refund_customer",
+      proposed_args: null,
+      policy_name: null,
+      risk: { level: "critical", score: 900, conditions: ["amount"] },
+      workflow: null,
+      rejecting: null,
+      snapshot: null,
+      you: { may_decide: true, why_not: null, vote: null },
+      voters: [],
+      comments: [],
+    });
+    assert.match(String(card["effect_words"]), /tried once; it cannot be taken back automatically$/);
+    const schema = card["input_schema"] as { properties: object };
+    assert.deepEqual(Object.keys(schema.properties).toSorted(), ["amount", "customer", "note"]);
+    const low = await asked(refund({ customer: "Ann", amount: 2 } as never, { requestId: "s", waitMs: 0 }));
+    assert.partialDeepStrictEqual((await cardOf(bench, low)).card, { is_irreversible: true, confirm: null });
+  });
+
+  test("shows what the agent has done with the tool before, newest first, and how it was decided", async (t) => {
+    const { bench, hp } = await site(t);
+    const refund = refundOf(hp);
+    const call = (number: number) =>
+      refund({ customer: "Ann", amount: number } as never, { requestId: `r-${number}`, waitMs: 0 });
+    const first = await asked(call(1));
+    await hp.approvals.approve(first, { by });
+    await call(1);
+    const second = await asked(call(2));
+    await hp.approvals.reject(second, { by, reason: "twice" });
+    const { card } = await cardOf(bench, await asked(call(3)));
+    const history = card["history"] as { latest: Fields[] };
+    assert.partialDeepStrictEqual(history, {
+      ...{ agent: "agent:server", tool: "refund_customer", total: 2, applied: 1, refused: 1, in_doubt: 0 },
+      is_all: true,
+    });
+    assert.deepEqual(
+      history.latest.map(({ phase, approval_id }) => [phase, approval_id]),
+      [
+        ["refused", second],
+        ["applied", first],
+      ],
+    );
+    assert.match(String(history.latest[0]?.["args"]), /"amount":2/);
+
+    const look = hp.gate({ name: "look", effect: "read", policy: "approve", run: (_: object) => 1 });
+    await Promise.all(Array.from({ length: 500 }, (_, n) => look({ n })));
+    const later = (await cardOf(bench, await asked(call(4)))).card["history"];
+    assert.partialDeepStrictEqual(later, { total: 0, is_all: false, latest: [] });
+  });
+
+  test("keeps what was proposed beside what a person, or the policy, made of it", async (t) => {
+    const { bench, hp } = await site(t);
+    const pay = hp.gate({
+      name: "pay",
+      input: z.object({ amount: z.number(), fee: z.number().optional() }),
+      policy: ({ args }) =>
+        args.fee === undefined
+          ? { verdict: "revise", set: { fee: 1 }, reason: "there is a fee" }
+          : { verdict: "escalate", approvers: { quorum: 2 } },
+      run: () => "paid",
+    });
+    const id = await asked(pay({ amount: 7 }, { requestId: "p", waitMs: 0 }));
+    const { approval, card } = await cardOf(bench, id);
+    assert.deepEqual([approval["args"], card["proposed_args"]], [{ amount: 7, fee: 1 }, { amount: 7 }]);
+    assert.equal(card["confirm"], "pay", "two people are asked, and nobody scores the risk");
+    ok(
+      await bench.ask(
+        `/api/approvals/${id}/votes`,
+        post({ decision: "approve", edit: { amount: 8 }, approved_by: "ann" }),
+      ),
+    );
+    const later = await cardOf(bench, id);
+    assert.deepEqual(later.card["proposed_args"], { amount: 7 });
+    assert.deepEqual(later.card["voters"], [{ person: "person:ann", state: "approved", stage: 1 }]);
+  });
+
+  test("of an agent outside has the rules of what nobody declared", async (t) => {
+    const { bench } = await site(t);
+    const proposal = { tool: "note.write", args: { t: 1 }, agent: "agent:far", says: "please" };
+    const { approval_id } = ok(await bench.ask("/api/actions", post(proposal)));
+    const { approval, card } = await cardOf(bench, String(approval_id));
+    assert.equal(approval["says"], "please");
+    assert.partialDeepStrictEqual(card, {
+      ...{ heading: "Run note.write", is_irreversible: true, confirm: null, input_schema: null },
+      history: { agent: "agent:far", total: 0, latest: [] },
+    });
+  });
+});
+
+describe("the card of what a workflow asks", () => {
+  test("an agent drives from outside: it can be taken back where the agent says how", async (t) => {
+    const { bench } = await site(t);
+    const made = ok(await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" })));
+    const path = `/api/workflows/${String(made["workflow_id"])}`;
+    ok(await bench.ask(`${path}/start`, post({})));
+    const propose = async (body: object) =>
+      String(ok(await bench.ask(`${path}/actions`, post(body)))["approval_id"]);
+    const undo = { tool: "hotel.cancel", args: { booking: 7 } };
+    const book = { tool: "hotel.book", args: { hotel: 1 } };
+    const able = await cardOf(bench, await propose({ ...book, request_id: "a", undo }));
+    assert.deepEqual(able.approval["undo"], undo);
+    assert.partialDeepStrictEqual(able.card, {
+      is_irreversible: false,
+      workflow: { name: "Trip", total: 0 },
+    });
+    const unable = await cardOf(bench, await propose({ ...book, request_id: "b" }));
+    assert.equal(unable.card["is_irreversible"], true);
+    assert.match(String(unable.card["effect_words"]), /cannot be taken back automatically$/);
+  });
+
+  const book = (hp: Holdpoint, seen: { undone: string[] }) => ({
+    hotel: hp.gate({
+      name: "hotel",
+      policy: "approve",
+      run: (_: { nights: number }) => 7,
+      undo: { run: () => void seen.undone.push("hotel") },
+    }),
+    mail: hp.gate({ name: "mail", policy: "approve", run: (_: object) => "sent" }),
+    look: hp.gate({ name: "look", policy: "approve", effect: "read", run: (_: object) => "seen" }),
+  });
+
+  test("an action: what was done before it, and what of that could be taken back", async (t) => {
+    const { bench, hp } = await site(t);
+    const { hotel, mail, look } = book(hp, { undone: [] });
+    const pay = hp.gate({ name: "pay", policy: "escalate", run: (_: object) => 1, undo: { run: () => 1 } });
+    const flow = hp.workflow("trip", async (ctx, _: object) => {
+      await ctx.call(look, {});
+      await ctx.call(hotel, { nights: 2 });
+      await ctx.call(mail, {});
+      await ctx.call(pay, {});
+    });
+    const { id: workflow } = await flow.start({});
+    const { card } = await cardOf(bench, await pendingOf(hp, "pay"));
+    assert.equal(card["is_irreversible"], false);
+    assert.match(String(card["effect_words"]), /; going back, its workflow takes it back$/);
+    assert.equal(card["rejecting"], null);
+    const around = card["workflow"] as { done: Fields[] };
+    assert.partialDeepStrictEqual(around, {
+      ...{ workflow_id: workflow, name: "trip", status: "executing", attempt: 1, total: 3, cannot_undo: 1 },
+    });
+    assert.deepEqual(
+      around.done.map(({ tool, phase, can_undo, is_undone }) => [tool, phase, can_undo, is_undone]),
+      [
+        ["mail", "applied", false, false],
+        ["hotel", "applied", true, false],
+        ["look", "applied", false, false],
+      ],
+    );
+    assert.equal(around.done[1]?.["args"], '{"nights":2}');
+  });
+
+  test("a checkpoint: where a rejection goes back to, what it takes back and what stays; and then it does", async (t) => {
+    const { bench, hp } = await site(t);
+    const seen = { undone: [] as string[] };
+    const { hotel, mail, look } = book(hp, seen);
+    const flow = hp.workflow(
+      "trip",
+      {
+        onIrreversible: "continue",
+        checkpoints: [{ name: "Booked", requiresApproval: false }, { name: "Review plan" }],
+      },
+      async (ctx, _: object) => {
+        await ctx.call(hotel, { nights: 1 });
+        await ctx.checkpoint("Booked");
+        await ctx.call(hotel, { nights: 2 });
+        await ctx.call(look, {});
+        await ctx.call(mail, {});
+        await ctx.checkpoint("Review plan", { outputs: { plan: "go" }, summary: "all booked" });
+      },
+    );
+    const { id: workflow } = await flow.start({});
+    const id = await pendingOf(hp, "Review plan");
+    const { card } = await cardOf(bench, id);
+    assert.partialDeepStrictEqual(card, {
+      heading: "Go on past the checkpoint Review plan",
+      effect_words: "the workflow goes on from here; nothing else runs by it",
+      is_irreversible: false,
+      confirm: null,
+      input_schema: null,
+      history: null,
+      rejecting: {
+        ...{ goes_back_to: "Booked", is_end: false, is_last: false, undone: ["hotel"], stays: ["mail"] },
+      },
+      workflow: { status: "awaiting_approval", total: 4, cannot_undo: 1 },
+    });
+    const snapshot = card["snapshot"] as Fields;
+    for (const layer of ["execution_state", "task_state", "approval_interface"])
+      assert.ok(layer in snapshot, JSON.stringify(snapshot));
+    await hp.approvals.reject(id, { by, reason: "too dear" });
+    const report = await until(async () => (await hp.workflows.get(workflow)).rolledBack ?? undefined);
+    assert.deepEqual([report.undone.length, report.irreversible.map(({ tool }) => tool)], [1, ["mail"]]);
+    assert.deepEqual(seen.undone, ["hotel"]);
+    const after = await cardOf(bench, id);
+    assert.equal(after.card["rejecting"], null);
+    assert.partialDeepStrictEqual(after.card["you"], { may_decide: false, why_not: "it is decided" });
+  });
+
+  test("a question: its answer's schema; an intent: what was sent", async (t) => {
+    const { bench, hp } = await site(t);
+    const flow = hp.workflow("survey", async (ctx, _: object) =>
+      ctx.ask("count", "How many?", { answer: z.object({ n: z.number() }) }),
+    );
+    await flow.start({});
+    const [question = { id: "" }] = (await until(async () => {
+      const { items } = await hp.approvals.list();
+      return items.length > 0 ? items : undefined;
+    })) as { id: string }[];
+    const { card } = await cardOf(bench, question.id);
+    assert.match(String(card["heading"]), /^Answer the question /);
+    assert.partialDeepStrictEqual(card, {
+      input_schema: { properties: { n: { type: "number" } } },
+      ...{ is_irreversible: false, confirm: null, rejecting: null, workflow: { name: "survey" } },
+    });
+    const { approval } = await hp.intents.send({
+      ...{ intentType: "human_approval", toAgent: "agent://approver", payload: { word: 1 } },
+    });
+    const sent = await cardOf(bench, String(approval));
+    assert.partialDeepStrictEqual(sent.card, {
+      ...{ effect_words: "whoever sent it is told the answer; nothing else runs by it", workflow: null },
+    });
+    assert.match(String(sent.card["heading"]), /^Answer what was sent: /);
+  });
+});
+
+describe("a card", () => {
+  test("has a digest of what it shows: the same until something changes, and for whoever looks", async (t) => {
+    const { bench, hp } = await site(t, false);
+    const id = await asked(
+      refundOf(hp)({ customer: "A", amount: 1 } as never, { requestId: "r", waitMs: 0 }),
+    );
+    const ann = await keyOf(bench, "ann", ["supervisor"]);
+    const bob = await keyOf(bench, "bob", ["auditor"]);
+    const [one, again, other] = [
+      await cardOf(bench, id, ann),
+      await cardOf(bench, id, ann),
+      await cardOf(bench, id, bob),
+    ];
+    assert.match(String(one.card["shown"]), /^[0-9a-f]{64}$/);
+    assert.deepEqual([again.card["shown"], other.card["shown"]], [one.card["shown"], one.card["shown"]]);
+    assert.equal((one.card["you"] as Fields)["may_decide"], true);
+    assert.equal((other.card["you"] as Fields)["may_decide"], false);
+    // As the guide says that anybody can.
+    const { shown, you: _, ...card } = one.card;
+    const each = (fields: Fields) =>
+      Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
+    assert.equal(digestOf({ approval: each(one.approval), card: each(card) }), shown);
+    const comment = await bench.ask(`/api/approvals/${id}/comments`, post({ text: "which order?" }, ann));
+    assert.ok(comment.status < 300, comment.text);
+    const commented = (await cardOf(bench, id, ann)).card;
+    assert.partialDeepStrictEqual(commented["comments"], [{ by: "person:ann", text: "which order?" }]);
+    assert.notEqual(commented["shown"], shown);
+  });
+
+  test("writes nothing, is unknown elsewhere, and is not for narrowed keys", async (t) => {
+    const { bench, hp } = await site(t, false);
+    const id = await asked(
+      refundOf(hp)({ customer: "A", amount: 1 } as never, { requestId: "r", waitMs: 0 }),
+    );
+    const ann = await keyOf(bench, "ann", ["supervisor"]);
+    const { runtime } = await bench.server.office();
+    const position = await runtime.store.position();
+    await cardOf(bench, id, ann);
+    ok(await bench.ask(`/api/approvals/${id}/try`, post({ edit: { amount: 2 } }, ann)));
+    assert.equal(await runtime.store.position(), position);
+    const elsewhere = (await bench.server.office("globex")).runtime;
+    await addPerson(elsewhere, { person: by, roles: ["admin", "supervisor"], by });
+    const { text } = await issue(elsewhere, { principal: by, name: "root", by });
+    const stranger = { authorization: `Bearer ${text}` };
+    for (const sent of [{ headers: stranger }, post({ edit: {} }, stranger)]) {
+      const path = `/api/approvals/${id}/${"body" in sent ? "try" : "card"}`;
+      assert.equal((await bench.ask(path, sent)).status, 404);
+    }
+    const narrow = { principal: "agent:a", name: "a", roles: ["executor" as const], by };
+    const key = await issue(runtime, { ...narrow, scopes: ["approvals:read"] });
+    const headers = { authorization: `Bearer ${key.text}` };
+    assert.equal((await bench.ask(`/api/approvals/${id}/card`, { headers })).status, 403);
+    assert.equal((await bench.ask(`/api/approvals/${id}/try`, post({ edit: {} }, headers))).status, 403);
+  });
+
+  test("gives strangers' texts back as they are, byte by byte, also cut and as deep as JSON may be", async (t) => {
+    const { bench } = await site(t);
+    const deep = (levels: number): unknown => (levels === 0 ? "end" : [deep(levels - 1)]);
+    const texts = INJECTIONS.slice(0, 150).map((text) => text.toWellFormed());
+    for (const args of [{ texts }, { t: `${"x".repeat(193)}😀${"x".repeat(100)}` }, { deep: deep(60) }]) {
+      const says = texts.join("").slice(0, 5_000).toWellFormed();
+      const proposal = { tool: "note.write", args, agent: "agent:far", says };
+      const first = ok(await bench.ask("/api/actions", post(proposal)));
+      const second = ok(await bench.ask("/api/actions", post(proposal)));
+      for (const { approval_id } of [first, second]) {
+        const { approval, card } = await cardOf(bench, String(approval_id));
+        assert.deepEqual(approval["args"], args);
+        assert.equal(approval["says"], says);
+        assert.equal(card["heading"], "Run note.write");
+      }
+    }
+  });
+});
