@@ -11,7 +11,7 @@ type Props = {
 };
 
 const TRIGGER =
-  "-mb-px min-h-11 border-b-2 border-transparent px-3 text-small font-semibold whitespace-nowrap text-soft hover:text-ink data-[state=active]:border-hold data-[state=active]:text-ink";
+  "-mb-px min-h-11 border-b-2 border-transparent px-3 text-small font-semibold whitespace-nowrap text-soft hover:text-ink focus-visible:-outline-offset-2 data-[state=active]:border-hold data-[state=active]:text-ink";
 
 export function Tabs({ label, tabs, value, onChange }: Props) {
   return (

@@ -58,7 +58,11 @@ export function Jobs({ workflow }: { readonly workflow: string }) {
   const { data, error, refetch } = useQuery(jobsQuery(workflow));
   return (
     <Panel title="Jobs" aside="the audit trail of the work" isFlush>
-      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {error === null ? null : (
+        <div className="p-4">
+          <Failure error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
       {data === undefined && error === null ? <Loading lines={3} /> : null}
       <ul>
         {data?.jobs.map((job) => (

@@ -12,7 +12,8 @@ import { RollbackDialog } from "./rollback-dialog.tsx";
 import { isOver } from "./status-words.ts";
 import { StopDialog } from "./stop-dialog.tsx";
 
-type Open = "cancel" | "rollback" | "stop" | null;
+/** What the dialog is about stays what it was when it was opened, whatever others do meanwhile. */
+type Open = "cancel" | "rollback" | "stop" | "release" | null;
 
 export function Operate({ workflow }: { readonly workflow: Workflow }) {
   const session = useSession();
@@ -38,13 +39,17 @@ export function Operate({ workflow }: { readonly workflow: Workflow }) {
         </>
       ) : null}
       {may(session, "switch:write") ? (
-        <Button size="small" icon={isStopped ? "play" : "stop"} onClick={() => setOpen("stop")}>
+        <Button
+          size="small"
+          icon={isStopped ? "play" : "stop"}
+          onClick={() => setOpen(isStopped ? "release" : "stop")}
+        >
           {isStopped ? "Let it go on" : "Stop its effects"}
         </Button>
       ) : null}
       <CancelDialog {...given} isOpen={open === "cancel"} />
       <RollbackDialog {...given} isOpen={open === "rollback"} />
-      <StopDialog {...given} isOpen={open === "stop"} isStopped={isStopped} />
+      <StopDialog {...given} isOpen={open === "stop" || open === "release"} isStopped={open === "release"} />
     </div>
   );
 }

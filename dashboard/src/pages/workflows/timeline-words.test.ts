@@ -33,3 +33,8 @@ test("rows stand with their attempt, in order", () => {
     ],
   );
 });
+
+test("that a workflow was created is not told as gone back over", () => {
+  const [first] = attemptsOf([row({ kind: "workflow", status: "created", is_back: true })]);
+  assert.equal(first?.rows[0]?.is_back, false);
+});

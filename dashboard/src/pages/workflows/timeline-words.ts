@@ -42,6 +42,12 @@ export type Attempt = { readonly attempt: number; readonly rows: readonly Timeli
 /** By attempt, in order. A rollback and what it undoes are told with the attempt that they end. */
 export function attemptsOf(rows: readonly TimelineRow[]): readonly Attempt[] {
   const attempts = new Map<number, TimelineRow[]>();
-  for (const row of rows) attempts.set(row.attempt, [...(attempts.get(row.attempt) ?? []), row]);
+  for (const given of rows) {
+    // That it was created is gone back over by nothing, though it stands before everything.
+    const row = given.kind === "workflow" ? { ...given, is_back: false } : given;
+    const own = attempts.get(row.attempt) ?? [];
+    own.push(row);
+    attempts.set(row.attempt, own);
+  }
   return [...attempts].map(([attempt, own]) => ({ attempt, rows: own }));
 }

@@ -26,7 +26,11 @@ export function WorkflowJournal({ id }: { readonly id: string }) {
         aside={several(entries.length, "entry", "entries")}
         isFlush
       >
-        {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+        {error === null ? null : (
+          <div className="p-4">
+            <Failure error={error} onRetry={() => void refetch()} />
+          </div>
+        )}
         {data === undefined && error === null ? <Loading /> : null}
         <Entries entries={entries} />
         {hasNextPage ? (

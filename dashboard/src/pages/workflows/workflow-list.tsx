@@ -95,7 +95,11 @@ export function WorkflowList({ filters, onClear }: Props) {
           </Button>
         </p>
       )}
-      {failed === null ? null : <Failure error={failed} onRetry={() => void head.refetch()} />}
+      {failed === null ? null : (
+        <div className="p-4">
+          <Failure error={failed} onRetry={() => void head.refetch()} />
+        </div>
+      )}
       {isLooking && failed === null ? <Loading /> : null}
       {head.isSuccess && items.length === 0 && !isLooking ? (
         <Nothing filters={filters} onClear={onClear} />
