@@ -1,7 +1,6 @@
 /** JSON as it comes from the server, told apart and compared. */
-import type { Json, JsonObject } from "../../../src/core/json.ts";
-
-export type { Json, JsonObject };
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [name: string]: Json };
 export type Path = readonly (string | number)[];
 
 export const isObject = (value: unknown): value is JsonObject =>

@@ -66,7 +66,7 @@ function Select({ label, value, options, onChange }: SelectProps) {
         onChange={({ target }) => onChange(target.value)}
         className="min-h-11 w-full max-w-48 rounded-base border border-edge bg-surface px-2 text-small"
       >
-        <option value="">{label}: any</option>
+        <option value="">{label}: all</option>
         {isKnown ? null : <option value={value}>{value}</option>}
         {options.map(([one, title]) => (
           <option key={one} value={one}>
