@@ -72,6 +72,7 @@ const routes = [
   createRoute({
     ...under,
     path: "/nodes",
+    validateSearch: asText,
     component: lazyRouteComponent(() => import("./pages/nodes/nodes-page.tsx"), "NodesPage"),
   }),
   createRoute({

@@ -20,6 +20,7 @@ const pending = {
   extensions: [],
   decideBy: null,
   votes: [],
+  comments: [],
   edit: null,
   editRefused: null,
   decided: null,
@@ -45,6 +46,15 @@ describe("watching", () => {
       change: "extended",
       detail: "person:ann: until 1970-01-01T00:00:00.005Z",
     });
+  });
+
+  test("tells what somebody asks before it is decided", () => {
+    const comment = { by: ANN, text: "why today?", via: "cli", at: 2 };
+    assert.deepEqual(step({}, { comments: [comment] }), {
+      change: "comment",
+      detail: "person:ann: why today?",
+    });
+    assert.equal(step({ comments: [comment] }, { comments: [comment] }), undefined);
   });
 
   test("tells votes, edits, revisions and refused edits", () => {

@@ -19,6 +19,7 @@ const NARROWEST = 40;
 /** What has to be remembered of an approval to see what changed. */
 export type Seen = Pick<Approval, "status" | "binding" | "editRefused" | "stage" | "decideBy"> & {
   readonly votes: number;
+  readonly comments: number;
   readonly edit: string | null;
 };
 type Cells = readonly string[];
@@ -37,7 +38,12 @@ export function changeOf(before: Seen | undefined, now: Approval): Change | unde
     return { change: "edit refused", detail: `${now.editRefused.rule}: ${now.editRefused.reason}` };
   const vote = now.votes.length > before.votes ? now.votes.at(-1) : undefined;
   if (vote !== undefined) return { change: "vote", detail: `${vote.by} ${vote.decision} (${countOf(now)})` };
-  return movedOf(before, now);
+  return movedOf(before, now) ?? commentOf(before, now);
+}
+
+function commentOf(before: Seen, { comments }: Approval): Change | undefined {
+  const last = comments.length > before.comments ? comments.at(-1) : undefined;
+  return last && { change: "comment", detail: `${last.by}: ${cut(last.text, MOST_PREVIEW).text}` };
 }
 
 /** Nobody voted, and yet it is another stage or another deadline. */
@@ -53,7 +59,7 @@ function countOf(now: Approval): string {
   return stage === undefined ? count : `${count} in stage ${stage}`;
 }
 
-export function seenOf({ votes, edit, ...approval }: Approval): Seen {
+export function seenOf({ votes, comments, edit, ...approval }: Approval): Seen {
   const { status, binding, editRefused, stage, decideBy } = approval;
   return {
     status,
@@ -62,6 +68,7 @@ export function seenOf({ votes, edit, ...approval }: Approval): Seen {
     stage,
     decideBy,
     votes: votes.length,
+    comments: comments.length,
     edit: edit?.argsDigest ?? null,
   };
 }

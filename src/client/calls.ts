@@ -49,6 +49,7 @@ export const CALLS = {
     jobs: alone("GET /api/workflows/{id}/jobs"),
     checkpoint: alone("GET /api/workflows/{id}/checkpoints/{checkpoint}"),
     cancel: body("POST /api/workflows/{id}/cancel"),
+    rollbackOutlook: alone("GET /api/workflows/{id}/rollback"),
     rollback: body("POST /api/workflows/{id}/rollback"),
     wait: query("GET /api/workflows/{id}/wait"),
   },

@@ -80,6 +80,12 @@ function fits(row: ViewRow, { status, text, about, agent, name }: Page): boolean
   return text === undefined || holdsText(row, text);
 }
 
+/** Only what is pending waits for anybody; undefined where nothing can be found. */
+function bucketOf({ status = "pending", mine }: Page): ApprovalStatus | "any" | undefined {
+  if (mine === true) return status === "pending" || status === "any" ? "pending" : undefined;
+  return status === "decided" ? "any" : status;
+}
+
 const isFiltered = ({ status, mine, text, about, agent, name }: Page): boolean =>
   status === "decided" || mine === true || [text, about, agent, name].some((one) => one !== undefined);
 
@@ -94,11 +100,12 @@ export async function listApprovals(
   place: Place,
   { person, ...page }: Omit<Page, "person"> & { readonly person?: string | null } = {},
 ): Promise<ApprovalList> {
-  const { status = "pending", order = "oldest", limit = 100, after } = page;
+  const { order = "oldest", limit = 100, after } = page;
+  const bucket = bucketOf(page);
+  if (bucket === undefined) return { items: [], next: null };
   const who = person === undefined ? undefined : await onlookerOf(place, person);
   const wanted = async (row: ViewRow) =>
     fits(row, page) && (page.mine !== true || (who !== undefined && (await isMine(place, row, who))));
-  const bucket = status === "decided" ? "any" : status;
   const asked = { ...LIST, bucket, order, limit, after };
   const { rows, next } = await (isFiltered(page) ? rowPage(place, asked, wanted) : rowPage(place, asked));
   return { items: await Promise.all(rows.map((row) => summaryFor(place, row, who))), next };

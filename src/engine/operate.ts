@@ -101,9 +101,10 @@ export async function getSwitch(place: Place, whose: string | Stoppable = {}): P
 export async function resolveDoubt(
   place: Place & Pick<Runtime, "secrets">,
   effect: string,
-  command: Said & Via & { readonly status: "applied" | "not_applied" },
+  command: Said & Via & { readonly status: "applied" | "not_applied"; readonly evidence?: string },
 ): Promise<LiveAction> {
   checkSaid(command);
+  if (command.evidence !== undefined) checkSaid({ ...command, reason: command.evidence });
   if (command.status !== "applied" && command.status !== "not_applied")
     throw new HoldpointError(
       "invalid_input",
@@ -119,8 +120,9 @@ export async function resolveDoubt(
   const args = await loadValue(place, state.args);
   const known = await resolveAll(place.secrets, args).catch(() => new Map<string, string>());
   const reason = redactText(command.reason, known);
+  const evidence = command.evidence === undefined ? null : redactText(command.evidence, known);
   const answer = await runCommand(place, { write: [actionStream(action)] }, (draft) =>
-    resolveByPerson(draft, { action, status, by, reason, ...viaField(command) }),
+    resolveByPerson(draft, { action, status, by, reason, evidence, ...viaField(command) }),
   );
   if (answer.kind === "not_allowed")
     throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`, {

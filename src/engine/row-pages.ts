@@ -47,8 +47,8 @@ function queryOf(asked: Asked): Omit<ViewQuery, "limit"> {
 /** Where a list goes on after a row. */
 export const cursorAfter = ({ at, stream }: ViewRow): string => `${at}-${stream.id}`;
 
-export type Fits = (row: ViewRow) => Promise<boolean>;
-const ANY: Fits = async () => true;
+export type Fits = (row: ViewRow) => boolean | Promise<boolean>;
+const ANY: Fits = () => true;
 
 /** Others have their turn: a store may answer without ever waiting for anything. */
 const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -55,19 +55,36 @@ const brief = {
   error_message: z.string().nullable(),
 };
 
+const wait = z.object({ kind: z.string(), on: z.string(), op: z.string() });
+
 export const listedSchema = z.object({
   ...brief,
   checkpoint: z.string().nullable(),
   approval_id: z.string().nullable(),
+  held_by: z
+    .array(z.string())
+    .meta({ description: "switches and budgets that keep it from going on, by the names of their streams" }),
+  stuck_on: z
+    .string()
+    .nullable()
+    .meta({ description: "how the definitions that were tried differ from what is recorded" }),
+  waits: z
+    .array(wait)
+    .nullable()
+    .meta({ description: "what it waits for; null unless `waits=true` was asked for" }),
 });
 
 type Listed = {
   readonly [Field in "name" | "status" | "agent"]: string;
 } & { readonly [Field in "attempt" | "passed" | "checkpoints" | "createdAt"]: number } & {
-  readonly [Field in "checkpoint" | "approval" | "reason"]: string | null;
-} & { readonly endedAt: number | null };
+  readonly [Field in "checkpoint" | "approval" | "reason" | "stuck"]: string | null;
+} & { readonly endedAt: number | null; readonly held?: readonly string[] };
 
-export function listedOnWire({ id, ...fields }: WorkflowSummary) {
+type Waits = WorkflowDetails["waits"];
+const waitsOnWire = (waits: Waits) => waits.map(({ kind, on, op }) => ({ kind, on, op }));
+
+/** `waits`: where whoever asks wants to know. */
+export function listedOnWire({ id, ...fields }: WorkflowSummary, waits: Waits | null) {
   const listed = fields as unknown as Listed;
   const { name, status, agent, attempt, checkpoint, approval, passed } = listed;
   return {
@@ -80,6 +97,9 @@ export function listedOnWire({ id, ...fields }: WorkflowSummary) {
     error_message: listed.reason,
     checkpoint,
     approval_id: approval,
+    held_by: listed.held ?? [],
+    stuck_on: listed.stuck ?? null,
+    waits: waits && waitsOnWire(waits),
   };
 }
 
@@ -93,7 +113,6 @@ const decision = z.object({
   outputs: json.meta({ description: "as they are from then on" }),
   modifications: json.meta({ description: "the fields that people changed; null unless it was modified" }),
 });
-const wait = z.object({ kind: z.string(), on: z.string(), op: z.string() });
 
 export const workflowSchema = z.object({
   ...brief,
@@ -161,7 +180,7 @@ export function workflowOnWire(workflow: WorkflowDetails, account: Account) {
     is_outside: workflow.isOutside === true,
     input,
     pending: pendingOf(workflow),
-    waits: workflow.waits.map(({ kind, on, op }) => ({ kind, on, op })),
+    waits: waitsOnWire(workflow.waits),
     wake_at: timeOrNull(workflow.wakeAt),
     last_decision: decisionOnWire(workflow, account),
     parties,

@@ -334,9 +334,11 @@ describe("a card", () => {
     const each = (fields: Fields) =>
       Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
     assert.equal(digestOf({ approval: each(one.approval), card: each(card) }), shown);
-    const extended = post({ by_seconds: 60 }, ann);
-    ok(await bench.ask(`/api/approvals/${id}/extend`, extended));
-    assert.notEqual((await cardOf(bench, id, ann)).card["shown"], shown);
+    const comment = await bench.ask(`/api/approvals/${id}/comments`, post({ text: "which order?" }, ann));
+    assert.ok(comment.status < 300, comment.text);
+    const commented = (await cardOf(bench, id, ann)).card;
+    assert.partialDeepStrictEqual(commented["comments"], [{ by: "person:ann", text: "which order?" }]);
+    assert.notEqual(commented["shown"], shown);
   });
 
   test("writes nothing, is unknown elsewhere, and is not for narrowed keys", async (t) => {

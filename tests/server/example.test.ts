@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { offerLogin } from "../../src/engine/identity/logins.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
+import { readSettings } from "../../src/server/settings.ts";
 import { type Answered, type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
 
 const ANN = "person:ann";
@@ -176,6 +177,15 @@ test("a server without it says so, and says how to have it", async (t) => {
   assert.equal(refused.status, 404);
   assert.match(refused.text, /--example/);
   assert.equal(await here.server.asked(), null);
+});
+
+test("it goes with a data folder, and not with a database that others may share", () => {
+  const flags = new Map([["example", []]]);
+  const database = (name: string) => (name === "DATABASE_URL" ? "postgres://host/db" : undefined);
+  assert.throws(() => readSettings({ flags, environment: database }), /--example: only with a data folder/);
+  const folder = new Map([...flags, ["data", ["here"]]]);
+  assert.equal(readSettings({ flags: folder, environment: database }).example, true);
+  assert.equal(readSettings({ flags: new Map(), environment: () => undefined }).example, false);
 });
 
 test("what agents outside propose is asked of people beside the example as without it", async (t) => {

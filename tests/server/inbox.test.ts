@@ -123,6 +123,31 @@ test("what wants somebody is counted for whoever asks, and only what they may re
   });
 });
 
+test("alerts and doubts are counted for people who may read them", async (t) => {
+  const bench = await serverBench(t, {
+    noAuth: false,
+    define(hp) {
+      const rule = { kind: "rate", name: "calls", of: "calls", windowMs: 3_600_000, above: 0 } as const;
+      void hp.monitor({ name: "watch", rules: [rule] });
+      const broken = () => {
+        throw new Error("gone");
+      };
+      hp.gate({ name: "lost", policy: "approve", run: broken })({}).catch(() => undefined);
+    },
+  });
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: by, roles: ["admin"], by });
+  const keyOf = async (principal: string, more = {}) =>
+    (await issue(runtime, { principal, name: "one", ...more, by })).text;
+  const [root, far] = [await keyOf(by), await keyOf("agent:far", { roles: ["executor"] })];
+  const ask = async (key: string) =>
+    (await bench.ask("/api/attention", { headers: { authorization: `Bearer ${key}` } })).body;
+  for (let look = 0; look < 1_000 && (await ask(root))["alerts"] === 0; look++)
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+  assert.partialDeepStrictEqual(await ask(root), { in_doubt: 1, alerts: 1, dead_messages: 0 });
+  assert.partialDeepStrictEqual(await ask(far), { in_doubt: 1, alerts: 0 });
+});
+
 test("where nobody is authenticated everything that waits may be decided by whoever asks", async (t) => {
   const bench = await serverBench(t);
   const empty = (await bench.ask("/api/attention")).body;

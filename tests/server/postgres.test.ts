@@ -208,3 +208,32 @@ test("a workflow that one server stops is stopped at the other, far below it too
   assert.ok((await runtime.store.position()) > 1_000_000, "positions are not counted one by one here");
   assert.equal((await post("/api/journal/verify", {})).body["ok"], true);
 });
+
+test("a back-test is kept by the server that ran it; activity is the same at both", async (t) => {
+  const fast = { rate: 100_000, burst: 100_000 };
+  const place = { database: database.url, data: undefined, folder, noAuth: true, ...fast };
+  const one = await serverBench(t, {
+    ...place,
+    define: (hp: Holdpoint) => hp.declare({ name: "ship", policy: "escalate" }),
+  });
+  const two = await serverBench(t, place);
+  const post = (body: unknown) => ({ method: "POST", body }) as const;
+  const asked = await one.ask("/api/actions", post({ tool: "ship", args: { n: 1 }, agent: "far" }));
+  assert.equal(asked.body["kind"], "waiting", asked.text);
+  const begun = await one.ask("/api/policies/trials", post({ text: "policy: p\ndefault: approve\n" }));
+  const path = `/api/policies/trials/${String(begun.body["trial_id"])}`;
+  let trial = await one.ask(path);
+  for (let look = 0; look < 3_000 && trial.body["state"] === "running"; look++) {
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+    trial = await one.ask(path);
+  }
+  const { listed } = trial.body["report"] as { readonly listed: readonly Record<string, unknown>[] };
+  assert.ok(
+    listed.some(({ action_id }) => action_id === asked.body["action_id"]),
+    trial.text,
+  );
+  assert.equal((await two.ask(path)).status, 404);
+  const [here, there] = await Promise.all([one.ask("/api/activity"), two.ask("/api/activity")]);
+  assert.deepEqual(here.body["tools"], there.body["tools"]);
+  assert.deepEqual(here.body["now"], there.body["now"]);
+});

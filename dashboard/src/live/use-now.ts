@@ -13,7 +13,11 @@ function tick(): void {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  timer ??= window.setInterval(tick, EVERY_MS);
+  if (timer === undefined) {
+    // Nobody looked for a while: the time stood still.
+    now = Date.now();
+    timer = window.setInterval(tick, EVERY_MS);
+  }
   return () => {
     listeners.delete(listener);
     if (listeners.size > 0) return;

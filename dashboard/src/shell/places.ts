@@ -18,7 +18,7 @@ export const PLACES: readonly Place[] = [
   { to: "/workflows", name: "Workflows", icon: "flow", scope: "workflows:read", isMain: true, key: "w" },
   { to: "/in-doubt", name: "In doubt", icon: "doubt", scope: "actions:read", isMain: true, key: "d" },
   { to: "/policies", name: "Policies", icon: "policy", scope: "policies:read", key: "p" },
-  { to: "/agents", name: "Agents and keys", icon: "agent", scope: "keys:read", key: "k" },
+  { to: "/agents", name: "Agents and keys", icon: "agent", scope: "people:read", key: "k" },
   { to: "/activity", name: "Activity", icon: "chart", scope: "approvals:read", key: "y" },
   { to: "/nodes", name: "Nodes", icon: "nodes", scope: "journal:read", key: "n" },
   { to: "/kill-switch", name: "Kill switch", icon: "stop", scope: "switch:read", key: "x" },

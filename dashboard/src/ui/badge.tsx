@@ -1,7 +1,7 @@
 import { classes } from "./classes.ts";
 import { statusText, type Tone, toneOf, WASH } from "./tone.ts";
 
-type Props = { readonly status: string; readonly tone?: Tone; readonly className?: string };
+type Props = { readonly status: string; readonly tone?: Tone | undefined; readonly className?: string };
 
 /** A status in its colour and in words: the colour is never all that says it. */
 export function Badge({ status, tone = toneOf(status), className }: Props) {

@@ -9,7 +9,8 @@ type Props = {
   readonly children: ReactNode;
 };
 
-const FIELDS = "textarea, select, input:not([type=checkbox])";
+/** What one came to fill in; without any, the browser chooses. */
+const FIRST = "textarea, select, input:not([type=checkbox], [type=radio])";
 
 export function Dialog({ title, isOpen, onClose, children }: Props) {
   const id = useId();
@@ -17,11 +18,9 @@ export function Dialog({ title, isOpen, onClose, children }: Props) {
   useEffect(() => {
     const dialog = ref.current;
     if (dialog === null || dialog.open === isOpen) return;
-    if (isOpen) {
-      dialog.showModal();
-      // Where something is to be written, one can write at once.
-      dialog.querySelector<HTMLElement>(FIELDS)?.focus();
-    } else dialog.close();
+    if (!isOpen) return dialog.close();
+    dialog.showModal();
+    dialog.querySelector<HTMLElement>(FIRST)?.focus();
   }, [isOpen]);
   return (
     <dialog

@@ -1,17 +1,8 @@
 /** How much of something is used: a bar, with its figures in words beside it. */
 import { classes } from "./classes.ts";
-import type { Tone } from "./tone.ts";
+import { FILL, type Tone } from "./tone.ts";
 
 export type Part = { readonly name: string; readonly share: number; readonly tone: Tone };
-
-const FILLS: { readonly [tone in Tone]: string } = {
-  plain: "bg-edge",
-  hold: "bg-hold",
-  go: "bg-go",
-  stop: "bg-stop",
-  doubt: "bg-doubt",
-  note: "bg-note",
-};
 
 const percent = (share: number): number => Math.round(Math.min(1, Math.max(0, share)) * 1000) / 10;
 
@@ -32,7 +23,7 @@ export function Meter({ label, text, parts, className }: Props) {
       </p>
       <div aria-hidden="true" className="flex h-2 overflow-hidden rounded-full border border-line bg-sunken">
         {parts.map(({ name, share, tone }) => (
-          <span key={name} title={name} className={FILLS[tone]} style={{ width: `${percent(share)}%` }} />
+          <span key={name} title={name} className={FILL[tone]} style={{ width: `${percent(share)}%` }} />
         ))}
       </div>
     </div>

@@ -3,7 +3,7 @@ import { Icon } from "./icon.tsx";
 
 export function NotAllowed({ what, scope }: { readonly what: string; readonly scope: string }) {
   return (
-    <p className="flex items-start gap-2 p-4 text-small text-soft sm:px-5">
+    <p className="flex items-start gap-2 py-2 text-small text-soft">
       <Icon name="lock" className="mt-0.5 size-4" />
       <span>
         {what} is not part of what you may do here. It takes <code className="font-mono">{scope}</code>; an

@@ -57,7 +57,6 @@ function ReasonForm({
         hint="It stands in the journal, with your name."
         value={reason}
         onChange={(event) => setReason(event.target.value)}
-        autoFocus
       />
     </Form>
   );

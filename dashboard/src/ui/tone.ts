@@ -58,5 +58,15 @@ export const TEXT: { readonly [tone in Tone]: string } = {
   note: "text-note",
 };
 
+/** Of bars and dots. */
+export const FILL: { readonly [tone in Tone]: string } = {
+  plain: "bg-edge",
+  hold: "bg-hold",
+  go: "bg-go",
+  stop: "bg-stop",
+  doubt: "bg-doubt",
+  note: "bg-note",
+};
+
 /** `awaiting_approval` as people read it. */
 export const statusText = (status: string): string => status.replaceAll("_", " ");

@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../client/client.ts";
 import { problemError } from "../../client/client-error.ts";
 import type { HoldpointError } from "../../core/errors.ts";
 import type { Approvals } from "../../engine/instance.ts";
-import type { BatchAnswer, Decided } from "../../index.ts";
+import type { Approval, BatchAnswer, Decided } from "../../index.ts";
 import { asHoldpointError, type Look, relayed } from "./relay.ts";
 import { approvedBy, by, given, inSeconds, type Speaker } from "./speaker.ts";
 
@@ -46,7 +46,11 @@ export function remoteApprovals(speaker: Speaker, look: Look): Approvals {
   return {
     list: (page = {}) => look("approvals.list", page),
     count: (status) => look("approvals.count", status),
-    get: (id) => look("approvals.get", id),
+    // A server of before knows no comments.
+    get: async (id) => {
+      const { comments = [], ...rest } = await look<Approval>("approvals.get", id);
+      return { ...rest, comments };
+    },
     find: (beginning) => look("approvals.find", beginning),
     follow: (signal) => followOf(speaker, signal),
     approve: (id, { by: who, note, binding, edit, shown }) =>

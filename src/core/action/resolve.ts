@@ -99,6 +99,8 @@ export function resolveByPerson(
     readonly status: "applied" | "not_applied";
     readonly by: string;
     readonly reason: string;
+    /** What they found, in their words; null unless they say. */
+    readonly evidence?: string | null;
   },
 ): Need | ResolveAnswer {
   const state = lockEffect(draft, command.action);
@@ -109,7 +111,7 @@ export function resolveByPerson(
   if (!isPerson(command.by) || isOut)
     return { kind: "not_allowed", reason: `${command.by} may not resolve this` };
   if (state.phase !== "in_doubt") return { kind: "not_in_doubt", state };
-  const { status, by, reason } = command;
+  const { status, by, reason, evidence = null } = command;
   const said = { status, by, reason, ...viaField(command) };
-  return end(draft, command.action, state, { ...said, result: null, evidence: null });
+  return end(draft, command.action, state, { ...said, result: null, evidence });
 }

@@ -1,4 +1,9 @@
-/** Who may decide an approval in one of its stages: one rule, for the approval itself and for a list's row of it. */
+/**
+ * Who may decide an approval in one of its stages.
+ *
+ * E1. It follows from the rule, the roster of that moment and the seats that were handed over.
+ * E2. There is one definition, for the approval itself and for a list's row of it.
+ */
 import { hasNoRoleToDecide, isGone } from "../deciders.ts";
 import { isAmong, type RosterState } from "../roster.ts";
 import { leftOut } from "../verdict.ts";

@@ -7,7 +7,7 @@
  * A3. A vote counts in the stage in which it was cast, and in no other; each person has one.
  * A4. The binding is made of what was asked. `approvers`, `decideBy` and `executeBy` are those of now: only recorded stages,
  *     half times and extensions move them, so votes stay valid and nothing but the journal can give more time.
- * A5. Who may decide follows from the rule, the roster of that moment and the seats that were handed over.
+ * A5. Comments are kept, and change nothing else.
  */
 import { isWordOf } from "../deciders.ts";
 import { HoldpointError } from "../errors.ts";

@@ -16,7 +16,7 @@ export type Rejection = {
   readonly isLast: boolean;
 };
 
-export type Rejectable = Pick<LiveWorkflow, "passed" | "generation" | "attempts" | "onIrreversible">;
+type Rejectable = Pick<LiveWorkflow, "passed" | "generation" | "attempts" | "onIrreversible">;
 
 export function rejectionOf(state: Rejectable, { canRollback, irreversible }: AtStake): Rejection {
   const target = targetOf(state, null) ?? { op: null, seq: 0 };

@@ -10,7 +10,7 @@ export type Voter = {
   readonly stage: number;
 };
 
-export const MOST_VOTERS = 50;
+const MOST_VOTERS = 50;
 
 const mayStill = (approval: LiveApproval, roster: RosterState) => (who: string) =>
   isEligible(approval, roster, who) && !approval.votes.some(({ by }) => by === who);

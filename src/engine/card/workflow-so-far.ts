@@ -77,7 +77,7 @@ export type Done = {
 /** Newest first; `total` counts those too that are not among them. */
 export type DoneSoFar = { readonly done: readonly Done[]; readonly total: number };
 
-export const MOST_DONE = 100;
+const MOST_DONE = 100;
 
 const HAPPENED: readonly LiveAction["phase"][] = ["running", "applied", "in_doubt"];
 

@@ -15,12 +15,13 @@ import {
   type WorkflowStatus,
   workflowFold,
 } from "../../core/workflow/state.ts";
+import type { ViewRow } from "../../stores/store.ts";
 import { openSnapshot } from "../capture.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { LISTED } from "../limits.ts";
 import { withdrawAsked } from "../outside/compensation-intents.ts";
 import { loadValue } from "../read-state.ts";
-import { rowPage, summaryOf } from "../row-pages.ts";
+import { type Fits, rowPage, summaryOf } from "../row-pages.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { brokenOff } from "./broken-off.ts";
@@ -81,17 +82,34 @@ export type WorkflowPage = {
   readonly limit?: number;
   readonly after?: string;
   readonly order?: "oldest" | "newest";
+  /** Only those of one agent. */
+  readonly agent?: string;
+  /** Only those with this text, in any case, in their id, name, agent, checkpoint or reason. */
+  readonly text?: string;
 };
 export type WorkflowSummary = { readonly id: string; readonly [field: string]: Json };
 export type WorkflowList = { readonly items: readonly WorkflowSummary[]; readonly next: string | null };
 
+/** What the view's buckets don't tell apart; undefined where everything fits. */
+function filterOf({ agent, text }: WorkflowPage): Fits | undefined {
+  if (agent === undefined && text === undefined) return undefined;
+  const wanted = text?.toLowerCase();
+  const holds = ({ stream, data }: ViewRow, sought: string) =>
+    [stream.id, data["name"], data["agent"], data["checkpoint"], data["reason"]].some(
+      (field) => typeof field === "string" && field.toLowerCase().includes(sought),
+    );
+  return async (row) =>
+    (agent === undefined || row.data["agent"] === agent) && (wanted === undefined || holds(row, wanted));
+}
+
 export async function listWorkflows(place: Place, page: WorkflowPage = {}): Promise<WorkflowList> {
-  const fields = ["status", "limit", "after", "order"];
-  const { status = "any", limit = 100, order = "newest", after } = checkFields("A page", page, fields);
+  const fields = ["status", "limit", "after", "order", "agent", "text"];
+  const asked = checkFields("A page", page, fields);
+  const { status = "any", limit = 100, order = "newest", after } = asked;
   if (status !== "any" && !WORKFLOW_STATUSES.includes(status))
     wrong(`A workflow is ${WORKFLOW_STATUSES.join(", ")}; or ask for any.`);
   const list = { view: "workflows", kind: "workflow", prefix: "wf", bucket: status } as const;
-  const { rows, next } = await rowPage(place, { ...list, order, limit, after });
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after }, filterOf(asked));
   return { items: rows.map(summaryOf), next };
 }
 

@@ -178,12 +178,16 @@ export const actionRoutes = [
     body: z.strictObject({
       status: z.enum(["applied", "not_applied"]),
       reason: reasonSchema,
+      evidence: reasonSchema
+        .optional()
+        .meta({ description: "what they found: the receiver's own number, an answer; kept in the journal" }),
       by: bySchema,
     }),
     answers: { 200: actionSchema },
     async handle({ runtime, who, params, body }) {
-      const { status, reason } = body;
-      await resolveDoubt(runtime, params.id, { status, reason, by: personOf(who, body.by), via: who.via });
+      const { status, reason, evidence } = body;
+      const word = { status, reason, ...(evidence === undefined ? {} : { evidence }) };
+      await resolveDoubt(runtime, params.id, { ...word, by: personOf(who, body.by), via: who.via });
       return ok(await actionOnWire(runtime, await getAction(runtime, params.id)));
     },
   }),

@@ -6,7 +6,8 @@ import { getApproval } from "../../engine/approvals.ts";
 import { unlessLeftAlone } from "../../engine/left-alone.ts";
 import { createOutsideWorkflow } from "../../engine/outside/create-workflow.ts";
 import type { Runtime } from "../../engine/runtime.ts";
-import { getWorkflow, listWorkflows } from "../../engine/workflow/operate-workflows.ts";
+import { getWorkflow, listWorkflows, type WorkflowSummary } from "../../engine/workflow/operate-workflows.ts";
+import { workflowState } from "../../engine/workflow/workflows.ts";
 import { creationOf, creationSchema } from "../creation.ts";
 import { filled } from "../fill.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
@@ -40,6 +41,14 @@ async function* shownOf(runtime: Runtime, items: Awaited<ReturnType<typeof waiti
   }
 }
 
+const AT_WORK: readonly unknown[] = ["executing", "rolling_back"];
+
+/** Of one that is not at work the list itself says enough. One that a newer server wrote to is shown by that. */
+async function waitsOf(runtime: Runtime, { id, status }: WorkflowSummary) {
+  if (!AT_WORK.includes(status)) return [];
+  return (await unlessLeftAlone(workflowState(runtime, id)))?.waits ?? [];
+}
+
 export const seedRoutes = [
   route({
     method: "POST",
@@ -66,6 +75,15 @@ export const seedRoutes = [
     query: z.strictObject({
       status: z.enum([...WORKFLOW_STATUSES, "any"]).default("any"),
       order: z.enum(["oldest", "newest"]).default("newest"),
+      agent: z.string().min(1).max(200).optional().meta({ description: "only those of one agent" }),
+      q: z
+        .string()
+        .trim()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ description: "text in the id, name, agent, checkpoint or reason; `total` counts all" }),
+      waits: z.literal("true").optional().meta({ description: "with what each waits for; it takes longer" }),
       ...pageQuery,
     }),
     answers: {
@@ -74,11 +92,17 @@ export const seedRoutes = [
     async handle({ runtime, query }) {
       const { store, tenant } = runtime;
       const wanted = query.status === "any" ? WORKFLOW_STATUSES : [query.status];
-      const page = { status: query.status, order: query.order, ...pageOf(WORKFLOWS, query) };
+      const { status, order, agent, q: text } = query;
+      const only = { ...(agent === undefined ? {} : { agent }), ...(text === undefined ? {} : { text }) };
+      const page = { status, order, ...only, ...pageOf(WORKFLOWS, query) };
       const { items, next } = await listWorkflows(runtime, page);
       const counts = await Promise.all(wanted.map((bucket) => store.count(tenant, WORKFLOWS, bucket)));
       const total = counts.reduce((sum, count) => sum + count, 0);
-      return ok({ workflows: items.map(listedOnWire), total, next_cursor: sealCursor(WORKFLOWS, next) });
+      const waits = await Promise.all(
+        items.map((item) => (query.waits === undefined ? null : waitsOf(runtime, item))),
+      );
+      const workflows = items.map((item, index) => listedOnWire(item, waits[index] ?? null));
+      return ok({ workflows, total, next_cursor: sealCursor(WORKFLOWS, next) });
     },
   }),
   route({

@@ -1,5 +1,6 @@
 /** Workflows: what happened to each, and what operators do about it. */
 import { z } from "zod";
+import type { Irreversible } from "../../core/workflow/events.ts";
 import { accountOf } from "../../engine/outside/workflows.ts";
 import type { Runtime } from "../../engine/runtime.ts";
 import { type Job, jobsOf } from "../../engine/workflow/jobs.ts";
@@ -9,6 +10,7 @@ import {
   rollBackById,
   snapshotOf,
 } from "../../engine/workflow/operate-workflows.ts";
+import { type RollbackOutlook, rollbackOutlook } from "../../engine/workflow/rollback-outlook.ts";
 import { timelineOf } from "../../engine/workflow/timeline.ts";
 import type { TimelineRow } from "../../engine/workflow/timeline-row.ts";
 import { workflowState } from "../../engine/workflow/workflows.ts";
@@ -16,6 +18,9 @@ import { enderOf, senderBackOf } from "../person.ts";
 import { type Answer, ok, route } from "../route.ts";
 import { workflowOnWire, workflowSchema } from "../seed-surface.ts";
 import { bySchema, idParams, idSchema, json, reasonSchema, time, timeOrNull, timeSchema } from "../wire.ts";
+
+const calledSchema = z.object({ action_id: z.string(), tool: z.string() });
+const called = ({ action, tool }: Irreversible) => ({ action_id: action, tool });
 
 const row = z.object({
   seq: z.number(),
@@ -33,6 +38,21 @@ const row = z.object({
   is_back: z.boolean(),
   is_undone: z.boolean(),
   until: timeSchema.nullable(),
+  checkpoint: z
+    .object({
+      snapshot_id: z.string(),
+      can_rollback: z.boolean(),
+      irreversible: z.array(calledSchema).meta({ description: "what a rejection could not take back" }),
+    })
+    .nullable(),
+  report: z
+    .object({
+      undone: z.array(z.string()).meta({ description: "ids of actions" }),
+      not_undone: z.array(z.object({ action_id: z.string(), reason: z.string() })),
+      irreversible: z.array(calledSchema),
+    })
+    .nullable()
+    .meta({ description: "of a rollback that has ended" }),
 });
 
 const job = z.object({
@@ -47,6 +67,45 @@ const job = z.object({
   by: z.array(z.string()),
   reason: z.string(),
 });
+
+const outlook = z.object({
+  why_not: z.string().nullable().meta({ description: "null where it can be sent back now" }),
+  targets: z
+    .array(
+      z.object({
+        to: z.string().meta({ description: "what a rollback takes as `to`" }),
+        checkpoint: z.string().nullable().meta({ description: "null for the start" }),
+        at: timeSchema,
+        calls: z.array(
+          z.object({
+            action_id: z.string(),
+            tool: z.string(),
+            phase: z.string(),
+            at: timeSchema,
+            undo: z
+              .enum(["yes", "no", "nothing", "unknown"])
+              .meta({ description: "unknown: only a process that has the tool can say" }),
+          }),
+        ),
+      }),
+    )
+    .meta({ description: "nearest first; the calls in the order in which they would be undone" }),
+});
+
+function outlookOnWire({ whyNot, targets }: RollbackOutlook) {
+  return {
+    why_not: whyNot,
+    targets: targets.map(({ calls, at, ...target }) => ({
+      ...target,
+      at: time(at),
+      calls: calls.map(({ action, at: begun, ...call }) => ({
+        action_id: action,
+        ...call,
+        at: time(begun),
+      })),
+    })),
+  };
+}
 
 function jobOnWire({ id, openedAt, closedAt, artifact, approval, ...same }: Job) {
   return {
@@ -65,6 +124,18 @@ export async function standing(runtime: Runtime, id: string): Promise<Answer> {
   return ok(workflowOnWire(workflow, await accountOf(runtime, workflow)));
 }
 
+function checkpointOnWire({ checkpoint }: TimelineRow) {
+  if (checkpoint === null) return null;
+  const { snapshot, canRollback, irreversible } = checkpoint;
+  return { snapshot_id: snapshot.id, can_rollback: canRollback, irreversible: irreversible.map(called) };
+}
+
+function reportOnWire({ report }: TimelineRow) {
+  if (report === null) return null;
+  const not_undone = report.notUndone.map(({ action, reason }) => ({ action_id: action, reason }));
+  return { undone: report.undone, not_undone, irreversible: report.irreversible.map(called) };
+}
+
 function rowOnWire(line: TimelineRow) {
   const { seq, kind, name, attempt, branch, ref, undoes, by, reason, isBack, isUndone } = line;
   return {
@@ -75,6 +146,8 @@ function rowOnWire(line: TimelineRow) {
     is_back: isBack,
     is_undone: isUndone,
     until: timeOrNull(line.until),
+    checkpoint: checkpointOnWire(line),
+    report: reportOnWire(line),
   };
 }
 
@@ -128,6 +201,16 @@ export const workflowRoutes = [
       await cancelById(runtime, params.id, { by, reason: body.reason, via: who.via });
       return standing(runtime, params.id);
     },
+  }),
+  route({
+    method: "GET",
+    path: "/api/workflows/{id}/rollback",
+    summary: "Where it could be sent back to, and what that would do to each of its calls",
+    tag: "workflows",
+    scope: "workflows:read",
+    params: idParams,
+    answers: { 200: outlook },
+    handle: async ({ runtime, params }) => ok(outlookOnWire(await rollbackOutlook(runtime, params.id))),
   }),
   route({
     method: "POST",

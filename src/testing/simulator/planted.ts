@@ -170,7 +170,7 @@ const IN_CALLS: readonly Planted[] = [
     ),
     at("src/engine/vote.ts", "loaderOf(runtime, tool),\n  );", "loaderOf(runtime, tool),\n  ));"),
   ),
-  bug("the requester may vote", at(APPROVAL, "out.includes(who) ||", "")),
+  bug("the requester may vote", at("src/core/approval/eligible.ts", "out.includes(who) ||", "")),
   bug(
     "one person votes twice by two channels",
     at(VOTE, "vote.by === by && vote.binding", "vote.by === by && vote.via === command.via && vote.binding"),

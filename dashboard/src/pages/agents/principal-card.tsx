@@ -97,7 +97,7 @@ export function PrincipalCard({ of }: Props) {
     <section aria-label={of.principal} className="rounded-large border border-line bg-surface">
       <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-4 py-3 sm:px-5">
         <Icon name={ICONS[of.kind]} className="size-5 text-soft" />
-        <div className="min-w-0 grow">
+        <div className="min-w-0 flex-1 basis-52">
           <h3 className="flex items-center gap-2 text-base font-semibold">
             <Strange text={of.name} />
             {of.keys.length === 0 ? <Badge status="no key" tone="plain" /> : null}
@@ -105,8 +105,8 @@ export function PrincipalCard({ of }: Props) {
           {of.kind === "person" ? null : (
             <p className="text-small text-soft">
               <Lately lately={of.lately} /> ·{" "}
-              <Link to="/activity" search={{ agent: of.name }} className="underline">
-                what it did
+              <Link to="/workflows" search={{ agent: of.principal }} className="underline">
+                its workflows
               </Link>
             </p>
           )}

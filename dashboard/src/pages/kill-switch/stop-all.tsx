@@ -18,6 +18,9 @@ import { When } from "../../ui/when.tsx";
 /** For whoever has no time to write. */
 const AT_HAND = ["An agent runs away", "Results are wrong", "Suspected attack", "Drill"];
 
+/** Where one stands after the switch was turned. */
+const HEADING = "tenant-switch";
+
 type StepProps = { readonly isStopped: boolean; readonly onClose: () => void };
 
 function SecondStep({ isStopped, onClose }: StepProps) {
@@ -36,6 +39,7 @@ function SecondStep({ isStopped, onClose }: StepProps) {
         isStopped ? "go" : "stop",
       );
       onClose();
+      document.getElementById(HEADING)?.focus();
     },
   });
   return (
@@ -68,16 +72,17 @@ function SecondStep({ isStopped, onClose }: StepProps) {
 }
 
 function Steps({ isStopped }: Pick<StepProps, "isStopped">) {
-  const [isAsked, setAsked] = useState(false);
+  const [asked, setAsked] = useState<"not yet" | "now" | "before">("not yet");
   if (!may(useSession(), "switch:write"))
     return <NotAllowed what="Turning the kill switch" scope="switch:write" />;
-  if (isAsked) return <SecondStep isStopped={isStopped} onClose={() => setAsked(false)} />;
+  if (asked === "now") return <SecondStep isStopped={isStopped} onClose={() => setAsked("before")} />;
   return (
     <Button
       kind={isStopped ? "go" : "stop"}
       icon={isStopped ? "play" : "stop"}
       className="min-h-16 w-full text-large sm:w-auto sm:px-10"
-      onClick={() => setAsked(true)}
+      autoFocus={asked === "before"}
+      onClick={() => setAsked("now")}
     >
       {isStopped ? "Release …" : "Stop everything …"}
     </Button>
@@ -86,11 +91,11 @@ function Steps({ isStopped }: Pick<StepProps, "isStopped">) {
 
 function Effects({ items }: { readonly items: readonly (readonly [string, ReactNode])[] }) {
   return (
-    <dl className="grid gap-x-6 gap-y-2 text-small sm:grid-cols-[9rem_minmax(0,1fr)]">
+    <dl className="grid gap-x-6 gap-y-0.5 text-small sm:gap-y-2 sm:grid-cols-[9rem_minmax(0,1fr)]">
       {items.map(([name, words]) => (
         <div key={name} className="contents">
           <dt className="font-semibold">{name}</dt>
-          <dd className="text-soft max-sm:mb-1">{words}</dd>
+          <dd className="text-soft max-sm:mb-2">{words}</dd>
         </div>
       ))}
     </dl>
@@ -109,7 +114,7 @@ export function StopAll({ state }: { readonly state: SwitchState }) {
   const { stopped, by, reason, at } = state;
   return (
     <section
-      aria-labelledby="tenant-switch"
+      aria-labelledby={HEADING}
       className={classes(
         "grid gap-6 rounded-large border-2 p-5 sm:p-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]",
         stopped ? "border-stop bg-stop-wash" : "border-line bg-surface",
@@ -126,7 +131,7 @@ export function StopAll({ state }: { readonly state: SwitchState }) {
             <Icon name={stopped ? "stop" : "play"} className="size-5" />
             {stopped ? "Stopped" : "Running"}
           </p>
-          <h2 id="tenant-switch" className="mt-1 text-title font-semibold">
+          <h2 id={HEADING} tabIndex={-1} className="mt-1 text-title font-semibold">
             {stopped ? "No new effect starts" : "Effects may start"}
           </h2>
           {stopped && at !== null ? (

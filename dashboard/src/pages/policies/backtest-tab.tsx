@@ -1,6 +1,6 @@
 /** A policy tried on everything that was recorded, before it goes live. */
 import { useQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState } from "react";
 import { client } from "../../api/client.ts";
 import { useDeed } from "../../api/use-deed.ts";
@@ -74,10 +74,12 @@ function CheckedEditor({ draft }: { readonly draft: string }) {
 export function BacktestTab() {
   const draft = useDraft();
   const [terms, setTerms] = useState<Terms>({ days: 0, amount: "" });
-  const [trial, setTrial] = useState<string | null>(null);
+  const navigate = useNavigate();
+  const trial = useSearch({ from: "/policies" })["trial"] ?? "";
   const begin = useDeed({
     does: (now: number) => client.policies.beginTrial({ text: draft, ...termsOnWire(terms, now) }),
-    onDone: ({ trial_id }) => setTrial(trial_id),
+    onDone: ({ trial_id }) =>
+      void navigate({ to: "/policies", search: { tab: "backtest", trial: trial_id }, resetScroll: false }),
   });
   return (
     <div className="flex flex-col gap-4">
@@ -93,7 +95,7 @@ export function BacktestTab() {
           <TrialTerms terms={terms} onChange={setTerms} />
         </Form>
       </Panel>
-      {trial === null ? null : <TrialRun key={trial} id={trial} />}
+      {trial === "" ? null : <TrialRun key={trial} id={trial} />}
     </div>
   );
 }

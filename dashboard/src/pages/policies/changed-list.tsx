@@ -10,6 +10,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import type { Report } from "./policy-queries.ts";
+import { verdictTone } from "./verdict-order.ts";
 
 type Changed = Report["listed"][number];
 type People = NonNullable<Changed["people"]>;
@@ -39,10 +40,10 @@ function ChangedRow({ one }: { readonly one: Changed }) {
         className="grid gap-x-4 gap-y-1 px-4 py-2.5 text-small sm:grid-cols-[13rem_minmax(0,1fr)_auto]"
       >
         <span className="flex flex-wrap items-center gap-1.5">
-          <Badge status={one.from} />
+          <Badge status={one.from} tone={verdictTone(one.from)} />
           <Icon name="next" className="size-3.5 text-faint" />
           <span className="sr-only">becomes</span>
-          <Badge status={one.to} />
+          <Badge status={one.to} tone={verdictTone(one.to)} />
         </span>
         <span className="min-w-0">
           <span className="block font-mono font-semibold">
@@ -50,7 +51,7 @@ function ChangedRow({ one }: { readonly one: Changed }) {
           </span>
           <span className="block text-soft">
             <Strange text={one.agent} /> · rule <Strange text={one.rule} className="font-mono" />
-            {one.reason === "" ? null : (
+            {one.reason === `rule ${one.rule}` || one.reason === "" ? null : (
               <>
                 {" · "}
                 <Strange text={one.reason} />

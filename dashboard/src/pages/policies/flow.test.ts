@@ -36,6 +36,18 @@ test("bands are as high as their counts say and fill the ends that they join", (
     }
 });
 
+test("a verdict that is said with more stands beside the bare one", () => {
+  const { after } = flowOf([
+    { from: "approve", to: "escalate, revised", count: 1 },
+    { from: "approve", to: "block", count: 1 },
+    { from: "approve", to: "escalate", count: 1 },
+  ]);
+  assert.deepEqual(
+    after.map(({ verdict }) => verdict),
+    ["escalate", "escalate, revised", "block"],
+  );
+});
+
 test("nothing is drawn outside of the picture, and nothing at all where nothing changed", () => {
   const { before, after } = flowOf(CHANGES);
   for (const { top, height } of [...before, ...after]) assert.ok(top >= 0 && top + height <= 1 + 1e-9);

@@ -9,35 +9,44 @@ import { Strange } from "../../ui/strange.tsx";
 import { ChangedList } from "./changed-list.tsx";
 import type { Report } from "./policy-queries.ts";
 import { VerdictFlow } from "./verdict-flow.tsx";
+import { verdictTone } from "./verdict-order.ts";
+
+function ChangeRows({ change: { from, to, count, sums } }: { readonly change: Report["changes"][number] }) {
+  return (
+    <>
+      <tr className="border-t border-line">
+        <td className="py-1.5 pr-3">
+          <Badge status={from} tone={verdictTone(from)} />
+        </td>
+        <td className="py-1.5 pr-3">
+          <Badge status={to} tone={verdictTone(to)} />
+        </td>
+        <td className="figures py-1.5 text-right font-semibold">{countText(count)}</td>
+      </tr>
+      {sums.map((sum) => (
+        <tr key={sum}>
+          <td colSpan={3} className="figures pb-1.5 text-soft">
+            <Strange text={sum} />
+          </td>
+        </tr>
+      ))}
+    </>
+  );
+}
 
 function ChangesTable({ changes }: Pick<Report, "changes">) {
-  const hasSums = changes.some(({ sums }) => sums.length > 0);
   return (
     <table className="w-full text-left text-small">
       <thead className="text-tiny text-faint">
-        <tr className="border-b border-line">
+        <tr>
           <th className="py-1.5 pr-3 font-normal">was</th>
           <th className="py-1.5 pr-3 font-normal">would be</th>
           <th className="py-1.5 text-right font-normal">actions</th>
-          {hasSums ? <th className="py-1.5 pl-3 text-right font-normal">in all</th> : null}
         </tr>
       </thead>
       <tbody>
-        {changes.map(({ from, to, count, sums }) => (
-          <tr key={`${from} ${to}`} className="border-b border-line last:border-0">
-            <td className="py-1.5 pr-3">
-              <Badge status={from} />
-            </td>
-            <td className="py-1.5 pr-3">
-              <Badge status={to} />
-            </td>
-            <td className="figures py-1.5 text-right font-semibold">{countText(count)}</td>
-            {hasSums ? (
-              <td className="figures py-1.5 pl-3 text-right">
-                <Strange text={sums.join(", ")} />
-              </td>
-            ) : null}
-          </tr>
+        {changes.map((change) => (
+          <ChangeRows key={`${change.from} ${change.to}`} change={change} />
         ))}
       </tbody>
     </table>

@@ -18,7 +18,8 @@ function Running({ trial: { read, of } }: { readonly trial: Trial }) {
         />
       </div>
       <p className="mt-3 text-small text-soft">
-        Nothing is changed by this. It is given up when you leave the page.
+        Nothing is changed by this. You may leave: what it finds is kept at the server for an hour, under this
+        address.
       </p>
     </Panel>
   );

@@ -1,8 +1,9 @@
 /** How many verdicts would be others, and which: before on the left, after on the right. */
 import { countText } from "../../format/amounts.ts";
-import { statusText, TEXT, toneOf } from "../../ui/tone.ts";
+import { statusText, TEXT } from "../../ui/tone.ts";
 import { type Band, type FlowEnd, flowOf } from "./flow.ts";
 import type { Report } from "./policy-queries.ts";
+import { verdictTone } from "./verdict-order.ts";
 
 const LEAST_HEIGHT = 88;
 const MORE_HEIGHT = 56;
@@ -32,7 +33,7 @@ function Ends({ ends, isRight, whole }: EndsProps) {
           className={`absolute inset-x-0 flex -translate-y-1/2 flex-col leading-tight ${isRight ? "pl-2" : "items-end pr-2"}`}
           style={{ top: `${(top + height / 2) * 100}%` }}
         >
-          <span className={`font-semibold ${TEXT[toneOf(verdict)]}`}>{statusText(verdict)}</span>
+          <span className={`font-semibold ${TEXT[verdictTone(verdict)]}`}>{statusText(verdict)}</span>
           <span className="figures text-tiny text-faint">{countText(count)}</span>
         </p>
       ))}
@@ -59,7 +60,7 @@ export function VerdictFlow({ changes }: Pick<Report, "changes">) {
           <path
             key={`${band.from} ${band.to}`}
             d={bandPath(band, whole)}
-            className={TEXT[toneOf(band.to)]}
+            className={TEXT[verdictTone(band.to)]}
             fill="currentColor"
             fillOpacity="0.45"
           />

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { mergedPages } from "./merged-pages.ts";
+
+const idOf = ({ id }: { readonly id: string }) => id;
+
+test("what is on the live page counts as it stands there, and nothing is listed twice", () => {
+  const head = [
+    { id: "c", status: "new" },
+    { id: "b", status: "ended" },
+  ];
+  const below = [
+    { id: "b", status: "open" },
+    { id: "a", status: "open" },
+    { id: "a", status: "open" },
+  ];
+  assert.deepEqual(mergedPages(head, below, idOf), [...head, { id: "a", status: "open" }]);
+});
+
+test("without pages below, the live page is the list itself", () => {
+  const head = [{ id: "a" }];
+  assert.equal(mergedPages(head, [], idOf), head);
+});

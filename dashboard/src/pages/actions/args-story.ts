@@ -1,0 +1,48 @@
+/** What was proposed, what policy and people made of it, and what ran: facts of the history, in their order. */
+import type { JournalLine } from "../../api/actions.ts";
+
+export type Version = {
+  readonly kind: "proposed" | "revised";
+  readonly args: unknown;
+  readonly digest: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly rule: string;
+  readonly at: string;
+};
+
+type Fields = { readonly [field: string]: unknown };
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null ? (value as Fields) : {};
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const KINDS: { readonly [type: string]: Version["kind"] } = {
+  "action.proposed": "proposed",
+  "action.revised": "revised",
+};
+
+function versionOf({ type, body, at }: JournalLine): readonly Version[] {
+  const kind = KINDS[type];
+  if (kind === undefined) return [];
+  const fields = fieldsOf(body);
+  return [
+    {
+      ...{ kind, at, args: fields["args"], digest: textOf(fields["argsDigest"]) },
+      by: textOf(kind === "proposed" ? fields["agent"] : fields["by"]),
+      reason: textOf(fields["reason"]),
+      rule: textOf(fields["rule"]),
+    },
+  ];
+}
+
+/** Of one action; the history may tell of its approval and its workflow too. */
+export function argsStory(action: string, entries: readonly JournalLine[]): readonly Version[] {
+  return entries.filter(({ stream }) => stream === `action/${action}`).flatMap(versionOf);
+}
+
+/** Names of the fields in which two versions differ, where both are objects. */
+export function changedFields(before: unknown, after: unknown): readonly string[] {
+  const [old, fresh] = [fieldsOf(before), fieldsOf(after)];
+  const names = new Set([...Object.keys(old), ...Object.keys(fresh)]);
+  return [...names].filter((name) => JSON.stringify(old[name]) !== JSON.stringify(fresh[name]));
+}

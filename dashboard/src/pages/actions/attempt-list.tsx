@@ -1,0 +1,29 @@
+import { Principals } from "../../ui/principals.tsx";
+import { Strange } from "../../ui/strange.tsx";
+import { When } from "../../ui/when.tsx";
+import type { Attempt } from "./effect-attempts.ts";
+
+export function AttemptList({ attempts }: { readonly attempts: readonly Attempt[] }) {
+  return (
+    <ol className="flex flex-col gap-3 text-small">
+      {attempts.map(({ words, detail, by, at, seq }) => (
+        <li key={seq} className="flex gap-3">
+          <span aria-hidden="true" className="mt-1.5 size-2 shrink-0 rounded-full bg-edge" />
+          <span className="min-w-0">
+            <span className="font-semibold">{words}</span>
+            <span className="text-faint">
+              , <When at={at} />
+            </span>
+            {by === "" && detail === "" ? null : (
+              <span className="block text-soft">
+                <Principals of={[by]} />
+                {by === "" || detail === "" ? null : ": "}
+                <Strange text={detail} />
+              </span>
+            )}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,30 @@
+/** The charts, with the library that draws them: loaded when somebody comes to look. */
+import type { Day } from "../../api/activity.ts";
+import { DECIDED, DONE, REFUSED, REVIEWED } from "./series.ts";
+import { StackedDays } from "./stacked-days.tsx";
+import { WaitingTime } from "./waiting-time.tsx";
+
+const DOUBT = DONE.find(({ id }) => id === "in_doubt");
+
+export function Charts({ days }: { readonly days: readonly Day[] }) {
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <StackedDays title="What people decided" days={days} series={DECIDED} note="approvals by day" />
+      <WaitingTime days={days} />
+      <StackedDays
+        title="Who decided"
+        days={days}
+        series={REVIEWED}
+        mark={REFUSED}
+        note="proposed actions by day"
+      />
+      <StackedDays
+        title="What became of it"
+        days={days}
+        series={DONE}
+        {...(DOUBT === undefined ? {} : { loud: DOUBT })}
+        note="effects by day"
+      />
+    </div>
+  );
+}
