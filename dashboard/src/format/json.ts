@@ -1,6 +1,7 @@
 /** JSON as it comes from the server, told apart and compared. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
-export type JsonObject = { readonly [name: string]: Json };
+import type { Json, JsonObject } from "../../../src/core/json.ts";
+
+export type { Json, JsonObject };
 export type Path = readonly (string | number)[];
 
 export const isObject = (value: unknown): value is JsonObject =>
