@@ -153,7 +153,7 @@ function KeyHints({ canEdit }: { readonly canEdit: boolean }) {
           <kbd className={KEY}>m</kbd> modifies,{" "}
         </>
       ) : null}
-      <kbd className={KEY}>r</kbd> rejects, <kbd className={KEY}>?</kbd> shows all keys
+      <kbd className={KEY}>r</kbd> rejects
     </p>
   );
 }

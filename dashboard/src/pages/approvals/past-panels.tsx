@@ -84,7 +84,6 @@ export function HistoryPanel({ history }: { readonly history: History | null }) 
 }
 
 function DoneRow({ row }: { readonly row: Workflow["done"][number] }) {
-  const isLasting = row.phase === "applied" && !row.can_undo && !row.is_undone && row.effect_class !== "read";
   return (
     <li>
       <Link
@@ -94,9 +93,9 @@ function DoneRow({ row }: { readonly row: Workflow["done"][number] }) {
       >
         <Badge status={row.is_undone ? "undone" : row.phase} className="shrink-0" />
         <Strange text={row.tool} className="font-mono" />
-        {isLasting ? (
-          <span className="flex items-center gap-1 font-semibold text-stop">
-            <Icon name="lock" className="size-4" /> cannot be undone
+        {row.can_undo && !row.is_undone ? (
+          <span className="flex items-center gap-1 text-note">
+            <Icon name="undo" className="size-4" /> can be taken back
           </span>
         ) : null}
         <span className="min-w-0 grow basis-40 truncate text-soft">
