@@ -1,5 +1,4 @@
 import { type Command, type Context, EXIT, flag, word } from "../command.ts";
-import { printBacktest } from "./print-backtest.ts";
 import { countOf, SINCE, sinceOf } from "./since.ts";
 
 const DEFAULT_LIMIT = 20;
@@ -42,7 +41,7 @@ export const policyBacktest: Command = {
     });
     terminal.progress(null);
     if (context.json) terminal.json(report);
-    else printBacktest(terminal, report, options.amount);
+    else (await import("./print-backtest.ts")).printBacktest(terminal, report, options.amount);
     return most !== undefined && report.changed > most ? EXIT.refused : EXIT.ok;
   },
 };

@@ -1,13 +1,13 @@
 /** The card: on the left what will run, on the right who, why and the decision. A phone shows one after the other. */
-import { type RefObject, useEffect, useRef } from "react";
+import { lazy, type RefObject, Suspense, useEffect, useRef } from "react";
 import type { CardAnswer } from "../../api/approvals.ts";
 import { useKeys } from "../../shell/use-keys.ts";
 import { Panel } from "../../ui/panel.tsx";
+import { Loading } from "../../ui/states.tsx";
 import { FoldsProvider } from "../../ui/values/folds.tsx";
 import { AgentSays } from "./agent-says.tsx";
 import { CardHeading } from "./card-heading.tsx";
 import { ChangedNotice } from "./changed-notice.tsx";
-import { CheckpointLayers } from "./checkpoint-layers.tsx";
 import { CommentsPanel } from "./comments-panel.tsx";
 import { DeadlineClock } from "./deadline-clock.tsx";
 import { DecidingAs } from "./deciding-as.tsx";
@@ -15,7 +15,6 @@ import { DecisionBar } from "./decision-bar.tsx";
 import { ConfirmDialog, DelegateDialog, ExtendDialog, RejectDialog, WordDialog } from "./dialogs.tsx";
 import { Identity } from "./identity.tsx";
 import { CARD_KEYS } from "./keys.ts";
-import { ModifyPanel } from "./modify-panel.tsx";
 import { NoteField } from "./note-field.tsx";
 import { OutcomePanel } from "./outcome-panel.tsx";
 import { HistoryPanel, WorkflowPanel } from "./past-panels.tsx";
@@ -27,6 +26,12 @@ import { type Neighbours, useNeighbours } from "./use-neighbours.ts";
 import { ChangedSinceProposed, WhatRuns } from "./what-runs.tsx";
 import { WhoDecides } from "./who-decides.tsx";
 import { WhyAsked } from "./why-asked.tsx";
+
+/** Loaded when there is a checkpoint to look at, or something is changed: most cards are neither. */
+const CheckpointLayers = lazy(async () => ({
+  default: (await import("./checkpoint-layers.tsx")).CheckpointLayers,
+}));
+const ModifyPanel = lazy(async () => ({ default: (await import("./modify-panel.tsx")).ModifyPanel }));
 
 function Dialogs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft }) {
   const isAnswer = desk.approval.about === "question";
@@ -52,18 +57,24 @@ function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft 
       <ChangedNotice desk={desk} />
       {isQuestion ? <AgentSays agent={approval.agent} says={approval.reason} verb="asks" /> : null}
       {desk.isEditing || isAnswering ? (
-        <ModifyPanel
-          draft={draft}
-          title={isAnswering ? "Your answer" : "Modify, then approve"}
-          isAnswer={isAnswering}
-        />
+        <Suspense fallback={<Loading />}>
+          <ModifyPanel
+            draft={draft}
+            title={isAnswering ? "Your answer" : "Modify, then approve"}
+            isAnswer={isAnswering}
+          />
+        </Suspense>
       ) : (
         <WhatRuns desk={desk} />
       )}
       <ChangedSinceProposed desk={desk} />
       <Preview approval={approval} />
       <AgentSays agent={approval.agent} says={isQuestion ? null : approval.says} />
-      <CheckpointLayers card={card} says={approval.says} />
+      {card.snapshot === null ? null : (
+        <Suspense fallback={<Loading />}>
+          <CheckpointLayers card={card} says={approval.says} />
+        </Suspense>
+      )}
       <Undo approval={approval} />
     </div>
   );
