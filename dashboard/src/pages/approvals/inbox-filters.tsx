@@ -1,5 +1,6 @@
 /** Search and filters; all of it stands in the address. */
 import { type RefObject, useEffect, useState } from "react";
+import { visible } from "../../../../src/core/visible.ts";
 import type { Summary } from "../../api/approvals.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { isFiltered, type Search } from "./inbox-search.ts";
@@ -67,10 +68,10 @@ function Select({ label, value, options, onChange }: SelectProps) {
         className="min-h-11 w-full max-w-48 rounded-base border border-edge bg-surface px-2 text-small"
       >
         <option value="">{label}: all</option>
-        {isKnown ? null : <option value={value}>{value}</option>}
+        {isKnown ? null : <option value={value}>{visible(value)}</option>}
         {options.map(([one, title]) => (
           <option key={one} value={one}>
-            {title}
+            {visible(title)}
           </option>
         ))}
       </select>

@@ -71,7 +71,7 @@ export function Signs({ attention }: { readonly attention: Attention }) {
             to={to}
             className={classes("flex h-full items-start gap-3 rounded-large px-4 py-3", WASH[tone])}
           >
-            <Icon name={icon} className="mt-1.5" />
+            <Icon name={icon} className="mt-1.5 size-5" />
             <span>
               <span className="figures block text-title font-semibold">{figure}</span>
               <span className="text-small">{words}</span>

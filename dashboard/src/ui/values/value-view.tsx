@@ -1,4 +1,5 @@
 /** A value of the arguments, in the form that suits it. Everything strange in it goes through `Strange`. */
+import { visible } from "../../../../src/core/visible.ts";
 import { isObject, type Json, type JsonObject } from "../../format/json.ts";
 import { labelOf } from "../../format/labels.ts";
 import { bytesText } from "../../format/numbers.ts";
@@ -156,7 +157,7 @@ function FieldRow({ name, value, siblings }: Required<Props>) {
           : "flex flex-col gap-1.5 py-2.5"
       }
     >
-      <dt title={name} className="text-small text-faint">
+      <dt title={visible(name)} className="text-small text-faint">
         <Strange text={labelOf(name)} />
       </dt>
       <dd className="min-w-0">{shown(form)}</dd>
