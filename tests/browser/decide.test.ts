@@ -1,0 +1,117 @@
+/** What people do at the card: agree, change, say no, and what they see of it afterwards. */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { endOf, openDesk, sharedBrowser } from "./desk.ts";
+import { askRefund, openShop } from "./shop.ts";
+
+const browser = sharedBrowser(endOf({ after }));
+
+describe("at the card", () => {
+  test("what is approved runs once, with a receipt, and the page says so by itself", async (t) => {
+    const shop = openShop();
+    const desk = await openDesk(t, { browser, define: shop.define });
+    const agent = await desk.agent("refunds");
+    const { action } = await askRefund(agent);
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals");
+    await page.getByRole("link", { name: /shop\.refund/ }).click();
+    await page.getByText("It arrived broken.").waitFor();
+    await page.getByText("money leaves the house").first().waitFor();
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Approved by ann.").waitFor();
+    assert.deepEqual(shop.done, []);
+    const answer = await agent.actions.start(action, {});
+    assert.equal(answer.kind, "settled");
+    await page.getByText("It was done.").waitFor();
+    assert.equal(shop.done.length, 1);
+    await page.getByRole("link", { name: "See the receipt" }).click();
+    await page.waitForURL(`**/actions/${action}`);
+    await page.getByText("shop.refund").first().waitFor();
+  });
+
+  test("a change that policy forbids is shown to be forbidden as it is typed; one that stands is approved and runs", async (t) => {
+    const shop = openShop();
+    const desk = await openDesk(t, { browser, define: shop.define });
+    const agent = await desk.agent("refunds");
+    const { action, approval } = await askRefund(agent, 400);
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${approval}`);
+    await page.getByRole("button", { name: "Modify" }).click();
+    const amount = page.getByLabel("Amount USD");
+    const send = page.getByRole("button", { name: "Approve with changes" });
+    await amount.fill("4000");
+    await page.getByText("Policy blocks this.").waitFor();
+    await page.getByText("no refund is over 1000 USD").waitFor();
+    assert.ok(await send.isDisabled());
+    await amount.fill("9000");
+    await page.getByText("It does not fit what the tool takes.").waitFor();
+    assert.ok(await send.isDisabled());
+    await amount.fill("250");
+    await page.getByText("It can be approved so.").waitFor();
+    await page.getByRole("heading", { name: "The difference" }).waitFor();
+    await send.click();
+    await page.getByText("Approved with changes by ann.").waitFor();
+    await agent.actions.start(action, {});
+    await page.getByText("It was done.").waitFor();
+    assert.match(shop.done.join(), /^refund A-\d+ 250$/);
+  });
+
+  test("a checkpoint that is rejected sends the workflow back, and its page shows what was taken back", async (t) => {
+    const shop = openShop();
+    const desk = await openDesk(t, { browser, define: shop.define });
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals");
+    const { id } = await desk.hp.workflows.start("trip", { hotel: "Airport" });
+    await page.getByRole("link", { name: /Plan/ }).click();
+    await page.getByText("One room at the Airport, three nights").first().waitFor();
+    await page.getByRole("button", { name: "Reject" }).click();
+    const dialog = page.getByRole("dialog", { name: "Reject" });
+    await dialog.getByText("The workflow goes back to its start.").waitFor();
+    await dialog.getByText("trip.book").waitFor();
+    await dialog.getByLabel("Reason").fill("nearer to the station");
+    await dialog.getByRole("button", { name: "Reject" }).click();
+    await page.getByText("Rejected by ann.").first().waitFor();
+    await page.getByRole("link", { name: "See how the workflow goes on" }).click();
+    await page.waitForURL(`**/workflows/${id}`);
+    await page.getByText("nearer to the station").first().waitFor();
+    await page.getByText("back to the start").waitFor();
+    await page.getByText("1 taken back").waitFor();
+    await page.getByText("Attempt 2", { exact: true }).waitFor();
+    assert.deepEqual(shop.done, ["book Airport", "cancel Airport", "book Station"]);
+  });
+
+  test("what cannot be taken back is approved only by typing a word", async (t) => {
+    const shop = openShop();
+    const desk = await openDesk(t, { browser, define: shop.define });
+    const agent = await desk.agent("tidy");
+    const answer = await agent.actions.propose({ tool: "shop.wipe", args: { everything: true } });
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${answer.kind === "waiting" ? answer.approval_id : ""}`);
+    await page.getByText("cannot be taken back").first().waitFor();
+    await page.getByRole("button", { name: "Approve" }).click();
+    const dialog = page.getByRole("dialog", { name: "This cannot be taken back" });
+    const send = dialog.getByRole("button", { name: "Approve" });
+    assert.ok(await send.isDisabled());
+    const word = await dialog.locator("label code").innerText();
+    await dialog.getByRole("textbox").fill(word.slice(1));
+    assert.ok(await send.isDisabled());
+    await dialog.getByRole("textbox").fill(word);
+    await send.click();
+    await page.getByText("You have approved it; it waits for others.").waitFor();
+    await page.getByText("1 of 2 have agreed").waitFor();
+  });
+
+  test("whoever needs to know more asks, and the agent's answer appears on the card", async (t) => {
+    const shop = openShop();
+    const desk = await openDesk(t, { browser, define: shop.define });
+    const agent = await desk.agent("refunds");
+    const { approval } = await askRefund(agent);
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${approval}`);
+    await page.getByLabel("Ask for more").fill("Is there a photo?");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("Is there a photo?").waitFor();
+    await agent.approvals.comment(approval, { text: "Yes, in the case file." });
+    await page.getByText("Yes, in the case file.").waitFor();
+  });
+});

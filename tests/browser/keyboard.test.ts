@@ -1,0 +1,71 @@
+/** Without a mouse, and with nothing but a thumb. */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { endOf, openDesk, sharedBrowser } from "./desk.ts";
+import { askRefund, openShop } from "./shop.ts";
+import { PHONE } from "./visit.ts";
+
+const browser = sharedBrowser(endOf({ after }));
+
+describe("with the keyboard alone", () => {
+  test("one goes from the inbox to a decision, and from there to the next", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const agent = await desk.agent("refunds");
+    const first = await askRefund(agent, 51);
+    const second = await askRefund(agent, 52);
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals");
+    await page
+      .getByRole("link", { name: /shop\.refund/ })
+      .nth(1)
+      .waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/approvals/${first.approval}`);
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    await page.keyboard.press("a");
+    await page.keyboard.press("Enter");
+    await page.getByText("Approved by ann.").waitFor();
+    await page.keyboard.press("n");
+    await page.waitForURL(`**/approvals/${second.approval}`);
+    await page.getByRole("button", { name: "Reject" }).waitFor();
+    await page.keyboard.press("r");
+    await page.getByRole("dialog", { name: "Reject" }).waitFor();
+    await page.keyboard.type("no photo");
+    for (const key of ["Tab", "Tab", "Enter"]) await page.keyboard.press(key);
+    await page.getByText("Rejected by ann.").first().waitFor();
+    assert.equal((await desk.hp.approvals.get(first.approval)).status, "approved");
+    assert.equal((await desk.hp.approvals.get(second.approval)).status, "rejected");
+  });
+});
+
+describe("on a phone", () => {
+  test("one decides with taps, on buttons that a thumb can hit", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const { page, open } = await desk.visit("person:ann", { size: PHONE, touch: true });
+    await open("/approvals");
+    await page.getByRole("link", { name: /shop\.refund/ }).tap();
+    for (const name of ["Approve", "Modify", "Reject"]) {
+      const box = await page.getByRole("button", { name, exact: true }).boundingBox();
+      assert.ok(box !== null && box.height >= 44 && box.width >= 44, `${name}: ${JSON.stringify(box)}`);
+      assert.ok(box.y + box.height <= PHONE.height, `${name} is in sight without scrolling`);
+    }
+    await page.getByRole("button", { name: "Approve" }).tap();
+    await page.getByText("Approved by ann.").waitFor();
+    assert.equal((await desk.hp.approvals.get(approval)).status, "approved");
+  });
+});
+
+describe("the theme", () => {
+  test("follows the system, and then what was chosen in the settings, also after a reload", async (t) => {
+    const desk = await openDesk(t, { browser });
+    const { page, open } = await desk.visit("person:ann", { theme: "dark" });
+    await open("/settings");
+    await page.locator('html[data-theme="dark"]').waitFor();
+    await page.getByText("Light", { exact: true }).click();
+    await page.locator('html[data-theme="light"]').waitFor();
+    await page.reload();
+    await page.locator('html[data-theme="light"]').waitFor();
+  });
+});

@@ -1,0 +1,41 @@
+/** The list that people keep open: what comes appears by itself, and however much waits, it stays quick. */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { endOf, openDesk, sharedBrowser } from "./desk.ts";
+import { fillInbox } from "./many.ts";
+import { askRefund, openShop } from "./shop.ts";
+
+const browser = sharedBrowser(endOf({ after }));
+
+describe("the inbox", () => {
+  test("shows an approval that arrives while it is open, and says that nothing waits before", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const agent = await desk.agent("refunds");
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals?tab=waiting");
+    await page.getByText(/Nothing waits|Nobody has asked for anything yet/).waitFor();
+    const asked = performance.now();
+    await askRefund(agent);
+    await page.getByRole("link", { name: /shop\.refund/ }).waitFor();
+    t.diagnostic(`visible after ${Math.round(performance.now() - asked)} ms`);
+  });
+
+  test("of 10,000 approvals holds only those in sight, and can be scrolled to its end", async (t) => {
+    const desk = await openDesk(t, { browser });
+    await fillInbox(desk.hp, 10_000);
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals?tab=waiting");
+    const rows = page.locator("[data-row]");
+    await rows.first().waitFor();
+    await page.getByText("10,000").first().waitFor();
+    let most = 0;
+    const isEnd = page.getByText("order-9999", { exact: false });
+    for (let scrolls = 0; scrolls < 400 && (await isEnd.count()) === 0; scrolls++) {
+      most = Math.max(most, await rows.count());
+      await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
+      await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    }
+    await isEnd.first().waitFor();
+    assert.ok(most < 200, `${most} rows were there at once`);
+  });
+});

@@ -1,0 +1,69 @@
+/** Figures for people: what the first load costs, how soon pages stand, and how soon an approval that arrives is seen. */
+import type { Browser, Page } from "playwright-core";
+import { openDesk } from "./desk.ts";
+import { firstLoad, type Load } from "./first-load.ts";
+import { settled } from "./pages.ts";
+import { askRefund, openShop } from "./shop.ts";
+import { WIDE } from "./visit.ts";
+
+type End = Parameters<typeof openDesk>[0];
+
+const ARRIVALS = 20;
+const MOST_MS = 1_000;
+
+const kb = (bytes: number): string => `${(bytes / 1_000).toFixed(1)} KB`;
+const ms = (value: number): string => `${Math.round(value)} ms`;
+
+function line(name: string, load: Load): string {
+  const { requests, bytes, ownBytes, fcpMs, lcpMs, blockedMs, shift } = load;
+  const figures = [String(requests), kb(bytes), kb(ownBytes), ms(fcpMs), ms(lcpMs), ms(blockedMs)];
+  return [name.padEnd(8), ...figures.map((text) => text.padStart(10)), shift.toFixed(3).padStart(8)].join("");
+}
+
+const HEAD = [
+  "page".padEnd(8),
+  ...["requests", "bytes", "own", "FCP", "LCP", "blocked"].map((word) => word.padStart(10)),
+  "shift".padStart(8),
+].join("");
+
+async function arrivals(page: Page, ask: () => Promise<unknown>): Promise<readonly number[]> {
+  const rows = page.locator("[data-row]");
+  const taken: number[] = [];
+  for (let number = 0; number < ARRIVALS; number++) {
+    const before = await rows.count();
+    const at = performance.now();
+    await ask();
+    await rows.nth(before).waitFor();
+    taken.push(performance.now() - at);
+  }
+  return taken.toSorted((a, b) => a - b);
+}
+
+/** Answers 1 where an approval took longer than a second from the agent's request to the page. */
+export async function measure(end: End, browser: () => Promise<Browser>): Promise<number> {
+  const desk = await openDesk(end, { browser, define: openShop().define });
+  const agent = await desk.agent("refunds");
+  const { approval } = await askRefund(agent);
+  const say = (text: string) => void process.stdout.write(`${text}\n`);
+  say(
+    "First load with an empty cache, on this machine; own: page, scripts, styles and fonts, without headers",
+  );
+  say(HEAD);
+  const { page: stranger } = await desk.stranger();
+  const button = stranger.getByRole("button", { name: "Log in" });
+  say(line("login", await firstLoad(stranger, `${desk.url}/login`, () => button.waitFor())));
+  // High enough for all that will arrive: rows out of sight are not there.
+  const { page } = await desk.visit("person:ann", { size: { ...WIDE, height: 3_000 } });
+  for (const [name, path] of [
+    ["today", "/"],
+    ["inbox", "/approvals"],
+    ["card", `/approvals/${approval}`],
+  ] as const)
+    say(line(name, await firstLoad(page, `${desk.url}${path}`, () => settled(page))));
+  await page.goto(`${desk.url}/approvals`);
+  await page.locator("[data-row]").first().waitFor();
+  const taken = await arrivals(page, () => askRefund(agent));
+  const [middle = 0, worst = 0] = [taken[Math.floor(taken.length / 2)], taken.at(-1)];
+  say(`An approval that arrives is seen after ${ms(middle)} (middle of ${ARRIVALS}), at most ${ms(worst)}`);
+  return worst < MOST_MS ? 0 : 1;
+}

@@ -1,0 +1,75 @@
+/** Several people at once, and a server that goes away: nobody looks at what is no longer so without being told. */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { endOf, openDesk, sharedBrowser } from "./desk.ts";
+import { askRefund, openShop } from "./shop.ts";
+import { isLive } from "./visit.ts";
+
+const browser = sharedBrowser(endOf({ after }));
+
+describe("two people at the same approval", () => {
+  test("one decides, and the other sees it at once", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const ann = await desk.visit("person:ann");
+    const ben = await desk.visit("person:ben");
+    await ann.open(`/approvals/${approval}`);
+    await ben.open(`/approvals/${approval}`);
+    await ben.page.getByRole("button", { name: "Approve" }).waitFor();
+    await ann.page.getByRole("button", { name: "Reject" }).click();
+    const dialog = ann.page.getByRole("dialog", { name: "Reject" });
+    await dialog.getByLabel("Reason").fill("no photo");
+    await dialog.getByRole("button", { name: "Reject" }).click();
+    await ben.page.getByText("Rejected by ann. It does not run.").waitFor();
+    assert.equal(await ben.page.getByRole("button", { name: "Approve" }).count(), 0);
+  });
+
+  test("both decide, one counts, and the other is told so", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const ann = await desk.visit("person:ann");
+    const ben = await desk.visit("person:ben");
+    ben.faults.expect(/409/);
+    await ann.open(`/approvals/${approval}`);
+    await ben.open(`/approvals/${approval}`);
+    const decided = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    await ben.page.route("**/votes", async (route) => {
+      sent.resolve();
+      await decided.promise;
+      await route.continue();
+    });
+    await ben.page.getByRole("button", { name: "Approve" }).click();
+    await sent.promise;
+    await ann.page.getByRole("button", { name: "Reject" }).click();
+    const dialog = ann.page.getByRole("dialog", { name: "Reject" });
+    await dialog.getByLabel("Reason").fill("no photo");
+    await dialog.getByRole("button", { name: "Reject" }).click();
+    await ann.page.getByText("Rejected by ann.").first().waitFor();
+    decided.resolve();
+    await ben.page.getByText("Your decision did not count. Rejected by ann.").waitFor();
+    assert.equal((await desk.hp.approvals.get(approval)).status, "rejected");
+  });
+});
+
+describe("a server that goes away", () => {
+  test("is said to be away; back again, the page is live and has missed nothing", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const agent = await desk.agent("refunds");
+    await askRefund(agent, 41);
+    const ann = await desk.visit("person:ann");
+    ann.faults.expect(
+      /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/,
+    );
+    await ann.open("/approvals");
+    const rows = ann.page.getByRole("link", { name: /shop\.refund/ });
+    await rows.first().waitFor();
+    await desk.stop();
+    await ann.page.getByText("Reconnecting").filter({ visible: true }).first().waitFor();
+    assert.equal(await rows.count(), 1, "what was there is still shown");
+    await desk.start();
+    await askRefund(agent, 42);
+    await isLive(ann.page);
+    await rows.nth(1).waitFor();
+  });
+});
