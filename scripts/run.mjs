@@ -41,6 +41,7 @@ const proofs = {
   hostile: "tests/http/hostile/run.ts",
   soak: "tests/soak/run.ts",
   upgrade: "tests/upgrades/rolling/run.ts",
+  screenshots: "tests/browser/screenshots.ts",
   bench: "bench/main.ts",
 };
 const proofCommands = Object.fromEntries(
