@@ -1,5 +1,6 @@
 /** A policy's text to type in: with line numbers, and a mark at every line that something is said of. */
 import { type RefObject, useId } from "react";
+import { visible } from "../../../../src/core/visible.ts";
 import { classes } from "../../ui/classes.ts";
 import type { Check } from "./policy-queries.ts";
 
@@ -26,7 +27,11 @@ function Gutter({ lines, remarks }: { readonly lines: number; readonly remarks: 
         const worst = worstAt(remarks, at + 1);
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place.
-          <div key={at} className={classes("pr-2", worst && MARKS[worst.severity])} title={worst?.message}>
+          <div
+            key={at}
+            className={classes("pr-2", worst && MARKS[worst.severity])}
+            title={worst && visible(worst.message)}
+          >
             {at + 1}
           </div>
         );
