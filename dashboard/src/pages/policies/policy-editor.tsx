@@ -25,13 +25,10 @@ function Gutter({ lines, remarks }: { readonly lines: number; readonly remarks: 
     >
       {Array.from({ length: lines }, (_none, at) => {
         const worst = worstAt(remarks, at + 1);
+        const says = worst && visible(worst.message);
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place.
-          <div
-            key={at}
-            className={classes("pr-2", worst && MARKS[worst.severity])}
-            title={worst && visible(worst.message)}
-          >
+          <div key={at} className={classes("pr-2", worst && MARKS[worst.severity])} title={says}>
             {at + 1}
           </div>
         );
