@@ -48,9 +48,7 @@ function Life({ workflow, rows }: Shown) {
     <div className="grid gap-4 lg:grid-cols-[minmax(0,1.9fr)_minmax(0,1fr)]">
       <Panel title="Where it stands">
         <div className="flex flex-col gap-5">
-          <div className="hidden sm:block">
-            <StateMachine way={way} now={workflow.status} />
-          </div>
+          <StateMachine way={way} now={workflow.status} />
           <WorkflowFacts workflow={workflow} />
         </div>
       </Panel>
