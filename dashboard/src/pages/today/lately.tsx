@@ -7,7 +7,8 @@ import { Badge } from "../../ui/badge.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
-import { namesText, personName, statusWord } from "../approvals/words.ts";
+import { decidedWord } from "../approvals/decided-word.ts";
+import { namesText, personName } from "../approvals/words.ts";
 import { countsSince } from "./counts-since.ts";
 
 const LOOKED_AT = 200;
@@ -37,7 +38,7 @@ function Decided({ row }: { readonly row: Summary }) {
         params={{ id: row.request_id }}
         className="flex min-h-11 items-center gap-3 px-4 py-1.5 text-small hover:bg-sunken sm:px-5"
       >
-        <Badge status={statusWord({ ...row, edited: false })} className="shrink-0" />
+        <Badge status={decidedWord(row)} className="shrink-0" />
         <Strange text={row.name} className="min-w-0 truncate font-semibold whitespace-nowrap" />
         <span className="min-w-0 grow truncate text-soft">
           <Strange text={personName(row.agent)} className="whitespace-nowrap" />
