@@ -9,3 +9,8 @@ export function decidedWord(row: Ended): string {
   if (word !== "consumed") return word;
   return row.edited ? "modified" : "approved";
 }
+
+const endOf = ({ decided_at, created_at }: Summary): string => decided_at ?? created_at;
+/** The server lists by when it was asked; what is shown stands by when it was decided. */
+export const lastDecidedFirst = (rows: readonly Summary[]): readonly Summary[] =>
+  [...rows].sort((a, b) => endOf(b).localeCompare(endOf(a)));

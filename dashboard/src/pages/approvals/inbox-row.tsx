@@ -99,7 +99,7 @@ function SelectBox({ item: { id, row, isGone }, isSelected, onSelect }: BoxProps
 }
 
 const COLUMNS =
-  "grid min-w-0 grow content-center gap-x-4 gap-y-1 py-2 pr-4 text-small focus-visible:-outline-offset-2 md:grid-cols-[minmax(0,1fr)_8rem_12rem]";
+  "grid min-w-0 grow content-center gap-x-4 gap-y-1 py-2 pr-4 text-small sm:pr-5 focus-visible:-outline-offset-2 md:grid-cols-[minmax(0,1fr)_8rem_12rem]";
 
 type Props = BoxProps & {
   readonly isAt: boolean;
@@ -129,7 +129,7 @@ export const InboxRow = memo(function InboxRow(props: Props) {
         to="/approvals/$id"
         params={{ id }}
         onFocus={() => onFocus(id)}
-        className={classes(COLUMNS, canSelect ? "pl-1" : "pl-4")}
+        className={classes(COLUMNS, canSelect ? "pl-1" : "pl-4 sm:pl-5")}
       >
         <span className="flex min-w-0 flex-col gap-0.5">
           <What row={row} />

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { listKey, listPage, type Summary } from "../../api/approvals.ts";
 import { useLongList } from "../../live/use-long-list.ts";
+import { lastDecidedFirst } from "./decided-word.ts";
 import { askedOf, type Search } from "./inbox-search.ts";
 import { type Item, missingFrom, mixed } from "./leaving.ts";
 
@@ -41,11 +42,6 @@ const IS_BELOW = {
   oldest: (row: Summary, last: Summary) => row.created_at >= last.created_at,
   newest: (row: Summary, last: Summary) => row.created_at <= last.created_at,
 } as const;
-
-const endOf = ({ decided_at, created_at }: Summary): string => decided_at ?? created_at;
-/** The server lists by when it was asked; what is here stands by when it was decided. */
-const lastDecidedFirst = (rows: readonly Summary[]): readonly Summary[] =>
-  [...rows].sort((a, b) => endOf(b).localeCompare(endOf(a)));
 
 /** Whoever shows it gives it a React key of its search. */
 export function useInbox(search: Search) {

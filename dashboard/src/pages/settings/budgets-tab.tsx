@@ -128,7 +128,7 @@ export function BudgetsTab() {
         >
           <TextField
             label="Name"
-            hint="As a tool or a workflow names it."
+            hint="A tool names it in the cost that it declares, a workflow when it is started, both in your program’s code. One that holds an action back is named by what that action is held for."
             value={typed}
             spellCheck={false}
             className="grow"
