@@ -1,8 +1,11 @@
 /** The office of a tenant on this node: an instance with its definitions, kept up, run and told of until it closes. */
 import { errorText } from "./core/error-text.ts";
+import { isHoldpointError } from "./core/errors.ts";
 import { HOME } from "./core/tenant/state.ts";
 import { idleClock } from "./engine/clock.ts";
+import { forEach, isLeftAlone, unlessLeftAlone } from "./engine/left-alone.ts";
 import type { Runtime } from "./engine/runtime.ts";
+import { refuseOtherKey } from "./engine/seal.ts";
 import { standingOf } from "./engine/tenant/tenants.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
 import { insides, openStore } from "./open.ts";
@@ -64,6 +67,13 @@ async function keepUp(hp: Holdpoint, runtime: Runtime, log: Log, wake: () => voi
   while (!runtime.closing.aborted) await insist(runtime, log, undelivered, () => hp.deliver());
 }
 
+/** A node with another key than the others could execute nothing: it is not to look as if it worked. Whatever else fails is told of by its upkeep. */
+async function refuseWrongKey(runtime: Runtime): Promise<void> {
+  await refuseOtherKey(runtime).catch((error: unknown) => {
+    if (isHoldpointError(error, "key_mismatch")) throw error;
+  });
+}
+
 export async function openOffice(
   { settings, version, define, keyFile, log }: OfficeOptions,
   { store, tenant, kind }: { readonly store: Store; readonly tenant: string; readonly kind: NodeKind },
@@ -83,6 +93,7 @@ export async function openOffice(
   try {
     await define?.(hp);
     const { runtime, dispatcher } = await inside.open();
+    if (tenant === HOME) await refuseWrongKey(runtime);
     const wake = () => {
       if (inside.known.size > 0) dispatcher.work();
     };
@@ -109,24 +120,29 @@ export async function openShared(settings: OfficeOptions["settings"]): Promise<S
   return { store: lent(opened), close: () => opened.close() };
 }
 
-/** Every tenant that is open to work. What is wrong with policy and definitions is thrown. */
-export async function openAll(
-  store: Store,
-  tenants: Pick<Tenants, "of">,
-  known: Set<string> = new Set(),
-): Promise<void> {
-  for (const tenant of new Set([HOME, ...(await store.tenants())])) {
-    if (known.has(tenant)) continue;
+/**
+ * Every tenant that is open to work. What is wrong with policy and definitions is thrown; a tenant that this program cannot
+ * read keeps nobody from the others, and is told of afterwards.
+ */
+async function openEach(store: Store, tenants: Pick<Tenants, "of">, known: Set<string>): Promise<void> {
+  await forEach(new Set([HOME, ...(await store.tenants())]), async (tenant) => {
+    if (known.has(tenant)) return;
     if ((await standingOf({ store }, tenant)).status === "open") await tenants.of(tenant);
     known.add(tenant);
-  }
+  });
+}
+
+/** Those that it cannot read are for nodes that can, and for `keepOpening` to tell of. */
+export async function openAll(store: Store, tenants: Pick<Tenants, "of">): Promise<void> {
+  await unlessLeftAlone(openEach(store, tenants, new Set()));
 }
 
 /** Offices of tenants that were closed, by whatever node. What runs there ends meanwhile, and keeps nobody waiting. */
 async function leaveClosed(store: Store, tenants: Upkept, failed: (error: unknown) => void): Promise<void> {
-  for (const { tenant } of await tenants.open())
+  await forEach(await tenants.open(), async ({ tenant }) => {
     if (tenant !== HOME && (await standingOf({ store }, tenant)).status === "closed")
       tenants.leave(tenant).catch(failed);
+  });
 }
 
 type Upkept = Pick<Tenants, "of" | "open" | "leave">;
@@ -138,11 +154,15 @@ export async function keepOpening(
   { log, over }: { readonly log: Log; readonly over: AbortSignal },
 ): Promise<void> {
   const known = new Set<string>();
+  const left = new Set<string>();
   const failed = (error: unknown) => {
-    if (!over.aborted) log({ level: "warn", message: "tenants", error: errorText(error) });
+    const text = errorText(error);
+    if (over.aborted || left.has(text)) return;
+    if (isLeftAlone(error)) left.add(text);
+    log({ level: "warn", message: "tenants", error: text });
   };
   while (!over.aborted) {
-    await openAll(store, tenants, known).catch(failed);
+    await openEach(store, tenants, known).catch(failed);
     await leaveClosed(store, tenants, failed).catch(failed);
     await idleClock.sleep(LOOK_MS, over);
   }

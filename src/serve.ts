@@ -40,6 +40,8 @@ const EXAMPLE_FILE = "example-refunds.log";
 const FIRST_WITHIN_MS = 5_000;
 
 export type Started = Server & {
+  /** Where people's pages are, if that is said (`HOLDPOINT_PUBLIC_URL`). */
+  readonly publicUrl: string | null;
   office(tenant?: string): Promise<Office>;
   /** The approval of the example that waits, where there is one. */
   asked(): Promise<string | null>;
@@ -111,7 +113,7 @@ export async function startServer(given: ServeOptions): Promise<Started> {
   const options = withExample(given);
   const { settings, log } = options;
   // What is wrong with where messages go is said before anything is opened.
-  deliverySettings({}, environment);
+  const { publicUrl } = deliverySettings({}, environment);
   const shared = await openShared(settings);
   const { store } = shared;
   const tenants = createTenants((tenant) => openOffice(options, { store, tenant, kind: "server" }));
@@ -134,7 +136,7 @@ export async function startServer(given: ServeOptions): Promise<Started> {
     await beginExample(options, await office());
     const asked = async () =>
       settings.example ? (await example.standing((await office()).runtime)).approval : null;
-    return { ...server, close, office, asked };
+    return { ...server, publicUrl, close, office, asked };
   } catch (error) {
     desk.end();
     await tenants.close();

@@ -35,10 +35,13 @@ function printPlace({ terminal, json }: Context, { url, login, asked, settings }
     );
 }
 
-type Entry = Pick<Started, "url" | "office"> & { readonly asked: string | null };
+type Entry = Pick<Started, "url" | "publicUrl" | "office"> & { readonly asked: string | null };
 
 /** For whoever started it, and leads to what the example asks; others ask them for a link of their own. */
-async function loginFor({ url, office, asked }: Entry, settings: Settings): Promise<string | null> {
+async function loginFor(
+  { url, publicUrl, office, asked }: Entry,
+  settings: Settings,
+): Promise<string | null> {
   const { noAuth, firstAdmin } = settings;
   if (noAuth) return null;
   const { firstLogin, firstLoginOf } = await import("../server/first-login.ts");
@@ -47,7 +50,8 @@ async function loginFor({ url, office, asked }: Entry, settings: Settings): Prom
     firstAdmin === undefined
       ? await firstLogin(runtime, personHere())
       : await firstLoginOf(runtime, firstAdmin);
-  return text === undefined ? null : loginAddress(url, text, asked === null ? undefined : pageOf(asked));
+  if (text === undefined) return null;
+  return loginAddress(publicUrl ?? url, text, asked === null ? undefined : pageOf(asked));
 }
 
 async function serveUntilTold(context: Context): Promise<number> {

@@ -57,9 +57,10 @@ function create(file: string, random: (bytes: number) => Uint8Array): boolean {
     signing,
     secrets: Buffer.from(random(32)).toString("base64"),
   };
-  const part = `${file}.${process.pid}.part`;
+  // Processes in containers may have the same number.
+  const part = `${file}.${Buffer.from(random(8)).toString("hex")}.part`;
   const made = mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(part, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flush: true });
+  writeFileSync(part, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
   chmodSync(part, 0o600);
   let isNew = true;
   try {

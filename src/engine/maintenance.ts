@@ -47,25 +47,28 @@ function newsOf(): { isNews(error: unknown): boolean; over(): void } {
   };
 }
 
-/** Repeats until closing; a round that fails is told about once and the next one comes all the same. */
-async function repeat(
+type Round = { readonly everyMs: number; readonly over: AbortSignal; work(): Promise<unknown> };
+
+/** Repeats until it is over; a round that fails is told about once and the next one comes all the same. */
+async function keepOn(runtime: Runtime, idle: Clock, { everyMs, over, work }: Round): Promise<void> {
+  const news = newsOf();
+  while (!over.aborted) {
+    try {
+      await work();
+      news.over();
+    } catch (error) {
+      if (!over.aborted && news.isNews(error)) runtime.notify({ kind: "maintenance_failed", error });
+    }
+    await idle.sleep(everyMs, over);
+  }
+}
+
+const repeat = (
   runtime: Runtime,
   idle: Clock,
   everyMs: number,
-  round: () => Promise<unknown>,
-): Promise<void> {
-  const news = newsOf();
-  while (!runtime.closing.aborted) {
-    try {
-      await round();
-      news.over();
-    } catch (error) {
-      if (!runtime.closing.aborted && news.isNews(error))
-        runtime.notify({ kind: "maintenance_failed", error });
-    }
-    await idle.sleep(everyMs, runtime.closing);
-  }
-}
+  work: () => Promise<unknown>,
+): Promise<void> => keepOn(runtime, idle, { everyMs, over: runtime.closing, work });
 
 async function sweepOutside(runtime: Runtime): Promise<void> {
   await sweepReports(runtime);
@@ -85,10 +88,21 @@ const hearTime = (runtime: Runtime): Promise<unknown> => storeTime(runtime).catc
 /** The epoch of the moment, and how long its hold lasts without being renewed. */
 export type Life = { readonly leaseMs: number | null; readonly current: () => Promise<OwnEpoch> };
 
+/** Until the instance has come to rest, and not only until it closes: what it still has in hand meanwhile is its own. */
+export async function holdLease(
+  runtime: Runtime,
+  { leaseMs, current }: Life,
+  idle: Clock,
+  over: AbortSignal,
+): Promise<void> {
+  if (leaseMs === null) return;
+  await keepOn(runtime, idle, { everyMs: leaseMs / 3, over, work: () => keepLease(current) });
+}
+
 /** `idle` does not keep the process alive. Resolves when everything has come to rest after closing. */
 export async function maintain(
   runtime: Runtime,
-  { leaseMs, current }: Life,
+  { leaseMs }: Pick<Life, "leaseMs">,
   idle: Clock,
   { rhythm, seals }: { readonly rhythm: Rhythm; readonly seals: boolean },
 ): Promise<void> {
@@ -99,10 +113,7 @@ export async function maintain(
     repeat(runtime, idle, rhythm.sweepMs, () => sweepOutside(runtime)),
     repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
   ];
-  if (leaseMs !== null) {
-    rounds.push(repeat(runtime, idle, leaseMs / 3, () => keepLease(current)));
-    rounds.push(repeat(runtime, idle, rhythm.recoverMs, () => hearTime(runtime)));
-  }
+  if (leaseMs !== null) rounds.push(repeat(runtime, idle, rhythm.recoverMs, () => hearTime(runtime)));
   if (rhythm.nodesMs !== undefined)
     rounds.push(repeat(runtime, idle, rhythm.nodesMs, () => endDeadNodes(runtime)));
   if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));

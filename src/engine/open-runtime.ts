@@ -10,7 +10,7 @@ import { createHistory } from "./history.ts";
 import type { Keyring } from "./keyring.ts";
 import { createLanes } from "./lanes.ts";
 import { createLives } from "./lives.ts";
-import { maintain, type Rhythm } from "./maintenance.ts";
+import { holdLease, maintain, type Rhythm } from "./maintenance.ts";
 import type { CrashPoint, Notice, OpenRuntime, Runtime } from "./runtime.ts";
 import { refuseOtherKey, sealTenant } from "./seal.ts";
 import { createSecrets } from "./secrets.ts";
@@ -143,7 +143,9 @@ const memory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue"
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { store, tenant, clock, random, environment } = parts;
   const closing = new AbortController();
+  const atRest = new AbortController();
   let upkeep: Promise<void> | undefined;
+  let holding: Promise<void> | undefined;
 
   const notify = (notice: Notice) => tell(parts, notice);
   const lanes = (width: number) =>
@@ -176,6 +178,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   async function begin(): Promise<OwnEpoch> {
     const own = await beginChecked(runtime, parts);
     const life = { leaseMs: own.leaseMs, current: lives.current };
+    holding ??= holdLease(runtime, life, parts.idle, atRest.signal);
     upkeep ??= maintain(runtime, life, parts.idle, parts);
     return own;
   }
@@ -183,8 +186,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   async function endOwn(): Promise<void> {
     const { drainMs = DRAIN_MS } = parts;
     const isIdle = await comeToRest(runtime, upkeep ?? Promise.resolve(), drainMs);
+    atRest.abort();
     // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
-    if (isIdle) await (await lives.begun())?.end();
+    if (!isIdle) return;
+    await holding;
+    await (await lives.begun())?.end();
   }
 
   async function close(): Promise<void> {

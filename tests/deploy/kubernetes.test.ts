@@ -142,6 +142,14 @@ describe("the manifests", () => {
     );
     const { port } = new URL(String(at(secret, "stringData", "database")));
     assert.ok(ports.includes(Number(port)));
+    for (const mail of [465, 587]) assert.ok(ports.includes(mail), `mail on ${mail}`);
+  });
+
+  test("give a pod a quarter of an hour to start: the first one of a new version may have to migrate", () => {
+    for (const one of deployments) {
+      const probe = fields(containerOf(one), "startupProbe");
+      assert.ok(Number(probe["periodSeconds"]) * Number(probe["failureThreshold"]) >= 900, nameOf(one));
+    }
   });
 
   test("start the server with a line that the command line knows", () => {

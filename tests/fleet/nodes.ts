@@ -25,7 +25,7 @@ export type Fleet = {
   readonly folder: string;
   readonly keyFile: string;
   /** Resolves when it has said that it works. */
-  worker(): Promise<Node>;
+  worker(definitions?: string): Promise<Node>;
   start(file: string, ...args: readonly string[]): Node;
 };
 
@@ -81,8 +81,7 @@ export async function openFleet(context: Pick<TestContext, "after">): Promise<Fl
     folder,
     keyFile,
     start,
-    async worker() {
-      const definitions = join(HERE, "definitions.ts");
+    async worker(definitions = join(HERE, "definitions.ts")) {
       const node = start(CLI, "worker", "--database", server.url, "--definitions", definitions);
       await until(() => (node.said().includes("works on") ? true : undefined), `a worker: ${node.said()}`);
       return node;

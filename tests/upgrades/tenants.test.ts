@@ -1,0 +1,55 @@
+/** A tenant that a newer node has written to: older nodes leave it alone, and work for the others. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { tenantStream } from "../../src/core/stream.ts";
+import { keepOpening, openAll } from "../../src/office.ts";
+import { openStore } from "../../src/open.ts";
+import type { LogLine } from "../../src/server/log.ts";
+import type { Office, Tenants } from "../../src/server/tenants.ts";
+import { until } from "../fleet/nodes.ts";
+import { annotate, caseStream, openNewer } from "./newer-program.ts";
+
+test("one tenant that a newer node has written to keeps no other from being opened or left, and is told of once", {
+  timeout: 30_000,
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-newer-"));
+  const older = await openStore({ folder });
+  const newer = await openNewer({ folder });
+  t.after(async () => {
+    await newer.close();
+    await older.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await annotate(newer, tenantStream("first"), { tenant: "first" });
+  await annotate(newer, caseStream("17"), { tenant: "second", type: "case.opened" });
+
+  const opened = new Set<string>();
+  let looks = 0;
+  const officeOf = (tenant: string) => ({ tenant }) as Office;
+  const tenants: Pick<Tenants, "of" | "open" | "leave"> = {
+    async of(tenant) {
+      opened.add(tenant);
+      return officeOf(tenant);
+    },
+    async open() {
+      looks++;
+      return ["first", "second"].map(officeOf);
+    },
+    leave: async () => undefined,
+  };
+  await openAll(older, tenants);
+  assert.deepEqual([...opened], ["default", "second"]);
+
+  opened.clear();
+  const said: LogLine[] = [];
+  const over = new AbortController();
+  const kept = keepOpening(older, tenants, { log: (line) => void said.push(line), over: over.signal });
+  await until(() => (looks >= 2 ? true : undefined), "a second look");
+  over.abort();
+  await kept;
+  assert.deepEqual([...opened], ["default", "second"]);
+  assert.equal(said.length, 1, JSON.stringify(said));
+});
