@@ -8,10 +8,11 @@ const RULE = { quorum: 2, from: ["person:ann", "role:supervisor"], veto: true, s
 const approval = (fields: Partial<Approval>): Approval =>
   ({ about: "action", status: "pending", edited: false, decided: null, ended: null, ...fields }) as Approval;
 const by = (...names: readonly string[]) => ({ at: "2026-01-01T00:00:00Z", by: [...names], reason: "" });
+const YOU = { why_not: null, may: ["approve", "reject"], may_batch: true, why_alone: null };
 const card = (fields: object, of: Partial<Approval> = {}): CardAnswer =>
   ({
     approval: approval({ request_id: "apr_1", binding: "b", ...of }),
-    card: { confirm: null, you: { may_decide: true, why_not: null, vote: null }, ...fields },
+    card: { shown: "s", you: { ...YOU, ...fields } },
   }) as CardAnswer;
 
 describe("what became of an approval, in words", () => {
@@ -40,18 +41,19 @@ describe("what became of an approval, in words", () => {
 });
 
 describe("several decided together", () => {
-  test("leave out what wants a word typed, an answer, or somebody else", () => {
-    const others = { you: { may_decide: false, why_not: "you have voted", vote: "approve" } };
+  test("leave out what the server says is approved by itself, and what is somebody else's", () => {
+    const alone = card({ may_batch: false, why_alone: "it cannot be taken back" });
     assert.equal(whyAlone(card({}), "approve"), null);
-    assert.match(whyAlone(card({ confirm: "wire" }), "approve") ?? "", /its own page/);
-    assert.equal(whyAlone(card({ confirm: "wire" }), "reject"), null);
-    assert.match(whyAlone(card({}, { about: "question" }), "approve") ?? "", /answer/);
-    assert.equal(whyAlone(card(others), "reject"), "you have voted.");
+    assert.equal(whyAlone(alone, "approve"), "It cannot be taken back.");
+    assert.equal(whyAlone(alone, "reject"), null);
+    assert.equal(whyAlone(card({ may: [], why_not: "you have voted" }), "reject"), "You have voted.");
+    assert.equal(whyAlone(card({ may: ["reject"], why_not: "only reject" }), "approve"), "Only reject.");
+    assert.equal(whyAlone(card({}, { status: "approved" }), "approve"), "It is decided already.");
   });
 
-  test("each is sent with the binding of what was shown", () => {
-    assert.deepEqual(batchOf([card({}), card({ confirm: "x" })], "approve", ""), [
-      { request_id: "apr_1", binding: "b", decision: "approve" },
+  test("each is sent with the binding and the digest of what was shown", () => {
+    assert.deepEqual(batchOf([card({}), card({ may_batch: false })], "approve", ""), [
+      { request_id: "apr_1", binding: "b", shown: "s", decision: "approve" },
     ]);
     assert.equal(batchOf([card({})], "reject", "no")[0]?.note, "no");
   });
