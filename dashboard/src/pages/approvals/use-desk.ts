@@ -3,24 +3,27 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Approval, type Card, type CardAnswer, useVote } from "../../api/approvals.ts";
 import { may, useSession } from "../../api/session.ts";
-import { isObject, jsonOf } from "../../format/json.ts";
+import { jsonOf } from "../../format/json.ts";
 import { toast } from "../../ui/toaster.tsx";
 import { type Seen, useSeen } from "./use-seen.ts";
 
 /** What stands in front of the page, if anything. */
 export type Asking = "confirm" | "reject" | "extend" | "delegate" | "take-back" | "cancel" | "revoke" | null;
 
+export type Move = Card["you"]["may"][number];
+
 export type Desk = {
   readonly approval: Approval;
   readonly card: Card;
   readonly seen: Seen;
   readonly isOpen: boolean;
+  /** As the server says. */
+  readonly can: (move: Move) => boolean;
   /** May say yes or no, now, to what is shown. */
   readonly mayDecide: boolean;
   /** Some may only say no. */
   readonly mayApprove: boolean;
   readonly hasScope: boolean;
-  readonly canEdit: boolean;
   readonly isEditing: boolean;
   readonly setEditing: (isEditing: boolean) => void;
   readonly asking: Asking;
@@ -31,12 +34,6 @@ export type Desk = {
   readonly approve: (edit?: unknown) => void;
   readonly reject: (reason: string, isFinal: boolean) => void;
 };
-
-/** A monitor's question has nothing in it that could be changed. */
-function isEditable({ about, args }: Approval, { input_schema }: Card): boolean {
-  if (about === "question" || about === "intent") return false;
-  return input_schema !== null || (about === "checkpoint" && isObject(args) && Object.keys(args).length > 0);
-}
 
 const DONE = {
   recorded: "Your decision is recorded.",
@@ -54,7 +51,7 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
   const vote = useVote(approval.request_id);
   const hasScope = may(session, "approvals:decide");
   const isPending = approval.status === "pending";
-  const mayDecide = isPending && hasScope && card.you.may_decide && !seen.isChanged;
+  const can = (move: Move) => card.you.may.includes(move);
   const about = { binding: approval.binding, shown: card.shown };
   const cast = (decision: Parameters<typeof vote.mutate>[0]) =>
     vote.mutate(decision, {
@@ -76,9 +73,9 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
     seen,
     isOpen: session.isOpen,
     hasScope,
-    mayDecide,
-    mayApprove: mayDecide && card.you.why_not === null,
-    canEdit: isEditable(approval, card),
+    can,
+    mayDecide: can("reject") && !seen.isChanged,
+    mayApprove: can("approve") && !seen.isChanged,
     isEditing: isEditing && isPending,
     setEditing,
     asking,

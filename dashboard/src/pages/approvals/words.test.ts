@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Approval, CardAnswer } from "../../api/approvals.ts";
 import { batchOf, whyAlone } from "./batch.ts";
-import { endWords, needsText, votesText } from "./words.ts";
+import { endWords, needsText, statusWord, votesText } from "./words.ts";
 
 const RULE = { quorum: 2, from: ["person:ann", "role:supervisor"], veto: true, separate: false };
 const approval = (fields: Partial<Approval>): Approval =>
@@ -21,6 +21,17 @@ describe("what became of an approval, in words", () => {
     assert.equal(endWords(rejected), "Rejected by bob. It does not run.");
     const modified = approval({ status: "modified", edited: true, decided: by("person:ann", "person:cho") });
     assert.equal(endWords(modified), "Approved with changes by ann, cho.");
+  });
+
+  test("a rejected checkpoint sends its workflow back; nothing is said not to run", () => {
+    const rejected = approval({ status: "rejected", about: "checkpoint", decided: by("person:bob") });
+    assert.equal(endWords(rejected), "Rejected by bob. Its workflow goes back, or fails where it cannot.");
+    assert.equal(/does not run/.test(endWords({ ...rejected, status: "cancelled" })), false);
+  });
+
+  test("what was used reads as it was decided", () => {
+    assert.equal(statusWord(approval({ status: "consumed" })), "approved");
+    assert.equal(statusWord(approval({ status: "consumed", edited: true })), "modified");
   });
 
   test("what has run out was decided by nobody", () => {
