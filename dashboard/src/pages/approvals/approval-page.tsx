@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { isClientError } from "holdpoint/client";
 import { type ReactNode, useEffect } from "react";
+import { visible } from "../../../../src/core/visible.ts";
 import { cardQuery } from "../../api/approvals.ts";
 import { Page } from "../../ui/page.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -35,7 +36,7 @@ export function ApprovalPage() {
   const { data, error, refetch } = useQuery(cardQuery(id));
   const name = data?.card.heading ?? "Approval";
   useEffect(() => {
-    document.title = `${name} · Holdpoint`;
+    document.title = `${visible(name)} · Holdpoint`;
   }, [name]);
   if (data !== undefined) return <CardSheet key={id} answer={data} />;
   if (error === null) return <OnItsWay />;

@@ -10,6 +10,7 @@ import { AT_THE_THUMB } from "./at-the-thumb.ts";
 import { CardHeading } from "./card-heading.tsx";
 import { ChangedNotice } from "./changed-notice.tsx";
 import { CommentsPanel } from "./comments-panel.tsx";
+import { CutShort } from "./cut-short.tsx";
 import { DeadlineClock } from "./deadline-clock.tsx";
 import { DecidingAs } from "./deciding-as.tsx";
 import { DecisionBar, Refused } from "./decision-bar.tsx";
@@ -57,6 +58,7 @@ function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft 
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <ChangedNotice desk={desk} />
+      <CutShort desk={desk} draft={draft} />
       {isQuestion ? <AgentSays agent={approval.agent} says={approval.reason} verb="asks" /> : null}
       {desk.isEditing || isAnswering ? (
         <Suspense fallback={<Loading />}>
@@ -64,6 +66,7 @@ function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft 
             draft={draft}
             title={isAnswering ? "Your answer" : "Modify, then approve"}
             isAnswer={isAnswering}
+            onLeave={() => desk.setEditing(false)}
           />
         </Suspense>
       ) : (
@@ -183,7 +186,7 @@ export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
   const { before } = draft;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only opening and closing begins anew, not what comes in meanwhile.
   useEffect(() => {
-    if (answer.approval.about !== "question") reset(before);
+    if (answer.approval.about !== "question" && !desk.isCutShort) reset(before);
   }, [isEditing]);
   return (
     <FoldsProvider>

@@ -26,6 +26,8 @@ export type Desk = {
   readonly hasScope: boolean;
   readonly isEditing: boolean;
   readonly setEditing: (isEditing: boolean) => void;
+  /** Somebody else decided, while something was being written here. */
+  readonly isCutShort: boolean;
   readonly asking: Asking;
   readonly setAsking: (asking: Asking) => void;
   readonly note: string;
@@ -51,6 +53,7 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
   const vote = useVote(approval.request_id);
   const hasScope = may(session, "approvals:decide");
   const isPending = approval.status === "pending";
+  const wasPending = seen.before.status === "pending";
   const can = (move: Move) => card.you.may.includes(move);
   const about = { binding: approval.binding, shown: card.shown };
   const cast = (decision: Parameters<typeof vote.mutate>[0]) =>
@@ -58,13 +61,13 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
       onSuccess: ({ vote: cast, ...stands }) => {
         seen.accept(stands);
         setEditing(false);
+        setAsking(null);
         setNote("");
         toast(DONE[cast.kind]);
         // Under another rule other people are asked, in another approval.
         const { request_id: id } = cast;
         if (id !== approval.request_id) void navigate({ to: "/approvals/$id", params: { id } });
       },
-      onSettled: () => setAsking(null),
     });
   const words = note.trim() === "" ? {} : { note: note.trim() };
   return {
@@ -77,9 +80,14 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
     mayDecide: can("reject") && !seen.isChanged,
     mayApprove: can("approve") && !seen.isChanged,
     isEditing: isEditing && isPending,
+    isCutShort: !isPending && wasPending && !vote.isPending && !vote.isSuccess,
     setEditing,
     asking,
-    setAsking,
+    setAsking: (next) => {
+      // What went wrong before is no word on what is asked now.
+      if (next !== null) vote.reset();
+      setAsking(next);
+    },
     note,
     setNote,
     vote,
