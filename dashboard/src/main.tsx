@@ -18,9 +18,11 @@ const queries = new QueryClient({
     queries: {
       // Whatever changes is told by the live stream; without it, whoever comes back to the page sees what stands.
       staleTime: 30_000,
+      // Whoever is offline is told so at once: nothing waits unseen, and no decision is sent later by itself.
+      networkMode: "always",
       retry: (failures, error) => failures < MOST_TRIES && (!isClientError(error) || error.retryable),
     },
-    mutations: { retry: false },
+    mutations: { retry: false, networkMode: "always" },
   },
 });
 

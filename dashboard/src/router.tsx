@@ -1,5 +1,6 @@
 /** Which page an address opens. Pages are loaded when they are gone to; only the way there is in the first load. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { lazyPage } from "./shell/lazy-page.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailure } from "./shell/page-failure.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -16,80 +17,80 @@ const routes = [
   createRoute({
     ...under,
     path: "/",
-    component: lazyRouteComponent(() => import("./pages/today/today-page.tsx"), "TodayPage"),
+    component: lazyPage(() => import("./pages/today/today-page.tsx"), "TodayPage"),
   }),
   createRoute({
     ...under,
     path: "/approvals",
     validateSearch: asText,
-    component: lazyRouteComponent(() => import("./pages/approvals/inbox-page.tsx"), "InboxPage"),
+    component: lazyPage(() => import("./pages/approvals/inbox-page.tsx"), "InboxPage"),
   }),
   createRoute({
     ...under,
     path: "/approvals/$id",
-    component: lazyRouteComponent(() => import("./pages/approvals/approval-page.tsx"), "ApprovalPage"),
+    component: lazyPage(() => import("./pages/approvals/approval-page.tsx"), "ApprovalPage"),
   }),
   createRoute({
     ...under,
     path: "/workflows",
     validateSearch: asText,
-    component: lazyRouteComponent(() => import("./pages/workflows/workflows-page.tsx"), "WorkflowsPage"),
+    component: lazyPage(() => import("./pages/workflows/workflows-page.tsx"), "WorkflowsPage"),
   }),
   createRoute({
     ...under,
     path: "/workflows/$id",
     validateSearch: asText,
-    component: lazyRouteComponent(() => import("./pages/workflows/workflow-page.tsx"), "WorkflowPage"),
+    component: lazyPage(() => import("./pages/workflows/workflow-page.tsx"), "WorkflowPage"),
   }),
   createRoute({
     ...under,
     path: "/actions/$id",
-    component: lazyRouteComponent(() => import("./pages/actions/action-page.tsx"), "ActionPage"),
+    component: lazyPage(() => import("./pages/actions/action-page.tsx"), "ActionPage"),
   }),
   createRoute({
     ...under,
     path: "/in-doubt",
-    component: lazyRouteComponent(() => import("./pages/in-doubt/in-doubt-page.tsx"), "InDoubtPage"),
+    component: lazyPage(() => import("./pages/in-doubt/in-doubt-page.tsx"), "InDoubtPage"),
   }),
   createRoute({
     ...under,
     path: "/policies",
     validateSearch: asText,
-    component: lazyRouteComponent(() => import("./pages/policies/policies-page.tsx"), "PoliciesPage"),
+    component: lazyPage(() => import("./pages/policies/policies-page.tsx"), "PoliciesPage"),
   }),
   createRoute({
     ...under,
     path: "/agents",
     validateSearch: asText,
-    component: lazyRouteComponent(() => import("./pages/agents/agents-page.tsx"), "AgentsPage"),
+    component: lazyPage(() => import("./pages/agents/agents-page.tsx"), "AgentsPage"),
   }),
   createRoute({
     ...under,
     path: "/activity",
     validateSearch: asText,
-    component: lazyRouteComponent(() => import("./pages/activity/activity-page.tsx"), "ActivityPage"),
+    component: lazyPage(() => import("./pages/activity/activity-page.tsx"), "ActivityPage"),
   }),
   createRoute({
     ...under,
     path: "/nodes",
     validateSearch: asText,
-    component: lazyRouteComponent(() => import("./pages/nodes/nodes-page.tsx"), "NodesPage"),
+    component: lazyPage(() => import("./pages/nodes/nodes-page.tsx"), "NodesPage"),
   }),
   createRoute({
     ...under,
     path: "/kill-switch",
-    component: lazyRouteComponent(() => import("./pages/kill-switch/kill-switch-page.tsx"), "KillSwitchPage"),
+    component: lazyPage(() => import("./pages/kill-switch/kill-switch-page.tsx"), "KillSwitchPage"),
   }),
   createRoute({
     ...under,
     path: "/settings",
     validateSearch: asText,
-    component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
+    component: lazyPage(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
   }),
   createRoute({
     ...under,
     path: "/more",
-    component: lazyRouteComponent(() => import("./pages/more/more-page.tsx"), "MorePage"),
+    component: lazyPage(() => import("./pages/more/more-page.tsx"), "MorePage"),
   }),
 ] as const;
 

@@ -289,5 +289,5 @@ test("what is measured beside is installed without scripts, registry-free and ap
   const root = JSON.parse(readFileSync(join(BENCH, "../package.json"), "utf8")) as {
     workspaces: readonly string[];
   };
-  assert.deepEqual(root.workspaces, ["toolchain"]);
+  assert.deepEqual(root.workspaces, ["toolchain", "dashboard"]);
 });

@@ -51,18 +51,35 @@ function gatherer(queries: QueryClient) {
   };
 }
 
+/** Told by the browser sooner than a connection is missed. */
+function untilOffline(signal: AbortSignal): AbortSignal {
+  const cut = new AbortController();
+  window.addEventListener("offline", () => cut.abort(), { signal: AbortSignal.any([signal, cut.signal]) });
+  return AbortSignal.any([signal, cut.signal]);
+}
+
+function online(): Promise<void> {
+  if (navigator.onLine) return Promise.resolve();
+  return new Promise((resolve) => window.addEventListener("online", () => resolve(), { once: true }));
+}
+
+/** Nobody knows what was missed since the last connection was lost. */
+let wasLost = false;
+
 async function follow(queries: QueryClient, signal: AbortSignal): Promise<void> {
   const touch = gatherer(queries);
-  let wasLost = false;
   const onConnection = (isOpen: boolean) => {
     tell(isOpen ? "live" : "lost");
     if (isOpen && wasLost) void queries.invalidateQueries();
     wasLost = !isOpen;
   };
-  for await (const { stream } of client.events({ onConnection }, signal)) touch(touchedBy(stream));
+  const events = client.events({ onConnection }, untilOffline(signal));
+  for await (const { stream } of events) touch(touchedBy(stream));
+  onConnection(false);
 }
 
 const AGAIN_MS = 5_000;
+const pause = () => new Promise((resolve) => window.setTimeout(resolve, AGAIN_MS));
 
 /** Until the signal aborts. What a stream cannot be had for is said, and tried again: the store may have been restored. */
 export async function keepLive(queries: QueryClient, signal: AbortSignal): Promise<void> {
@@ -71,9 +88,11 @@ export async function keepLive(queries: QueryClient, signal: AbortSignal): Promi
       await follow(queries, signal);
     } catch (error) {
       tell("refused");
+      wasLost = true;
       if (isClientError(error) && error.status === 401)
         void queries.invalidateQueries({ queryKey: ["session"] });
+      await pause();
     }
-    if (!signal.aborted) await new Promise((resolve) => window.setTimeout(resolve, AGAIN_MS));
+    await online();
   }
 }

@@ -48,8 +48,8 @@ export function remoteApprovals(speaker: Speaker, look: Look): Approvals {
     count: (status) => look("approvals.count", status),
     // A server of before knows no comments.
     get: async (id) => {
-      const { comments = [], ...rest } = await look<Approval>("approvals.get", id);
-      return { ...rest, comments };
+      const approval = await look<Approval>("approvals.get", id);
+      return "comments" in approval ? approval : { ...(approval as Approval), comments: [] };
     },
     find: (beginning) => look("approvals.find", beginning),
     follow: (signal) => followOf(speaker, signal),

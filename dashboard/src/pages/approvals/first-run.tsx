@@ -1,12 +1,9 @@
 /** Nobody has asked for anything yet: the shortest way to a first approval. */
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { exampleQuery, useAskExample } from "../../api/example.ts";
 import { useSession } from "../../api/session.ts";
-import { Button } from "../../ui/button.tsx";
 import { Mark } from "../../ui/mark.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
-import { Failure } from "../../ui/states.tsx";
+import { Example } from "./example.tsx";
 
 type Place = { readonly address: string; readonly isOpen: boolean };
 
@@ -33,30 +30,6 @@ const programOf = ({ address, isOpen }: Place): string =>
     "});",
     "console.log(answer.kind); // waiting",
   ].join("\n");
-
-function Example() {
-  const { data } = useQuery(exampleQuery);
-  const ask = useAskExample();
-  if (data?.is_there !== true) return null;
-  if (data.approval_id !== null)
-    return (
-      <Link
-        to="/approvals/$id"
-        params={{ id: data.approval_id }}
-        className="inline-flex min-h-11 items-center self-start rounded-base bg-accent px-4 font-semibold text-on-accent"
-      >
-        Look at what the example asks
-      </Link>
-    );
-  return (
-    <div className="flex flex-col items-start gap-2">
-      <Button kind="main" icon="play" isBusy={ask.isPending} onClick={() => ask.mutate()}>
-        {ask.isPending ? "Asking…" : "Have the example ask something"}
-      </Button>
-      {ask.error === null ? null : <Failure error={ask.error} />}
-    </div>
-  );
-}
 
 export function FirstRun() {
   const { isOpen } = useSession();

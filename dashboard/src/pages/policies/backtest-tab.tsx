@@ -19,12 +19,19 @@ import { useSettled } from "./use-settled.ts";
 
 const SETTLE_MS = 350;
 
-/** A version as the beginning of a draft: the one that the address names, or one that is chosen. */
-function BeginWith() {
+/** A version as the beginning of a draft: the one that the address names, one that is chosen, or else the one in force. */
+function BeginWith({ isEmpty }: { readonly isEmpty: boolean }) {
   const named = useSearch({ from: "/policies" })["from"] ?? "";
   const [digest, setDigest] = useState(named);
   const versions = useQuery(versionsQuery).data ?? [];
+  const inForce = versions.findLast(({ standing }) => standing === "used")?.digest;
+  const isUntouched = useRef(isEmpty && named === "");
   const chosen = useQuery(versionQuery(digest)).data;
+  useEffect(() => {
+    if (!isUntouched.current || inForce === undefined) return;
+    isUntouched.current = false;
+    setDigest(inForce);
+  }, [inForce]);
   useEffect(() => {
     if (chosen !== undefined) setDraft(chosen.text);
   }, [chosen]);
@@ -90,7 +97,7 @@ export function BacktestTab() {
           isReady={draft.trim() !== ""}
           onSubmit={() => begin.run(Date.now())}
         >
-          <BeginWith />
+          <BeginWith isEmpty={draft.trim() === ""} />
           <CheckedEditor draft={draft} />
           <TrialTerms terms={terms} onChange={setTerms} />
         </Form>

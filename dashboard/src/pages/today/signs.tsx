@@ -12,7 +12,8 @@ type Attention = AnswerOf<"GET /api/attention">;
 type Sign = {
   readonly figure: string;
   readonly words: string;
-  readonly to: string;
+  readonly to: "/kill-switch" | "/in-doubt" | "/settings";
+  readonly search?: { readonly tab: string };
   readonly tone: Tone;
   readonly icon: IconName;
 };
@@ -42,7 +43,8 @@ function signsOf({ in_doubt, alerts, dead_messages }: Attention, isStopped: bool
       : {
           figure: countText(alerts),
           words: are(alerts, "alert of a monitor", "alerts of monitors"),
-          to: "/activity",
+          to: "/settings",
+          search: { tab: "alerts" },
           tone: "hold",
           icon: "bell",
         },
@@ -52,6 +54,7 @@ function signsOf({ in_doubt, alerts, dead_messages }: Attention, isStopped: bool
           figure: countText(dead_messages),
           words: are(dead_messages, "message could not be delivered", "messages could not be delivered"),
           to: "/settings",
+          search: { tab: "endpoints" },
           tone: "stop",
           icon: "warn",
         },
@@ -65,10 +68,11 @@ export function Signs({ attention }: { readonly attention: Attention }) {
   if (signs.length === 0) return null;
   return (
     <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
-      {signs.map(({ figure, words, to, tone, icon }) => (
+      {signs.map(({ figure, words, to, search = {}, tone, icon }) => (
         <li key={words}>
           <Link
             to={to}
+            search={search}
             className={classes("flex h-full items-start gap-3 rounded-large px-4 py-3", WASH[tone])}
           >
             <Icon name={icon} className="mt-1.5 size-5" />

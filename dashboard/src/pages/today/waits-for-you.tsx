@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { fewQuery } from "../../api/approvals.ts";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Example } from "../approvals/example.tsx";
 import { InboxRow } from "../approvals/inbox-row.tsx";
 import { MINE } from "../approvals/use-neighbours.ts";
 import { nearestFirst } from "./nearest.ts";
@@ -54,6 +55,9 @@ export function WaitsForYou({ mine, pending }: Props) {
         <Empty icon="check" title="Nothing waits for you">
           What an agent asks next appears here by itself.
           {others > 0 ? ` ${others} ${others === 1 ? "waits" : "wait"} for others.` : ""}
+          <div className="mt-4 flex justify-center">
+            <Example />
+          </div>
         </Empty>
       ) : (
         <Rows />

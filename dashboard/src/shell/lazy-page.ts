@@ -1,0 +1,22 @@
+/** Pages that are loaded when they are gone to. One that cannot be had says so in its place; the desk around it stays. */
+import { lazyRouteComponent } from "@tanstack/react-router";
+
+const WORDS =
+  "This page could not be loaded: the server does not answer, or another version runs there by now.";
+
+export class PageNotLoaded extends Error {
+  override readonly name = "PageNotLoaded";
+}
+
+type Module<Name extends string> = { readonly [name in Name]: () => React.ReactNode };
+
+/** Under another name than the browser's: for that one the router would load the whole window anew, into nothing. */
+export function lazyPage<Name extends string>(load: () => Promise<Module<Name>>, name: Name) {
+  return lazyRouteComponent(async () => {
+    try {
+      return await load();
+    } catch (cause) {
+      throw new PageNotLoaded(WORDS, { cause });
+    }
+  }, name);
+}
