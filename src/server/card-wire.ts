@@ -1,6 +1,6 @@
 /** The card: everything that somebody sees before they decide, in one answer, made from the canonical bytes. */
 import { z } from "zod";
-import { MOVES } from "../core/card/your-moves.ts";
+import { MOVES } from "../core/card/moves.ts";
 import { RISK_LEVELS } from "../core/verdict.ts";
 import { TRIED_OUTCOMES } from "../engine/try-edit.ts";
 import { json, timeSchema } from "./wire.ts";

@@ -25,7 +25,8 @@ import { extend } from "../approval/extend.ts";
 import { takeBack } from "../approval/take-back.ts";
 import { type Draft, isNeed } from "../draft.ts";
 import { ROSTER } from "../stream.ts";
-import { isEditable, type Move, movesOf } from "./your-moves.ts";
+import type { Move } from "./moves.ts";
+import { isEditable, movesOf } from "./your-moves.ts";
 import { yourStanding } from "./your-standing.ts";
 
 const DAN = "person:dan";

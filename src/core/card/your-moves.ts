@@ -13,14 +13,8 @@ import { isJsonObject } from "../json.ts";
 import { isPerson } from "../principal.ts";
 import { ROSTER } from "../stream.ts";
 import { raisedName } from "../workflow/raise.ts";
+import { MOVES, type Move } from "./moves.ts";
 import type { YourStanding } from "./your-standing.ts";
-
-/** `take_back`: a seat that was handed over; `cancel`: the question; `revoke`: a decision that was not used yet. */
-export const MOVES = [
-  ...(["approve", "reject", "edit", "extend", "delegate"] as const),
-  ...(["take_back", "cancel", "revoke", "comment"] as const),
-] as const;
-export type Move = (typeof MOVES)[number];
 
 /** A question has its answer instead; what a monitor raises has nothing in it, and neither has what captured nothing. */
 export function isEditable({ subject, args }: Pick<LiveApproval, "subject" | "args">): boolean {
