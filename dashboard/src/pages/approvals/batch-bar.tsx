@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextArea } from "../../ui/field.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
-import { batchOf, type Said } from "./batch.ts";
+import { batchOf, type Said, whyAlone } from "./batch.ts";
 import { BatchRow } from "./batch-row.tsx";
 import { DecidingAs } from "./deciding-as.tsx";
 import type { Selection } from "./use-row-cursor.ts";
@@ -50,6 +50,12 @@ function BatchAsk({ answers, said, decide, onClose }: AskProps) {
   );
 }
 
+/** What is left out comes last: nobody has to scroll past it to what they decide. */
+const takenFirst = (answers: readonly CardAnswer[], said: Said): readonly CardAnswer[] =>
+  answers.toSorted(
+    (one, other) => Number(whyAlone(one, said) !== null) - Number(whyAlone(other, said) !== null),
+  );
+
 function BatchSheet({ ids, said, onClose }: DialogProps) {
   const cards = useQueries({
     queries: ids.map((id) => ({ ...cardQuery(id), staleTime: Number.POSITIVE_INFINITY })),
@@ -66,7 +72,7 @@ function BatchSheet({ ids, said, onClose }: DialogProps) {
         tabIndex={0}
         className="max-h-[45dvh] overflow-y-auto rounded-base border border-line"
       >
-        {answers.map((answer) => (
+        {takenFirst(answers, said).map((answer) => (
           <BatchRow key={answer.approval.request_id} answer={answer} said={said} answers={decide.data} />
         ))}
       </ul>

@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { RefObject } from "react";
 import { type Outcome, outcomeQuery } from "../../api/outcome.ts";
-import { several } from "../../format/amounts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -82,8 +81,8 @@ export function Next({ neighbours: { next, left, go } }: { readonly neighbours: 
       </Link>
     );
   return (
-    <Button kind="main" icon="next" className="self-stretch" onClick={() => go(next)}>
-      Next approval <span className="font-normal opacity-80">({several(left, "waits", "wait")})</span>
+    <Button kind="main" icon="next" className="self-stretch whitespace-nowrap" onClick={() => go(next)}>
+      Next approval <span className="font-normal opacity-80">({left})</span>
       <kbd className="ml-1 rounded-small border border-current px-1.5 text-tiny max-md:hidden">n</kbd>
     </Button>
   );

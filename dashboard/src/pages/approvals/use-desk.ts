@@ -63,7 +63,8 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
         setEditing(false);
         setAsking(null);
         setNote("");
-        toast(DONE[cast.kind]);
+        // What is decided says so itself.
+        if (stands.status === "pending" || cast.kind === "same") toast(DONE[cast.kind]);
         // Under another rule other people are asked, in another approval.
         const { request_id: id } = cast;
         if (id !== approval.request_id) void navigate({ to: "/approvals/$id", params: { id } });
