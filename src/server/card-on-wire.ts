@@ -76,9 +76,12 @@ export function cardOnWire(card: Card) {
   };
 }
 
-export function youOnWire({ you }: Card) {
-  const { mayDecide, whyNot, vote } = you;
-  return { may_decide: mayDecide, why_not: whyNot, vote };
+export function youOnWire({ you, whyAlone }: Card) {
+  const { mayDecide, whyNot, vote, moves, mayBatch } = you;
+  return {
+    ...{ may_decide: mayDecide, why_not: whyNot, vote },
+    ...{ may: [...moves], may_batch: mayBatch, why_alone: whyAlone },
+  };
 }
 
 type Fields = { readonly [field: string]: unknown };

@@ -1,5 +1,6 @@
 /** The card: everything that somebody sees before they decide, in one answer, made from the canonical bytes. */
 import { z } from "zod";
+import { MOVES } from "../core/card/moves.ts";
 import { RISK_LEVELS } from "../core/verdict.ts";
 import { TRIED_OUTCOMES } from "../engine/try-edit.ts";
 import { json, timeSchema } from "./wire.ts";
@@ -88,6 +89,15 @@ export const cardSchema = z.object({
     may_decide: z.boolean(),
     why_not: z.string().nullable().meta({ description: "also where one may only reject" }),
     vote: z.enum(["approve", "reject"]).nullable().meta({ description: "cast in the present stage" }),
+    may: z.array(z.enum(MOVES)).meta({
+      description:
+        "all that can be done with it now. edit: approve it changed; take_back: a seat that was handed over; cancel: the question; revoke: a decision that was not used yet",
+    }),
+    may_batch: z.boolean().meta({ description: "can be approved in a list, together with others" }),
+    why_alone: z
+      .string()
+      .nullable()
+      .meta({ description: "why it is approved only by itself; null where nothing about it says so" }),
   }),
   voters: z.array(
     z.object({

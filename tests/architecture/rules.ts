@@ -43,6 +43,7 @@ const PORTS = new Set([
 const WORDS = new Set(
   [
     "approval/state",
+    "card/moves",
     "digest",
     "error-text",
     "errors",

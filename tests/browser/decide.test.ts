@@ -114,4 +114,78 @@ describe("at the card", () => {
     await agent.approvals.comment(approval, { text: "Yes, in the case file." });
     await page.getByText("Yes, in the case file.").waitFor();
   });
+
+  test("nothing is approved while some of it is folded: the button shows it first", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"), 40, `It broke. ${"x".repeat(4_000)}`);
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${approval}`);
+    const first = page.getByRole("button", { name: "Show all of it first" });
+    await first.waitFor();
+    assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0);
+    await first.dblclick();
+    await page.getByRole("button", { name: "Fold again" }).click();
+    await first.click();
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    assert.equal(
+      (await desk.hp.approvals.get(approval)).status,
+      "pending",
+      "a double click approves nothing",
+    );
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Approved by ann.").waitFor();
+  });
+
+  test("a decision that was not used yet is taken back, and the focus is on what became of it", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${approval}`);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.locator(":focus", { hasText: "Approved by ann." }).waitFor();
+    await page.getByRole("button", { name: "More to do with it" }).click();
+    await page.getByRole("button", { name: "Take the decision back" }).click();
+    const dialog = page.getByRole("dialog", { name: "Take the decision back" });
+    await dialog.getByLabel("Reason").fill("the wrong order");
+    await dialog.getByRole("button", { name: "Take it back" }).click();
+    await page.getByText("The decision was taken back by ann").waitFor();
+    assert.equal((await desk.hp.approvals.get(approval)).status, "revoked");
+    assert.equal(await page.getByRole("button", { name: "More to do with it" }).count(), 0);
+  });
+
+  test("what says nothing of its input can be changed too; Escape leaves it, and the focus is not lost", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const agent = await desk.agent("tidy");
+    const answer = await agent.actions.propose({ tool: "shop.wipe", args: { folder: "old" } });
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${answer.kind === "waiting" ? answer.approval_id : ""}`);
+    await page.getByText("this tool asks a person each time").waitFor();
+    await page.getByRole("button", { name: "Modify" }).click();
+    await page.getByLabel("Folder").fill("older");
+    await page.getByText("It can be approved so.").waitFor();
+    await page.getByLabel("Folder").press("Escape");
+    await page.locator("h1:focus").waitFor();
+    await page.getByRole("button", { name: "Modify" }).waitFor();
+  });
+
+  test("several are approved together where a row shows all of them, with what was shown; the rest is left out", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const agent = await desk.agent("refunds");
+    const refund = await askRefund(agent);
+    const look = await agent.actions.propose({ tool: "shop.look", args: { since: "40" } });
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals");
+    await page.getByRole("link", { name: /shop\.look/ }).waitFor();
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("region", { name: "Selected" }).getByRole("button", { name: "Approve" }).click();
+    const dialog = page.getByRole("dialog", { name: "Approve 2 approvals" });
+    await dialog.getByText("Left out: It cannot be taken back.").waitFor();
+    await dialog.getByText('"40"').waitFor();
+    await dialog.getByText("orders are private").waitFor();
+    await dialog.getByRole("button", { name: "Approve 1" }).click();
+    await dialog.getByText("approved", { exact: true }).waitFor();
+    const approved = await desk.hp.approvals.get(look.kind === "waiting" ? look.approval_id : "");
+    assert.match(approved.votes[0]?.shown ?? "", /^[0-9a-f]{64}$/);
+    assert.equal((await desk.hp.approvals.get(refund.approval)).status, "pending");
+  });
 });

@@ -53,6 +53,8 @@ describe("on a phone", () => {
     }
     await page.getByRole("button", { name: "Approve" }).tap();
     await page.getByText("Approved by ann.").waitFor();
+    const on = await page.getByRole("link", { name: "Nothing else waits for you" }).boundingBox();
+    assert.ok(on !== null && on.y > PHONE.height / 2 && on.y + on.height <= PHONE.height, JSON.stringify(on));
     assert.equal((await desk.hp.approvals.get(approval)).status, "approved");
   });
 });

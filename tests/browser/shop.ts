@@ -39,6 +39,12 @@ export function openShop(): Shop {
       policy: { verdict: "escalate", approvers: { quorum: 2 } },
       run: () => void done.push("wipe"),
     });
+    hp.gate({
+      name: "shop.look",
+      effect: "read",
+      policy: { verdict: "escalate", rule: "private", reason: "orders are private" },
+      run: () => ({ orders: 2 }),
+    });
     const book = hp.gate({
       name: "trip.book",
       policy: "approve",

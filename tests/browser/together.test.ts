@@ -52,6 +52,39 @@ describe("two people at the same approval", () => {
   });
 });
 
+describe("somebody decides while another writes", () => {
+  test("what was changed stays to be read, and it is said that it was not sent", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"), 400);
+    const { page, open } = await desk.visit("person:ben");
+    await open(`/approvals/${approval}`);
+    await page.getByRole("button", { name: "Modify" }).click();
+    await page.getByLabel("Amount USD").fill("250");
+    await desk.visit("person:ann");
+    await desk.hp.approvals.reject(approval, { by: "person:ann", reason: "no photo" });
+    const notice = page.getByRole("alert").filter({ hasText: "It was decided while you wrote" });
+    await notice.getByText("Rejected by ann.").waitFor();
+    await notice.getByText("250").waitFor();
+  });
+
+  test("a reason that was being written stays too, and there is nothing to send", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const { page, open } = await desk.visit("person:ben");
+    await open(`/approvals/${approval}`);
+    await page.getByRole("button", { name: "Reject" }).click();
+    const dialog = page.getByRole("dialog", { name: "Reject" });
+    await dialog.getByLabel("Reason").fill("no photo");
+    await desk.visit("person:ann");
+    await desk.hp.approvals.approve(approval, { by: "person:ann" });
+    await dialog.getByText("Approved by ann.").waitFor();
+    await dialog.getByText("What you wrote was not sent.").waitFor();
+    assert.equal(await dialog.getByLabel("Reason").inputValue(), "no photo");
+    assert.equal(await dialog.getByRole("button", { name: "Reject" }).count(), 0);
+    assert.equal(await page.getByText("It was decided while you wrote").count(), 0);
+  });
+});
+
 describe("a server that goes away", () => {
   test("is said to be away; back again, the page is live and has missed nothing", async (t) => {
     const desk = await openDesk(t, { browser, define: openShop().define });

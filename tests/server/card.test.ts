@@ -96,7 +96,11 @@ describe("the card of an action", () => {
       workflow: null,
       rejecting: null,
       snapshot: null,
-      you: { may_decide: true, why_not: null, vote: null },
+      you: {
+        ...{ may_decide: true, why_not: null, vote: null, may_batch: false },
+        may: ["approve", "reject", "edit", "extend", "delegate", "cancel", "comment"],
+        why_alone: "it cannot be taken back, and a word is typed before it is approved",
+      },
       voters: [],
       comments: [],
     });
@@ -339,6 +343,24 @@ describe("a card", () => {
     const commented = (await cardOf(bench, id, ann)).card;
     assert.partialDeepStrictEqual(commented["comments"], [{ by: "person:ann", text: "which order?" }]);
     assert.notEqual(commented["shown"], shown);
+  });
+
+  test("says what whoever looks could do with it, and nothing to those who only look", async (t) => {
+    const { bench, hp } = await site(t, false);
+    const look = hp.gate({ name: "look", effect: "read", policy: "escalate", run: (_: object) => 1 });
+    const id = await asked(look({ n: 1 }, { requestId: "r", waitMs: 0 }));
+    const ann = await keyOf(bench, "ann", ["supervisor"]);
+    const bob = await keyOf(bench, "bob", ["auditor"]);
+    const you = async (headers: Record<string, string>) => (await cardOf(bench, id, headers)).card["you"];
+    assert.partialDeepStrictEqual(await you(ann), {
+      ...{ may_batch: true, why_alone: null },
+      may: ["approve", "reject", "edit", "delegate", "cancel", "comment"],
+    });
+    assert.partialDeepStrictEqual(await you(bob), { may: [], may_batch: false });
+    ok(await bench.ask(`/api/approvals/${id}/votes`, post({ decision: "approve" }, ann)));
+    assert.partialDeepStrictEqual(await you(ann), { may: ["revoke"], may_batch: false });
+    ok(await bench.ask(`/api/approvals/${id}/revoke`, post({ reason: "too soon" }, ann)));
+    assert.partialDeepStrictEqual(await you(ann), { may: [] });
   });
 
   test("writes nothing, is unknown elsewhere, and is not for narrowed keys", async (t) => {

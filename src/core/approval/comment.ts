@@ -52,6 +52,10 @@ function whyFull({ comments }: LiveApproval, by: string): string | undefined {
   return own >= each ? `${by} has written ${each} comments, and each writes no more` : undefined;
 }
 
+/** Whether they could write one now. */
+export const mayComment = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
+  approval.status === "pending" && takesPart(approval, roster, by) && whyFull(approval, by) === undefined;
+
 function add(draft: Draft, approval: LiveApproval, command: CommentCommand): CommentAnswer {
   const { status } = approval;
   const { by, text, via } = command;

@@ -17,7 +17,7 @@ import { whyNotADecider } from "./delegate-to.ts";
 import { delegationsIn, isEligible, standingIn } from "./eligible.ts";
 import { actOn } from "./end.ts";
 import { haveDecided } from "./listed.ts";
-import { holdersAfter, isSeated, MOST_STEPS, originsOf, stepsTo } from "./seats.ts";
+import { type Delegation, holdersAfter, isSeated, MOST_STEPS, originsOf, stepsTo } from "./seats.ts";
 import type { ApprovalStatus, LiveApproval } from "./state.ts";
 
 export type DelegateCommand = {
@@ -114,13 +114,30 @@ function takeBackRest(draft: Draft, command: DelegateCommand): void {
   }
 }
 
+const ownIn = (handed: readonly Delegation[], by: string) => handed.find((one) => one.by === by);
+
+/** Who has decided with the seat that somebody handed over. */
+const usedBy = (approval: LiveApproval, handed: readonly Delegation[], by: string): string | undefined =>
+  holdersAfter(handed, by).find((who) => hasDecided(approval, who));
+
+/** Whether they have a seat now that could be handed to somebody; to whom is another question. */
+export const mayHandOver = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
+  approval.status === "pending" && isEligible(approval, roster, by) && !hasDecided(approval, by);
+
+/** Whether the seat that they handed over could come back now. */
+export function maySitAgain(approval: LiveApproval, by: string): boolean {
+  const handed = delegationsIn(approval, approval.stage);
+  const isHanded = approval.status === "pending" && ownIn(handed, by) !== undefined;
+  return isHanded && usedBy(approval, handed, by) === undefined;
+}
+
 function takeBack(draft: Draft, approval: LiveApproval, command: DelegateCommand): DelegateAnswer {
   const { by, reason, via } = command;
   const { status, stage } = approval;
   const handed = delegationsIn(approval, stage);
-  const own = handed.find((one) => one.by === by);
+  const own = ownIn(handed, by);
   if (own === undefined) return { kind: "not_possible", status, reason: `${by} has handed nothing over` };
-  const used = holdersAfter(handed, by).find((who) => hasDecided(approval, who));
+  const used = usedBy(approval, handed, by);
   if (used !== undefined) return refused(draft, command, `${used} has decided with it already`, own.to);
   const body = { by, of: by, to: own.to, reason, via, ...stageField(approval) };
   draft.append(approvalStream(command.approval), [{ type: "approval.delegation_withdrawn", tv: 1, body }]);

@@ -97,14 +97,16 @@ export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
   return tellWorkflow(draft, command.approval) ?? { kind: "ended", status: "cancelled" };
 }
 
+/** Whether there is a decision that was not used yet. */
+export const isGiven = ({ status }: ApprovalState): boolean => status === "approved" || status === "modified";
+
 /** Takes a decision back before it was used. Saying it twice answers the same twice. */
 export function revoke(draft: Draft, command: Withdrawal): Need | EndAnswer {
   const state = withAction(draft, command.approval);
   if ("kind" in state) return state;
   const { by, reason } = command;
   if (state.status === "revoked" && state.ended?.by.includes(by)) return { kind: "ended", status: "revoked" };
-  if (state.status !== "approved" && state.status !== "modified")
-    return { kind: "not_possible", status: state.status };
+  if (state.status === "none" || !isGiven(state)) return { kind: "not_possible", status: state.status };
   const body = { by, reason, ...viaField(command) };
   draft.append(approvalStream(command.approval), [{ type: "approval.revoked", tv: 1, body }]);
   refuseSubject(draft, state, { code: "revoked", by, reason });

@@ -8,6 +8,7 @@
  */
 import type { Draft, Need } from "../draft.ts";
 import { recordRefusal } from "../record-refusal.ts";
+import type { RosterState } from "../roster.ts";
 import { LONGEST_MS } from "../stages.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { stageField } from "./deadline.ts";
@@ -29,6 +30,10 @@ export type ExtendAnswer =
   | { readonly kind: "extend_refused"; readonly reason: string; readonly isRecorded: boolean }
   | { readonly kind: "not_possible"; readonly status: ApprovalStatus; readonly reason: string }
   | { readonly kind: "unknown" };
+
+/** Whether they could give it more time now. */
+export const mayExtend = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
+  approval.status === "pending" && approval.decideBy !== null && isEligible(approval, roster, by);
 
 function isRepeat({ extensions, decideBy }: LiveApproval, { by, until }: ExtendCommand): boolean {
   return extensions.at(-1)?.by === by && decideBy === until;

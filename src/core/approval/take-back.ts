@@ -47,11 +47,18 @@ function isTheirs(draft: Draft, approval: LiveApproval, by: string): Need | bool
   return workflow !== undefined && isParty(draft, workflow, by);
 }
 
+const isSuspended = (draft: Draft, by: string): boolean =>
+  isPerson(by) && draft.state(ROSTER).suspended.includes(by);
+
+/** Whether they could take it back now. The caller has locked the approval and read the roster. */
+export function mayTakeBack(draft: Draft, approval: LiveApproval, by: string): Need | boolean {
+  return approval.status === "pending" && !isSuspended(draft, by) && isTheirs(draft, approval, by);
+}
+
 function take(draft: Draft, approval: LiveApproval, command: Withdrawal): Need | TakenBack {
   if (approval.status !== "pending") return cancel(draft, command);
   const { by } = command;
-  if (isPerson(by) && draft.state(ROSTER).suspended.includes(by))
-    return { kind: "not_theirs", reason: `${by} is not in good standing` };
+  if (isSuspended(draft, by)) return { kind: "not_theirs", reason: `${by} is not in good standing` };
   const theirs = isTheirs(draft, approval, by);
   if (typeof theirs === "object") return theirs;
   return theirs

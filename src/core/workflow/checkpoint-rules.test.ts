@@ -23,7 +23,7 @@ describe("a checkpoint that is reached", () => {
   test("asks when nobody declared it", () => {
     assert.deepEqual(whetherToAsk(undefined, facts), {
       asks: true,
-      why: "it is not among the declared checkpoints",
+      why: "nothing says when it asks, so it asks each time",
     });
   });
 

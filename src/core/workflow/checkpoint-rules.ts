@@ -150,7 +150,7 @@ export function whetherToAsk(
   definition: CheckpointDefinition | undefined | "left_out",
   facts: CheckpointFacts,
 ): Asking {
-  if (definition === undefined) return { asks: true, why: "it is not among the declared checkpoints" };
+  if (definition === undefined) return { asks: true, why: "nothing says when it asks, so it asks each time" };
   if (definition === "left_out")
     return { asks: false, why: "it is left out by the set of checkpoints that was chosen" };
   const { requiresApproval = true, when } = definition;

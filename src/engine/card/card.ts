@@ -6,11 +6,13 @@
  */
 import type { LiveAction } from "../../core/action/state.ts";
 import { stageRules } from "../../core/approval/rule-in.ts";
+import { whyAlone } from "../../core/card/batch.ts";
 import { asksToConfirm } from "../../core/card/confirm.ts";
 import { effectWords, isIrreversible, type KnownUndo } from "../../core/card/effect-words.ts";
 import { headingOf, SUBJECT_WORDS } from "../../core/card/heading.ts";
+import type { Move } from "../../core/card/moves.ts";
 import { type Voter, votersOf } from "../../core/card/voters.ts";
-import { type YourStanding, yourStanding } from "../../core/card/your-standing.ts";
+import type { YourStanding } from "../../core/card/your-standing.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Risk } from "../../core/verdict.ts";
 import { type Approval, approvalInFull } from "../approvals.ts";
@@ -40,21 +42,23 @@ export type Card = {
   readonly workflow: WorkflowAround | null;
   readonly rejecting: Rejecting | null;
   readonly snapshot: JsonObject | null;
-  readonly you: YourStanding;
+  /** What keeps it from being approved together with others, whoever looks. */
+  readonly whyAlone: string | null;
+  readonly you: You;
   readonly voters: readonly Voter[];
   readonly comments: Approval["comments"];
 };
 
+export type You = YourStanding & { readonly moves: readonly Move[]; readonly mayBatch: boolean };
+
 /** Who looks: null where nobody is authenticated; whether what they show is good for deciding. */
 export type Looker = { readonly principal: string | null; readonly mayDecide: boolean };
 
-const SOMEBODY = "person:somebody";
-
-function standingOf({ now, roster }: CardFacts, { principal, mayDecide }: Looker): YourStanding {
-  if (principal === null && now.status === "pending") return { mayDecide: true, whyNot: null, vote: null };
-  const standing = yourStanding(now, roster, principal ?? SOMEBODY);
-  if (mayDecide || !standing.mayDecide) return standing;
-  return { ...standing, mayDecide: false, whyNot: "what you are logged in with is not for deciding" };
+function yours({ you, moves }: CardFacts, { mayDecide }: Looker, alone: string | null): You {
+  if (mayDecide) return { ...you, moves, mayBatch: moves.includes("approve") && alone === null };
+  const none = { moves: [], mayBatch: false };
+  if (!you.mayDecide) return { ...you, ...none };
+  return { ...you, ...none, mayDecide: false, whyNot: "what you are logged in with is not for deciding" };
 }
 
 /** Not every tool says what it takes, and what does not cannot be kept. */
@@ -89,6 +93,13 @@ function ofSubject({ subject }: Approval): ActionPart {
   return { effectWords: words, isIrreversible: false, confirm: null, risk: null, history: null };
 }
 
+const aloneOf = (approval: Approval, { isIrreversible: isFinal, confirm }: ActionPart): string | null =>
+  whyAlone({
+    ...{ about: approval.subject?.kind ?? "action", isIrreversible: isFinal, isTyped: confirm !== null },
+    ...{ hasPreview: approval.preview !== undefined, hasUndo: approval.undo !== undefined },
+    ...{ args: approval.args, says: approval.says },
+  });
+
 async function aroundIt(runtime: Runtime, id: string, facts: CardFacts): Promise<AroundIt> {
   const { workflow, workflowId, now } = facts;
   if (workflow.status === "none" || workflowId === null) return NOTHING_AROUND;
@@ -107,7 +118,7 @@ async function aroundIt(runtime: Runtime, id: string, facts: CardFacts): Promise
 }
 
 export async function cardOf(runtime: Runtime, id: string, looker: Looker): Promise<Card> {
-  const facts = await cardFacts(runtime, id);
+  const facts = await cardFacts(runtime, id, looker.principal);
   const { now, roster } = facts;
   const state = facts.action.phase === "none" ? null : facts.action;
   const approval = await approvalInFull(runtime, id, facts.approval);
@@ -116,6 +127,7 @@ export async function cardOf(runtime: Runtime, id: string, looker: Looker): Prom
     state === null
       ? ofSubject(approval)
       : await ofAction(runtime, approval, state, knownUndo(runtime, state, call));
+  const alone = aloneOf(approval, part);
   return {
     approval,
     heading: headingOf(approval),
@@ -124,7 +136,8 @@ export async function cardOf(runtime: Runtime, id: string, looker: Looker): Prom
     proposedArgs: await proposedArgs(runtime, id, facts.approval, state),
     policyName: state === null ? null : await policyNameOf(runtime, approval),
     ...{ workflow, rejecting, snapshot },
-    you: standingOf(facts, looker),
+    whyAlone: alone,
+    you: yours(facts, looker, alone),
     voters: votersOf(now, roster),
     comments: approval.comments,
   };

@@ -3,6 +3,9 @@ import { aboutOf } from "../../core/approval/about.ts";
 import { passTime } from "../../core/approval/deadline.ts";
 import { withAction } from "../../core/approval/end.ts";
 import type { LiveApproval } from "../../core/approval/state.ts";
+import type { Move } from "../../core/card/moves.ts";
+import { movesOf } from "../../core/card/your-moves.ts";
+import { type YourStanding, yourStanding } from "../../core/card/your-standing.ts";
 import { type Draft, isNeed, type Need } from "../../core/draft.ts";
 import type { RosterState } from "../../core/roster.ts";
 import { actionStream, approvalStream, ROSTER, workflowStream } from "../../core/stream.ts";
@@ -22,7 +25,16 @@ export type CardFacts = {
   /** In which it is asked. */
   readonly workflow: StateOf<"workflow">;
   readonly workflowId: string | null;
+  readonly you: YourStanding;
+  readonly moves: readonly Move[];
 };
+
+const SOMEBODY = "person:somebody";
+const ANYBODY: YourStanding = { mayDecide: true, whyNot: null, vote: null };
+
+/** Where nobody is authenticated, it could be anybody. */
+const standingOf = (approval: LiveApproval, roster: RosterState, who: string | null): YourStanding =>
+  who === null && approval.status === "pending" ? ANYBODY : yourStanding(approval, roster, who ?? SOMEBODY);
 
 const NO_ACTION = { phase: "none" } as const;
 const NO_WORKFLOW = { status: "none" } as const;
@@ -32,7 +44,9 @@ function workflowIn({ subject }: LiveApproval, action: CardFacts["action"]): str
   return action.phase === "none" ? null : (action.within?.workflow ?? null);
 }
 
-function look(draft: Draft, id: string): Need | CardFacts | { readonly status: "none" } {
+type Looked = { readonly id: string; readonly who: string | null };
+
+function look(draft: Draft, { id, who }: Looked): Need | CardFacts | { readonly status: "none" } {
   const approval = withAction(draft, id);
   if (isNeed(approval) || approval.status === "none") return approval;
   const action = aboutOf(approval).kind === "action" ? draft.state(actionStream(approval.action)) : NO_ACTION;
@@ -41,12 +55,17 @@ function look(draft: Draft, id: string): Need | CardFacts | { readonly status: "
   if (more !== undefined) return more;
   const workflow = workflowId === null ? NO_WORKFLOW : draft.state(workflowStream(workflowId));
   const now = passTime(draft, id);
-  return { approval, now, roster: draft.state(ROSTER), action, workflow, workflowId };
+  const roster = draft.state(ROSTER);
+  const you = standingOf(now, roster, who);
+  const moves = movesOf(draft, now, who, you);
+  if ("kind" in moves) return moves;
+  return { approval, now, roster, action, workflow, workflowId, you, moves };
 }
 
-export async function cardFacts(runtime: Runtime, id: string): Promise<CardFacts> {
+/** `who` looks: null where nobody is authenticated. */
+export async function cardFacts(runtime: Runtime, id: string, who: string | null): Promise<CardFacts> {
   const needs = { read: [approvalStream(id), ROSTER] };
-  const { answer } = await rehearse(runtime, needs, (draft) => look(draft, id));
+  const { answer } = await rehearse(runtime, needs, (draft) => look(draft, { id, who }));
   if ("status" in answer) throw unknownApproval(id);
   return answer;
 }

@@ -4,53 +4,14 @@ import { useState } from "react";
 import { type CardAnswer, cardQuery, useDecideAll } from "../../api/approvals.ts";
 import { useSession } from "../../api/session.ts";
 import { several } from "../../format/amounts.ts";
-import { jsonOf, textIn } from "../../format/json.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextArea } from "../../ui/field.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
-import { Strange } from "../../ui/strange.tsx";
-import { ArgumentsLine } from "./arguments-line.tsx";
 import { batchOf, type Said, whyAlone } from "./batch.ts";
+import { BatchRow } from "./batch-row.tsx";
 import { DecidingAs } from "./deciding-as.tsx";
 import type { Selection } from "./use-row-cursor.ts";
-import { personName } from "./words.ts";
-
-type Answers = ReturnType<typeof useDecideAll>["data"];
-type RowProps = { readonly answer: CardAnswer; readonly said: Said; readonly answers: Answers };
-
-function BatchRow({ answer: { approval, card }, said, answers }: RowProps) {
-  const alone = whyAlone({ approval, card }, said);
-  const result = answers?.decisions.find(({ request_id }) => request_id === approval.request_id);
-  const problem = textIn(jsonOf(result?.problem), "detail");
-  return (
-    <li className="flex flex-col gap-0.5 border-b border-line px-3 py-2 text-small last:border-0">
-      <span className="flex items-center gap-2">
-        <Strange text={approval.name} className="font-semibold" />
-        <span className="grow text-faint">
-          <Strange text={personName(approval.agent)} />
-        </span>
-        {result === undefined ? null : (
-          <Badge
-            status={result.ok ? (result.status ?? "recorded") : "not decided"}
-            tone={result.ok ? "go" : "stop"}
-          />
-        )}
-      </span>
-      <span className="text-soft">
-        <ArgumentsLine args={JSON.stringify(approval.args)} isWhole />
-      </span>
-      {alone === null || result !== undefined ? null : (
-        <span className="font-semibold text-hold">Left out: {alone}</span>
-      )}
-      {problem === undefined ? null : <span className="text-stop">{problem}</span>}
-      {card.is_irreversible && said === "approve" && alone === null ? (
-        <span className="font-semibold text-stop">It cannot be taken back.</span>
-      ) : null}
-    </li>
-  );
-}
 
 type DialogProps = { readonly ids: readonly string[]; readonly said: Said; readonly onClose: () => void };
 
@@ -89,6 +50,12 @@ function BatchAsk({ answers, said, decide, onClose }: AskProps) {
   );
 }
 
+/** What is left out comes last: nobody has to scroll past it to what they decide. */
+const takenFirst = (answers: readonly CardAnswer[], said: Said): readonly CardAnswer[] =>
+  answers.toSorted(
+    (one, other) => Number(whyAlone(one, said) !== null) - Number(whyAlone(other, said) !== null),
+  );
+
 function BatchSheet({ ids, said, onClose }: DialogProps) {
   const cards = useQueries({
     queries: ids.map((id) => ({ ...cardQuery(id), staleTime: Number.POSITIVE_INFINITY })),
@@ -105,7 +72,7 @@ function BatchSheet({ ids, said, onClose }: DialogProps) {
         tabIndex={0}
         className="max-h-[45dvh] overflow-y-auto rounded-base border border-line"
       >
-        {answers.map((answer) => (
+        {takenFirst(answers, said).map((answer) => (
           <BatchRow key={answer.approval.request_id} answer={answer} said={said} answers={decide.data} />
         ))}
       </ul>

@@ -1,5 +1,6 @@
 /** What it is, who asks, since when. */
 import { Link } from "@tanstack/react-router";
+import type { RefObject } from "react";
 import type { Approval, Card } from "../../api/approvals.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Icon } from "../../ui/icon.tsx";
@@ -31,9 +32,14 @@ function Steps({ neighbours: { before, next, go } }: { readonly neighbours: Neig
   );
 }
 
-type Props = { readonly approval: Approval; readonly card: Card; readonly neighbours: Neighbours };
+type Props = {
+  readonly approval: Approval;
+  readonly card: Card;
+  readonly neighbours: Neighbours;
+  readonly place: RefObject<HTMLHeadingElement | null>;
+};
 
-export function CardHeading({ approval, card, neighbours }: Props) {
+export function CardHeading({ approval, card, neighbours, place }: Props) {
   const acts = approval.requester.filter((one) => one !== approval.agent);
   return (
     <header className="flex flex-col gap-2">
@@ -52,7 +58,7 @@ export function CardHeading({ approval, card, neighbours }: Props) {
         {card.risk === null ? null : <RiskBadge level={card.risk.level} />}
         {card.is_irreversible ? <Badge status="cannot be taken back" tone="stop" /> : null}
       </div>
-      <h1 className="text-title font-semibold tracking-tight">
+      <h1 ref={place} tabIndex={-1} className="text-title outline-none font-semibold tracking-tight">
         <Strange text={card.heading} />
       </h1>
       <p className="flex flex-wrap items-center gap-x-2 text-soft">

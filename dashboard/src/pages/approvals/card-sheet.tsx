@@ -6,12 +6,14 @@ import { Panel } from "../../ui/panel.tsx";
 import { Loading } from "../../ui/states.tsx";
 import { FoldsProvider } from "../../ui/values/folds.tsx";
 import { AgentSays } from "./agent-says.tsx";
+import { AT_THE_THUMB } from "./at-the-thumb.ts";
 import { CardHeading } from "./card-heading.tsx";
 import { ChangedNotice } from "./changed-notice.tsx";
 import { CommentsPanel } from "./comments-panel.tsx";
+import { CutShort } from "./cut-short.tsx";
 import { DeadlineClock } from "./deadline-clock.tsx";
 import { DecidingAs } from "./deciding-as.tsx";
-import { DecisionBar } from "./decision-bar.tsx";
+import { DecisionBar, Refused } from "./decision-bar.tsx";
 import { ConfirmDialog, DelegateDialog, ExtendDialog, RejectDialog, WordDialog } from "./dialogs.tsx";
 import { Identity } from "./identity.tsx";
 import { CARD_KEYS } from "./keys.ts";
@@ -22,6 +24,7 @@ import { RejectingWords } from "./rejecting.tsx";
 import { Preview, Undo } from "./shown-by-tool.tsx";
 import { type Desk, useDesk } from "./use-desk.ts";
 import { type Draft, useDraft } from "./use-draft.ts";
+import { useKeptFocus } from "./use-kept-focus.ts";
 import { type Neighbours, useNeighbours } from "./use-neighbours.ts";
 import { ChangedSinceProposed, WhatRuns } from "./what-runs.tsx";
 import { WhoDecides } from "./who-decides.tsx";
@@ -55,6 +58,7 @@ function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft 
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <ChangedNotice desk={desk} />
+      <CutShort desk={desk} draft={draft} />
       {isQuestion ? <AgentSays agent={approval.agent} says={approval.reason} verb="asks" /> : null}
       {desk.isEditing || isAnswering ? (
         <Suspense fallback={<Loading />}>
@@ -62,6 +66,7 @@ function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft 
             draft={draft}
             title={isAnswering ? "Your answer" : "Modify, then approve"}
             isAnswer={isAnswering}
+            onLeave={() => desk.setEditing(false)}
           />
         </Suspense>
       ) : (
@@ -82,17 +87,12 @@ function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft 
 
 type AroundProps = { readonly desk: Desk; readonly box: RefObject<HTMLTextAreaElement | null> };
 
-function WhatIsAround({ desk: { approval, card, hasScope }, box }: AroundProps) {
+function WhatIsAround({ desk: { approval, card, can }, box }: AroundProps) {
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <WorkflowPanel workflow={card.workflow} />
       <HistoryPanel history={card.history} />
-      <CommentsPanel
-        id={approval.request_id}
-        box={box}
-        comments={card.comments}
-        canWrite={hasScope && approval.status === "pending"}
-      />
+      <CommentsPanel id={approval.request_id} box={box} comments={card.comments} canWrite={can("comment")} />
     </div>
   );
 }
@@ -102,14 +102,11 @@ type RightProps = {
   readonly draft: Draft;
   readonly neighbours: Neighbours;
   readonly approveButton: RefObject<HTMLButtonElement | null>;
+  readonly outcome: RefObject<HTMLElement | null>;
   readonly onAsk: () => void;
 };
 
-/** On a phone the buttons stand above the bar of pages, whatever is read. */
-const AT_THE_THUMB =
-  "max-lg:fixed max-lg:inset-x-0 max-lg:bottom-[calc(3.5rem+env(safe-area-inset-bottom))] max-lg:z-10 max-lg:border-t max-lg:border-line max-lg:bg-surface max-lg:px-4 max-lg:py-3 max-lg:shadow-[0_-6px_20px_rgb(0_0_0/0.08)] md:max-lg:bottom-0 md:max-lg:left-60";
-
-function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
+function Right({ desk, draft, neighbours, approveButton, outcome, onAsk }: RightProps) {
   const { approval, card, isOpen, hasScope } = desk;
   const isPending = approval.status === "pending";
   return (
@@ -135,8 +132,8 @@ function Right({ desk, draft, neighbours, approveButton, onAsk }: RightProps) {
         </Panel>
       ) : (
         <>
-          <DecisionBar {...{ desk, draft, neighbours, approveButton, onAsk }} />
-          <OutcomePanel approval={approval} neighbours={neighbours} />
+          <Refused desk={desk} />
+          <OutcomePanel {...{ desk, neighbours, place: outcome }} />
         </>
       )}
       <WhyAsked desk={desk} />
@@ -155,11 +152,10 @@ function useCardKeys(
   useKeys(
     {
       a: () => (desk.mayApprove ? focus.approve() : undefined),
-      m: () => (desk.mayApprove && desk.canEdit ? desk.setEditing(true) : undefined),
+      m: () => (desk.mayApprove && desk.can("edit") ? desk.setEditing(true) : undefined),
       r: () => (desk.mayDecide ? desk.setAsking("reject") : undefined),
       c: focus.ask,
-      e: () =>
-        isPending && desk.hasScope && desk.approval.decide_by !== null ? desk.setAsking("extend") : undefined,
+      e: () => (desk.can("extend") ? desk.setAsking("extend") : undefined),
       j: () => neighbours.go(neighbours.next),
       k: () => neighbours.go(neighbours.before),
       n: () => (isPending ? undefined : neighbours.go(neighbours.next)),
@@ -175,6 +171,8 @@ export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
   const neighbours = useNeighbours(desk.approval.request_id);
   const box = useRef<HTMLTextAreaElement>(null);
   const approveButton = useRef<HTMLButtonElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const outcome = useRef<HTMLElement>(null);
   const ask = () => {
     box.current?.scrollIntoView({ block: "center" });
     box.current?.focus({ preventScroll: true });
@@ -182,17 +180,18 @@ export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
   // A dialog that closes puts the focus back where it was first.
   const onAsk = () => void window.setTimeout(ask, 0);
   useCardKeys(desk, neighbours, { approve: () => approveButton.current?.focus(), ask });
+  useKeptFocus(desk, { heading, outcome });
   const { reset } = draft.form;
   const { isEditing } = desk;
   const { before } = draft;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only opening and closing begins anew, not what comes in meanwhile.
   useEffect(() => {
-    if (answer.approval.about !== "question") reset(before);
+    if (answer.approval.about !== "question" && !desk.isCutShort) reset(before);
   }, [isEditing]);
   return (
     <FoldsProvider>
       <div className="mx-auto flex w-full max-w-6xl flex-col gap-4 px-4 py-4 max-lg:pb-28 sm:px-6 sm:py-6">
-        <CardHeading approval={desk.approval} card={desk.card} neighbours={neighbours} />
+        <CardHeading approval={desk.approval} card={desk.card} neighbours={neighbours} place={heading} />
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr] lg:gap-x-6">
           <WhatItIs desk={desk} draft={draft} />
           <Right
@@ -200,6 +199,7 @@ export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
             draft={draft}
             neighbours={neighbours}
             approveButton={approveButton}
+            outcome={outcome}
             onAsk={onAsk}
           />
           <WhatIsAround desk={desk} box={box} />

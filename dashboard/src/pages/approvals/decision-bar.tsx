@@ -25,7 +25,7 @@ export type BarProps = {
 };
 
 function Folded() {
-  const { hidden, places, openAll } = useFolds();
+  const { hidden, places } = useFolds();
   if (hidden === 0) return null;
   return (
     <p className="flex items-center gap-2 text-small text-hold">
@@ -33,23 +33,54 @@ function Folded() {
       <span className="grow">
         {countText(hidden)} characters are folded{places > 1 ? ` in ${places} places` : ""}.
       </span>
-      <button type="button" className="min-h-8 px-1 font-semibold underline" onClick={openAll}>
-        Show all
-      </button>
     </p>
   );
 }
 
 /** Somebody else was there first, or it is no longer what was looked at. */
-function Refused({ desk: { vote, approval } }: { readonly desk: Desk }) {
+export function Refused({ desk: { vote, approval } }: { readonly desk: Desk }) {
   if (vote.error === null) return null;
   const isConflict = isClientError(vote.error) && vote.error.status === 409;
   if (!isConflict) return <Failure error={vote.error} />;
   return (
     <div role="alert" className="rounded-base bg-hold-wash px-3 py-2 text-small text-hold">
-      <p className="font-semibold">Your decision did not count. {endWords(approval)}</p>
-      <p>{isClientError(vote.error) ? vote.error.what : ""}</p>
+      <p className="font-semibold">
+        <Strange text={`Your decision did not count. ${endWords(approval)}`} />
+      </p>
+      <p>
+        <Strange text={isClientError(vote.error) ? vote.error.what : ""} />
+      </p>
     </div>
+  );
+}
+
+type MainProps = Pick<BarProps, "desk" | "approveButton"> & {
+  readonly act: string;
+  readonly isReady: boolean;
+  readonly className?: string;
+  readonly onSend: () => void;
+};
+
+/** Nothing is approved while something of it is out of sight: the same button shows it first. */
+function MainButton({ desk, approveButton, act, isReady, className, onSend }: MainProps) {
+  const { hidden, openAll } = useFolds();
+  const isFolded = hidden > 0 && desk.mayApprove;
+  const isBusy = desk.vote.isPending;
+  const words = isFolded ? "Show all of it first" : act;
+  const press = isFolded ? openAll : onSend;
+  return (
+    <Button
+      ref={approveButton}
+      className={className}
+      kind={isFolded ? "main" : "go"}
+      icon={isFolded ? "down" : "check"}
+      isBusy={isBusy}
+      disabled={!desk.mayApprove || (!isFolded && !isReady)}
+      // The second half of a double click approves nothing.
+      onClick={({ detail }) => (detail > 1 ? undefined : press())}
+    >
+      {isBusy ? "Sending…" : words}
+    </Button>
   );
 }
 
@@ -59,16 +90,7 @@ function EditButtons({ desk, draft, approveButton }: BarProps) {
   return (
     <div className="grid grid-cols-[auto_1fr] gap-2">
       <Button onClick={() => desk.setEditing(false)}>Back</Button>
-      <Button
-        ref={approveButton}
-        kind="go"
-        icon="check"
-        isBusy={desk.vote.isPending}
-        disabled={!draft.canSend || !desk.mayApprove}
-        onClick={send}
-      >
-        {desk.vote.isPending ? "Sending…" : act}
-      </Button>
+      <MainButton {...{ desk, approveButton, act }} isReady={draft.canSend} onSend={send} />
     </div>
   );
 }
@@ -91,7 +113,7 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
       >
         Reject
       </Button>
-      {desk.canEdit ? (
+      {desk.can("edit") ? (
         <Button
           className="grow max-sm:gap-1.5 max-sm:px-3"
           icon="edit"
@@ -102,24 +124,18 @@ function LookButtons({ desk, draft, onAsk, approveButton }: BarProps) {
           <span className="max-sm:hidden">Modify</span>
         </Button>
       ) : null}
-      <Button
-        ref={approveButton}
+      <MainButton
+        {...{ desk, approveButton, act }}
         className="grow-2 max-sm:gap-1.5 max-sm:px-3 lg:order-first lg:basis-full"
-        kind="go"
-        icon="check"
-        isBusy={isBusy}
-        disabled={!desk.mayApprove || (isAnswer && !draft.canSend)}
-        onClick={approve}
-      >
-        {isBusy ? "Sending…" : act}
-      </Button>
+        isReady={!isAnswer || draft.canSend}
+        onSend={approve}
+      />
     </div>
   );
 }
 
 function WhyNot({ desk }: { readonly desk: Desk }) {
-  const { card, hasScope, seen, approval } = desk;
-  if (approval.status !== "pending") return null;
+  const { card, hasScope, seen } = desk;
   if (seen.isChanged) return <Line>Look at what has changed, then decide.</Line>;
   if (!hasScope) return <Line>You may look at it, and not decide.</Line>;
   if (card.you.vote !== null)
@@ -144,11 +160,17 @@ const Line = ({ children }: { readonly children: ReactNode }) => (
 
 const KEY = "rounded-small border border-line px-1 font-mono";
 
-function KeyHints({ canEdit }: { readonly canEdit: boolean }) {
+/** What the main button does, once all is shown. */
+function enterDoes({ approval, card }: Desk): string {
+  if (approval.about === "question") return "answers";
+  return card.confirm === null ? "approves" : "asks for a word";
+}
+
+function KeyHints({ desk }: { readonly desk: Desk }) {
   return (
     <p className="text-tiny text-faint max-lg:hidden">
-      <kbd className={KEY}>a</kbd> <kbd className={KEY}>Enter</kbd> approves,{" "}
-      {canEdit ? (
+      <kbd className={KEY}>a</kbd> <kbd className={KEY}>Enter</kbd> {enterDoes(desk)},{" "}
+      {desk.can("edit") ? (
         <>
           <kbd className={KEY}>m</kbd> modifies,{" "}
         </>
@@ -174,8 +196,7 @@ const isWriting = ({ desk, draft }: BarProps): boolean =>
 
 export function DecisionBar(props: BarProps) {
   const { desk } = props;
-  if (desk.approval.status !== "pending") return <Refused desk={desk} />;
-  const isQuiet = !desk.card.you.may_decide || !desk.hasScope;
+  const isQuiet = !desk.can("reject");
   return (
     <div className="flex flex-col gap-2">
       <Refused desk={desk} />
@@ -197,7 +218,7 @@ export function DecisionBar(props: BarProps) {
       {isQuiet || desk.isEditing ? null : (
         <>
           <LookButtons {...props} />
-          <KeyHints canEdit={desk.canEdit} />
+          <KeyHints desk={desk} />
         </>
       )}
     </div>

@@ -5,10 +5,11 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { Failure } from "../../ui/states.tsx";
+import { Strange } from "../../ui/strange.tsx";
 import { toast } from "../../ui/toaster.tsx";
 import { RejectingWords } from "./rejecting.tsx";
 import type { Asking, Desk } from "./use-desk.ts";
-import { sentence } from "./words.ts";
+import { endWords, sentence } from "./words.ts";
 
 type Props = { readonly desk: Desk };
 
@@ -24,6 +25,25 @@ type AskProps = Props & {
   readonly children: ReactNode;
 };
 
+/** What has happened meanwhile, so that it cannot be sent any more. */
+function whyOver({ approval, can, seen }: Desk, asking: AskProps["asking"]): string | null {
+  if (asking === "revoke") return can("revoke") ? null : endWords(approval);
+  if (approval.status !== "pending") return endWords(approval);
+  const isDecision = asking === "reject" || asking === "confirm";
+  return isDecision && seen.isChanged ? "It has changed since you looked: close this, and look at it." : null;
+}
+
+function Over({ why }: { readonly why: string }) {
+  return (
+    <div role="alert" className="rounded-base bg-hold-wash px-3 py-2 text-small text-hold">
+      <p className="font-semibold">
+        <Strange text={why} />
+      </p>
+      <p>What you wrote was not sent.</p>
+    </div>
+  );
+}
+
 function Ask({
   desk,
   asking,
@@ -37,20 +57,24 @@ function Ask({
   children,
 }: AskProps) {
   const close = () => desk.setAsking(null);
+  const over = isBusy ? null : whyOver(desk, asking);
   const send = (event: SubmitEvent) => {
     event.preventDefault();
-    if (isReady && !isBusy) onSend();
+    if (isReady && !isBusy && over === null) onSend();
   };
   return (
     <Dialog title={title} isOpen={desk.asking === asking} onClose={close}>
       <form onSubmit={send} className="flex flex-col gap-4">
         {children}
-        {error === undefined || error === null ? null : <Failure error={error} />}
-        <div className="grid grid-cols-2 gap-3">
-          <Button onClick={close}>Back</Button>
-          <Button type="submit" kind={kind} disabled={!isReady} isBusy={isBusy}>
-            {isBusy ? "Sending…" : act}
-          </Button>
+        {error === undefined || error === null || over !== null ? null : <Failure error={error} />}
+        {over === null ? null : <Over why={over} />}
+        <div className="grid auto-cols-fr grid-flow-col gap-3">
+          <Button onClick={close}>{over === null ? "Back" : "Close"}</Button>
+          {over === null ? (
+            <Button type="submit" kind={kind} disabled={!isReady} isBusy={isBusy}>
+              {isBusy ? "Sending…" : act}
+            </Button>
+          ) : null}
         </div>
       </form>
     </Dialog>
@@ -71,6 +95,7 @@ export function RejectDialog({ desk }: Props) {
       kind="stop"
       isReady={reason.trim() !== "" && desk.mayDecide}
       isBusy={desk.vote.isPending}
+      error={desk.vote.error}
       onSend={() => desk.reject(reason.trim(), isFinal)}
     >
       <RejectingWords approval={desk.approval} card={desk.card} />
@@ -110,13 +135,18 @@ export function ConfirmDialog({ desk, edit }: Props & { readonly edit: unknown }
       kind="go"
       isReady={typed.trim() === word && desk.mayApprove}
       isBusy={desk.vote.isPending}
+      error={desk.vote.error}
       onSend={() => desk.approve(edit)}
     >
       <p className="text-small text-soft">{sentence(desk.card.effect_words)}</p>
       <TextField
         label={
           <>
-            Type <code className="rounded-small bg-sunken px-1.5 py-0.5 font-mono">{word}</code> to approve
+            Type{" "}
+            <code className="rounded-small bg-sunken px-1.5 py-0.5 font-mono">
+              <Strange text={word} />
+            </code>{" "}
+            to approve
           </>
         }
         autoComplete="off"

@@ -7,7 +7,12 @@ import { SchemaField } from "../../ui/schema-form/schema-field.tsx";
 import { ChangesList } from "./changes-list.tsx";
 import type { Draft } from "./use-draft.ts";
 
-type Props = { readonly draft: Draft; readonly title: string; readonly isAnswer: boolean };
+type Props = {
+  readonly draft: Draft;
+  readonly title: string;
+  readonly isAnswer: boolean;
+  readonly onLeave: () => void;
+};
 
 function Difference({ changes }: { readonly changes: readonly Change[] }) {
   return (
@@ -20,7 +25,7 @@ function Difference({ changes }: { readonly changes: readonly Change[] }) {
   );
 }
 
-export function ModifyPanel({ draft, title, isAnswer }: Props) {
+export function ModifyPanel({ draft, title, isAnswer, onLeave }: Props) {
   const { form, schema, before, tried, isChecking } = draft;
   const issues = isChecking ? undefined : tried?.issues;
   const surroundings = useMemo(
@@ -35,7 +40,8 @@ export function ModifyPanel({ draft, title, isAnswer }: Props) {
   }, [isAnswer]);
   return (
     <Panel title={title} className="shadow-[0_0_0_2px_var(--ink)]">
-      <div ref={place}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape is heard from all fields within. */}
+      <div ref={place} onKeyDown={({ key }) => (key === "Escape" && !isAnswer ? onLeave() : undefined)}>
         <FormContext value={surroundings}>
           <SchemaField
             schema={schema}

@@ -3,34 +3,29 @@ import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Icon, type IconName } from "../../ui/icon.tsx";
-import type { Asking, Desk } from "./use-desk.ts";
+import type { Asking, Desk, Move } from "./use-desk.ts";
 
 type Entry = { readonly title: string; readonly icon: IconName; readonly act: () => void };
 type Props = { readonly desk: Desk; readonly onAsk: () => void; readonly className?: string };
 
-function entriesOf({ approval, card, setAsking }: Desk, onAsk: () => void): readonly Entry[] {
-  const ask = (title: string, icon: IconName, asking: Asking): Entry => ({
-    title,
-    icon,
-    act: () => setAsking(asking),
+const ASKED: readonly (readonly [Move, string, IconName, Asking])[] = [
+  ["extend", "Give more time", "clock", "extend"],
+  ["delegate", "Have somebody else decide", "person", "delegate"],
+  ["take_back", "Decide yourself again", "undo", "take-back"],
+  ["cancel", "Take the question back", "cross", "cancel"],
+  ["revoke", "Take the decision back", "undo", "revoke"],
+];
+
+function entriesOf({ can, setAsking }: Desk, onAsk: () => void): readonly Entry[] {
+  const asked = ASKED.filter(([move]) => can(move)).map(([, title, icon, asking]): Entry => {
+    return { title, icon, act: () => setAsking(asking) };
   });
-  const isPending = approval.status === "pending";
-  const isGiven = approval.status === "approved" || approval.status === "modified";
-  return [
-    ...(isPending ? [{ title: "Ask for more", icon: "comment", act: onAsk } as const] : []),
-    ...(isPending && approval.decide_by !== null ? [ask("Give more time", "clock", "extend")] : []),
-    ...(isPending && card.you.may_decide ? [ask("Have somebody else decide", "person", "delegate")] : []),
-    ...(isPending && approval.delegations.length > 0
-      ? [ask("Decide yourself again", "undo", "take-back")]
-      : []),
-    ...(isPending ? [ask("Take the question back", "cross", "cancel")] : []),
-    ...(isGiven ? [ask("Take the decision back", "undo", "revoke")] : []),
-  ];
+  return can("comment") ? [{ title: "Ask for more", icon: "comment", act: onAsk }, ...asked] : asked;
 }
 
 export function MoreMenu({ desk, onAsk, className = "" }: Props) {
   const [isOpen, setOpen] = useState(false);
-  const entries = desk.hasScope ? entriesOf(desk, onAsk) : [];
+  const entries = entriesOf(desk, onAsk);
   if (entries.length === 0) return null;
   return (
     <>

@@ -86,11 +86,9 @@ export function PolicyWord({ draft }: { readonly draft: Draft }) {
   if (edit === undefined) return <Notice icon="edit" tone="plain" title="Nothing is changed yet." />;
   if (error !== null && !isChecking)
     return (
-      <Notice
-        icon="warn"
-        tone="stop"
-        title={`It could not be checked. ${error instanceof Error ? error.message : ""}`}
-      />
+      <Notice icon="warn" tone="stop" title="It could not be checked.">
+        {error instanceof Error ? <Strange text={error.message} /> : null}
+      </Notice>
     );
   if (tried === undefined) return <Notice icon="clock" tone="plain" title="Checking…" />;
   const [icon, tone, title] = LOOKS[tried.outcome];

@@ -3,26 +3,31 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Approval, type Card, type CardAnswer, useVote } from "../../api/approvals.ts";
 import { may, useSession } from "../../api/session.ts";
-import { isObject, jsonOf } from "../../format/json.ts";
+import { jsonOf } from "../../format/json.ts";
 import { toast } from "../../ui/toaster.tsx";
 import { type Seen, useSeen } from "./use-seen.ts";
 
 /** What stands in front of the page, if anything. */
 export type Asking = "confirm" | "reject" | "extend" | "delegate" | "take-back" | "cancel" | "revoke" | null;
 
+export type Move = Card["you"]["may"][number];
+
 export type Desk = {
   readonly approval: Approval;
   readonly card: Card;
   readonly seen: Seen;
   readonly isOpen: boolean;
+  /** As the server says. */
+  readonly can: (move: Move) => boolean;
   /** May say yes or no, now, to what is shown. */
   readonly mayDecide: boolean;
   /** Some may only say no. */
   readonly mayApprove: boolean;
   readonly hasScope: boolean;
-  readonly canEdit: boolean;
   readonly isEditing: boolean;
   readonly setEditing: (isEditing: boolean) => void;
+  /** Somebody else decided, while something was being written here. */
+  readonly isCutShort: boolean;
   readonly asking: Asking;
   readonly setAsking: (asking: Asking) => void;
   readonly note: string;
@@ -31,12 +36,6 @@ export type Desk = {
   readonly approve: (edit?: unknown) => void;
   readonly reject: (reason: string, isFinal: boolean) => void;
 };
-
-/** A monitor's question has nothing in it that could be changed. */
-function isEditable({ about, args }: Approval, { input_schema }: Card): boolean {
-  if (about === "question" || about === "intent") return false;
-  return input_schema !== null || (about === "checkpoint" && isObject(args) && Object.keys(args).length > 0);
-}
 
 const DONE = {
   recorded: "Your decision is recorded.",
@@ -54,20 +53,22 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
   const vote = useVote(approval.request_id);
   const hasScope = may(session, "approvals:decide");
   const isPending = approval.status === "pending";
-  const mayDecide = isPending && hasScope && card.you.may_decide && !seen.isChanged;
+  const wasPending = seen.before.status === "pending";
+  const can = (move: Move) => card.you.may.includes(move);
   const about = { binding: approval.binding, shown: card.shown };
   const cast = (decision: Parameters<typeof vote.mutate>[0]) =>
     vote.mutate(decision, {
       onSuccess: ({ vote: cast, ...stands }) => {
         seen.accept(stands);
         setEditing(false);
+        setAsking(null);
         setNote("");
-        toast(DONE[cast.kind]);
+        // What is decided says so itself.
+        if (stands.status === "pending" || cast.kind === "same") toast(DONE[cast.kind]);
         // Under another rule other people are asked, in another approval.
         const { request_id: id } = cast;
         if (id !== approval.request_id) void navigate({ to: "/approvals/$id", params: { id } });
       },
-      onSettled: () => setAsking(null),
     });
   const words = note.trim() === "" ? {} : { note: note.trim() };
   return {
@@ -76,13 +77,18 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
     seen,
     isOpen: session.isOpen,
     hasScope,
-    mayDecide,
-    mayApprove: mayDecide && card.you.why_not === null,
-    canEdit: isEditable(approval, card),
+    can,
+    mayDecide: can("reject") && !seen.isChanged,
+    mayApprove: can("approve") && !seen.isChanged,
     isEditing: isEditing && isPending,
+    isCutShort: !isPending && wasPending && !vote.isPending && !vote.isSuccess,
     setEditing,
     asking,
-    setAsking,
+    setAsking: (next) => {
+      // What went wrong before is no word on what is asked now.
+      if (next !== null) vote.reset();
+      setAsking(next);
+    },
     note,
     setNote,
     vote,

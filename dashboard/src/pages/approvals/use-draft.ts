@@ -28,6 +28,8 @@ export type Draft = {
   readonly isChecking: boolean;
   readonly error: unknown;
   readonly canSend: boolean;
+  /** Something stands there that nobody proposed. */
+  readonly isWritten: boolean;
 };
 
 /** As text: the same edit is the same, whoever made it anew. */
@@ -78,6 +80,7 @@ export function useDraft({ approval, card, isEditing, mayApprove }: Desk): Draft
   return {
     ...{ form, schema, before, edit, tried, isChecking },
     error: edit === undefined ? null : error,
+    isWritten: !isSame(first, form.value),
     canSend: isFit && !isChecking && form.faults.size === 0,
   };
 }

@@ -7,7 +7,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { TEXT, type Tone } from "../../ui/tone.ts";
 import { When } from "../../ui/when.tsx";
-import { needsText, personName } from "./words.ts";
+import { needsText, personName, statusWord } from "./words.ts";
 
 type Stage = Approval["all_stages"][number];
 type Voter = Card["voters"][number];
@@ -60,7 +60,14 @@ const VOTERS: { readonly [state in Voter["state"]]: readonly [IconName, Tone, st
   asked: ["clock", "plain", "asked"],
 };
 
-function VoterRow({ voter, vote }: { readonly voter: Voter; readonly vote: Vote | undefined }) {
+type VoterProps = {
+  readonly voter: Voter;
+  readonly vote: Vote | undefined;
+  readonly told: string | undefined;
+};
+
+/** `told`: the reason that stands with what became of it. */
+function VoterRow({ voter, vote, told }: VoterProps) {
   const [icon, tone, word] = VOTERS[voter.state];
   return (
     <li className="flex items-start gap-2 text-small">
@@ -72,7 +79,7 @@ function VoterRow({ voter, vote }: { readonly voter: Voter; readonly vote: Vote 
           <>
             {" "}
             <When at={vote.at} className="text-faint" />
-            {vote.note === null || vote.note === "" ? null : (
+            {vote.note === null || vote.note === "" || vote.note === told ? null : (
               <span className="block text-soft">
                 <Strange text={vote.note} as="lines" />
               </span>
@@ -125,7 +132,7 @@ export function WhoDecides({ approval, card }: { readonly approval: Approval; re
   return (
     <Panel
       title="Who decides"
-      aside={approval.status === "pending" ? undefined : <Badge status={approval.status} />}
+      aside={approval.status === "pending" ? undefined : <Badge status={statusWord(approval)} />}
     >
       <div className="flex flex-col gap-3">
         <Tally approval={approval} voters={card.voters} />
@@ -139,7 +146,12 @@ export function WhoDecides({ approval, card }: { readonly approval: Approval; re
         {card.voters.length === 0 ? null : (
           <ul className="flex flex-col gap-2">
             {card.voters.map((voter) => (
-              <VoterRow key={`${voter.person} ${voter.stage}`} voter={voter} vote={voteOf(voter)} />
+              <VoterRow
+                key={`${voter.person} ${voter.stage}`}
+                voter={voter}
+                vote={voteOf(voter)}
+                told={approval.decided?.reason}
+              />
             ))}
           </ul>
         )}

@@ -26,8 +26,17 @@ function Risk({ risk }: { readonly risk: NonNullable<Desk["card"]["risk"]> }) {
   );
 }
 
+/** A policy that names no rule has this one. */
+const UNNAMED = "policy";
+
+function reasonOf({ about, reason, rule }: Desk["approval"]): string {
+  if (reason !== "" || about !== "action") return reason;
+  return rule === UNNAMED ? "No rule is named: this tool asks a person each time." : "";
+}
+
 export function WhyAsked({ desk: { approval, card } }: Props) {
-  const { reason, rule, policy, about } = approval;
+  const { rule, policy, about } = approval;
+  const reason = reasonOf(approval);
   const isPolicy = about === "action";
   // The words of a question stand above the answer.
   if (about === "question") return null;
@@ -39,7 +48,7 @@ export function WhyAsked({ desk: { approval, card } }: Props) {
         facts={[
           reason === "" ? null : { name: "Reason", value: <Strange text={reason} as="lines" /> },
           isPolicy ? { name: "Policy", value: policyName } : null,
-          isPolicy && rule !== ""
+          isPolicy && rule !== "" && rule !== UNNAMED
             ? { name: "Rule", value: <Strange text={rule} className="font-mono" /> }
             : null,
           card.risk === null ? null : { name: "Risk", value: <Risk risk={card.risk} /> },

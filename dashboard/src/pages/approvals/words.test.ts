@@ -2,16 +2,17 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Approval, CardAnswer } from "../../api/approvals.ts";
 import { batchOf, whyAlone } from "./batch.ts";
-import { endWords, needsText, votesText } from "./words.ts";
+import { endWords, needsText, statusWord, votesText } from "./words.ts";
 
 const RULE = { quorum: 2, from: ["person:ann", "role:supervisor"], veto: true, separate: false };
 const approval = (fields: Partial<Approval>): Approval =>
   ({ about: "action", status: "pending", edited: false, decided: null, ended: null, ...fields }) as Approval;
 const by = (...names: readonly string[]) => ({ at: "2026-01-01T00:00:00Z", by: [...names], reason: "" });
+const YOU = { why_not: null, may: ["approve", "reject"], may_batch: true, why_alone: null };
 const card = (fields: object, of: Partial<Approval> = {}): CardAnswer =>
   ({
     approval: approval({ request_id: "apr_1", binding: "b", ...of }),
-    card: { confirm: null, you: { may_decide: true, why_not: null, vote: null }, ...fields },
+    card: { shown: "s", you: { ...YOU, ...fields } },
   }) as CardAnswer;
 
 describe("what became of an approval, in words", () => {
@@ -20,6 +21,17 @@ describe("what became of an approval, in words", () => {
     assert.equal(endWords(rejected), "Rejected by bob. It does not run.");
     const modified = approval({ status: "modified", edited: true, decided: by("person:ann", "person:cho") });
     assert.equal(endWords(modified), "Approved with changes by ann, cho.");
+  });
+
+  test("a rejected checkpoint sends its workflow back; nothing is said not to run", () => {
+    const rejected = approval({ status: "rejected", about: "checkpoint", decided: by("person:bob") });
+    assert.equal(endWords(rejected), "Rejected by bob. Its workflow goes back, or fails where it cannot.");
+    assert.equal(/does not run/.test(endWords({ ...rejected, status: "cancelled" })), false);
+  });
+
+  test("what was used reads as it was decided", () => {
+    assert.equal(statusWord(approval({ status: "consumed" })), "approved");
+    assert.equal(statusWord(approval({ status: "consumed", edited: true })), "modified");
   });
 
   test("what has run out was decided by nobody", () => {
@@ -40,18 +52,19 @@ describe("what became of an approval, in words", () => {
 });
 
 describe("several decided together", () => {
-  test("leave out what wants a word typed, an answer, or somebody else", () => {
-    const others = { you: { may_decide: false, why_not: "you have voted", vote: "approve" } };
+  test("leave out what the server says is approved by itself, and what is somebody else's", () => {
+    const alone = card({ may_batch: false, why_alone: "it cannot be taken back" });
     assert.equal(whyAlone(card({}), "approve"), null);
-    assert.match(whyAlone(card({ confirm: "wire" }), "approve") ?? "", /its own page/);
-    assert.equal(whyAlone(card({ confirm: "wire" }), "reject"), null);
-    assert.match(whyAlone(card({}, { about: "question" }), "approve") ?? "", /answer/);
-    assert.equal(whyAlone(card(others), "reject"), "you have voted.");
+    assert.equal(whyAlone(alone, "approve"), "It cannot be taken back.");
+    assert.equal(whyAlone(alone, "reject"), null);
+    assert.equal(whyAlone(card({ may: [], why_not: "you have voted" }), "reject"), "You have voted.");
+    assert.equal(whyAlone(card({ may: ["reject"], why_not: "only reject" }), "approve"), "Only reject.");
+    assert.equal(whyAlone(card({}, { status: "approved" }), "approve"), "It is decided already.");
   });
 
-  test("each is sent with the binding of what was shown", () => {
-    assert.deepEqual(batchOf([card({}), card({ confirm: "x" })], "approve", ""), [
-      { request_id: "apr_1", binding: "b", decision: "approve" },
+  test("each is sent with the binding and the digest of what was shown", () => {
+    assert.deepEqual(batchOf([card({}), card({ may_batch: false })], "approve", ""), [
+      { request_id: "apr_1", binding: "b", shown: "s", decision: "approve" },
     ]);
     assert.equal(batchOf([card({})], "reject", "no")[0]?.note, "no");
   });

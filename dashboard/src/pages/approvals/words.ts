@@ -4,9 +4,9 @@ import { several } from "../../format/amounts.ts";
 
 type Standing = Pick<Approval, "status" | "about" | "edited">;
 
-/** What a workflow asked is used up in the commit that decides it: the decision says more. */
+/** What has been used, or is used up in the commit that decides it: the decision says more. */
 export function statusWord({ status, about, edited }: Standing): string {
-  if (about === "action" || status !== "consumed") return status;
+  if (status !== "consumed") return status;
   if (about === "question") return "answered";
   return edited ? "modified" : "approved";
 }
@@ -27,19 +27,29 @@ export const namesText = (principals: readonly string[]): string => principals.m
 
 const isOne = ({ by }: { readonly by: readonly string[] }): boolean => by.length > 0;
 
-/** What became of it, in a sentence. */
+/** What follows where it is not approved. */
+const REJECTED: { readonly [about in Approval["about"]]: string } = {
+  action: "It does not run.",
+  checkpoint: "Its workflow goes back, or fails where it cannot.",
+  question: "Its workflow is told that nobody answers.",
+  intent: "Whoever sent it is told so.",
+};
+const notDone = (about: Approval["about"]): string =>
+  about === "action" || about === "intent" ? REJECTED[about] : "Its workflow is told so.";
+
+/** What became of it, in a sentence. Names in it are strangers' text. */
 export function endWords(approval: Approval): string {
-  const { status, decided, ended } = approval;
+  const { status, decided, ended, about } = approval;
   const by = decided !== null && isOne(decided) ? ` by ${namesText(decided.by)}` : "";
   switch (status) {
     case "pending":
       return "It waits.";
     case "rejected":
-      return `Rejected${by}. It does not run.`;
+      return `Rejected${by}. ${REJECTED[about]}`;
     case "expired":
-      return "Its time is over and nobody decided. It does not run.";
+      return `Its time is over and nobody decided. ${notDone(about)}`;
     case "cancelled":
-      return `The question was taken back${ended !== null && isOne(ended) ? ` by ${namesText(ended.by)}` : ""}. It does not run.`;
+      return `The question was taken back${ended !== null && isOne(ended) ? ` by ${namesText(ended.by)}` : ""}. ${notDone(about)}`;
     case "revoked":
       return `The decision was taken back${ended !== null && isOne(ended) ? ` by ${namesText(ended.by)}` : ""} before it was used.`;
     case "lapsed":
@@ -47,7 +57,7 @@ export function endWords(approval: Approval): string {
     case "modified":
       return `Approved with changes${by}.`;
     case "consumed":
-      if (approval.about === "action")
+      if (about === "action")
         return `${approval.edited ? "Approved with changes" : "Approved"}${by}, and used.`;
       return `${capital(statusWord(approval))}${by}.`;
     default:

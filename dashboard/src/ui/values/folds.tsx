@@ -14,19 +14,20 @@ type Folds = {
   /** Characters that are out of sight, in how many places. */
   readonly hidden: number;
   readonly places: number;
-  readonly isAllOpen: boolean;
+  /** Grows whenever all is opened: what was folded by hand before is open then. */
+  readonly round: number;
   readonly openAll: () => void;
   readonly tell: (id: string, hidden: number) => void;
 };
 
-const NONE: Folds = { hidden: 0, places: 0, isAllOpen: false, openAll: () => {}, tell: () => {} };
+const NONE: Folds = { hidden: 0, places: 0, round: 0, openAll: () => {}, tell: () => {} };
 const Context = createContext<Folds>(NONE);
 
 export const useFolds = (): Folds => useContext(Context);
 
 export function FoldsProvider({ children }: { readonly children: ReactNode }) {
   const [folds, setFolds] = useState<ReadonlyMap<string, number>>(new Map());
-  const [isAllOpen, setAllOpen] = useState(false);
+  const [round, setRound] = useState(0);
   const tell = useCallback((id: string, hidden: number) => {
     setFolds((before) => {
       if ((before.get(id) ?? 0) === hidden) return before;
@@ -40,11 +41,11 @@ export function FoldsProvider({ children }: { readonly children: ReactNode }) {
     () => ({
       hidden: [...folds.values()].reduce((sum, count) => sum + count, 0),
       places: folds.size,
-      isAllOpen,
-      openAll: () => setAllOpen(true),
+      round,
+      openAll: () => setRound((count) => count + 1),
       tell,
     }),
-    [folds, isAllOpen, tell],
+    [folds, round, tell],
   );
   return <Context value={value}>{children}</Context>;
 }
@@ -55,9 +56,10 @@ export function useFold(hidden: number): {
   readonly setOpen: (isOpen: boolean) => void;
 } {
   const id = useId();
-  const { isAllOpen, tell } = useFolds();
-  const [own, setOpen] = useState<boolean | null>(null);
-  const isOpen = own ?? isAllOpen;
+  const { round, tell } = useFolds();
+  const [own, setOwn] = useState<{ readonly isOpen: boolean; readonly round: number } | null>(null);
+  const isOpen = own?.round === round ? own.isOpen : round > 0 || own?.isOpen === true;
+  const setOpen = useCallback((to: boolean) => setOwn({ isOpen: to, round }), [round]);
   useEffect(() => {
     tell(id, isOpen ? 0 : hidden);
     return () => tell(id, 0);

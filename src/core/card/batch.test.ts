@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type ToBatch, whyAlone } from "./batch.ts";
+
+const short: ToBatch = {
+  ...{ about: "action", isIrreversible: false, isTyped: false, hasPreview: false, hasUndo: false },
+  ...{ args: { amount: 40 }, says: "It arrived broken." },
+};
+
+describe("together with others", () => {
+  test("is approved what a row shows whole and can be taken back", () => {
+    assert.equal(whyAlone(short), null);
+    assert.equal(whyAlone({ ...short, about: "intent", says: null }), null);
+  });
+
+  test("is not what cannot be taken back, wants an answer or a word, or has more to look at", () => {
+    const alone: readonly (readonly [Partial<ToBatch>, RegExp])[] = [
+      [{ isIrreversible: true }, /cannot be taken back$/],
+      [{ isIrreversible: true, isTyped: true }, /a word is typed/],
+      [{ about: "question" }, /an answer of its own/],
+      [{ about: "checkpoint" }, /the state of its workflow/],
+      [{ hasPreview: true }, /what the tool shows/],
+      [{ hasUndo: true }, /how it would be taken back/],
+      [{ args: { text: "x".repeat(600) } }, /too long/],
+      [{ args: { many: Array.from({ length: 300 }, () => 1) } }, /too long/],
+      [{ says: "x".repeat(301) }, /too long/],
+    ];
+    for (const [fields, why] of alone) assert.match(whyAlone({ ...short, ...fields }) ?? "", why);
+  });
+});
