@@ -140,12 +140,31 @@ const memory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue"
   inForce: new Map(),
 });
 
-export function openRuntime(parts: RuntimeParts): OpenRuntime {
-  const { store, tenant, clock, random, environment } = parts;
-  const closing = new AbortController();
+/** What runs beside the work: the lease is held until that has come to rest, everything else ends before. */
+function createUpkeep(parts: RuntimeParts) {
   const atRest = new AbortController();
   let upkeep: Promise<void> | undefined;
   let holding: Promise<void> | undefined;
+  return {
+    start(runtime: Runtime, life: Parameters<typeof maintain>[1]): void {
+      holding ??= holdLease(runtime, life, parts.idle, atRest.signal);
+      upkeep ??= maintain(runtime, life, parts.idle, parts);
+    },
+    /** Whether it has come to rest in time. */
+    async end(runtime: Runtime): Promise<boolean> {
+      const { drainMs = DRAIN_MS } = parts;
+      const isIdle = await comeToRest(runtime, upkeep ?? Promise.resolve(), drainMs);
+      atRest.abort();
+      if (isIdle) await holding;
+      return isIdle;
+    },
+  };
+}
+
+export function openRuntime(parts: RuntimeParts): OpenRuntime {
+  const { store, tenant, clock, random, environment } = parts;
+  const closing = new AbortController();
+  const upkeep = createUpkeep(parts);
 
   const notify = (notice: Notice) => tell(parts, notice);
   const lanes = (width: number) =>
@@ -177,19 +196,13 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 
   async function begin(): Promise<OwnEpoch> {
     const own = await beginChecked(runtime, parts);
-    const life = { leaseMs: own.leaseMs, current: lives.current };
-    holding ??= holdLease(runtime, life, parts.idle, atRest.signal);
-    upkeep ??= maintain(runtime, life, parts.idle, parts);
+    upkeep.start(runtime, { leaseMs: own.leaseMs, current: lives.current });
     return own;
   }
 
   async function endOwn(): Promise<void> {
-    const { drainMs = DRAIN_MS } = parts;
-    const isIdle = await comeToRest(runtime, upkeep ?? Promise.resolve(), drainMs);
-    atRest.abort();
     // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
-    if (!isIdle) return;
-    await holding;
+    if (!(await upkeep.end(runtime))) return;
     await (await lives.begun())?.end();
   }
 
