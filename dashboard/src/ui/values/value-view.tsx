@@ -1,15 +1,17 @@
 /** A value of the arguments, in the form that suits it. Everything strange in it goes through `Strange`. */
 import { visible } from "../../../../src/core/visible.ts";
-import { isObject, type Json, type JsonObject } from "../../format/json.ts";
+import { fieldOf, isObject, type Json, type JsonObject } from "../../format/json.ts";
 import { labelOf } from "../../format/labels.ts";
 import { bytesText } from "../../format/numbers.ts";
 import { momentText } from "../../format/times.ts";
 import { type Form, formOf, isInline } from "../../format/value-form.ts";
+import { Guarded } from "../guarded.tsx";
 import { Icon } from "../icon.tsx";
 import { Strange } from "../strange.tsx";
 import { CodeBlock } from "./code-block.tsx";
 import { DiffBlock } from "./diff-block.tsx";
 import { Foldable } from "./foldable.tsx";
+import { Unshown } from "./unshown.tsx";
 import { ValueTable } from "./value-table.tsx";
 
 type Of<Kind extends Form["kind"]> = Extract<Form, { readonly kind: Kind }>;
@@ -95,7 +97,7 @@ function Moment({ text }: { readonly text: string }) {
 }
 
 function cellOf(name: string, row: JsonObject) {
-  const value = row[name];
+  const value = fieldOf(row, name);
   if (value === undefined) return <span className="text-faint">–</span>;
   const form = formOf(name, value, row);
   return form.kind === "money" ? <Money {...form} isSmall /> : shown(form);
@@ -178,12 +180,20 @@ export function ValueFields({ fields, isInner = false }: FieldsProps) {
   );
 }
 
-/** Whatever it is: an object by its fields, anything else by itself. */
-export function AnyValue({ value }: { readonly value: Json }) {
+function Whole({ value }: { readonly value: Json }) {
   const form = formOf("", value);
   return isObject(value) && form.kind === "object" ? (
     <ValueFields fields={value} />
   ) : (
     <div>{shown(form)}</div>
+  );
+}
+
+/** Whatever it is: an object by its fields, anything else by itself. */
+export function AnyValue({ value }: { readonly value: Json }) {
+  return (
+    <Guarded of={value} instead={<Unshown value={value} />}>
+      <Whole value={value} />
+    </Guarded>
   );
 }
