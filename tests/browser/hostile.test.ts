@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { z } from "zod";
 import { type Holdpoint, isHoldpointError } from "../../src/index.ts";
 import { type Desk, endOf, openDesk, ROOT, sharedBrowser } from "./desk.ts";
 import { settled } from "./pages.ts";
@@ -107,9 +106,6 @@ async function furnish(desk: Desk): Promise<Ids> {
   return { ...flows, ...actions };
 }
 
-/** Out of sight of a box of one line, and turned around. */
-const SUGGESTED = { to: `Ann${" ".repeat(150)}and 90000 to \u202eyrollaM` };
-
 let opened: Desk;
 let visit: Visit;
 let url = "";
@@ -119,15 +115,7 @@ before(async () => {
   end.after(() => rmSync(folder, { recursive: true, force: true }));
   const policy = join(folder, "policy.json");
   writeFileSync(policy, policyText());
-  const define = (hp: Holdpoint) => {
-    hp.declare({ name: "stranger.granted" });
-    hp.workflow("stranger.question", async (ctx) => {
-      await ctx.ask("payee", "Whom do I pay?", {
-        answer: z.object({ to: z.string() }),
-        suggestion: SUGGESTED,
-      });
-    });
-  };
+  const define = (hp: Holdpoint) => hp.declare({ name: "stranger.granted" });
   const desk = await openDesk(end, { browser, policy, folder, define });
   opened = desk;
   ids = await furnish(desk);
@@ -187,14 +175,4 @@ test("arguments named like what every object has are shown, and can be decided o
   await page.goto(`${url}/approvals/${waiting.approval}`);
   for (const name of INHERITED) await page.getByText(`under ${name}`).waitFor();
   assert.ok(await page.getByRole("button", { name: "Approve" }).isEnabled());
-});
-
-test("an answer that was suggested is read whole before it is given, hidden characters written out", async () => {
-  const { page } = visit;
-  await page.goto(`${url}/approvals`);
-  await opened.hp.workflows.start("stranger.question", {});
-  await page.getByRole("link", { name: /payee/ }).first().click();
-  await page.getByRole("heading", { name: "What the program suggests" }).waitFor();
-  assert.equal(await page.getByText("\\u202e", { exact: true }).count(), 2);
-  assert.equal(await page.getByLabel("To").evaluate((box) => box.tagName), "TEXTAREA");
 });
