@@ -33,7 +33,7 @@ function valueAt(tokens: readonly string[], from: number): { readonly value: str
   return { value: parts.join(""), next: tokens.length };
 }
 
-/** Undefined where it is no object. */
+/** Undefined where it is no object, or was cut before its first value. */
 export function piecesOf(args: string): readonly Piece[] | undefined {
   const tokens = args.match(TOKEN) ?? [];
   if (tokens[0] !== "{") return undefined;
@@ -46,5 +46,6 @@ export function piecesOf(args: string): readonly Piece[] | undefined {
     pieces.push({ name: labelOf(name), value });
     at = next + 1;
   }
-  return pieces;
+  // Only what ends at once has no fields.
+  return pieces.length > 0 || tokens[1] === "}" ? pieces : undefined;
 }

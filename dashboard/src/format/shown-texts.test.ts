@@ -24,6 +24,12 @@ describe("the beginning of the arguments in a list", () => {
     assert.deepEqual(piecesOf('{"to":"bob","no'), [{ name: "To", value: "bob" }]);
   });
 
+  test("has no fields only where it says so", () => {
+    assert.deepEqual(piecesOf("{}"), []);
+    assert.equal(piecesOf('{"a very long na'), undefined);
+    assert.equal(piecesOf("{"), undefined);
+  });
+
   test("is left as it came where it is no object", () => {
     assert.equal(piecesOf('["a"]'), undefined);
     assert.equal(piecesOf("3"), undefined);

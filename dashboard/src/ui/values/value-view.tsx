@@ -4,6 +4,7 @@ import { visible } from "../../../../src/core/visible.ts";
 import { fieldOf, isObject, type Json, type JsonObject } from "../../format/json.ts";
 import { labelsOf } from "../../format/labels.ts";
 import { bytesText } from "../../format/numbers.ts";
+import { itemTexts, needsQuotes } from "../../format/quoted.ts";
 import { momentText } from "../../format/times.ts";
 import { type Form, formOf, isInline } from "../../format/value-form.ts";
 import { Guarded } from "../guarded.tsx";
@@ -51,14 +52,15 @@ function Kept({ form }: { readonly form: Of<"secret" | "artifact"> }) {
 }
 
 function Words({ items }: Of<"words">) {
+  const texts = useMemo(() => itemTexts(items), [items]);
   const many = useMany(items);
   return (
     <div className="flex flex-col gap-2">
       <ul className="flex flex-wrap gap-1.5">
-        {many.shown.map((item, at) => (
+        {many.shown.map((_, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: items of a value have no other name than their place.
           <li key={at} className="min-w-0 rounded-small bg-sunken px-2 py-0.5">
-            <Strange text={typeof item === "string" ? item : JSON.stringify(item)} />
+            <Strange text={texts[at] ?? ""} />
           </li>
         ))}
       </ul>
@@ -99,6 +101,18 @@ function Text({ text }: { readonly text: string }) {
   );
 }
 
+/** Blanks at its ends are to be seen, and a text that reads like a number or a flag is none. */
+function Line({ text }: { readonly text: string }) {
+  if (!needsQuotes(text)) return <Strange text={text} />;
+  return (
+    <span className="whitespace-pre-wrap">
+      <span className="text-faint">“</span>
+      <Strange text={text} />
+      <span className="text-faint">”</span>
+    </span>
+  );
+}
+
 function Moment({ text }: { readonly text: string }) {
   return (
     <span>
@@ -131,7 +145,7 @@ function shown(form: Form) {
     case "artifact":
       return <Kept form={form} />;
     case "line":
-      return <Strange text={form.text} />;
+      return <Line text={form.text} />;
     case "url":
     case "path":
       return <Strange text={form.text} className="font-mono text-small" />;
