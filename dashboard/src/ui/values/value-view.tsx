@@ -1,6 +1,7 @@
 /** A value of the arguments, in the form that suits it. Everything strange in it goes through `Strange`. */
 import { useMemo } from "react";
 import { visible } from "../../../../src/core/visible.ts";
+import { inReadingOrder } from "../../format/field-order.ts";
 import { fieldOf, isObject, type Json, type JsonObject } from "../../format/json.ts";
 import { labelsOf } from "../../format/labels.ts";
 import { bytesText } from "../../format/numbers.ts";
@@ -198,11 +199,23 @@ function FieldRow({
   );
 }
 
+/** More fields than anybody reads stand as they came: putting them in order takes a look at each. */
+const MOST_ORDERED = 500;
+
+function entriesOf(fields: JsonObject): readonly (readonly [string, Json])[] {
+  const entries = Object.entries(fields);
+  if (entries.length > MOST_ORDERED) return entries;
+  return inReadingOrder(entries, {
+    nameOf: ([name]) => name,
+    isLong: ([name, value]) => !isInline(formOf(name, value, fields)),
+  });
+}
+
 type FieldsProps = { readonly fields: JsonObject; readonly isInner?: boolean };
 
-/** Names and values of an object, each in its form. */
+/** Names and values of an object, each in its form: what stands on a line before what is long. */
 export function ValueFields({ fields, isInner = false }: FieldsProps) {
-  const entries = useMemo(() => Object.entries(fields), [fields]);
+  const entries = useMemo(() => entriesOf(fields), [fields]);
   const labels = useMemo(() => labelsOf(entries.map(([name]) => name)), [entries]);
   const many = useMany(entries);
   return (
