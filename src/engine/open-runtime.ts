@@ -146,7 +146,7 @@ function createUpkeep(parts: RuntimeParts) {
   let upkeep: Promise<void> | undefined;
   let holding: Promise<void> | undefined;
   return {
-    start(runtime: Runtime, life: Parameters<typeof maintain>[1]): void {
+    start(runtime: Runtime, life: Parameters<typeof holdLease>[1]): void {
       holding ??= holdLease(runtime, life, parts.idle, atRest.signal);
       upkeep ??= maintain(runtime, life, parts.idle, parts);
     },

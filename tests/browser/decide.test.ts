@@ -1,6 +1,8 @@
 /** What people do at the card: agree, change, say no, and what they see of it afterwards. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import { z } from "zod";
+import type { Holdpoint } from "../../src/index.ts";
 import { endOf, openDesk, sharedBrowser } from "./desk.ts";
 import { askRefund, openShop } from "./shop.ts";
 
@@ -187,5 +189,23 @@ describe("at the card", () => {
     const approved = await desk.hp.approvals.get(look.kind === "waiting" ? look.approval_id : "");
     assert.match(approved.votes[0]?.shown ?? "", /^[0-9a-f]{64}$/);
     assert.equal((await desk.hp.approvals.get(refund.approval)).status, "pending");
+  });
+
+  test("an answer that was suggested is read whole before it is given, hidden characters written out", async (t) => {
+    // Out of sight of a box of one line, and turned around.
+    const suggestion = { to: `Ann${" ".repeat(150)}and 90000 to \u202eyrollaM` };
+    const define = (hp: Holdpoint) => {
+      hp.workflow("pays", async (ctx) => {
+        await ctx.ask("payee", "Whom do I pay?", { answer: z.object({ to: z.string() }), suggestion });
+      });
+    };
+    const desk = await openDesk(t, { browser, define });
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals");
+    await desk.hp.workflows.start("pays", {});
+    await page.getByRole("link", { name: /payee/i }).click();
+    await page.getByRole("heading", { name: "What the program suggests" }).waitFor();
+    assert.equal(await page.getByText("\\u202e", { exact: true }).count(), 2);
+    assert.equal(await page.getByLabel("To", { exact: true }).evaluate((box) => box.tagName), "TEXTAREA");
   });
 });

@@ -106,6 +106,7 @@ async function furnish(desk: Desk): Promise<Ids> {
   return { ...flows, ...actions };
 }
 
+let opened: Desk;
 let visit: Visit;
 let url = "";
 let ids: Ids;
@@ -116,6 +117,7 @@ before(async () => {
   writeFileSync(policy, policyText());
   const define = (hp: Holdpoint) => hp.declare({ name: "stranger.granted" });
   const desk = await openDesk(end, { browser, policy, folder, define });
+  opened = desk;
   ids = await furnish(desk);
   url = desk.url;
   visit = await desk.visit(ROOT);
@@ -160,4 +162,17 @@ describe(`${PAYLOADS.length} hostile texts`, () => {
       const { wrong } = await readPlain(page);
       assert.deepEqual(wrong, []);
     });
+});
+
+/** Names that every object has by nature, in rows that make a table. */
+const INHERITED = ["constructor", "toString", "valueOf", "hasOwnProperty"];
+
+test("arguments named like what every object has are shown, and can be decided on", async () => {
+  const args = { items: INHERITED.map((name) => ({ [name]: `under ${name}` })) };
+  const waiting = await opened.hp.outside.propose({ tool: "stranger.named", args, agent });
+  if (waiting.kind !== "waiting") return assert.fail();
+  const { page } = visit;
+  await page.goto(`${url}/approvals/${waiting.approval}`);
+  for (const name of INHERITED) await page.getByText(`under ${name}`).waitFor();
+  assert.ok(await page.getByRole("button", { name: "Approve" }).isEnabled());
 });

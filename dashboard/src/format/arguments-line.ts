@@ -63,11 +63,13 @@ function fieldsOf(tokens: readonly string[]): readonly Field[] {
   return fields;
 }
 
-/** Undefined where it is no object. Money reads as it does when it is opened. */
+/** Undefined where it is no object, or was cut before its first value. Money reads as it does when it is opened. */
 export function piecesOf(args: string): readonly Piece[] | undefined {
   const tokens = args.match(TOKEN) ?? [];
   if (tokens[0] !== "{") return undefined;
   const fields = fieldsOf(tokens);
+  // Only what ends at once has no fields.
+  if (fields.length === 0 && tokens[1] !== "}") return undefined;
   const siblings = Object.fromEntries(fields.map(({ name, plain }) => [name, plain]));
   const isLong = ({ value }: Field): boolean => value.length > LONG;
   return inReadingOrder(fields, { nameOf: ({ name }) => name, isLong }).map(({ name, value, plain }) => {

@@ -34,6 +34,11 @@ describe("an edit before approving", () => {
 
   test("a name that every object has counts as a field of its own", () => {
     assert.deepEqual(editOf({}, { constructor: 1 } as never), { constructor: 1 });
+    assert.deepEqual(withAt({}, ["constructor", "name"], "x"), { constructor: { name: "x" } });
+    assert.deepEqual(withoutAt({ a: 1 }, ["toString", "name"]), { a: 1 });
+    assert.deepEqual(changesBetween({}, JSON.parse('{"toString":"a"}')), [
+      { path: ["toString"], before: undefined, after: "a" },
+    ]);
   });
 
   test("tells the places that differ", () => {

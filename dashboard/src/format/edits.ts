@@ -1,5 +1,5 @@
 /** What somebody changes before they approve: kept whole while it is written, sent as the fields that differ. */
-import { isList, isObject, isSame, type Json, type JsonObject, type Path } from "./json.ts";
+import { fieldOf, isList, isObject, isSame, type Json, type JsonObject, type Path } from "./json.ts";
 
 /** The same value with another one at that place. */
 export function withAt(value: Json, path: Path, put: Json): Json {
@@ -10,7 +10,7 @@ export function withAt(value: Json, path: Path, put: Json): Json {
     return items.map((item, at) => (at === step ? withAt(item, rest, put) : item));
   }
   const fields = isObject(value) ? value : {};
-  return { ...fields, [step]: withAt(fields[step] ?? null, rest, put) };
+  return { ...fields, [step]: withAt(fieldOf(fields, step) ?? null, rest, put) };
 }
 
 /** The same value without what stands there. */
@@ -22,7 +22,8 @@ export function withoutAt(value: Json, path: Path): Json {
       ? value.filter((_, at) => at !== step)
       : value.map((item, at) => (at === step ? withoutAt(item, rest) : item));
   if (!isObject(value)) return value;
-  const { [step]: gone, ...others } = value;
+  const gone = fieldOf(value, String(step));
+  const { [step]: _, ...others } = value;
   return rest.length === 0 || gone === undefined ? others : { ...value, [step]: withoutAt(gone, rest) };
 }
 
@@ -38,9 +39,7 @@ export function editOf(before: Json, after: Json): Json | undefined {
 
 function changedFields(before: JsonObject, after: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(after).filter(
-      ([name, value]) => !isSame(Object.hasOwn(before, name) ? before[name] : undefined, value),
-    ),
+    Object.entries(after).filter(([name, value]) => !isSame(fieldOf(before, name), value)),
   );
 }
 
@@ -63,5 +62,5 @@ export function changesBetween(
   if (isSame(before, after)) return [];
   if (!isObject(before) || !isObject(after)) return [{ path: at, before, after }];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.flatMap((name) => changesBetween(before[name], after[name], [...at, name]));
+  return names.flatMap((name) => changesBetween(fieldOf(before, name), fieldOf(after, name), [...at, name]));
 }

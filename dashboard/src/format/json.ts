@@ -8,7 +8,7 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
-/** A field of something that may be no object. */
+/** A field of something that may be no object; what every object has by nature is none of its fields. */
 export const fieldOf = (value: unknown, name: string): Json | undefined =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 export const textIn = (value: unknown, name: string): string | undefined => {

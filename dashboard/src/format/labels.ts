@@ -28,3 +28,10 @@ export function labelOf(name: string): string {
   const text = words.map((word) => (SHORT.has(word) ? word.toUpperCase() : word)).join(" ");
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
+
+/** The labels of fields that stand together: where two would read alike, each keeps its own name. */
+export function labelsOf(names: readonly string[]): ReadonlyMap<string, string> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(labelOf(name), (counts.get(labelOf(name)) ?? 0) + 1);
+  return new Map(names.map((name) => [name, counts.get(labelOf(name)) === 1 ? labelOf(name) : name]));
+}

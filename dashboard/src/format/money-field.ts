@@ -8,10 +8,9 @@ import { exactNumber, fromMinor } from "./numbers.ts";
 
 export type MoneyShown = { readonly amount: string; readonly currency: string; readonly as: string | null };
 
+/** Those that a name may end with. None of them is a word of English: `retry_all` and `max_try` are no money. */
 const CURRENCIES = new Set(
-  "AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF ILS INR JPY KRW MXN NOK NZD PLN SEK SGD TRY UAH USD ZAR USDC USDT BTC ETH".split(
-    " ",
-  ),
+  "AUD CAD CHF CNY DKK EUR GBP HKD INR JPY NOK NZD PLN SEK SGD USD USDC USDT".split(" "),
 );
 /** Those whose small coin is a hundredth. */
 const HUNDREDTHS = new Set(
@@ -27,15 +26,24 @@ const currencyIn = (name: string): string | null => {
   return name.includes("_") && CURRENCIES.has(last) ? last : null;
 };
 
-function currencyBeside(siblings: JsonObject): string | null {
-  for (const [name, value] of Object.entries(siblings))
-    if (
-      /(^|_)currency(_code)?$/.test(snake(name)) &&
-      typeof value === "string" &&
-      /^[A-Za-z]{3,5}$/.test(value)
-    )
-      return value.toUpperCase();
-  return null;
+const CODE = /^[A-Z]{3,5}$/;
+const codeOf = (value: Json): string | null =>
+  typeof value === "string" && CODE.test(value.toUpperCase()) ? value.toUpperCase() : null;
+
+/** What fields of these names say, where they agree: `undefined` where there is none, `null` where nobody can say. */
+function currencyOf(names: readonly string[], siblings: JsonObject): string | null | undefined {
+  const said = Object.entries(siblings).filter(([name]) => names.includes(snake(name)));
+  if (said.length === 0) return undefined;
+  const codes = new Set(said.map(([, value]) => codeOf(value)));
+  const [code = null] = codes;
+  return codes.size === 1 ? code : null;
+}
+
+/** The amount's own currency before the one of all that stands there. */
+function currencyBeside(name: string, siblings: JsonObject): string | null {
+  const stem = name.replace(MINOR, "");
+  const own = currencyOf([`${name}_currency`, `${stem}_currency`], siblings);
+  return own === undefined ? (currencyOf(["currency", "currency_code"], siblings) ?? null) : own;
 }
 
 const amountOf = (value: Json): number | null => {
@@ -58,8 +66,8 @@ export function moneyOf(name: string, value: Json, siblings: JsonObject): MoneyS
   if (amount === null) return undefined;
   const ownCurrency = currencyIn(known);
   if (ownCurrency !== null) return { amount: digitsOf(value), currency: ownCurrency, as: null };
-  if (MINOR.test(known)) return inMinor(amount, currencyBeside(siblings));
-  const beside = IS_AMOUNT.test(known) ? currencyBeside(siblings) : null;
+  if (MINOR.test(known)) return inMinor(amount, currencyBeside(known, siblings));
+  const beside = IS_AMOUNT.test(known) ? currencyBeside(known, siblings) : null;
   return beside === null ? undefined : { amount: digitsOf(value), currency: beside, as: null };
 }
 
@@ -70,8 +78,8 @@ const digitsOf = (value: Json): string => (typeof value === "number" ? exactNumb
 export function microsOf(value: Json): MoneyShown | undefined {
   if (!isObject(value) || Object.keys(value).length !== 2) return undefined;
   const { currency, micros } = value;
-  if (typeof currency !== "string" || typeof micros !== "string" || !/^-?\d{1,30}$/.test(micros))
-    return undefined;
+  if (typeof currency !== "string" || !CODE.test(currency)) return undefined;
+  if (typeof micros !== "string" || !/^-?\d{1,30}$/.test(micros)) return undefined;
   const text = moneyText({ currency, micros });
   return { amount: text.slice(0, text.length - currency.length - 1), currency, as: null };
 }

@@ -1,4 +1,5 @@
 /** A form out of a JSON Schema: which control each field gets. What has none is written as JSON. */
+import { LONG_LINE } from "./box-text.ts";
 import { fieldOf, isList, isObject, isSame, type Json, type JsonObject, type Path } from "./json.ts";
 
 export type Control =
@@ -16,7 +17,6 @@ export type Field = {
   readonly isNeeded: boolean;
 };
 
-const LONG = 200;
 const MOST_HOPS = 8;
 
 /** Where a schema only points into its own definitions, what it points to. */
@@ -77,7 +77,7 @@ function byType(schema: Json, value: Json | undefined): Control {
 }
 
 const isLongText = (value: Json | undefined): boolean =>
-  typeof value === "string" && (value.length > LONG || value.includes("\n"));
+  typeof value === "string" && (value.length > LONG_LINE || value.includes("\n"));
 
 /** Whether a value can be shown in its control without losing anything of it. */
 function holds({ kind, ...control }: Control, value: Json | undefined): boolean {

@@ -4,7 +4,7 @@ import { piecesOf } from "./arguments-line.ts";
 import { clockText, nearnessOf, shareOver } from "./deadline.ts";
 import { folded } from "./folded.ts";
 import { pathText } from "./json.ts";
-import { labelOf } from "./labels.ts";
+import { labelOf, labelsOf } from "./labels.ts";
 import { bytesText } from "./numbers.ts";
 
 describe("the beginning of the arguments in a list", () => {
@@ -22,6 +22,12 @@ describe("the beginning of the arguments in a list", () => {
       { name: "Note", value: "please se…" },
     ]);
     assert.deepEqual(piecesOf('{"to":"bob","no'), [{ name: "To", value: "bob" }]);
+  });
+
+  test("has no fields only where it says so", () => {
+    assert.deepEqual(piecesOf("{}"), []);
+    assert.equal(piecesOf('{"a very long na'), undefined);
+    assert.equal(piecesOf("{"), undefined);
   });
 
   test("says money as the card does, unless it was cut", () => {
@@ -100,6 +106,17 @@ describe("what is shown of text", () => {
       "x y",
       "<b>",
     ]);
+  });
+
+  test("two names that would read alike are both shown as they are written", () => {
+    assert.deepEqual(
+      [...labelsOf(["invoiceId", "invoice_id", "to"])],
+      [
+        ["invoiceId", "invoiceId"],
+        ["invoice_id", "invoice_id"],
+        ["to", "To"],
+      ],
+    );
   });
 
   test("places and sizes are written as people write them", () => {

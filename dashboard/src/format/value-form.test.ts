@@ -19,6 +19,23 @@ describe("the form in which a value is shown", () => {
     assert.equal(kind("count", 40, { currency: "EUR" }), "number");
   });
 
+  test("an amount is never shown in the currency of another one", () => {
+    const money = (currency: string) => ({ kind: "money", money: { amount: "40", currency, as: null } });
+    const two = { amount_currency: "JPY", currency: "USD" };
+    assert.deepEqual(formOf("amount", 40, two), money("JPY"));
+    assert.deepEqual(formOf("total", 40, two), money("USD"));
+    assert.equal(kind("amount", 40, { fee_currency: "USD" }), "number");
+    assert.equal(kind("amount", 40, { currency: "USD", currency_code: "JPY" }), "number");
+    assert.equal(kind("amount", 40, { currency: "USD", Currency: "JPY" }), "number");
+    assert.equal(kind("amount", 40, { amount_currency: "?", currency: "USD" }), "number");
+  });
+
+  test("a word at the end of a name is no currency, and no text beside micros is one", () => {
+    for (const name of ["max_try", "delete_all", "go_top", "cell_lak"]) assert.equal(kind(name, 3), "number");
+    assert.equal(kind("limit", { currency: "USD off", micros: "1" }), "object");
+    assert.equal(kind("limit", { currency: "", micros: "1" }), "object");
+  });
+
   test("small coin is shown in the currency, with the number that stands there", () => {
     assert.deepEqual(formOf("amountCents", 12_345, { currency: "USD" }), {
       kind: "money",
@@ -87,5 +104,18 @@ describe("the form in which a value is shown", () => {
     assert.deepEqual(formOf("x", true), { kind: "flag", isOn: true });
     assert.deepEqual(formOf("x", -1_234_567.25), { kind: "number", text: "−1,234,567.25" });
     assert.deepEqual(formOf("x", 1e21), { kind: "number", text: "1e+21" });
+  });
+
+  test("a long text is recognised at once, whatever it holds", () => {
+    const hostile = [
+      "\n".repeat(200_000),
+      `a${" \n".repeat(200_000)}`,
+      `x\n${" ".repeat(400_000)}`,
+      `{${"}".repeat(400_000)}`,
+      `select ${" from".repeat(80_000)}`,
+    ];
+    const before = performance.now();
+    for (const text of hostile) formOf("text", text);
+    assert.ok(performance.now() - before < 1_000);
   });
 });

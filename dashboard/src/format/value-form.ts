@@ -6,7 +6,7 @@ import { isDiff } from "./diff-lines.ts";
 import { isList, isObject, type Json, type JsonObject } from "./json.ts";
 import { type MoneyShown, microsOf, moneyOf } from "./money-field.ts";
 import { exactNumber } from "./numbers.ts";
-import { type Language, languageOf, namedBy } from "./written-in.ts";
+import { beginningOf, type Language, languageOf, namedBy } from "./written-in.ts";
 
 export type Form =
   | { readonly kind: "nothing" }
@@ -29,7 +29,7 @@ const MOST_IN_CELL = 60;
 
 function textForm(name: string, text: string): Form {
   if (text === "") return { kind: "empty", what: "text" };
-  if (isDiff(text)) return { kind: "diff", text };
+  if (isDiff(beginningOf(text))) return { kind: "diff", text };
   const language = languageOf(name, text);
   if (language !== undefined) return { kind: "code", text, language };
   const named = namedBy(name, text);

@@ -9,11 +9,11 @@ const CODE_NAMES =
   /^(code|script|source|source_code|program|patch_code|snippet|function_body|dockerfile|yaml|html|css)$/i;
 const SHEBANG = /^#!/;
 const CODE =
-  /^\s*(import\s.+from\s|import\s+\w+|from\s+\w+\s+import\s|export\s+(const|function|class|default)\b|(async\s+)?function\s+\w+\s*\(|def\s+\w+\s*\(|class\s+\w+[\s({:]|const\s+\w+\s*=|package\s+\w+|#include\s*<|<\?php|<!doctype\s|<html)/im;
+  /^[^\S\n]*(import\s.+from\s|import\s+\w+|from\s+\w+\s+import\s|export\s+(const|function|class|default)\b|(async\s+)?function\s+\w+\s*\(|def\s+\w+\s*\(|class\s+\w+[\s({:]|const\s+\w+\s*=|package\s+\w+|#include\s*<|<\?php|<!doctype\s|<html)/im;
 const SHELL = /^\s*\$\s|^(sudo|rm|curl|wget|git|docker|kubectl|npm|npx|psql|ssh|scp|chmod|chown)\s+\S/;
 
 const isJsonText = (text: string): boolean => {
-  if (!/^\s*[[{][\s\S]*[\]}]\s*$/.test(text)) return false;
+  if (!/^\s*[[{]/.test(text)) return false;
   try {
     JSON.parse(text);
     return true;
@@ -22,12 +22,17 @@ const isJsonText = (text: string): boolean => {
   }
 };
 
+/** Whatever is recognised is recognised by its beginning: looking is quick, however long the text is. */
+const BEGINNING = 2_000;
+export const beginningOf = (text: string): string => text.slice(0, BEGINNING);
+
 export function languageOf(name: string, text: string): Language | undefined {
-  if (text.trim() === "") return undefined;
-  if (SQL_NAMES.test(name) || SQL.test(text)) return "SQL";
-  if (SHELL_NAMES.test(name) || SHEBANG.test(text) || SHELL.test(text)) return "Shell";
+  const first = beginningOf(text);
+  if (first.trim() === "") return undefined;
+  if (SQL_NAMES.test(name) || SQL.test(first)) return "SQL";
+  if (SHELL_NAMES.test(name) || SHEBANG.test(first) || SHELL.test(first)) return "Shell";
   if (isJsonText(text)) return "JSON";
-  if (CODE_NAMES.test(name) || (text.includes("\n") && CODE.test(text))) return "Code";
+  if (CODE_NAMES.test(name) || (first.includes("\n") && CODE.test(first))) return "Code";
   return undefined;
 }
 

@@ -174,8 +174,8 @@ export function ExtendDialog({ desk }: Props) {
       { by_seconds: seconds },
       {
         onSuccess: (stands) => {
-          // Whoever gives more time has seen that there is more.
-          if (!desk.seen.isChanged) desk.seen.accept(stands);
+          // Whoever gives more time has seen that there is more, and nothing else that may have changed meanwhile.
+          if (stands.binding === desk.seen.before.binding) desk.seen.accept(stands);
           desk.setAsking(null);
           toast("There is more time.");
         },

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from "react";
 import { type Change, changesBetween } from "../../format/edits.ts";
 import { Panel } from "../../ui/panel.tsx";
 import { FormContext } from "../../ui/schema-form/form-state.ts";
+import { Given } from "../../ui/schema-form/given.tsx";
 import { SchemaField } from "../../ui/schema-form/schema-field.tsx";
 import { ChangesList } from "./changes-list.tsx";
 import type { Draft } from "./use-draft.ts";
@@ -40,6 +41,7 @@ export function ModifyPanel({ draft, title, isAnswer, onLeave }: Props) {
   }, [isAnswer]);
   return (
     <Panel title={title} className="shadow-[0_0_0_2px_var(--ink)]">
+      {isAnswer ? <Given value={before} /> : null}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape is heard from all fields within. */}
       <div ref={place} onKeyDown={({ key }) => (key === "Escape" && !isAnswer ? onLeave() : undefined)}>
         <FormContext value={surroundings}>

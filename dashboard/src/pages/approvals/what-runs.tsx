@@ -1,8 +1,10 @@
 /** What is decided on, from the canonical bytes; and what of it is not as the agent proposed it. */
 import { changesBetween } from "../../format/edits.ts";
-import { isObject, jsonOf } from "../../format/json.ts";
+import { isObject, type Json, jsonOf } from "../../format/json.ts";
+import { Guarded } from "../../ui/guarded.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Panel } from "../../ui/panel.tsx";
+import { Unshown } from "../../ui/values/unshown.tsx";
 import { ValuePanel } from "../../ui/values/value-panel.tsx";
 import { ChangesList } from "./changes-list.tsx";
 import type { Desk } from "./use-desk.ts";
@@ -37,15 +39,23 @@ export function WhatRuns({ desk }: Props) {
   return <ValuePanel title={titleOf(approval)} value={args} lead={<Effect desk={desk} />} />;
 }
 
-/** Policy or people have changed it since. */
-export function ChangedSinceProposed({ desk: { approval, card } }: Props) {
-  const proposed = jsonOf(card.proposed_args);
-  if (proposed === null) return null;
+function Changes({ desk: { approval }, proposed }: Props & { readonly proposed: Json }) {
   const changes = changesBetween(proposed, jsonOf(approval.args));
   if (changes.length === 0) return null;
   return (
     <Panel title="Changed since the agent proposed it" aside={approval.edited ? "by people" : "by policy"}>
       <ChangesList changes={changes} />
     </Panel>
+  );
+}
+
+/** Policy or people have changed it since. */
+export function ChangedSinceProposed({ desk }: Props) {
+  const proposed = jsonOf(desk.card.proposed_args);
+  if (proposed === null) return null;
+  return (
+    <Guarded of={desk.card.proposed_args} instead={<Unshown value={proposed} />}>
+      <Changes desk={desk} proposed={proposed} />
+    </Guarded>
   );
 }

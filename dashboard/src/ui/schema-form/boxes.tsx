@@ -1,7 +1,11 @@
 /** Where one plain value is written. What is typed is never held back: what does not fit is told beside it. */
 import { useState } from "react";
-import { isSame, type Json } from "../../format/json.ts";
+import { visibleJson } from "../../../../src/core/visible.ts";
+import { LONG_LINE, optionTexts, placeOf, rowsFor } from "../../format/box-text.ts";
+import type { Json } from "../../format/json.ts";
+import { typedJson, typedNumber } from "../../format/typed-json.ts";
 import { Choice, TextArea, TextField } from "../field.tsx";
+import { Unseen } from "./unseen.tsx";
 
 export type BoxProps<Value extends Json = Json> = {
   readonly label: string;
@@ -11,44 +15,43 @@ export type BoxProps<Value extends Json = Json> = {
   readonly onChange: (value: Json) => void;
 };
 
-export function TextBox({
-  value,
-  onChange,
-  isLong,
-  ...around
-}: BoxProps<string> & { readonly isLong: boolean }) {
+type TextProps = BoxProps<string> & { readonly isLong: boolean };
+
+export function TextBox({ value, onChange, isLong: isLongAtFirst, ...around }: TextProps) {
+  // A box that becomes another one while somebody types would lose their place.
+  const [isLong] = useState(isLongAtFirst);
   const Box = isLong ? TextArea : TextField;
   return (
-    <Box
-      {...around}
-      rows={isLong ? 8 : undefined}
-      value={value}
-      onChange={({ target }) => onChange(target.value)}
-    />
+    <div>
+      <Box
+        {...around}
+        rows={isLong ? rowsFor(value) : undefined}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      <Unseen text={value} />
+    </div>
   );
 }
 
-const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+type NumberProps = BoxProps<number | string> & { readonly isWhole: boolean };
 
-/** Half a number is kept as the text that it is until it is one: the server says so too. */
-export function NumberBox({
-  value,
-  onChange,
-  isWhole,
-  ...around
-}: BoxProps<number | string> & { readonly isWhole: boolean }) {
+export function NumberBox({ value, onChange, isWhole, ...around }: NumberProps) {
   const [text, setText] = useState(String(value));
   const type = (next: string) => {
     setText(next);
-    onChange(NUMBER.test(next.trim()) ? Number(next) : next);
+    onChange(typedNumber(next));
   };
   return (
-    <TextField
-      {...around}
-      inputMode={isWhole ? "numeric" : "decimal"}
-      value={text}
-      onChange={({ target }) => type(target.value)}
-    />
+    <div>
+      <TextField
+        {...around}
+        inputMode={isWhole ? "numeric" : "decimal"}
+        value={text}
+        onChange={({ target }) => type(target.value)}
+      />
+      <Unseen text={text} />
+    </div>
   );
 }
 
@@ -67,56 +70,53 @@ export function FlagBox({ label, hint, fault, value, onChange }: BoxProps<boolea
   );
 }
 
-const optionText = (option: Json): string => (typeof option === "string" ? option : JSON.stringify(option));
+type ChoiceProps = BoxProps & { readonly options: readonly Json[] };
 
-export function ChoiceBox({
-  value,
-  onChange,
-  options,
-  ...around
-}: BoxProps & { readonly options: readonly Json[] }) {
-  const at = options.findIndex((option) => isSame(option, value));
+export function ChoiceBox({ value, onChange, options, ...around }: ChoiceProps) {
+  const at = placeOf(options, value);
+  const texts = optionTexts(options);
+  const chosen = texts[at] ?? "";
   return (
-    <Choice {...around} value={at} onChange={({ target }) => onChange(options[Number(target.value)] ?? null)}>
-      {options.map((option, index) => (
-        <option key={optionText(option)} value={index}>
-          {optionText(option)}
-        </option>
-      ))}
-    </Choice>
+    <div>
+      <Choice
+        {...around}
+        value={at}
+        onChange={({ target }) => onChange(options[Number(target.value)] ?? null)}
+      >
+        {texts.map((text, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an option is named by its place.
+          <option key={index} value={index}>
+            {text}
+          </option>
+        ))}
+      </Choice>
+      {chosen.length > LONG_LINE ? <p className="strange mt-1 text-small">{chosen}</p> : null}
+    </div>
   );
 }
 
 type JsonProps = BoxProps & { readonly onFault: (isWrong: boolean) => void };
 
 export function JsonBox({ value, onChange, onFault, fault, hint, label }: JsonProps) {
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2));
+  const [text, setText] = useState(() => visibleJson(JSON.stringify(value, null, 2)));
   const [isWrong, setWrong] = useState(false);
   const type = (next: string) => {
     setText(next);
-    const read = parsed(next);
+    const read = typedJson(next);
     setWrong(read === undefined);
     onFault(read === undefined);
     if (read !== undefined) onChange(read.value);
   };
-  const wrong = isWrong ? "This is no JSON yet." : fault;
+  const wrong = isWrong ? "This is no JSON yet, or has a number that is too large." : fault;
   return (
     <TextArea
       label={`${label} (JSON)`}
       hint={hint}
       fault={wrong}
-      rows={Math.min(12, text.split("\n").length + 1)}
+      rows={rowsFor(text)}
       spellCheck={false}
       value={text}
       onChange={({ target }) => type(target.value)}
     />
   );
-}
-
-function parsed(text: string): { readonly value: Json } | undefined {
-  try {
-    return { value: JSON.parse(text) as Json };
-  } catch {
-    return undefined;
-  }
 }

@@ -49,7 +49,7 @@ function Plain({ control, schema, path, value, label }: Props & { readonly contr
     onChange: (next: Json) => state.set(path, next),
   };
   if (control.kind === "text" && typeof value === "string")
-    return <TextBox {...around} value={value} isLong={control.isLong} />;
+    return <TextBox key={state.round} {...around} value={value} isLong={control.isLong} />;
   if (control.kind === "number" && (typeof value === "number" || typeof value === "string"))
     return <NumberBox key={state.round} {...around} value={value} isWhole={control.isWhole} />;
   if (control.kind === "flag" && typeof value === "boolean") return <FlagBox {...around} value={value} />;

@@ -4,8 +4,17 @@ import { Foldable } from "./foldable.tsx";
 
 type Props = { readonly text: string; readonly language: string; readonly firstLine?: number };
 
+/** More lines than anybody reads are not numbered: each number costs, and an agent may send a million. */
+const MOST_NUMBERED = 2_000;
+
 function Lines({ text }: { readonly text: string }) {
   const lines = text.split("\n").map((line, at) => ({ line, number: at + 1 }));
+  if (lines.length > MOST_NUMBERED)
+    return (
+      <code className="block px-3 py-2 font-mono text-small">
+        <Strange text={text} as="lines" />
+      </code>
+    );
   const width = { minWidth: `${String(lines.length).length + 1}ch` };
   return (
     <code className="block py-2 font-mono text-small">

@@ -1,4 +1,5 @@
 /** A unified diff: what goes and what comes, by sign and by colour. */
+import { useMemo } from "react";
 import { type DiffLine, diffFigures, diffLines } from "../../format/diff-lines.ts";
 import { classes } from "../classes.ts";
 import { Strange } from "../strange.tsx";
@@ -11,6 +12,9 @@ const LOOKS: { readonly [kind in DiffLine["kind"]]: string } = {
   removed: "bg-stop-wash text-stop",
   same: "text-ink",
 };
+
+/** More lines than this are shown without colours: each costs, and an agent may send a million. */
+const MOST_COLOURED = 2_000;
 
 function Line({ line: { kind, text } }: { readonly line: DiffLine }) {
   const isSigned = kind === "added" || kind === "removed";
@@ -30,8 +34,21 @@ function Line({ line: { kind, text } }: { readonly line: DiffLine }) {
   );
 }
 
+function Lines({ text }: { readonly text: string }) {
+  const lines = useMemo(() => diffLines(text), [text]);
+  return (
+    <code className="block py-1 font-mono text-small">
+      {lines.length > MOST_COLOURED ? (
+        <Strange text={text} as="lines" className="px-3" />
+      ) : (
+        lines.map((line) => <Line key={line.at} line={line} />)
+      )}
+    </code>
+  );
+}
+
 export function DiffBlock({ text }: { readonly text: string }) {
-  const { added, removed } = diffFigures(diffLines(text));
+  const { added, removed } = useMemo(() => diffFigures(diffLines(text)), [text]);
   return (
     <figure className="min-w-0 overflow-hidden rounded-base border border-line bg-ground">
       <figcaption className="flex gap-3 border-b border-line px-3 py-1 text-tiny font-semibold text-faint">
@@ -39,15 +56,7 @@ export function DiffBlock({ text }: { readonly text: string }) {
         <span className="text-go">+{added} added</span>
         <span className="text-stop">−{removed} removed</span>
       </figcaption>
-      <Foldable text={text}>
-        {(shown) => (
-          <code className="block py-1 font-mono text-small">
-            {diffLines(shown).map((line) => (
-              <Line key={line.at} line={line} />
-            ))}
-          </code>
-        )}
-      </Foldable>
+      <Foldable text={text}>{(shown) => <Lines text={shown} />}</Foldable>
     </figure>
   );
 }

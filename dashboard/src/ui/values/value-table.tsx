@@ -1,10 +1,9 @@
 /** Like things, side by side. */
-import type { ReactNode } from "react";
-
+import { type ReactNode, useMemo } from "react";
 import type { JsonObject } from "../../format/json.ts";
-import { labelOf } from "../../format/labels.ts";
-import { Strange } from "../strange.tsx";
-import { useFold } from "./folds.tsx";
+import { labelsOf } from "../../format/labels.ts";
+import { FieldName } from "./field-name.tsx";
+import { Rest, useMany } from "./many.tsx";
 
 type Props = {
   readonly columns: readonly string[];
@@ -15,10 +14,8 @@ type Props = {
 const MOST_ROWS = 12;
 
 export function ValueTable({ columns, rows, cell }: Props) {
-  const left = Math.max(0, rows.length - MOST_ROWS);
-  const hidden = left === 0 ? 0 : JSON.stringify(rows.slice(MOST_ROWS)).length;
-  const { isOpen, setOpen } = useFold(hidden);
-  const shown = isOpen ? rows : rows.slice(0, MOST_ROWS);
+  const many = useMany(rows, MOST_ROWS);
+  const labels = useMemo(() => labelsOf(columns), [columns]);
   return (
     <section
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
@@ -31,13 +28,13 @@ export function ValueTable({ columns, rows, cell }: Props) {
           <tr className="border-b border-line text-faint">
             {columns.map((name) => (
               <th key={name} scope="col" className="px-3 py-1.5 font-semibold">
-                <Strange text={labelOf(name)} />
+                <FieldName label={labels.get(name) ?? name} />
               </th>
             ))}
           </tr>
         </thead>
         <tbody className="divide-y divide-line">
-          {shown.map((row, at) => (
+          {many.shown.map((row, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows of a value have no other name than their place.
             <tr key={at}>
               {columns.map((name) => (
@@ -49,16 +46,7 @@ export function ValueTable({ columns, rows, cell }: Props) {
           ))}
         </tbody>
       </table>
-      {left === 0 ? null : (
-        <button
-          type="button"
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
-          className="min-h-9 w-full border-t border-line px-3 text-small font-semibold text-soft hover:text-ink"
-        >
-          {isOpen ? "Fold again" : `${left} rows more: show all`}
-        </button>
-      )}
+      <Rest many={many} what="rows" asJson={(rest) => rest} />
     </section>
   );
 }

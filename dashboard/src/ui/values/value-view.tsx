@@ -1,21 +1,28 @@
 /** A value of the arguments, in the form that suits it. Everything strange in it goes through `Strange`. */
+import { useMemo } from "react";
 import { visible } from "../../../../src/core/visible.ts";
 import { inReadingOrder } from "../../format/field-order.ts";
-import { isObject, type Json, type JsonObject } from "../../format/json.ts";
-import { labelOf } from "../../format/labels.ts";
+import { fieldOf, isObject, type Json, type JsonObject } from "../../format/json.ts";
+import { labelsOf } from "../../format/labels.ts";
 import { bytesText } from "../../format/numbers.ts";
+import { itemTexts, needsQuotes } from "../../format/quoted.ts";
 import { momentText } from "../../format/times.ts";
 import { type Form, formOf, isInline } from "../../format/value-form.ts";
+import { Guarded } from "../guarded.tsx";
 import { Icon } from "../icon.tsx";
 import { Strange } from "../strange.tsx";
 import { CodeBlock } from "./code-block.tsx";
 import { DiffBlock } from "./diff-block.tsx";
+import { FieldName } from "./field-name.tsx";
 import { Foldable } from "./foldable.tsx";
+import { Rest, useMany } from "./many.tsx";
+import { Unshown } from "./unshown.tsx";
 import { ValueTable } from "./value-table.tsx";
 
 type Of<Kind extends Form["kind"]> = Extract<Form, { readonly kind: Kind }>;
 
 const EMPTY = { text: "empty text", list: "an empty list", object: "an empty object" } as const;
+const LONGEST_TITLE = 200;
 const quiet = (text: string) => <span className="text-faint italic">{text}</span>;
 
 type MoneyProps = Of<"money"> & { readonly isSmall?: boolean };
@@ -46,31 +53,40 @@ function Kept({ form }: { readonly form: Of<"secret" | "artifact"> }) {
 }
 
 function Words({ items }: Of<"words">) {
+  const texts = useMemo(() => itemTexts(items), [items]);
+  const many = useMany(items);
   return (
-    <ul className="flex flex-wrap gap-1.5">
-      {items.map((item, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: items of a value have no other name than their place.
-        <li key={at} className="min-w-0 rounded-small bg-sunken px-2 py-0.5">
-          <Strange text={typeof item === "string" ? item : JSON.stringify(item)} />
-        </li>
-      ))}
-    </ul>
+    <div className="flex flex-col gap-2">
+      <ul className="flex flex-wrap gap-1.5">
+        {many.shown.map((_, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: items of a value have no other name than their place.
+          <li key={at} className="min-w-0 rounded-small bg-sunken px-2 py-0.5">
+            <Strange text={texts[at] ?? ""} />
+          </li>
+        ))}
+      </ul>
+      <Rest many={many} what="items" asJson={(rest) => rest} />
+    </div>
   );
 }
 
 function Items({ items }: Of<"list">) {
+  const many = useMany(items);
   return (
-    <ol className="flex flex-col gap-2">
-      {items.map((item, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: items of a value have no other name than their place.
-        <li key={at} className="flex gap-3 border-l-2 border-line pl-3">
-          <span className="figures text-tiny text-faint">{at + 1}</span>
-          <div className="min-w-0 grow">
-            <ValueView name="" value={item} />
-          </div>
-        </li>
-      ))}
-    </ol>
+    <div className="flex flex-col gap-2">
+      <ol className="flex flex-col gap-2">
+        {many.shown.map((item, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: items of a value have no other name than their place.
+          <li key={at} className="flex gap-3 border-l-2 border-line pl-3">
+            <span className="figures text-tiny text-faint">{at + 1}</span>
+            <div className="min-w-0 grow">
+              <ValueView name="" value={item} />
+            </div>
+          </li>
+        ))}
+      </ol>
+      <Rest many={many} what="items" asJson={(rest) => rest} />
+    </div>
   );
 }
 
@@ -86,6 +102,18 @@ function Text({ text }: { readonly text: string }) {
   );
 }
 
+/** Blanks at its ends are to be seen, and a text that reads like a number or a flag is none. */
+function Line({ text }: { readonly text: string }) {
+  if (!needsQuotes(text)) return <Strange text={text} />;
+  return (
+    <span className="whitespace-pre-wrap">
+      <span className="text-faint">“</span>
+      <Strange text={text} />
+      <span className="text-faint">”</span>
+    </span>
+  );
+}
+
 function Moment({ text }: { readonly text: string }) {
   return (
     <span>
@@ -96,7 +124,7 @@ function Moment({ text }: { readonly text: string }) {
 }
 
 function cellOf(name: string, row: JsonObject) {
-  const value = row[name];
+  const value = fieldOf(row, name);
   if (value === undefined) return <span className="text-faint">–</span>;
   const form = formOf(name, value, row);
   return form.kind === "money" ? <Money {...form} isSmall /> : shown(form);
@@ -118,7 +146,7 @@ function shown(form: Form) {
     case "artifact":
       return <Kept form={form} />;
     case "line":
-      return <Strange text={form.text} />;
+      return <Line text={form.text} />;
     case "url":
     case "path":
       return <Strange text={form.text} className="font-mono text-small" />;
@@ -141,14 +169,19 @@ function shown(form: Form) {
   }
 }
 
-type Props = { readonly name: string; readonly value: Json; readonly siblings?: JsonObject };
+type Props = { readonly name: string; readonly value: Json };
 
-export function ValueView({ name, value, siblings = {} }: Props) {
-  return shown(formOf(name, value, siblings));
+export function ValueView({ name, value }: Props) {
+  return shown(useMemo(() => formOf(name, value), [name, value]));
 }
 
-function FieldRow({ name, value, siblings }: Required<Props>) {
-  const form = formOf(name, value, siblings);
+function FieldRow({
+  name,
+  value,
+  siblings,
+  label,
+}: Props & { readonly siblings: JsonObject; readonly label: string }) {
+  const form = useMemo(() => formOf(name, value, siblings), [name, value, siblings]);
   const isBeside = isInline(form);
   return (
     <div
@@ -158,37 +191,59 @@ function FieldRow({ name, value, siblings }: Required<Props>) {
           : "flex flex-col gap-1.5 py-2.5"
       }
     >
-      <dt title={visible(name)} className="text-small text-faint">
-        <Strange text={labelOf(name)} />
+      <dt title={visible(name.slice(0, LONGEST_TITLE))} className="min-w-0 text-small text-faint">
+        <FieldName label={label} />
       </dt>
       <dd className="min-w-0">{shown(form)}</dd>
     </div>
   );
 }
 
+/** More fields than anybody reads stand as they came: putting them in order takes a look at each. */
+const MOST_ORDERED = 500;
+
+function entriesOf(fields: JsonObject): readonly (readonly [string, Json])[] {
+  const entries = Object.entries(fields);
+  if (entries.length > MOST_ORDERED) return entries;
+  return inReadingOrder(entries, {
+    nameOf: ([name]) => name,
+    isLong: ([name, value]) => !isInline(formOf(name, value, fields)),
+  });
+}
+
 type FieldsProps = { readonly fields: JsonObject; readonly isInner?: boolean };
 
 /** Names and values of an object, each in its form: what stands on a line before what is long. */
 export function ValueFields({ fields, isInner = false }: FieldsProps) {
-  const ordered = inReadingOrder(Object.entries(fields), {
-    nameOf: ([name]) => name,
-    isLong: ([name, value]) => !isInline(formOf(name, value, fields)),
-  });
+  const entries = useMemo(() => entriesOf(fields), [fields]);
+  const labels = useMemo(() => labelsOf(entries.map(([name]) => name)), [entries]);
+  const many = useMany(entries);
   return (
-    <dl className={isInner ? "border-l-2 border-line pl-3" : "divide-y divide-line"}>
-      {ordered.map(([name, value]) => (
-        <FieldRow key={name} name={name} value={value} siblings={fields} />
-      ))}
-    </dl>
+    <>
+      <dl className={isInner ? "border-l-2 border-line pl-3" : "divide-y divide-line"}>
+        {many.shown.map(([name, value]) => (
+          <FieldRow key={name} name={name} value={value} siblings={fields} label={labels.get(name) ?? name} />
+        ))}
+      </dl>
+      <Rest many={many} what="fields" asJson={(rest) => Object.fromEntries(rest)} />
+    </>
+  );
+}
+
+function Whole({ value }: { readonly value: Json }) {
+  const form = useMemo(() => formOf("", value), [value]);
+  return isObject(value) && form.kind === "object" ? (
+    <ValueFields fields={value} />
+  ) : (
+    <div>{shown(form)}</div>
   );
 }
 
 /** Whatever it is: an object by its fields, anything else by itself. */
 export function AnyValue({ value }: { readonly value: Json }) {
-  const form = formOf("", value);
-  return isObject(value) && form.kind === "object" ? (
-    <ValueFields fields={value} />
-  ) : (
-    <div>{shown(form)}</div>
+  return (
+    <Guarded of={value} instead={<Unshown value={value} />}>
+      <Whole value={value} />
+    </Guarded>
   );
 }
