@@ -5,6 +5,7 @@ import { type ReadActivity, readActivity } from "../activity.ts";
 import { checkScopes } from "../needs.ts";
 import { keepRecent } from "../recent.ts";
 import { ok, route } from "../route.ts";
+import type { Office } from "../tenants.ts";
 import { time, timeOrNull, timeSchema } from "../wire.ts";
 
 const count = z.number().int().min(0);
@@ -30,9 +31,31 @@ const day = z.object({
 
 const share = z.object({ name: z.string(), actions: count, asked: count, ...decided, ...done });
 
+const person = z.object({
+  person: z.string(),
+  decided: count,
+  rejected: count,
+  p50_seconds: z.number().nullable().meta({ description: "from the question to their decision" }),
+  hasty: count.meta({ description: "decided within three seconds of the question" }),
+});
+
 /** A page asks again after every event. */
 const KEPT_MS = 5_000;
 const recent = keepRecent<ReadActivity>(KEPT_MS);
+/** Each is made and kept by itself: there are not to be many. */
+const RANGES = [7, 30, 90, 366] as const;
+
+const made = new WeakMap<Office, Promise<unknown>>();
+
+/** What is counted from is much, so that one is made at a time however many days are asked for. */
+function inTurn(office: Office, make: () => Promise<ReadActivity>): Promise<ReadActivity> {
+  const next = (made.get(office) ?? Promise.resolve()).then(make);
+  made.set(
+    office,
+    next.catch(() => undefined),
+  );
+  return next;
+}
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
 
@@ -67,7 +90,7 @@ export const activityRoutes = [
     summary: "What was asked, decided and done, by day, tool, agent and person",
     tag: "approvals",
     scope: "approvals:read",
-    query: z.strictObject({ days: z.coerce.number().int().min(1).max(366).default(30) }),
+    query: z.strictObject({ days: z.preprocess(Number, z.literal(RANGES)).default(30) }),
     answers: {
       200: z.object({
         since: timeSchema.meta({
@@ -80,21 +103,13 @@ export const activityRoutes = [
           .array(share)
           .meta({ description: "the hundred with the most to tell; so with agents and people" }),
         agents: z.array(share),
-        people: z.array(
-          z.object({
-            person: z.string(),
-            decided: count,
-            rejected: count,
-            p50_seconds: z.number().nullable().meta({ description: "from the question to their decision" }),
-            hasty: count.meta({ description: "decided within three seconds of the question" }),
-          }),
-        ),
+        people: z.array(person),
         now: z.object({ pending: count, in_doubt: count, oldest_pending_at: timeSchema.nullable() }),
       }),
     },
     async handle({ office, who, query: { days } }) {
       checkScopes({ who }, ["approvals:read", "actions:read"]);
-      const make = () => readActivity(office.runtime, days);
+      const make = () => inTurn(office, () => readActivity(office.runtime, days));
       return ok(activityOnWire(await recent(office, String(days), { make })));
     },
   }),
