@@ -93,6 +93,21 @@ test("it counts actions too: a key without that scope is refused", async (t) => 
   assert.match(String(body["detail"]), /actions:read/);
 });
 
+test("how people decide is told only to who may look at people", async (t) => {
+  const { bench, refund } = await refundsBench(t, { noAuth: false });
+  await refund(150, approve("person:ann"));
+  const { runtime } = await bench.server.office();
+  const key = { principal: "agent:a", name: "a", roles: ["executor"], by: "person:ann" } as const;
+  const of = async (principal: string, role: "auditor" | "executor") => {
+    const { text } = await issue(runtime, { ...key, principal, roles: [role] }, null);
+    return (await bench.ask("/api/activity", { headers: { authorization: `Bearer ${text}` } })).body;
+  };
+  assert.partialDeepStrictEqual(await of("service:looks", "auditor"), { people: [{ person: "person:ann" }] });
+  const told = await of("agent:a", "executor");
+  assert.deepEqual(told["people"], []);
+  assert.partialDeepStrictEqual(told, { tools: [{ approved: 1 }] });
+});
+
 test("however many days are asked for, one answer is made at a time", async (t) => {
   const { bench, refund } = await refundsBench(t);
   await refund(20);

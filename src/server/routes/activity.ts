@@ -4,7 +4,7 @@ import type { DayActivity, PersonActivity } from "../../views/activity.ts";
 import { type ReadActivity, readActivity } from "../activity.ts";
 import { checkScopes } from "../needs.ts";
 import { keepRecent } from "../recent.ts";
-import { ok, route } from "../route.ts";
+import { type Asked, ok, route } from "../route.ts";
 import type { Office } from "../tenants.ts";
 import { time, timeOrNull, timeSchema } from "../wire.ts";
 
@@ -70,7 +70,14 @@ function dayOnWire({ byPolicy, waitedP50, waitedP90, ...counts }: DayActivity) {
 
 const personOnWire = ({ p50, ...counts }: PersonActivity) => ({ ...counts, p50_seconds: seconds(p50) });
 
-function activityOnWire({ days, people, tools, agents, now, ...read }: ReadActivity) {
+/** How somebody decides is for who may look at people. */
+const peopleFor = ({ who }: Pick<Asked, "who">, people: ReadActivity["people"]) =>
+  who.can("people:read") ? people.map(personOnWire) : [];
+
+function activityOnWire(
+  { who }: Pick<Asked, "who">,
+  { days, people, tools, agents, now, ...read }: ReadActivity,
+) {
   const { pending, inDoubt, oldestPendingAt } = now;
   return {
     since: time(read.since),
@@ -78,7 +85,7 @@ function activityOnWire({ days, people, tools, agents, now, ...read }: ReadActiv
     is_all: read.isAll,
     days: days.map(dayOnWire),
     ...{ tools, agents },
-    people: people.map(personOnWire),
+    people: peopleFor({ who }, people),
     now: { pending, in_doubt: inDoubt, oldest_pending_at: timeOrNull(oldestPendingAt) },
   };
 }
@@ -103,14 +110,14 @@ export const activityRoutes = [
           .array(share)
           .meta({ description: "the hundred with the most to tell; so with agents and people" }),
         agents: z.array(share),
-        people: z.array(person),
+        people: z.array(person).meta({ description: "empty without the scope people:read" }),
         now: z.object({ pending: count, in_doubt: count, oldest_pending_at: timeSchema.nullable() }),
       }),
     },
     async handle({ office, who, query: { days } }) {
       checkScopes({ who }, ["approvals:read", "actions:read"]);
       const make = () => inTurn(office, () => readActivity(office.runtime, days));
-      return ok(activityOnWire(await recent(office, String(days), { make })));
+      return ok(activityOnWire({ who }, await recent(office, String(days), { make })));
     },
   }),
 ];
