@@ -106,7 +106,9 @@ function isRepeat(approval: LiveApproval, roster: RosterState, command: VoteComm
     const hasNoVote = isUnseen || !isEligible(approval, roster, by);
     return edit !== undefined && isSame && approval.editor === by && hasNoVote;
   }
-  return before.decision === command.decision && isSame;
+  // Whoever edits names what stood before their edit.
+  const isOfThat = edit !== undefined || command.binding === null || command.binding === before.binding;
+  return before.decision === command.decision && isSame && isOfThat;
 }
 
 /** Somebody whose stage is over is late; anybody else was not asked, or not yet. */
