@@ -34,6 +34,7 @@ export const summarySchema = z.object({
   decide_by: timeSchema.nullable(),
   decided_at: timeSchema.nullable(),
   decided_by: z.array(z.string()),
+  edited: z.boolean().meta({ description: "people changed what was proposed" }),
 });
 
 type Place = Pick<Asked, "runtime">;
@@ -64,6 +65,8 @@ type Row = {
   > & {
     readonly decideBy: number | null;
     readonly decidedBy: readonly string[];
+    /** Absent in rows from before it was kept. */
+    readonly edited?: boolean;
     readonly isMine: boolean;
   };
 
@@ -88,5 +91,6 @@ export async function summaryOnWire(place: Place, { id, ...fields }: ApprovalSum
     decide_by: timeOrNull(row.decideBy),
     decided_at: timeOrNull(row.decidedAt),
     decided_by: row.decidedBy,
+    edited: row.edited ?? false,
   };
 }

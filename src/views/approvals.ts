@@ -10,11 +10,23 @@ import type { StateOf } from "../core/streams.ts";
 const APPROVALS_VIEW = "approvals";
 const PREVIEW_CHARACTERS = 200;
 
+/** A field that is longer comes after those that are not: a mail's recipient before its text. */
+const SHORT_CHARACTERS = 60;
+
+function shortFirst(value: unknown): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return canonicalJson(value);
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  const texts = fields.map(([name, field]) => canonicalJson({ [name]: field }).slice(1, -1));
+  const isShort = (text: string): boolean => text.length <= SHORT_CHARACTERS;
+  return `{${[...texts.filter(isShort), ...texts.filter((text) => !isShort(text))].join(",")}}`;
+}
+
+/** The whole of it, or the beginning. */
 export function previewOf(value: unknown): string {
   const text = canonicalJson(value);
   return text.length <= PREVIEW_CHARACTERS
     ? text
-    : `${text.slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
+    : `${shortFirst(value).slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
 }
 
 function summary(approval: LiveApproval): JsonObject {

@@ -38,4 +38,28 @@ describe("the inbox", () => {
     await isEnd.first().waitFor();
     assert.ok(most < 200, `${most} rows were there at once`);
   });
+
+  test("tells of what came below what is in sight, and shows it; of all that is loaded only the first page is asked for again", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    await fillInbox(desk.hp, 600);
+    const agent = await desk.agent("refunds");
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals?tab=waiting");
+    await page.locator("[data-row]").first().waitFor();
+    const isDeep = page.getByText("order-599", { exact: false });
+    for (let scrolls = 0; scrolls < 100 && (await isDeep.count()) === 0; scrolls++) {
+      await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
+      await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    }
+    await page.evaluate("window.scrollTo(0, 0)");
+    await page.getByText("order-0", { exact: false }).first().waitFor();
+    let pages = 0;
+    page.on("request", (request) => {
+      if (/api\/approvals\?.*cursor=/.test(request.url())) pages += 1;
+    });
+    await askRefund(agent);
+    await page.getByRole("button", { name: "1 new, show it" }).click();
+    await page.getByRole("link", { name: /shop\.refund/ }).waitFor();
+    assert.equal(pages, 0);
+  });
 });

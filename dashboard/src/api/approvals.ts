@@ -1,12 +1,7 @@
 /** Approvals: what waits, one in full, and what people do with it. */
-import {
-  infiniteQueryOptions,
-  type QueryClient,
-  queryOptions,
-  useMutation,
-  useQueryClient,
-} from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { AnswerOf, InputOf } from "holdpoint/client";
+import { belowKey } from "../live/use-long-list.ts";
 import { claimedName } from "./claimed-name.ts";
 import { client } from "./client.ts";
 import { byOf, type Session, useSession } from "./session.ts";
@@ -23,22 +18,31 @@ export type Asked = Omit<InputOf<"GET /api/approvals">, "limit" | "cursor">;
 const FIRST = 100;
 const THEN = 500;
 
-type From = { readonly cursor?: string; readonly limit: number };
+/** Under which the list is kept. */
+export const listKey = (asked: Asked) => ["approvals", "list", asked] as const;
 
-export const listQuery = (asked: Asked) =>
-  infiniteQueryOptions({
-    queryKey: ["approvals", "list", asked],
-    queryFn: ({ pageParam, signal }) => client.approvals.list({ ...asked, ...pageParam }, { signal }),
-    initialPageParam: { limit: FIRST } as From,
-    getNextPageParam: ({ next_cursor }): From | undefined =>
-      next_cursor === null ? undefined : { cursor: next_cursor, limit: THEN },
-  });
+export async function listPage(asked: Asked, cursor: string | undefined) {
+  const from = cursor === undefined ? { limit: FIRST } : { limit: THEN, cursor };
+  const { approvals, next_cursor } = await client.approvals.list({ ...asked, ...from });
+  return { items: approvals, next: next_cursor };
+}
 
 /** The first few, where no more are looked at. */
 export const fewQuery = (asked: Asked, limit: number) =>
   queryOptions({
     queryKey: ["approvals", "few", asked, limit],
     queryFn: ({ signal }) => client.approvals.list({ ...asked, limit }, { signal }),
+  });
+
+const CHOICES_MS = 20_000;
+
+/** Of whom and of what a list can be asked: looked up now and then, whatever is chosen at the moment. */
+export const choicesQuery = (asked: Asked) =>
+  queryOptions({
+    queryKey: ["choices", asked],
+    queryFn: ({ signal }) => client.approvals.list({ ...asked, limit: THEN }, { signal }),
+    staleTime: CHOICES_MS,
+    refetchInterval: CHOICES_MS,
   });
 
 export const cardQuery = (id: string) =>
@@ -78,6 +82,7 @@ export type Decision = Without<Ballot, "approved_by">;
 const refresh = (queries: QueryClient) =>
   Promise.all([
     queries.invalidateQueries({ queryKey: ["approvals"] }),
+    queries.invalidateQueries({ queryKey: belowKey(["approvals"]) }),
     queries.invalidateQueries({ queryKey: ["attention"] }),
   ]);
 

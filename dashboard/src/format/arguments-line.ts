@@ -2,9 +2,19 @@
  * The beginning of what is decided on, as a list shows it: names and values out of JSON that may have been cut in the middle.
  * What cannot be read so is shown as it came.
  */
+import { inReadingOrder } from "./field-order.ts";
+import type { Json } from "./json.ts";
 import { labelOf } from "./labels.ts";
+import { moneyOf } from "./money-field.ts";
 
 export type Piece = { readonly name: string; readonly value: string };
+type Field = Piece & {
+  /** Where it is a text or a number that was not cut. */
+  readonly plain: Json;
+};
+
+const LONG = 60;
+const NUMBER = /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/;
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|"(?:[^"\\]|\\.)*$/gs;
 
@@ -33,18 +43,35 @@ function valueAt(tokens: readonly string[], from: number): { readonly value: str
   return { value: parts.join(""), next: tokens.length };
 }
 
-/** Undefined where it is no object. */
-export function piecesOf(args: string): readonly Piece[] | undefined {
-  const tokens = args.match(TOKEN) ?? [];
-  if (tokens[0] !== "{") return undefined;
-  const pieces: Piece[] = [];
+function plainOf(tokens: readonly string[]): Json {
+  const [token = "", ...others] = tokens;
+  if (others.length > 0) return null;
+  if (NUMBER.test(token)) return Number(token);
+  return token.length > 1 && token.endsWith('"') ? unquoted(token) : null;
+}
+
+function fieldsOf(tokens: readonly string[]): readonly Field[] {
+  const fields: Field[] = [];
   let at = 1;
   while (at < tokens.length && tokens[at] !== "}") {
     const name = unquoted(tokens[at] ?? "");
     if (tokens[at + 1] !== ":") break;
     const { value, next } = valueAt(tokens, at + 2);
-    pieces.push({ name: labelOf(name), value });
+    fields.push({ name, value, plain: plainOf(tokens.slice(at + 2, next)) });
     at = next + 1;
   }
-  return pieces;
+  return fields;
+}
+
+/** Undefined where it is no object. Money reads as it does when it is opened. */
+export function piecesOf(args: string): readonly Piece[] | undefined {
+  const tokens = args.match(TOKEN) ?? [];
+  if (tokens[0] !== "{") return undefined;
+  const fields = fieldsOf(tokens);
+  const siblings = Object.fromEntries(fields.map(({ name, plain }) => [name, plain]));
+  const isLong = ({ value }: Field): boolean => value.length > LONG;
+  return inReadingOrder(fields, { nameOf: ({ name }) => name, isLong }).map(({ name, value, plain }) => {
+    const money = moneyOf(name, plain, siblings);
+    return { name: labelOf(name), value: money === undefined ? value : `${money.amount} ${money.currency}` };
+  });
 }

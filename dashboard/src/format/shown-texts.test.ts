@@ -10,8 +10,8 @@ import { bytesText } from "./numbers.ts";
 describe("the beginning of the arguments in a list", () => {
   test("is read as names and values", () => {
     assert.deepEqual(piecesOf('{"amount":40,"to":"bob","lines":[{"sku":"a"}]}'), [
-      { name: "Amount", value: "40" },
       { name: "To", value: "bob" },
+      { name: "Amount", value: "40" },
       { name: "Lines", value: "[{sku: a}]" },
     ]);
   });
@@ -22,6 +22,26 @@ describe("the beginning of the arguments in a list", () => {
       { name: "Note", value: "please se…" },
     ]);
     assert.deepEqual(piecesOf('{"to":"bob","no'), [{ name: "To", value: "bob" }]);
+  });
+
+  test("says money as the card does, unless it was cut", () => {
+    assert.deepEqual(piecesOf('{"amount_usd":18240.55}'), [{ name: "Amount USD", value: "18,240.55 USD" }]);
+    assert.deepEqual(piecesOf('{"currency":"eur","total":"1200"}'), [
+      { name: "Currency", value: "eur" },
+      { name: "Total", value: "1200 EUR" },
+    ]);
+    assert.deepEqual(piecesOf('{"amount_usd":18… (400 characters)'), [
+      { name: "Amount USD", value: "18…(400characters)" },
+    ]);
+  });
+
+  test("has whom it goes to before a long text", () => {
+    const body = "word ".repeat(20);
+    const names = piecesOf(JSON.stringify({ body, cc: "al", subject: "Hello", to: "bo" }));
+    assert.deepEqual(
+      names?.map(({ name }) => name),
+      ["Subject", "To", "Cc", "Body"],
+    );
   });
 
   test("is left as it came where it is no object", () => {

@@ -14,10 +14,17 @@ test("what is on the live page counts as it stands there, and nothing is listed 
     { id: "a", status: "open" },
     { id: "a", status: "open" },
   ];
-  assert.deepEqual(mergedPages(head, below, idOf), [...head, { id: "a", status: "open" }]);
+  assert.deepEqual(mergedPages(head, below, { idOf }), [...head, { id: "a", status: "open" }]);
 });
 
 test("without pages below, the live page is the list itself", () => {
   const head = [{ id: "a" }];
-  assert.equal(mergedPages(head, [], idOf), head);
+  assert.equal(mergedPages(head, [], { idOf }), head);
+});
+
+test("what belongs above the live page's last row, and is not in it, has left the list", () => {
+  const head = [{ id: "b" }, { id: "d" }];
+  const below = [{ id: "a" }, { id: "b" }, { id: "c" }, { id: "d" }, { id: "e" }];
+  const isBelow = (item: { readonly id: string }, last: { readonly id: string }) => item.id > last.id;
+  assert.deepEqual(mergedPages(head, below, { idOf, isBelow }), [...head, { id: "e" }]);
 });

@@ -1,8 +1,10 @@
 /** A question in front of the page. The browser's own: it keeps the focus inside, makes the rest inert and closes by Escape. */
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { Button } from "./button.tsx";
+import { Strange } from "./strange.tsx";
 
 type Props = {
+  /** May hold a name that somebody else gave. */
   readonly title: string;
   readonly isOpen: boolean;
   readonly onClose: () => void;
@@ -31,7 +33,7 @@ export function Dialog({ title, isOpen, onClose, children }: Props) {
     >
       <header className="flex items-center justify-between gap-4 border-b border-line px-5 py-3">
         <h2 id={id} className="text-large font-semibold">
-          {title}
+          <Strange text={title} />
         </h2>
         <Button kind="quiet" size="small" icon="cross" aria-label="Close" onClick={onClose} />
       </header>

@@ -1,7 +1,9 @@
 /** Ids and digests: short enough to read, whole to copy. */
 import { useState } from "react";
+import { visible } from "../../../src/core/visible.ts";
 import { classes } from "./classes.ts";
 import { Icon } from "./icon.tsx";
+import { Strange } from "./strange.tsx";
 
 type Props = { readonly id: string; readonly isShort?: boolean; readonly className?: string };
 
@@ -17,12 +19,12 @@ export function Known({ id, isShort = false, className }: Props) {
   };
   return (
     <span className={classes("inline-flex max-w-full items-center gap-1", className)}>
-      <code title={id} className="min-w-0 break-all font-mono text-small">
-        {isShort ? short(id) : id}
+      <code title={visible(id)} className="min-w-0 break-all font-mono text-small">
+        <Strange text={isShort ? short(id) : id} />
       </code>
       <button
         type="button"
-        aria-label={`Copy ${id}`}
+        aria-label={`Copy ${visible(id)}`}
         onClick={() => void copy()}
         className="p-1 text-faint hover:text-ink"
       >

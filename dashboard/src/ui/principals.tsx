@@ -1,3 +1,4 @@
+import { visible } from "../../../src/core/visible.ts";
 import { nameOf } from "../api/session.ts";
 import { Strange } from "./strange.tsx";
 
@@ -6,7 +7,7 @@ export function Principals({ of }: { readonly of: readonly string[] }) {
   return of
     .filter((principal) => principal !== "")
     .map((principal, index) => (
-      <span key={principal} title={principal}>
+      <span key={principal} title={visible(principal)}>
         {index === 0 ? null : ", "}
         <Strange text={nameOf(principal)} className="font-semibold" />
       </span>

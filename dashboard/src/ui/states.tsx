@@ -3,6 +3,7 @@ import { isClientError } from "holdpoint/client";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 import { Icon, type IconName } from "./icon.tsx";
+import { Strange } from "./strange.tsx";
 
 type EmptyProps = {
   readonly icon: IconName;
@@ -43,7 +44,7 @@ function wordsOf(error: unknown): { readonly what: string; readonly data: string
 
 type FailureProps = { readonly error: unknown; readonly onRetry?: () => void };
 
-/** What was wrong, what happened to the data, what to do next. */
+/** What was wrong, what happened to the data, what to do next. The sentences may quote what strangers wrote. */
 export function Failure({ error, onRetry }: FailureProps) {
   const { what, data, next } = wordsOf(error);
   const correlation = isClientError(error) ? error.correlationId : null;
@@ -52,9 +53,11 @@ export function Failure({ error, onRetry }: FailureProps) {
       role="alert"
       className="flex flex-col items-start gap-2 rounded-base bg-stop-wash p-4 text-small text-stop"
     >
-      <p className="font-semibold">{what}</p>
+      <p className="font-semibold">
+        <Strange text={what} as="lines" />
+      </p>
       <p>
-        {data} {next}
+        <Strange text={`${data} ${next}`.trim()} as="lines" />
       </p>
       {correlation === null ? null : <p className="font-mono text-tiny">in the log: {correlation}</p>}
       {onRetry === undefined ? null : (

@@ -16,7 +16,7 @@ const TRIGGER =
 export function Tabs({ label, tabs, value, onChange }: Props) {
   return (
     <Primitive.Root value={value} onValueChange={onChange}>
-      <Primitive.List aria-label={label} className="flex overflow-x-auto border-b border-line">
+      <Primitive.List aria-label={label} className="goes-on flex overflow-x-auto border-b border-line">
         {tabs.map(({ id, title }) => (
           <Primitive.Trigger key={id} value={id} className={TRIGGER}>
             {title}

@@ -1,6 +1,7 @@
 /** What was just done, in a line that goes away by itself and is read out. */
 import { useSyncExternalStore } from "react";
 import { Icon } from "./icon.tsx";
+import { Strange } from "./strange.tsx";
 import { TEXT, type Tone } from "./tone.ts";
 
 type Toast = { readonly id: number; readonly text: string; readonly tone: Tone };
@@ -41,7 +42,7 @@ export function Toaster() {
           className="flex max-w-lg items-center gap-2 rounded-base border border-line bg-surface px-4 py-2.5 text-small font-semibold shadow-lg"
         >
           <Icon name={tone === "stop" ? "warn" : "check"} className={`size-4 ${TEXT[tone]}`} />
-          {text}
+          <Strange text={text} />
         </p>
       ))}
     </div>

@@ -6,13 +6,15 @@ import { may, useSession } from "../../api/session.ts";
 import { several } from "../../format/amounts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Facts } from "../../ui/facts.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
 import { Known } from "../../ui/known.tsx";
+import { isMissing, Missing } from "../../ui/missing.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Principals } from "../../ui/principals.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
+import { ValueBlock } from "../../ui/values/value-block.tsx";
+import { WayBack } from "../../ui/way-back.tsx";
 import { When } from "../../ui/when.tsx";
 import { Entries } from "../journal/entries.tsx";
 import { Verify } from "../journal/verify.tsx";
@@ -27,6 +29,7 @@ function Head({ action }: { readonly action: Action }) {
   const { tool, phase, action_id: id } = action;
   return (
     <header className="flex flex-col gap-2">
+      <WayBack />
       <h1 className="flex flex-wrap items-center gap-x-3 gap-y-1 text-title font-semibold tracking-tight">
         <Strange text={tool} />
         <Badge status={phase} className="text-small" />
@@ -107,10 +110,11 @@ function Outcome({ action, entries }: { readonly action: Action; readonly entrie
         )}
         <AttemptList attempts={attempts} />
         {outcome === null || outcome.result === null ? null : (
-          <div className="flex flex-col gap-1">
-            <h3 className="text-small font-semibold">Result</h3>
-            <JsonView value={outcome.result} label="Result" />
-          </div>
+          <ValueBlock
+            heading={<h3 className="font-semibold">Result</h3>}
+            value={outcome.result}
+            label="Result"
+          />
         )}
       </div>
     </Panel>
@@ -157,6 +161,14 @@ function Shown({ action }: { readonly action: Action }) {
 export function ActionPage() {
   const { id } = useParams({ from: "/actions/$id" });
   const { data, error, refetch } = useQuery(actionQuery(id));
+  if (data === undefined && isMissing(error))
+    return (
+      <Missing what="action">
+        <Link to="/workflows" className="underline">
+          See the workflows
+        </Link>
+      </Missing>
+    );
   return (
     <Page title={data === undefined ? "Action" : data.tool} isBare={data !== undefined}>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}

@@ -1,10 +1,10 @@
 /** Proposed, approved, executed: as many facts as there are different ones. */
 import type { Action, JournalLine } from "../../api/actions.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Principals } from "../../ui/principals.tsx";
 import { Strange } from "../../ui/strange.tsx";
+import { ValueBlock } from "../../ui/values/value-block.tsx";
 import { When } from "../../ui/when.tsx";
 import { RAN_FROM } from "./action-words.ts";
 import { argsStory, changedFields, type Version } from "./args-story.ts";
@@ -25,14 +25,19 @@ function VersionView({ version, before, action }: VersionProps) {
   const changed = before === undefined ? [] : changedFields(before.args, version.args);
   return (
     <li className="flex min-w-0 flex-col gap-2">
-      <p className="text-small">
-        <span className="font-semibold">{titleOf(version)}</span>
-        <span className="text-soft">
-          {" "}
-          by <Principals of={[version.by]} />, <When at={version.at} />
-        </span>
-      </p>
-      <JsonView value={version.args} label={titleOf(version)} />
+      <ValueBlock
+        heading={
+          <>
+            <span className="font-semibold">{titleOf(version)}</span>
+            <span className="text-soft">
+              {" "}
+              by <Principals of={[version.by]} />, <When at={version.at} />
+            </span>
+          </>
+        }
+        value={version.args}
+        label={titleOf(version)}
+      />
       {changed.length === 0 ? null : (
         <p className="text-small text-note">
           different: <Strange text={changed.join(", ")} className="font-semibold" />
@@ -80,11 +85,10 @@ export function ArgsFacts({ action, entries }: Props) {
     >
       {isOne ? (
         <div className="flex flex-col gap-2">
-          <JsonView value={action.args} label="Arguments" />
-          <Ran action={action} />
+          <ValueBlock heading={<Ran action={action} />} value={action.args} label="Arguments" />
         </div>
       ) : (
-        <ol className="grid gap-5 md:grid-cols-2 xl:grid-cols-3">
+        <ol className="grid gap-5 lg:grid-cols-2">
           {story.map((version, index) => (
             <VersionView
               key={`${version.digest} ${version.at}`}

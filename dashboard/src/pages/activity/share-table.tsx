@@ -33,13 +33,13 @@ export function ShareTable({ title, shares, nameOf = (name) => name }: Props) {
       <ScrollTable caption={title} columns={["Name", "proposed", ...COLUMNS.map(({ name }) => name)]}>
         {shares.map((share) => (
           <tr key={share.name} className="border-t border-line">
-            <th scope="row" className="min-w-36 px-4 py-2 text-left font-semibold sm:px-5">
+            <th scope="row" className="min-w-28 px-4 py-2 text-left font-semibold sm:px-5">
               <Strange text={nameOf(share.name)} />
             </th>
             <td className="px-2 py-2">
               <span className="flex items-center justify-end gap-2">
-                <ShareBar share={share.actions / most} tone="note" className="w-16" />
-                <span className="w-10 text-right">{countText(share.actions)}</span>
+                <ShareBar share={share.actions / most} tone="note" className="w-8 2xl:w-16" />
+                <span className="min-w-8 text-right">{countText(share.actions)}</span>
               </span>
             </td>
             {COLUMNS.map(({ name, of, loud }) => (

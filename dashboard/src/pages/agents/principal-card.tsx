@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { visible } from "../../../../src/core/visible.ts";
 import { LATELY_DAYS, type Share } from "../../api/agents.ts";
 import { may, nameOf, useSession } from "../../api/session.ts";
 import { switchOfQuery } from "../../api/switch.ts";
@@ -94,7 +95,7 @@ export function PrincipalCard({ of }: Props) {
   const session = useSession();
   const isMine = of.kind !== "person" || of.principal === session.principal;
   return (
-    <section aria-label={of.principal} className="rounded-large border border-line bg-surface">
+    <section aria-label={visible(of.principal)} className="rounded-large border border-line bg-surface">
       <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-4 py-3 sm:px-5">
         <Icon name={ICONS[of.kind]} className="size-5 text-soft" />
         <div className="min-w-0 flex-1 basis-52">

@@ -1,12 +1,13 @@
 /** One approval: what is asked, and the place to decide. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { isClientError } from "holdpoint/client";
 import { type ReactNode, useEffect } from "react";
+import { visible } from "../../../../src/core/visible.ts";
 import { cardQuery } from "../../api/approvals.ts";
+import { isMissing, Missing } from "../../ui/missing.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Panel } from "../../ui/panel.tsx";
-import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Failure, Loading } from "../../ui/states.tsx";
 import { CardSheet } from "./card-sheet.tsx";
 
 function Around({ children }: { readonly children: ReactNode }) {
@@ -35,20 +36,17 @@ export function ApprovalPage() {
   const { data, error, refetch } = useQuery(cardQuery(id));
   const name = data?.card.heading ?? "Approval";
   useEffect(() => {
-    document.title = `${name} · Holdpoint`;
+    document.title = `${visible(name)} · Holdpoint`;
   }, [name]);
   if (data !== undefined) return <CardSheet key={id} answer={data} />;
   if (error === null) return <OnItsWay />;
-  if (isClientError(error) && error.status === 404)
+  if (isMissing(error))
     return (
-      <Page title="Approval">
-        <Empty icon="search" title="There is no such approval">
-          It may be another tenant's, or the address is not whole.{" "}
-          <Link to="/approvals" className="underline">
-            See what waits
-          </Link>
-        </Empty>
-      </Page>
+      <Missing what="approval">
+        <Link to="/approvals" className="underline">
+          See what waits
+        </Link>
+      </Missing>
     );
   return (
     <Page title="Approval">

@@ -1,9 +1,11 @@
 /** Search and filters; all of it stands in the address. */
+import { useQuery } from "@tanstack/react-query";
 import { type RefObject, useEffect, useState } from "react";
 import { visible } from "../../../../src/core/visible.ts";
-import type { Summary } from "../../api/approvals.ts";
+import { choicesQuery, type Summary } from "../../api/approvals.ts";
+import { classes } from "../../ui/classes.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { isFiltered, type Search } from "./inbox-search.ts";
+import { allOf, isFiltered, type Search } from "./inbox-search.ts";
 import { kindWord, personName } from "./words.ts";
 
 const PAUSE_MS = 250;
@@ -12,11 +14,10 @@ const KINDS: readonly Summary["about"][] = ["action", "checkpoint", "question", 
 type Props = {
   readonly search: Search;
   readonly onChange: (search: Search) => void;
-  readonly rows: readonly Summary[];
   readonly box: RefObject<HTMLInputElement | null>;
 };
 
-function SearchBox({ search, onChange, box }: Omit<Props, "rows">) {
+function SearchBox({ search, onChange, box }: Props) {
   const [text, setText] = useState(search.q);
   useEffect(() => setText(search.q), [search.q]);
   useEffect(() => {
@@ -81,8 +82,26 @@ function Select({ label, value, options, onChange }: SelectProps) {
 
 const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
-/** Agents and tools are offered as they occur in what was loaded; another one can stand in the address. */
-export function InboxFilters({ search, onChange, rows, box }: Props) {
+function OrderSwitch({ search, onChange }: Pick<Props, "search" | "onChange">) {
+  const isNewest = search.order === "newest";
+  return (
+    <button
+      type="button"
+      aria-pressed={isNewest}
+      onClick={() => onChange({ ...search, order: isNewest ? "" : "newest" })}
+      className={classes(
+        "min-h-11 rounded-base border px-3 text-small whitespace-nowrap",
+        isNewest ? "border-ink bg-sunken font-semibold" : "border-edge bg-surface",
+      )}
+    >
+      Newest first
+    </button>
+  );
+}
+
+/** Agents and tools are offered as they occur in the first of the list; another one can stand in the address. */
+export function InboxFilters({ search, onChange, box }: Props) {
+  const rows = useQuery(choicesQuery(allOf(search))).data?.approvals ?? [];
   const agents = distinct(rows.map(({ agent }) => agent)).map((agent) => [agent, personName(agent)] as const);
   const names = distinct(rows.map(({ name }) => name)).map((name) => [name, name] as const);
   const kinds = KINDS.map((kind) => [kind, kindWord(kind)] as const);
@@ -109,6 +128,7 @@ export function InboxFilters({ search, onChange, rows, box }: Props) {
           onChange={(name) => onChange({ ...search, name })}
         />
       </div>
+      {search.tab === "decided" ? null : <OrderSwitch search={search} onChange={onChange} />}
       {isFiltered(search) ? (
         <button
           type="button"

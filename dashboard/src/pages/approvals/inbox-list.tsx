@@ -50,9 +50,13 @@ type Props = {
   readonly onMore: () => void;
   /** Told how to bring a row into sight. */
   readonly onReady: (reveal: (index: number) => void) => void;
+  /** Told what is in sight. */
+  readonly onSight: (ids: readonly string[]) => void;
 };
 
-function useRows({ items, hasMore, onMore, onReady }: Omit<Props, "canSelect" | "cursor" | "selection">) {
+type RowsProps = Omit<Props, "canSelect" | "cursor" | "selection">;
+
+function useRows({ items, hasMore, onMore, onReady, onSight }: RowsProps) {
   const place = useRef<HTMLUListElement>(null);
   const height = useRowHeight();
   const [margin, setMargin] = useState(0);
@@ -81,6 +85,10 @@ function useRows({ items, hasMore, onMore, onReady }: Omit<Props, "canSelect" | 
   );
   useEffect(() => onReady(reveal), [onReady, reveal]);
   const rows = list.getVirtualItems();
+  const { startIndex = 0, endIndex = -1 } = list.range ?? {};
+  useEffect(() => {
+    onSight(items.slice(startIndex, endIndex + 1).map(({ id }) => id));
+  }, [items, startIndex, endIndex, onSight]);
   const last = rows.at(-1)?.index ?? 0;
   useEffect(() => {
     if (hasMore && last >= items.length - AHEAD) onMore();

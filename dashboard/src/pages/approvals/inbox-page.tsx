@@ -1,7 +1,7 @@
 /** The inbox: what waits for whoever looks, all that waits, and what was decided. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useRef } from "react";
+import { type RefObject, useCallback, useRef } from "react";
 import { attentionQuery } from "../../api/attention.ts";
 import { may, useSession } from "../../api/session.ts";
 import { countText } from "../../format/amounts.ts";
@@ -9,12 +9,14 @@ import { useKeys } from "../../shell/use-keys.ts";
 import { classes } from "../../ui/classes.ts";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Arrivals } from "./arrivals.tsx";
 import { BatchBar } from "./batch-bar.tsx";
 import { FirstRun } from "./first-run.tsx";
 import { InboxFilters } from "./inbox-filters.tsx";
 import { InboxList } from "./inbox-list.tsx";
 import { addressOf, isFiltered, type Search, searchOf, TABS, type TabName } from "./inbox-search.ts";
 import { INBOX_KEYS } from "./keys.ts";
+import { useArrivals } from "./use-arrivals.ts";
 import { useInbox } from "./use-inbox.ts";
 import { type RowCursor, type Selection, useRowCursor, useSelection } from "./use-row-cursor.ts";
 
@@ -98,47 +100,61 @@ function useInboxKeys(cursor: RowCursor, selection: Selection, focusSearch: () =
   );
 }
 
-export function InboxPage() {
+type ListProps = {
+  readonly search: Search;
+  readonly onChange: (search: Search) => void;
+  readonly box: RefObject<HTMLInputElement | null>;
+};
+
+/** One list; another search is another one. */
+function Inbox({ search, onChange, box }: ListProps) {
   const session = useSession();
-  const navigate = useNavigate();
-  const search = searchOf(useSearch({ from: "/approvals" }));
-  const inbox = useInbox(search);
-  const { items, fetchNextPage, isFetchingNextPage } = inbox;
-  const box = useRef<HTMLInputElement>(null);
+  const { items, hasMore, more, head, isLooking, failed } = useInbox(search);
+  const { told, onSight } = useArrivals(search);
   const revealing = useRef<(index: number) => void>(() => {});
   const reveal = useCallback((index: number) => revealing.current(index), []);
   const onReady = useCallback((way: (index: number) => void) => {
     revealing.current = way;
   }, []);
-  const onMore = useCallback(() => {
-    if (!isFetchingNextPage) void fetchNextPage();
-  }, [isFetchingNextPage, fetchNextPage]);
   const cursor = useRowCursor(items, reveal);
   const selection = useSelection(items);
+  useInboxKeys(cursor, selection, () => box.current?.focus());
+  const canSelect = search.tab !== "decided" && may(session, "approvals:decide");
+  const showNew = () => {
+    window.scrollTo(0, 0);
+    onChange({ ...search, order: "newest" });
+  };
+  return (
+    <>
+      <Arrivals told={told} onShow={showNew} />
+      {failed === null ? null : <Failure error={failed} onRetry={() => void head.refetch()} />}
+      {isLooking && failed === null ? <Loading /> : null}
+      {items.length === 0 ? null : (
+        <div className="overflow-clip rounded-large border border-line bg-surface">
+          <InboxList {...{ items, canSelect, cursor, selection, hasMore, onReady, onSight }} onMore={more} />
+        </div>
+      )}
+      {items.length === 0 && head.isSuccess && !isLooking ? <Nothing search={search} /> : null}
+      <BatchBar selection={selection} />
+    </>
+  );
+}
+
+export function InboxPage() {
+  const navigate = useNavigate();
+  const search = searchOf(useSearch({ from: "/approvals" }));
+  const box = useRef<HTMLInputElement>(null);
   const onChange = useCallback(
     (next: Search) => void navigate({ to: "/approvals", search: addressOf(next), replace: true }),
     [navigate],
   );
-  useInboxKeys(cursor, selection, () => box.current?.focus());
-  const canSelect = search.tab !== "decided" && may(session, "approvals:decide");
   return (
     <Page title="Approvals">
       <div className="border-b border-line">
         <TabLinks search={search} />
       </div>
-      <InboxFilters search={search} onChange={onChange} rows={items.map(({ row }) => row)} box={box} />
-      {inbox.error === null ? null : <Failure error={inbox.error} onRetry={() => void inbox.refetch()} />}
-      {inbox.isFirst && inbox.error === null ? <Loading /> : null}
-      {items.length === 0 ? null : (
-        <div className="overflow-clip rounded-large border border-line bg-surface">
-          <InboxList
-            {...{ items, canSelect, cursor, selection, onMore, onReady }}
-            hasMore={inbox.hasNextPage}
-          />
-        </div>
-      )}
-      {items.length === 0 && !inbox.isFirst ? <Nothing search={search} /> : null}
-      <BatchBar selection={selection} />
+      <InboxFilters search={search} onChange={onChange} box={box} />
+      <Inbox key={JSON.stringify(search)} {...{ search, onChange, box }} />
     </Page>
   );
 }

@@ -10,9 +10,10 @@ import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import { ArgumentsLine } from "./arguments-line.tsx";
 import { Deadline } from "./deadline.tsx";
+import { decidedWord } from "./decided-word.ts";
 import { RiskBadge } from "./risk-badge.tsx";
 import type { Row } from "./use-inbox.ts";
-import { endWords, kindWord, namesText, personName, statusWord, votesText } from "./words.ts";
+import { endWords, kindWord, namesText, personName, votesText } from "./words.ts";
 
 function Votes({ row }: { readonly row: Summary }) {
   const text = votesText(row);
@@ -51,7 +52,7 @@ function What({ row }: { readonly row: Summary }) {
 function Decided({ row }: { readonly row: Summary }) {
   return (
     <span className="flex items-center gap-2">
-      <Badge status={statusWord({ ...row, edited: false })} />
+      <Badge status={decidedWord(row)} />
       <span className="truncate text-soft">
         <Strange text={namesText(row.decided_by)} className="whitespace-nowrap" />
       </span>
@@ -98,7 +99,7 @@ function SelectBox({ item: { id, row, isGone }, isSelected, onSelect }: BoxProps
 }
 
 const COLUMNS =
-  "grid min-w-0 grow content-center gap-x-4 gap-y-1 py-2 pr-4 text-small focus-visible:-outline-offset-2 md:grid-cols-[minmax(0,1fr)_8rem_12rem]";
+  "grid min-w-0 grow content-center gap-x-4 gap-y-1 py-2 pr-4 text-small sm:pr-5 focus-visible:-outline-offset-2 md:grid-cols-[minmax(0,1fr)_8rem_12rem]";
 
 type Props = BoxProps & {
   readonly isAt: boolean;
@@ -128,7 +129,7 @@ export const InboxRow = memo(function InboxRow(props: Props) {
         to="/approvals/$id"
         params={{ id }}
         onFocus={() => onFocus(id)}
-        className={classes(COLUMNS, canSelect ? "pl-1" : "pl-4")}
+        className={classes(COLUMNS, canSelect ? "pl-1" : "pl-4 sm:pl-5")}
       >
         <span className="flex min-w-0 flex-col gap-0.5">
           <What row={row} />

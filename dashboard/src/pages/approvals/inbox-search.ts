@@ -9,15 +9,18 @@ export type Search = {
   readonly about: Summary["about"] | "";
   readonly agent: string;
   readonly name: string;
+  /** Of what waits: the oldest is first, unless somebody wants to see what came last. */
+  readonly order: "" | "newest";
 };
 
 const KINDS: readonly Summary["about"][] = ["action", "checkpoint", "question", "intent"];
 
 export function searchOf(search: { readonly [name: string]: string | undefined }): Search {
-  const { tab, q = "", about, agent = "", name = "" } = search;
+  const { tab, q = "", about, agent = "", name = "", order } = search;
   return {
     tab: TABS.find((one) => one === tab) ?? "mine",
     about: KINDS.find((one) => one === about) ?? "",
+    order: order === "newest" ? "newest" : "",
     ...{ q, agent, name },
   };
 }
@@ -31,11 +34,16 @@ export function addressOf({ tab, ...filters }: Search): { readonly [name: string
 export const isFiltered = ({ q, about, agent, name }: Search): boolean =>
   q !== "" || about !== "" || agent !== "" || name !== "";
 
-export function askedOf({ tab, q, about, agent, name }: Search): Asked {
+/** Whatever it is filtered by. */
+export const allOf = ({ tab }: Pick<Search, "tab">): Asked => ({
+  status: tab === "decided" ? "decided" : "pending",
+  ...(tab === "mine" ? { mine: "true" } : {}),
+});
+
+export function askedOf({ tab, q, about, agent, name, order }: Search): Asked {
   return {
-    status: tab === "decided" ? "decided" : "pending",
-    order: tab === "decided" ? "newest" : "oldest",
-    ...(tab === "mine" ? { mine: "true" } : {}),
+    ...allOf({ tab }),
+    order: tab === "decided" || order === "newest" ? "newest" : "oldest",
     ...(q.trim() === "" ? {} : { q: q.trim() }),
     ...(about === "" ? {} : { about }),
     ...(agent === "" ? {} : { agent }),

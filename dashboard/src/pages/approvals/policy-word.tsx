@@ -56,7 +56,9 @@ function Notice({ icon, tone, title, children }: NoticeProps) {
     <div className={classes("flex gap-2 rounded-base px-3 py-2 text-small", WASH[tone])}>
       <Icon name={icon} className="mt-0.5 size-4" />
       <div className="flex min-w-0 grow flex-col gap-1">
-        <p className="font-semibold">{title}</p>
+        <p className="font-semibold">
+          <Strange text={title} />
+        </p>
         {children}
       </div>
     </div>

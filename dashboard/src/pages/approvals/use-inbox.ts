@@ -1,7 +1,8 @@
 /** The rows of the inbox, live: more as one goes down, and what leaves is seen leaving. */
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { listQuery, type Summary } from "../../api/approvals.ts";
+import { listKey, listPage, type Summary } from "../../api/approvals.ts";
+import { useLongList } from "../../live/use-long-list.ts";
+import { lastDecidedFirst } from "./decided-word.ts";
 import { askedOf, type Search } from "./inbox-search.ts";
 import { type Item, missingFrom, mixed } from "./leaving.ts";
 
@@ -12,17 +13,17 @@ const NOBODY: ReadonlySet<string> = new Set();
 
 export type Row = Item<Summary>;
 
-/** What was shown last, and what of it is leaving; begun anew with another search. */
-function useLeaving(rows: readonly Summary[], key: string): readonly Row[] {
-  const shown = useRef<{ readonly key: string; readonly items: readonly Row[] }>({ key, items: [] });
+/** What was shown last, and what of it is leaving. */
+function useLeaving(rows: readonly Summary[]): readonly Row[] {
+  const shown = useRef<readonly Row[]>([]);
   const [gone, setGone] = useState(NOBODY);
-  const before = shown.current.key === key ? shown.current.items : [];
+  const before = shown.current;
   const missing = missingFrom(rows, before);
   const leaving = missing.length > MOST_LEAVING ? NOBODY : new Set([...gone, ...missing]);
   const items = mixed(rows, before, leaving);
   const news = missing.join(" ");
   useEffect(() => {
-    shown.current = { key, items };
+    shown.current = items;
   });
   useEffect(() => {
     const ids = news === "" ? [] : news.split(" ");
@@ -36,10 +37,25 @@ function useLeaving(rows: readonly Summary[], key: string): readonly Row[] {
   return items;
 }
 
+const idOf = ({ request_id }: Summary): string => request_id;
+const IS_BELOW = {
+  oldest: (row: Summary, last: Summary) => row.created_at >= last.created_at,
+  newest: (row: Summary, last: Summary) => row.created_at <= last.created_at,
+} as const;
+
+/** Whoever shows it gives it a React key of its search. */
 export function useInbox(search: Search) {
   const asked = askedOf(search);
-  const list = useInfiniteQuery(listQuery(asked));
-  const rows = useMemo(() => list.data?.pages.flatMap(({ approvals }) => approvals) ?? [], [list.data]);
-  const items = useLeaving(rows, JSON.stringify(asked));
-  return { ...list, items, isFirst: list.data === undefined };
+  const list = useLongList({
+    key: listKey(asked),
+    fetch: (cursor) => listPage(asked, cursor),
+    idOf,
+    isBelow: IS_BELOW[asked.order ?? "oldest"],
+  });
+  const isDecided = search.tab === "decided";
+  const rows = useMemo(
+    () => (isDecided ? lastDecidedFirst(list.items) : list.items),
+    [isDecided, list.items],
+  );
+  return { ...list, items: useLeaving(rows) };
 }

@@ -6,11 +6,11 @@ import { may, useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
 import { Known } from "../../ui/known.tsx";
 import { Principals } from "../../ui/principals.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
+import { ValueBlock } from "../../ui/values/value-block.tsx";
 import { When } from "../../ui/when.tsx";
 import { AttemptList } from "../actions/attempt-list.tsx";
 import { attemptsOf } from "../actions/effect-attempts.ts";
@@ -26,10 +26,11 @@ function Tried({ action, known }: { readonly action: Action; readonly known: str
   );
   return (
     <div className="grid gap-5 lg:grid-cols-2">
-      <div className="flex min-w-0 flex-col gap-2">
-        <h3 className="text-small font-semibold">What was tried</h3>
-        <JsonView value={action.args} label={`Arguments of ${action.action_id}`} lines={10} />
-      </div>
+      <ValueBlock
+        heading={<h3 className="font-semibold">What was tried</h3>}
+        value={action.args}
+        label={`Arguments of ${action.action_id}`}
+      />
       <div className="flex min-w-0 flex-col gap-2">
         <h3 className="text-small font-semibold">What is known</h3>
         <AttemptList attempts={attempts} />

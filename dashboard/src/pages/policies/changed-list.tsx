@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { countText } from "../../format/amounts.ts";
+import { momentText } from "../../format/times.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -24,6 +25,8 @@ const SAID: { readonly [said in People]: string } = {
 };
 const SPOKE_AGAINST: readonly (People | null)[] = ["rejected", "modified"];
 const AT_FIRST = 25;
+/** Of an id: by its end it is told from its neighbours. */
+const LAST = 6;
 
 function ChangedRow({ one }: { readonly one: Changed }) {
   const isMarked = SPOKE_AGAINST.includes(one.people);
@@ -64,7 +67,12 @@ function ChangedRow({ one }: { readonly one: Changed }) {
             </span>
           )}
         </span>
-        <When at={one.at} className={isMarked ? "text-ink" : "text-faint"} />
+        <span className={classes("sm:text-right", isMarked ? "text-ink" : "text-faint")}>
+          <span className="block whitespace-nowrap">
+            {momentText(one.at)} (<When at={one.at} />)
+          </span>
+          <code className="font-mono text-tiny">act_…{one.action_id.slice(-LAST)}</code>
+        </span>
       </Link>
     </li>
   );

@@ -1,5 +1,6 @@
 /** A policy's text to type in: with line numbers, and a mark at every line that something is said of. */
 import { type RefObject, useId } from "react";
+import { visible } from "../../../../src/core/visible.ts";
 import { classes } from "../../ui/classes.ts";
 import type { Check } from "./policy-queries.ts";
 
@@ -24,9 +25,10 @@ function Gutter({ lines, remarks }: { readonly lines: number; readonly remarks: 
     >
       {Array.from({ length: lines }, (_none, at) => {
         const worst = worstAt(remarks, at + 1);
+        const says = worst && visible(worst.message);
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place.
-          <div key={at} className={classes("pr-2", worst && MARKS[worst.severity])} title={worst?.message}>
+          <div key={at} className={classes("pr-2", worst && MARKS[worst.severity])} title={says}>
             {at + 1}
           </div>
         );

@@ -128,7 +128,7 @@ export function BudgetsTab() {
         >
           <TextField
             label="Name"
-            hint="As a tool or a workflow names it."
+            hint="Names come from programs: a tool gives one in the cost that it declares, a workflow when it is started. An action that a budget holds back says which on its page."
             value={typed}
             spellCheck={false}
             className="grow"

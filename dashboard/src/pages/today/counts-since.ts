@@ -1,9 +1,9 @@
 /** How many of the latest decisions fell since a moment, by what was decided. */
 
 import type { Summary } from "../../api/approvals.ts";
-import { statusWord } from "../approvals/words.ts";
+import { decidedWord } from "../approvals/decided-word.ts";
 
-type Ended = Pick<Summary, "status" | "about" | "decided_at" | "created_at">;
+type Ended = Pick<Summary, "status" | "about" | "edited" | "decided_at" | "created_at">;
 
 export type Counts = {
   readonly counts: readonly (readonly [string, number])[];
@@ -13,8 +13,8 @@ export type Counts = {
 
 /** A decision that was used was an approval. */
 const wordOf = (row: Ended): string => {
-  const word = statusWord({ ...row, edited: false });
-  return word === "consumed" || word === "lapsed" ? "approved" : word;
+  const word = decidedWord(row);
+  return word === "lapsed" ? "approved" : word;
 };
 
 /** `hasMore`: older ones were not looked at. */

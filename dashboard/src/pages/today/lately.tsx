@@ -7,7 +7,8 @@ import { Badge } from "../../ui/badge.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
-import { namesText, personName, statusWord } from "../approvals/words.ts";
+import { decidedWord, lastDecidedFirst } from "../approvals/decided-word.ts";
+import { namesText, personName } from "../approvals/words.ts";
 import { countsSince } from "./counts-since.ts";
 
 const LOOKED_AT = 200;
@@ -35,11 +36,11 @@ function Decided({ row }: { readonly row: Summary }) {
       <Link
         to="/approvals/$id"
         params={{ id: row.request_id }}
-        className="flex min-h-11 items-center gap-3 px-4 py-1.5 text-small hover:bg-sunken sm:px-5"
+        className="flex min-h-11 flex-wrap items-center gap-x-3 px-4 py-1.5 text-small hover:bg-sunken sm:flex-nowrap sm:px-5"
       >
-        <Badge status={statusWord({ ...row, edited: false })} className="shrink-0" />
-        <Strange text={row.name} className="min-w-0 truncate font-semibold whitespace-nowrap" />
-        <span className="min-w-0 grow truncate text-soft">
+        <Badge status={decidedWord(row)} className="shrink-0" />
+        <Strange text={row.name} className="min-w-0 font-semibold" />
+        <span className="min-w-0 grow truncate text-soft max-sm:order-last max-sm:basis-full">
           <Strange text={personName(row.agent)} className="whitespace-nowrap" />
           {row.decided_by.length === 0 ? null : (
             <>
@@ -48,7 +49,7 @@ function Decided({ row }: { readonly row: Summary }) {
             </>
           )}
         </span>
-        <When at={row.decided_at ?? row.created_at} className="shrink-0 text-faint" />
+        <When at={row.decided_at ?? row.created_at} className="ml-auto shrink-0 text-faint" />
       </Link>
     </li>
   );
@@ -61,9 +62,11 @@ export function Lately() {
   return (
     <Panel title="Decided lately" aside={<Line rows={rows} hasMore={data?.next_cursor != null} />} isFlush>
       <ul className="divide-y divide-line">
-        {rows.slice(0, SHOWN).map((row) => (
-          <Decided key={row.request_id} row={row} />
-        ))}
+        {lastDecidedFirst(rows)
+          .slice(0, SHOWN)
+          .map((row) => (
+            <Decided key={row.request_id} row={row} />
+          ))}
       </ul>
     </Panel>
   );

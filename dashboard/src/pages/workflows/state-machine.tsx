@@ -2,7 +2,7 @@
 import type { WorkflowStatus } from "../../api/workflows.ts";
 import { classes } from "../../ui/classes.ts";
 import { statusText, type Tone, toneOf } from "../../ui/tone.ts";
-import { BOX, MOVES, PLACES, SIZE } from "./machine-layout.ts";
+import { type Layout, LYING, UPRIGHT } from "./machine-layout.ts";
 import { STATES } from "./status-words.ts";
 import { movesOf, type Stop } from "./way.ts";
 
@@ -17,16 +17,19 @@ const WASHES: { readonly [tone in Tone]: string } = {
   note: "fill-note-wash stroke-note",
 };
 
-/** Above the boxes of the upper row, below those of the lower one, beside what leads there. */
-function Here({ status }: { readonly status: WorkflowStatus }) {
-  const { x, y } = PLACES[status];
-  const isUpper = y < SIZE.height / 3;
-  const side = status === "failed" ? "end" : "start";
-  const edge = side === "end" ? x + BOX.width / 2 - 4 : x - BOX.width / 2 + 4;
+type OfLayout = { readonly layout: Layout };
+
+/** Above the boxes of the upper row of a lying drawing, below the others, beside what leads there. */
+function Here({ status, layout: { name, size, box, places } }: OfLayout & { status: WorkflowStatus }) {
+  const { x, y } = places[status];
+  const isLying = name === "lying";
+  const isUpper = isLying && y < size.height / 3;
+  const side = isLying && status === "failed" ? "end" : "start";
+  const edge = side === "end" ? x + box.width / 2 - 4 : x - box.width / 2 + 4;
   return (
     <text
       x={isUpper ? x : edge}
-      y={isUpper ? y - BOX.height / 2 - 8 : y + BOX.height / 2 + 15}
+      y={isUpper ? y - box.height / 2 - 8 : y + box.height / 2 + 15}
       textAnchor={isUpper ? "middle" : side}
       className="fill-soft text-tiny font-semibold"
     >
@@ -35,16 +38,23 @@ function Here({ status }: { readonly status: WorkflowStatus }) {
   );
 }
 
-function State({ status, now, isSeen }: { status: WorkflowStatus; now: boolean; isSeen: boolean }) {
-  const { x, y } = PLACES[status];
+type StateProps = OfLayout & {
+  readonly status: WorkflowStatus;
+  readonly now: boolean;
+  readonly isSeen: boolean;
+};
+
+function State({ status, now, isSeen, layout }: StateProps) {
+  const { box } = layout;
+  const { x, y } = layout.places[status];
   const unseen = isSeen ? "fill-surface stroke-edge" : "fill-transparent stroke-line";
   return (
     <g>
       <rect
-        x={x - BOX.width / 2}
-        y={y - BOX.height / 2}
-        width={BOX.width}
-        height={BOX.height}
+        x={x - box.width / 2}
+        y={y - box.height / 2}
+        width={box.width}
+        height={box.height}
         rx="10"
         strokeWidth={now ? 2.5 : 1.25}
         strokeDasharray={isSeen ? undefined : "4 4"}
@@ -58,23 +68,25 @@ function State({ status, now, isSeen }: { status: WorkflowStatus; now: boolean; 
       >
         {statusText(status)}
       </text>
-      {now ? <Here status={status} /> : null}
+      {now ? <Here status={status} layout={layout} /> : null}
     </g>
   );
 }
 
-function Moves({ way }: { readonly way: readonly Stop[] }) {
+const markOf = ({ name }: Layout, isMade: boolean): string => `${name}-${isMade ? "gone" : "open"}`;
+
+function Moves({ way, layout }: OfLayout & { readonly way: readonly Stop[] }) {
   const moves = movesOf(way);
   const isMade = ({ from, to }: { from: string; to: string }) => moves.has(`${from}>${to}`);
   // What was gone is drawn over what was not.
-  const ordered = [...MOVES].sort((a, b) => Number(isMade(a)) - Number(isMade(b)));
+  const ordered = [...layout.moves].sort((a, b) => Number(isMade(a)) - Number(isMade(b)));
   return ordered.map(({ from, to, path }) => (
     <path
       key={`${from}>${to}`}
       d={path}
       fill="none"
       strokeWidth={isMade({ from, to }) ? 2 : 1}
-      markerEnd={isMade({ from, to }) ? "url(#gone)" : "url(#open)"}
+      markerEnd={`url(#${markOf(layout, isMade({ from, to }))})`}
       className={isMade({ from, to }) ? "stroke-ink" : "stroke-line"}
     />
   ));
@@ -97,25 +109,34 @@ function Arrow({ id, className }: { readonly id: string; readonly className: str
   );
 }
 
-export function StateMachine({ way, now }: Props) {
+function Drawing({ way, now, layout, className }: Props & OfLayout & { readonly className: string }) {
   const seen = new Set(way.map(({ status }) => status));
   const told = way.map(({ status }) => statusText(status)).join(", then ");
   return (
     <svg
       role="img"
       aria-label={`It is ${statusText(now)}. The way it went: ${told}.`}
-      viewBox={`0 0 ${SIZE.width} ${SIZE.height}`}
+      viewBox={`0 0 ${layout.size.width} ${layout.size.height}`}
       textRendering="geometricPrecision"
-      className="h-auto w-full max-w-4xl"
+      className={classes("h-auto w-full", className)}
     >
       <defs>
-        <Arrow id="gone" className="fill-ink" />
-        <Arrow id="open" className="fill-line" />
+        <Arrow id={markOf(layout, true)} className="fill-ink" />
+        <Arrow id={markOf(layout, false)} className="fill-line" />
       </defs>
-      <Moves way={way} />
+      <Moves way={way} layout={layout} />
       {STATES.map((status) => (
-        <State key={status} status={status} now={status === now} isSeen={seen.has(status)} />
+        <State key={status} {...{ status, layout }} now={status === now} isSeen={seen.has(status)} />
       ))}
     </svg>
+  );
+}
+
+export function StateMachine(props: Props) {
+  return (
+    <>
+      <Drawing {...props} layout={LYING} className="max-w-4xl max-sm:hidden" />
+      <Drawing {...props} layout={UPRIGHT} className="mx-auto max-w-sm sm:hidden" />
+    </>
   );
 }

@@ -1,4 +1,4 @@
-/** The same way as a list: what a phone shows, and what readers read. */
+/** The same way as a list, with the times. */
 import { several } from "../../format/amounts.ts";
 import { spanText } from "../../format/times.ts";
 import { Strange } from "../../ui/strange.tsx";

@@ -1,9 +1,10 @@
 /** One workflow: where it stands and how it came there, with everything that proves it. */
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { may, useSession } from "../../api/session.ts";
 import { type TimelineRow, timelineQuery, type Workflow, workflowQuery } from "../../api/workflows.ts";
 import { JsonView } from "../../ui/json-view.tsx";
+import { isMissing, Missing } from "../../ui/missing.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
@@ -47,9 +48,7 @@ function Life({ workflow, rows }: Shown) {
     <div className="grid gap-4 lg:grid-cols-[minmax(0,1.9fr)_minmax(0,1fr)]">
       <Panel title="Where it stands">
         <div className="flex flex-col gap-5">
-          <div className="hidden sm:block">
-            <StateMachine way={way} now={workflow.status} />
-          </div>
+          <StateMachine way={way} now={workflow.status} />
           <WorkflowFacts workflow={workflow} />
         </div>
       </Panel>
@@ -96,6 +95,14 @@ export function WorkflowPage() {
     void timeline.refetch();
   };
   const shown = workflow.data === undefined || timeline.data === undefined ? null : workflow.data;
+  if (shown === null && isMissing(error))
+    return (
+      <Missing what="workflow">
+        <Link to="/workflows" className="underline">
+          See the workflows
+        </Link>
+      </Missing>
+    );
   return (
     <Page title={shown?.name ?? "Workflow"} isBare={shown !== null}>
       {error === null ? null : <Failure error={error} onRetry={again} />}

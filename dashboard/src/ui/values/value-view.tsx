@@ -1,5 +1,6 @@
 /** A value of the arguments, in the form that suits it. Everything strange in it goes through `Strange`. */
 import { visible } from "../../../../src/core/visible.ts";
+import { inReadingOrder } from "../../format/field-order.ts";
 import { isObject, type Json, type JsonObject } from "../../format/json.ts";
 import { labelOf } from "../../format/labels.ts";
 import { bytesText } from "../../format/numbers.ts";
@@ -167,11 +168,15 @@ function FieldRow({ name, value, siblings }: Required<Props>) {
 
 type FieldsProps = { readonly fields: JsonObject; readonly isInner?: boolean };
 
-/** Names and values of an object, each in its form. */
+/** Names and values of an object, each in its form: what stands on a line before what is long. */
 export function ValueFields({ fields, isInner = false }: FieldsProps) {
+  const ordered = inReadingOrder(Object.entries(fields), {
+    nameOf: ([name]) => name,
+    isLong: ([name, value]) => !isInline(formOf(name, value, fields)),
+  });
   return (
     <dl className={isInner ? "border-l-2 border-line pl-3" : "divide-y divide-line"}>
-      {Object.entries(fields).map(([name, value]) => (
+      {ordered.map(([name, value]) => (
         <FieldRow key={name} name={name} value={value} siblings={fields} />
       ))}
     </dl>

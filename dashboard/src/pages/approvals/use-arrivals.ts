@@ -1,0 +1,38 @@
+/** What came since one began to look, and was not in sight yet. */
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useEffect, useState } from "react";
+import { fewQuery, type Summary } from "../../api/approvals.ts";
+import { askedOf, type Search } from "./inbox-search.ts";
+
+export const MOST_TOLD = 20;
+/** What came into sight meanwhile is not told. */
+const PAUSE_MS = 500;
+
+type Known = { readonly ids: ReadonlySet<string>; readonly since: string };
+const idOf = ({ request_id }: Summary): string => request_id;
+
+export function useArrivals(search: Search) {
+  const asked = { ...askedOf(search), order: "newest" } as const;
+  const { data } = useQuery({ ...fewQuery(asked, MOST_TOLD + 1), enabled: search.tab !== "decided" });
+  const rows = data?.approvals;
+  const [known, setKnown] = useState<Known | null>(null);
+  const [told, setTold] = useState(0);
+  useEffect(() => {
+    if (rows === undefined) return;
+    setKnown((now) => now ?? { ids: new Set(rows.map(idOf)), since: rows[0]?.created_at ?? "" });
+  }, [rows]);
+  const isNew = (row: Summary): boolean =>
+    known !== null && row.created_at >= known.since && !known.ids.has(idOf(row));
+  const count = rows?.filter(isNew).length ?? 0;
+  useEffect(() => {
+    const timer = window.setTimeout(() => setTold(count), count === 0 ? 0 : PAUSE_MS);
+    return () => window.clearTimeout(timer);
+  }, [count]);
+  const onSight = useCallback((ids: readonly string[]) => {
+    setKnown((now) => {
+      const others = now === null ? [] : ids.filter((id) => !now.ids.has(id));
+      return now === null || others.length === 0 ? now : { ...now, ids: new Set([...now.ids, ...others]) };
+    });
+  }, []);
+  return { told, onSight };
+}
