@@ -6,16 +6,17 @@ import type { LiveApproval } from "../core/approval/state.ts";
 import { type TakenBack, takeBack } from "../core/approval/take-back.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { shown } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { approvalStream } from "../core/stream.ts";
-import { checkAnswer, checkEdit, secretsOf, wholeEdit } from "./check-edit.ts";
+import { checkAnswer, misfitOf, secretFlaw, secretsOf, wholeEdit } from "./check-edit.ts";
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import { guessing } from "./secret-guesses.ts";
 import { redactText } from "./secrets.ts";
-import { castVote } from "./vote.ts";
+import { type Ballot, castVote } from "./vote.ts";
 
 /** An approval in full: what is asked, of whom, and what became of it. */
 export type Approval = LiveApproval & {
@@ -146,14 +147,28 @@ export async function approveApproval(
       aboutOf(approval),
     );
   }
-  const edit = wholeEdit(approval, decision, known);
-  await checkEdit(runtime, approval, edit);
-  await checkAnswer(runtime, approval, edit);
+  const edit = wholeEdit(approval, decision);
   const seen =
     decision.binding === undefined
       ? ({ binding: approval.binding, isAssumed: true } as const)
       : { binding: decision.binding };
-  return castVote(runtime, { ...ballot, ...seen, edit }, aboutOf(approval));
+  const edited = { ...ballot, ...seen, edit, ...secretFlaw(edit, known) };
+  return guessing(runtime, edited, () => castEdit(runtime, approval, edited));
+}
+
+/** What does not fit is said last: the rules of a vote know to whom. */
+async function castEdit(
+  runtime: Runtime,
+  approval: Approval,
+  ballot: Ballot & { readonly edit: Json },
+): Promise<Decided> {
+  const misfit = await misfitOf(runtime, approval, ballot.edit);
+  const flaw = misfit === undefined || ballot.flaw !== undefined ? {} : ({ flaw: "misfit" } as const);
+  try {
+    return await castVote(runtime, { ...ballot, ...flaw }, aboutOf(approval));
+  } catch (error) {
+    throw misfit !== undefined && isHoldpointError(error, "invalid_args") ? misfit : error;
+  }
 }
 
 export type Rejection = Omit<Decision, "note"> & {

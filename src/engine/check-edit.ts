@@ -38,15 +38,16 @@ export async function secretsOf(runtime: Runtime, approval: Editable): Promise<R
 /** `handles`: those of secrets that may stand in it beside those that are there already. */
 export type Edit = { readonly edit?: unknown; readonly handles?: ReadonlySet<string> };
 
-/** All of it, as the editor would have it. `known`: the secrets of what was asked. */
-export function wholeEdit(approval: Editable, given: Edit, known: ReadonlyMap<string, string>): Json {
+/** All of it, as the editor would have it. */
+export function wholeEdit(approval: Editable, given: Edit): Json {
   refuseEmptyEdit(approval);
   const allowed = new Set([...handlesIn(approval.args), ...(given.handles ?? [])]);
-  const edit = patched(approval, plainJson(given.edit, allowed));
-  if (!holdsNone(edit, known))
-    throw new HoldpointError("secret_transformed", "A secret's value stands in the edit in clear.");
-  return edit;
+  return patched(approval, plainJson(given.edit, allowed));
 }
+
+/** `known`: the secrets of what was asked. To whom it may be said the rules of a vote say. */
+export const secretFlaw = (edit: Json, known: ReadonlyMap<string, string>): { readonly flaw?: "secret" } =>
+  holdsNone(edit, known) ? {} : { flaw: "secret" };
 
 async function issuesWith(runtime: Runtime, schema: Json, value: Json): Promise<readonly Issue[]> {
   const known = await resolveAll(runtime.secrets, value).catch(() => undefined);
@@ -76,20 +77,34 @@ export async function editIssues(
   return schema === undefined ? [] : issuesWith(runtime, schema, args);
 }
 
-/** Only for people who approve: nobody has to answer in order to reject. */
-export async function checkAnswer(runtime: Runtime, approval: Editable, answer: Json): Promise<void> {
+async function answerMisfit(
+  runtime: Runtime,
+  approval: Editable,
+  answer: Json,
+): Promise<HoldpointError | undefined> {
   const issues = await answerIssues(runtime, approval, answer);
-  if (issues.length === 0) return;
+  if (issues.length === 0) return undefined;
   const { tool, id } = approval;
   const what = `The answer does not fit the question "${tool}": ${issuesText(issues)}.`;
-  throw new HoldpointError("invalid_args", what, {
+  return new HoldpointError("invalid_args", what, {
     next: `Answer with JSON that fits; \`holdpoint show ${id}\` says what is expected.`,
   });
 }
 
-export async function checkEdit(runtime: Runtime, approval: Editable, args: Json): Promise<void> {
+/** Only for people who approve: nobody has to answer in order to reject. */
+export async function checkAnswer(runtime: Runtime, approval: Editable, answer: Json): Promise<void> {
+  const misfit = await answerMisfit(runtime, approval, answer);
+  if (misfit !== undefined) throw misfit;
+}
+
+/** What is wrong with an edit, for somebody who may decide with it. */
+export async function misfitOf(
+  runtime: Runtime,
+  approval: Editable,
+  args: Json,
+): Promise<HoldpointError | undefined> {
   const issues = await editIssues(runtime, approval, args);
-  if (issues.length === 0) return;
+  if (issues.length === 0) return answerMisfit(runtime, approval, args);
   const what = `The edit does not fit the tool "${approval.tool}": ${issuesText(issues)}.`;
-  throw new HoldpointError("invalid_args", what);
+  return new HoldpointError("invalid_args", what);
 }

@@ -2,12 +2,13 @@
  * What would become of an edit. The rules of a vote run on what stands now, and what they decide is dropped.
  *
  * T1. Nothing is written, and whoever tries needs what a vote needs: what would be refused of them is refused here.
+ *     That a secret's value stands in an edit is said to nobody else, and not often.
  * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
  */
 import type { ReviewFacts } from "../core/action/events.ts";
 import type { EditRefused } from "../core/approval/edit.ts";
 import type { ApprovalEventOf } from "../core/approval/events.ts";
-import { type VoteAnswer, vote } from "../core/approval/vote.ts";
+import { type EditFlaw, type VoteAnswer, vote } from "../core/approval/vote.ts";
 import { somebodyAsked } from "../core/card/voters.ts";
 import { type Change, changesBetween } from "../core/changes.ts";
 import { digestOf } from "../core/digest.ts";
@@ -17,12 +18,13 @@ import type { Issue, ToolRules } from "../core/tool-rules.ts";
 import type { Append } from "../core/transaction.ts";
 import { type Approval, getApproval } from "./approvals.ts";
 import { policyNameOf } from "./card/policy-name.ts";
-import { answerIssues, editIssues, secretsOf, wholeEdit } from "./check-edit.ts";
+import { answerIssues, editIssues, secretFlaw, secretsOf, wholeEdit } from "./check-edit.ts";
 import { loaderOf } from "./load.ts";
 import { reviewerWith } from "./move.ts";
 import { readState } from "./read-state.ts";
 import { type Rehearsed, rehearse } from "./rehearse.ts";
 import type { Runtime } from "./runtime.ts";
+import { guessing } from "./secret-guesses.ts";
 import { type RefusedVote, refusedVote, toolFor, unknownApproval } from "./vote.ts";
 
 export const TRIED_OUTCOMES = ["same", "misfit", "blocked", "revised", "asks", "stands", "unknown"] as const;
@@ -56,12 +58,14 @@ async function editorOf(runtime: Runtime, approval: Approval, by: string | undef
 
 type Trial = Rehearsed<VoteAnswer> & { readonly rules: ToolRules | null };
 
-async function tryVote(runtime: Runtime, approval: Approval, edit: Json, by: string): Promise<Trial> {
-  const ballot = { approval: approval.id, edit };
+type Trying = { readonly edit: Json; readonly flaw?: EditFlaw; readonly by: string };
+
+async function tryVote(runtime: Runtime, approval: Approval, trying: Trying): Promise<Trial> {
+  const ballot = { approval: approval.id, ...trying };
   const tool = await toolFor(runtime, ballot);
   const reviewer = tool === null ? null : reviewerWith(runtime, tool);
   const { binding } = approval;
-  const command = { ...ballot, by, decision: "approve", binding, note: null, via: "try" } as const;
+  const command = { ...ballot, decision: "approve", binding, note: null, via: "try" } as const;
   const needs = { read: [approvalStream(approval.id), ROSTER] };
   const tried = await rehearse(
     runtime,
@@ -152,10 +156,12 @@ async function partOf(runtime: Runtime, approval: Approval, trial: Trial, edit: 
 
 export async function tryEdit(runtime: Runtime, id: string, given: TriedEdit): Promise<Tried> {
   const approval = await getApproval(runtime, id);
-  const edit = wholeEdit(approval, { edit: given.edit }, await secretsOf(runtime, approval));
+  const edit = wholeEdit(approval, { edit: given.edit });
   const by = await editorOf(runtime, approval, given.by);
-  const trial = await tryVote(runtime, approval, edit, by);
-  const part = await partOf(runtime, approval, trial, edit);
+  const trying = { edit, by, ...secretFlaw(edit, await secretsOf(runtime, approval)) };
+  const part = await guessing(runtime, { approval: id, by }, async () =>
+    partOf(runtime, approval, await tryVote(runtime, approval, trying), edit),
+  );
   const kept = [
     ...(await editIssues(runtime, approval, edit)),
     ...(await answerIssues(runtime, approval, edit)),

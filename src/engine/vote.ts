@@ -64,8 +64,12 @@ export function refusedVote(
   const unrecorded = isTried
     ? "Nothing was written."
     : refusalData("decision", false, "the approval did not change");
+  const recorded =
+    answer.code === "secret_transformed"
+      ? { data: refusalData("decision", true, "the approval did not change") }
+      : {};
   return new HoldpointError(answer.code, what, {
-    ...(answer.isRecorded && !isTried ? {} : { data: unrecorded }),
+    ...(answer.isRecorded && !isTried ? recorded : { data: unrecorded }),
     details: { approval: ballot.approval, status: answer.status },
   });
 }

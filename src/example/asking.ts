@@ -4,7 +4,8 @@
  * E1. By itself it asks once, in a store in which nobody has done anything: the request's name leads to the same for ever.
  */
 
-import { actionStream } from "../core/stream.ts";
+import type { JsonObject } from "../core/json.ts";
+import { actionStream, workflowStream } from "../core/stream.ts";
 import { pageOfActions } from "../engine/actions.ts";
 import { followApprovals } from "../engine/follow-approvals.ts";
 import { readState } from "../engine/read-state.ts";
@@ -19,15 +20,25 @@ const FIRST = "the example's first question";
 /** The newest; what is older is not looked at. */
 const PENDING = { view: "approvals", bucket: "pending", order: "newest", limit: 100 } as const;
 
+const isLikeIt = ({ data }: { readonly data: JsonObject }): boolean =>
+  data["tool"] === EXAMPLE.refund && data["agent"] === EXAMPLE.agent;
+
+/** The example's workflow in which the action was called. Others may call a tool of that name, under that name of an agent. */
+async function exampleOf(runtime: Runtime, id: string): Promise<string | null> {
+  const action = await readState(runtime, actionStream(id));
+  const within = action.phase === "none" ? undefined : action.within?.workflow;
+  if (within === undefined) return null;
+  const workflow = await readState(runtime, workflowStream(within));
+  return workflow.status !== "none" && workflow.name === EXAMPLE.workflow ? within : null;
+}
+
 async function standing(runtime: Runtime): Promise<ExampleStanding> {
   const rows = await runtime.store.query(runtime.tenant, PENDING);
-  const asked = rows.find(({ data }) => data["tool"] === EXAMPLE.refund);
-  if (asked === undefined) return { approval: null, workflow: null };
-  const action = await readState(runtime, actionStream(String(asked.data["action"])));
-  return {
-    approval: asked.stream.id,
-    workflow: action.phase === "none" ? null : (action.within?.workflow ?? null),
-  };
+  for (const { stream, data } of rows.filter(isLikeIt)) {
+    const workflow = await exampleOf(runtime, String(data["action"]));
+    if (workflow !== null) return { approval: stream.id, workflow };
+  }
+  return { approval: null, workflow: null };
 }
 
 async function ask({ runtime, wake }: Office, request: WorkflowRequest): Promise<string> {

@@ -17,13 +17,18 @@ function believed(named: string | undefined, field: string): string {
   return person;
 }
 
-/** `field` is where the body may name the same person. */
-export function personOf({ principal }: Who, named: string | undefined, field = "by"): string {
-  if (principal === null) return believed(named, field);
-  if (!isPerson(principal))
+/** Where nobody is authenticated, everybody may be one. */
+export function checkIsPerson({ principal }: Pick<Who, "principal">): void {
+  if (principal !== null && !isPerson(principal))
     throw new HoldpointError("forbidden", "Only people do this; this is a credential of a program.", {
       next: "Have a person do it, with their own session or key.",
     });
+}
+
+/** `field` is where the body may name the same person. */
+export function personOf({ principal }: Who, named: string | undefined, field = "by"): string {
+  if (principal === null) return believed(named, field);
+  checkIsPerson({ principal });
   if (named !== undefined && asPerson(named) !== principal)
     throw new HoldpointError("forbidden", `"${field}" is not the person whose credential this is.`, {
       next: `Leave "${field}" out, or have that person do it.`,

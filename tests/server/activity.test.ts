@@ -93,9 +93,46 @@ test("it counts actions too: a key without that scope is refused", async (t) => 
   assert.match(String(body["detail"]), /actions:read/);
 });
 
-test("so many days as a year has, and no more", async (t) => {
+test("how people decide is told only to who may look at people", async (t) => {
+  const { bench, refund } = await refundsBench(t, { noAuth: false });
+  await refund(150, approve("person:ann"));
+  const { runtime } = await bench.server.office();
+  const key = { principal: "agent:a", name: "a", roles: ["executor"], by: "person:ann" } as const;
+  const of = async (principal: string, role: "auditor" | "executor") => {
+    const { text } = await issue(runtime, { ...key, principal, roles: [role] }, null);
+    return (await bench.ask("/api/activity", { headers: { authorization: `Bearer ${text}` } })).body;
+  };
+  assert.partialDeepStrictEqual(await of("service:looks", "auditor"), { people: [{ person: "person:ann" }] });
+  const told = await of("agent:a", "executor");
+  assert.deepEqual(told["people"], []);
+  assert.partialDeepStrictEqual(told, { tools: [{ approved: 1 }] });
+});
+
+test("however many days are asked for, one answer is made at a time", async (t) => {
+  const { bench, refund } = await refundsBench(t);
+  await refund(20);
+  const { runtime } = await bench.server.office();
+  const query = runtime.store.query;
+  let [now, most] = [0, 0];
+  t.mock.method(runtime.store, "query", async (...asking: Parameters<typeof query>) => {
+    const isCounted = asking[1].order === "newest";
+    if (isCounted) most = Math.max(most, ++now);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const rows = await query(...asking);
+    if (isCounted) now -= 1;
+    return rows;
+  });
+  const found = await Promise.all([7, 30, 90, 366].map((days) => activity(bench, days)));
+  assert.deepEqual(
+    found.map(({ days }) => (days as Body[]).length),
+    [7, 30, 90, 366],
+  );
+  assert.equal(most, 1);
+});
+
+test("so many days as a year has, and no more; and only as many as pages ask for", async (t) => {
   const { bench } = await refundsBench(t);
   assert.equal(((await activity(bench, 366))["days"] as Body[]).length, 366);
-  for (const days of ["0", "367", "x", "1.5"])
+  for (const days of ["0", "1", "8", "367", "x", "1.5", ""])
     assert.equal((await bench.ask(`/api/activity?days=${days}`)).status, 400, days);
 });

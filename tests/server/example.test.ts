@@ -194,3 +194,16 @@ test("what agents outside propose is asked of people beside the example as witho
   const { body: answer } = await here.ask("/api/actions", { method: "POST", body });
   assert.equal(answer["kind"], "waiting");
 });
+
+test("what another agent asks under the example's names is not the example's question", async (t) => {
+  const here = await site(t, { noAuth: true });
+  const asked = await here.server.asked();
+  assert.ok(asked !== null);
+  const args = { user_id: 42, amount_usd: 1100, reason: "mine" };
+  for (const agent of ["agent:other", "agent:refund-agent"]) {
+    const body = { tool: "example.issue_refund", args, agent };
+    const { body: answer, text } = await here.ask("/api/actions", { method: "POST", body });
+    assert.equal(answer["kind"], "waiting", text);
+    assert.equal((await here.ask("/api/example")).body["approval_id"], asked);
+  }
+});

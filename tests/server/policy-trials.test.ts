@@ -251,6 +251,49 @@ test("they show actions: a key without that scope is refused", async (t) => {
   }
 });
 
+test("a text is people's: an agent and a service have only what is in force explained", async (t) => {
+  const { bench } = await refundsBench(t, { noAuth: false });
+  const { runtime } = await bench.server.office();
+  const about = { action: { tool: "refund", args: {} } };
+  for (const principal of ["agent:a", "service:s"]) {
+    const key = { principal, name: "a", roles: ["executor"], by: "person:ann" } as const;
+    const scopes = ["policies:read", "actions:read"] as const;
+    const { text } = await issue(runtime, { ...key, scopes }, null);
+    const headers = { authorization: `Bearer ${text}` };
+    const ask = (path: string, body: object) =>
+      bench.ask(`/api/policies/${path}`, { ...post(body), headers });
+    for (const [path, body] of [
+      ["check", { text: POLICY }],
+      ["explain", { text: POLICY, ...about }],
+      ["trials", { text: POLICY }],
+    ] as const) {
+      const { status, body: said } = await ask(path, body);
+      assert.equal(status, 403, path);
+      assert.match(String(said["detail"]), /Only people/);
+    }
+    assert.equal((await ask("explain", about)).status, 200);
+  }
+});
+
+test("arguments that every rule would look at for long are not explained", async (t) => {
+  const { bench } = await refundsBench(t);
+  const explain = async (length: number) => {
+    const args = { amount_usd: 1, note: "x".repeat(length) };
+    return (await bench.ask("/api/policies/explain", post({ action: { tool: "refund", args } }))).status;
+  };
+  assert.equal(await explain(65_000), 200);
+  assert.equal(await explain(65_536), 413);
+});
+
+test("two checks or explanations are under way for somebody, and one more is told to come again", async (t) => {
+  const { bench } = await refundsBench(t);
+  const all = [1, 2, 3].map(() => bench.ask("/api/policies/check", post({ text: POLICY })));
+  const answers = await Promise.all(all);
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 429]);
+  assert.equal(answers.find(({ status }) => status === 429)?.headers["retry-after"], "1");
+  await asked(bench, "/api/policies/check", { text: POLICY });
+});
+
 test("a policy is shown as people would write it, and reads back as the same", async (t) => {
   const { bench } = await refundsBench(t);
   const { text, digest } = await asked(bench, "/api/policies/refunds");

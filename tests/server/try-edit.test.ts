@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
 import type { Json } from "../../src/core/json.ts";
+import { approvalStream } from "../../src/core/stream.ts";
+import type { Clock } from "../../src/engine/clock.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
 import { type Holdpoint, holdpoint, secret } from "../../src/index.ts";
@@ -254,6 +256,72 @@ describe("an edit that is tried", () => {
     assert.deepEqual([over.status, over.body["code"]], [409, "decision_conflict"]);
     assert.match(over.text, /would be refused.*Nothing was written/);
   });
+});
+
+test("whether a secret's value stands in an edit is said only to who may decide, recorded, and not often", async (t) => {
+  process.env["TRY_EDIT_PIN"] = "483920";
+  t.after(() => delete process.env["TRY_EDIT_PIN"]);
+  const { bench, hp } = await site(t);
+  const policy = { verdict: "escalate", approvers: { from: ["person:ann"] } } as const;
+  const call = hp.gate({
+    name: "call",
+    input: z.object({ pin: z.string(), to: z.string() }),
+    policy,
+    run: () => 1,
+  });
+  const args = { pin: secret("env:TRY_EDIT_PIN"), to: "x" };
+  const id = await asked((options) => call(args as never, options));
+  const tryAs = (to: unknown, by: string) =>
+    bench.ask(`/api/approvals/${id}/try`, post({ edit: { to }, approved_by: by }));
+  const said = ({ status, body: { code, detail } }: Answered) => [status, code, detail];
+  const wrong = said(await tryAs("483921", "eve"));
+  assert.deepEqual(wrong.slice(0, 2), [403, "not_eligible"]);
+  assert.deepEqual(said(await tryAs("483920", "eve")), wrong);
+  const refused = said(await cast(bench, id, { to: "483921" }, "eve"));
+  assert.deepEqual(refused.slice(0, 2), [403, "not_eligible"]);
+  assert.deepEqual(said(await cast(bench, id, { to: "483920" }, "eve")), refused);
+
+  const clear = await cast(bench, id, { to: "a 483920" });
+  assert.deepEqual([clear.status, clear.body["code"]], [400, "secret_transformed"]);
+  assert.match(String(clear.body["data"]), /refused decision was recorded/);
+  const { runtime } = await bench.server.office();
+  const events = await runtime.store.read(runtime.tenant, approvalStream(id));
+  const refusals = events.filter(({ header }) => JSON.parse(header).type === "approval.vote_refused");
+  const codes = refusals.map(({ body }) => JSON.parse(body ?? "{}").code);
+  assert.deepEqual(codes, ["not_eligible", "not_eligible", "secret_transformed"]);
+  assert.ok(!JSON.stringify(events).includes("483920"));
+
+  for (let time = 1; time < 10; time++) assert.equal((await tryAs("483920", "ann")).status, 400);
+  for (const to of ["483920", "483921"]) {
+    const often = await tryAs(to, "ann");
+    assert.equal(often.status, 429, often.text);
+    assert.ok(Number(often.headers["retry-after"]) > 0);
+  }
+  assert.equal((await cast(bench, id, { to: "y" })).status, 429);
+  const elapsed = performance.now();
+  t.mock.method(runtime.clock as Required<Clock>, "elapsed", () => elapsed + 60_001);
+  assert.equal((await tryAs("y", "ann")).status, 200);
+});
+
+test("an edit that does not fit is said to be so only to who may decide", async (t) => {
+  const { bench, hp } = await site(t);
+  const flow = hp.workflow("flow", async (ctx, _: object) => {
+    await ctx.ask("count", "How many?", {
+      answer: z.object({ n: z.number() }),
+      approvers: { from: ["person:ann"] },
+    });
+  });
+  await flow.start({});
+  let id: string | undefined;
+  while (id === undefined) {
+    id = (await hp.approvals.list()).items[0]?.id;
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+  }
+  const foreign = await cast(bench, id, { n: "x" }, "eve");
+  assert.deepEqual([foreign.status, foreign.body["code"]], [403, "not_eligible"]);
+  const own = await cast(bench, id, { n: "x" });
+  assert.deepEqual([own.status, own.body["code"]], [400, "invalid_args"]);
+  assert.match(own.text, /does not fit the question/);
 });
 
 const AMOUNTS: readonly unknown[] = [400, 300, 13, 1, 20.5, 2_000, 4_999, 5_001, 20_000, "x", null, [1]];

@@ -8,7 +8,9 @@ export type Day = Activity["days"][number];
 export type Share = Activity["tools"][number];
 export type PersonShare = Activity["people"][number];
 
-export const activityQuery = (days: number) =>
+type Days = NonNullable<NonNullable<Parameters<typeof client.approvals.activity>[0]>["days"]>;
+
+export const activityQuery = (days: Days) =>
   queryOptions({
     queryKey: ["activity", days],
     queryFn: () => client.approvals.activity({ days }),

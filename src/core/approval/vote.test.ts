@@ -108,6 +108,15 @@ describe("one person's decision", () => {
     given(no).when(rejects(ANN)).then([]).answers({ kind: "same", status: "rejected" });
   });
 
+  test("said again of something else than was voted on is refused like a first one", () => {
+    for (const world of [voted(asked(), ANN), voted(two(), ANN)]) {
+      const again = given(world).when(votes(ANN, { binding: "0".repeat(64) }));
+      again.then([refused("decision_conflict")]).answers({ kind: "vote_refused" });
+      const same = given(world).when(votes(ANN, { binding: bindingOf(world) }));
+      same.then([]).answers({ kind: "same" });
+    }
+  });
+
   test("said again after it was used up still gets the original answer, and nothing runs twice", () => {
     const used = given(voted(asked(), ANN)).when(comesBack({ policy: says(ESCALATE) })).world;
     given(used).when(votes(ANN)).then([]).answers({ kind: "same", status: "consumed" });

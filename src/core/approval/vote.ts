@@ -4,6 +4,8 @@
  * O1. The first terminal decision wins; the same person saying the same again gets the original answer.
  * O2. Any other late, second, stale or ineligible decision is refused and recorded.
  * O3. The deadline is checked here, on the store's clock; it never waits for a sweeper.
+ * O4. What is wrong with an edit is said only to somebody who could decide with it: anybody else is refused the same whatever
+ *     they wrote, and learns nothing of what it was compared with.
  */
 
 import type { Executor, Load } from "../action/start.ts";
@@ -22,6 +24,8 @@ import { refuseExpired, refuseSubject, withAction } from "./end.ts";
 import { stageRules } from "./rule-in.ts";
 import type { ApprovalState, ApprovalStatus, LiveApproval } from "./state.ts";
 
+export type EditFlaw = "secret" | "misfit";
+
 export type VoteCommand = {
   readonly approval: string;
   readonly by: string;
@@ -38,6 +42,8 @@ export type VoteCommand = {
   readonly isFinal?: boolean;
   /** The arguments as the approver wants them, whole. */
   readonly edit: Json | undefined;
+  /** Of the edit, before any review: a secret's value stands in it, or it does not fit what the journal kept. */
+  readonly flaw?: EditFlaw;
   /** The tool, where this process has it; otherwise an edit waits for a process that does. */
   readonly executor: Executor | null;
 };
@@ -47,7 +53,7 @@ export type VoteAnswer =
   | { readonly kind: "edit_open"; readonly status: ApprovalStatus; readonly approval: string }
   | {
       readonly kind: "vote_refused";
-      readonly code: "decision_conflict" | "not_eligible" | "edit_refused";
+      readonly code: Refusal["code"] | "edit_refused" | "invalid_args";
       readonly reason: string;
       readonly status: ApprovalStatus;
       readonly isRecorded: boolean;
@@ -56,7 +62,15 @@ export type VoteAnswer =
     }
   | { readonly kind: "unknown" };
 
-type Refusal = { readonly code: "decision_conflict" | "not_eligible"; readonly reason: string };
+type Refusal = {
+  readonly code: "decision_conflict" | "not_eligible" | "secret_transformed";
+  readonly reason: string;
+};
+
+const SECRET_IN_CLEAR: Refusal = {
+  code: "secret_transformed",
+  reason: "a secret's value stands in the edit in clear",
+};
 
 function statusNow(draft: Draft, id: string): ApprovalStatus {
   return (draft.state(approvalStream(id)) as LiveApproval).status;
@@ -69,6 +83,13 @@ function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswe
   const body = { by, decision, via, ...why };
   const isRecorded = recordRefusal(draft, ref, state, { type: "approval.vote_refused", tv: 1, body });
   return { kind: "vote_refused", ...why, status: state.status, isRecorded };
+}
+
+function refuseFlawed(draft: Draft, command: VoteCommand, flaw: EditFlaw): VoteAnswer {
+  if (flaw === "secret") return refuseVote(draft, command, SECRET_IN_CLEAR);
+  const status = statusNow(draft, command.approval);
+  const why = { code: "invalid_args", reason: "the edit does not fit" } as const;
+  return { kind: "vote_refused", ...why, status, isRecorded: false };
 }
 
 /** The same person decided the same before, on the same terms. */
@@ -85,7 +106,9 @@ function isRepeat(approval: LiveApproval, roster: RosterState, command: VoteComm
     const hasNoVote = isUnseen || !isEligible(approval, roster, by);
     return edit !== undefined && isSame && approval.editor === by && hasNoVote;
   }
-  return before.decision === command.decision && isSame;
+  // Whoever edits names what stood before their edit.
+  const isOfThat = edit !== undefined || command.binding === null || command.binding === before.binding;
+  return before.decision === command.decision && isSame && isOfThat;
 }
 
 /** Somebody whose stage is over is late; anybody else was not asked, or not yet. */
@@ -211,6 +234,7 @@ function cast(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
   if (approval.status === "pending" && current.status === "expired") refuseExpired(draft, current);
   const fault = whyNot(draft, current, command);
   if (fault !== undefined) return refuseVote(draft, command, fault);
+  if (command.flaw !== undefined) return refuseFlawed(draft, command, command.flaw);
   return command.edit === undefined
     ? castVote(draft, current, command)
     : openEdit(draft, command, command.edit);

@@ -3,12 +3,15 @@ import { documentsNamed } from "../../core/action/review-facts.ts";
 import { explain } from "../../core/backtest/explain.ts";
 import { type Beside, explainNotes } from "../../core/backtest/explain-notes.ts";
 import { ruleStates, type StatedRule } from "../../core/backtest/rule-states.ts";
+import { canonicalJson } from "../../core/canonical-json.ts";
+import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { askedBy } from "../../core/policy/tool-pattern.ts";
 import type { Risk } from "../../core/verdict.ts";
+import { ownTurn } from "../pace.ts";
 import { compiledForTrial } from "../policies.ts";
 import { policyOnTrial } from "../policy/policy-on-trial.ts";
 import type { Runtime } from "../runtime.ts";
@@ -40,6 +43,18 @@ export type ExplainedAction = {
 };
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
+
+/** Every rule looks at all of them, and is not to be waited for. */
+const MOST_ARGS = 65_536;
+
+function checkSize(args: Json): void {
+  const bytes = Buffer.byteLength(canonicalJson(args));
+  if (bytes <= MOST_ARGS) return;
+  const what = `The arguments have ${bytes} bytes as JSON; at most ${MOST_ARGS} are explained here.`;
+  throw new HoldpointError("payload_too_large", what, {
+    next: "Explain it at the store, with holdpoint policy explain.",
+  });
+}
 
 /** Of an action that documents were asked about, what their names stand for now; else what was put in force last. */
 async function versionsFor(place: Place, told: Told | null): Promise<readonly ListedVersion[]> {
@@ -88,6 +103,7 @@ export async function explainAction(
   const told = typeof about === "string" ? await toldOf(place, about) : null;
   const input = typeof about === "string" ? told?.input : inputOfWritten(about, tools, place.clock.now());
   if (input === undefined) return [];
+  checkSize(input.args);
   const { policies, gone } =
     text === undefined ? await policiesFor(place, told) : { policies: [await policyOnTrial(text)], gone: [] };
   const schema = tools.find(({ name }) => name === input.tool)?.schema ?? null;
@@ -100,5 +116,10 @@ export async function explainAction(
     hasSchema: schema !== null,
     gone,
   };
-  return policies.map((policy) => explainedBy(policy, asking, policies.length));
+  const explained: ExplainedAction[] = [];
+  for (const policy of policies) {
+    await ownTurn();
+    explained.push(explainedBy(policy, asking, policies.length));
+  }
+  return explained;
 }

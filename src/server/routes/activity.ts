@@ -4,7 +4,8 @@ import type { DayActivity, PersonActivity } from "../../views/activity.ts";
 import { type ReadActivity, readActivity } from "../activity.ts";
 import { checkScopes } from "../needs.ts";
 import { keepRecent } from "../recent.ts";
-import { ok, route } from "../route.ts";
+import { type Asked, ok, route } from "../route.ts";
+import type { Office } from "../tenants.ts";
 import { time, timeOrNull, timeSchema } from "../wire.ts";
 
 const count = z.number().int().min(0);
@@ -30,9 +31,31 @@ const day = z.object({
 
 const share = z.object({ name: z.string(), actions: count, asked: count, ...decided, ...done });
 
+const person = z.object({
+  person: z.string(),
+  decided: count,
+  rejected: count,
+  p50_seconds: z.number().nullable().meta({ description: "from the question to their decision" }),
+  hasty: count.meta({ description: "decided within three seconds of the question" }),
+});
+
 /** A page asks again after every event. */
 const KEPT_MS = 5_000;
 const recent = keepRecent<ReadActivity>(KEPT_MS);
+/** Each is made and kept by itself: there are not to be many. */
+const RANGES = [7, 30, 90, 366] as const;
+
+const made = new WeakMap<Office, Promise<unknown>>();
+
+/** What is counted from is much, so that one is made at a time however many days are asked for. */
+function inTurn(office: Office, make: () => Promise<ReadActivity>): Promise<ReadActivity> {
+  const next = (made.get(office) ?? Promise.resolve()).then(make);
+  made.set(
+    office,
+    next.catch(() => undefined),
+  );
+  return next;
+}
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
 
@@ -47,7 +70,14 @@ function dayOnWire({ byPolicy, waitedP50, waitedP90, ...counts }: DayActivity) {
 
 const personOnWire = ({ p50, ...counts }: PersonActivity) => ({ ...counts, p50_seconds: seconds(p50) });
 
-function activityOnWire({ days, people, tools, agents, now, ...read }: ReadActivity) {
+/** How somebody decides is for who may look at people. */
+const peopleFor = ({ who }: Pick<Asked, "who">, people: ReadActivity["people"]) =>
+  who.can("people:read") ? people.map(personOnWire) : [];
+
+function activityOnWire(
+  { who }: Pick<Asked, "who">,
+  { days, people, tools, agents, now, ...read }: ReadActivity,
+) {
   const { pending, inDoubt, oldestPendingAt } = now;
   return {
     since: time(read.since),
@@ -55,7 +85,7 @@ function activityOnWire({ days, people, tools, agents, now, ...read }: ReadActiv
     is_all: read.isAll,
     days: days.map(dayOnWire),
     ...{ tools, agents },
-    people: people.map(personOnWire),
+    people: peopleFor({ who }, people),
     now: { pending, in_doubt: inDoubt, oldest_pending_at: timeOrNull(oldestPendingAt) },
   };
 }
@@ -67,7 +97,7 @@ export const activityRoutes = [
     summary: "What was asked, decided and done, by day, tool, agent and person",
     tag: "approvals",
     scope: "approvals:read",
-    query: z.strictObject({ days: z.coerce.number().int().min(1).max(366).default(30) }),
+    query: z.strictObject({ days: z.preprocess(Number, z.literal(RANGES)).default(30) }),
     answers: {
       200: z.object({
         since: timeSchema.meta({
@@ -80,22 +110,14 @@ export const activityRoutes = [
           .array(share)
           .meta({ description: "the hundred with the most to tell; so with agents and people" }),
         agents: z.array(share),
-        people: z.array(
-          z.object({
-            person: z.string(),
-            decided: count,
-            rejected: count,
-            p50_seconds: z.number().nullable().meta({ description: "from the question to their decision" }),
-            hasty: count.meta({ description: "decided within three seconds of the question" }),
-          }),
-        ),
+        people: z.array(person).meta({ description: "empty without the scope people:read" }),
         now: z.object({ pending: count, in_doubt: count, oldest_pending_at: timeSchema.nullable() }),
       }),
     },
     async handle({ office, who, query: { days } }) {
       checkScopes({ who }, ["approvals:read", "actions:read"]);
-      const make = () => readActivity(office.runtime, days);
-      return ok(activityOnWire(await recent(office, String(days), { make })));
+      const make = () => inTurn(office, () => readActivity(office.runtime, days));
+      return ok(activityOnWire({ who }, await recent(office, String(days), { make })));
     },
   }),
 ];

@@ -9,9 +9,11 @@ import type { WrittenAction } from "../../engine/backtest/written-action.ts";
 import { areStillFresh, type FreshSuggestions, freshSuggestions } from "../../engine/fresh-suggestions.ts";
 import { checkText } from "../../engine/policy/check-text.ts";
 import { said } from "../asking.ts";
+import { createPlaces } from "../guards/places.ts";
 import { checkScopes } from "../needs.ts";
+import { checkIsPerson } from "../person.ts";
 import { keepRecent } from "../recent.ts";
-import { ok, route } from "../route.ts";
+import { type Asked, ok, route } from "../route.ts";
 import type { Office } from "../tenants.ts";
 import { checkedOnWire, explainedOnWire, suggestionOnWire, trialOnWire } from "../trials-wire.ts";
 import { idParams, idSchema, json, timeSchema } from "../wire.ts";
@@ -116,6 +118,10 @@ const writtenSchema = z.strictObject({
 const writtenOf = ({ tool, args, agent }: Partial<z.output<typeof writtenSchema>> = {}): WrittenAction =>
   said({ tool: tool ?? "", args: (args ?? {}) as Json, agent }) as WrittenAction;
 
+/** To read a text, and to go over every rule, is not done in pieces. */
+const inPlace = createPlaces({ each: 2, all: 4 });
+const placeOf = ({ who }: Pick<Asked, "who">): string => `${who.tenant} ${who.principal}`;
+
 const NEEDED = ["policies:read", "actions:read"] as const;
 
 /** A page asks while somebody writes. */
@@ -149,7 +155,10 @@ export const policyTrialRoutes = [
     whenLost: "none",
     async handle({ office, runtime, who, body }) {
       checkScopes({ who }, NEEDED);
-      return ok(checkedOnWire(await checkText(runtime, body.text, await toolsOf(office))));
+      checkIsPerson(who);
+      return inPlace(placeOf({ who }), async () =>
+        ok(checkedOnWire(await checkText(runtime, body.text, await toolsOf(office)))),
+      );
     },
   }),
   route({
@@ -172,9 +181,12 @@ export const policyTrialRoutes = [
     whenLost: "none",
     async handle({ office, runtime, who, body: { text, action_id, action } }) {
       checkScopes({ who }, NEEDED);
+      if (text !== undefined) checkIsPerson(who);
       const about = action_id ?? writtenOf(action);
-      const asked = said({ about, text, tools: await toolsOf(office) });
-      return ok({ explanations: (await explainAction(runtime, asked)).map(explainedOnWire) });
+      return inPlace(placeOf({ who }), async () => {
+        const asked = said({ about, text, tools: await toolsOf(office) });
+        return ok({ explanations: (await explainAction(runtime, asked)).map(explainedOnWire) });
+      });
     },
   }),
   route({
@@ -192,6 +204,7 @@ export const policyTrialRoutes = [
     whenLost: "none",
     async handle({ runtime, who, body: { text, since, amount } }) {
       checkScopes({ who }, NEEDED);
+      checkIsPerson(who);
       const from = since === undefined ? undefined : Date.parse(since);
       const trial = await beginTrial(runtime, said({ text, amount, since: from }));
       return { status: 202, body: trialOnWire(trial) };
