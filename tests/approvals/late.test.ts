@@ -146,7 +146,7 @@ test("ten thousand late, replayed and stale decisions: none is accepted, whateve
     assert.equal(await votesOf(hp, id), before, name);
   }
   const codes = new Set([...tally.keys()].map((key) => key.split(" ")[1]));
-  assert.deepEqual([...codes].toSorted(), ["decision_conflict", "invalid_input", "not_eligible", "same"]);
+  assert.deepEqual([...codes].toSorted(), ["decision_conflict", "invalid_input", "not_eligible"]);
   assert.equal(
     [...tally.values()].reduce((sum, one) => sum + one, 0),
     DECISIONS,
