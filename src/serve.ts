@@ -13,7 +13,7 @@ import { defineExample } from "./example/refund.ts";
 import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from "./office.ts";
 import { environment, random } from "./open.ts";
 import { byCredential, everybody } from "./server/authenticate.ts";
-import { createDesk, type Desk } from "./server/events/desk.ts";
+import { type Audience, createAudience } from "./server/events/audience.ts";
 import type { OutflowLimits } from "./server/guards/outflow.ts";
 import { createMetrics } from "./server/metrics/metrics.ts";
 import { watchJournal } from "./server/metrics/watch-journal.ts";
@@ -29,7 +29,7 @@ import type { Store } from "./stores/store.ts";
 export type ServeOptions = OfficeOptions & {
   readonly settings: Settings;
   readonly checkAnswers?: boolean;
-  readonly desk?: { readonly beatMs: number };
+  readonly audience?: { readonly beatMs: number };
   readonly outflow?: OutflowLimits;
 };
 
@@ -75,27 +75,32 @@ function cardParts(): CardParts {
   return { render: cardLines, where: publicUrl === null ? "" : ` --server ${publicUrl}` };
 }
 
-async function listen(options: ServeOptions, store: Store, tenants: Tenants, desk: Desk): Promise<Server> {
+async function listen(
+  options: ServeOptions,
+  store: Store,
+  tenants: Tenants,
+  audience: Audience,
+): Promise<Server> {
   const { settings, version, log } = options;
   const metrics = createMetrics({
-    ...{ ...totalsOf(tenants), listeners: desk.size, holds: desk.holds.size },
+    ...{ ...totalsOf(tenants), listeners: audience.size, holds: audience.holds.size },
     node: { kind: "server", version, inHand: (whose) => inHandOf(tenants, whose) },
   });
   const failed = (error: unknown) => log({ level: "error", message: "metrics", error: errorText(error) });
   tenants.opened((office) =>
-    watchJournal(office.runtime, desk.hubOf(office), { tally: metrics.of(office.tenant), log, failed }),
+    watchJournal(office.runtime, audience.hubOf(office), { tally: metrics.of(office.tenant), log, failed }),
   );
-  tenants.left(desk.leave);
+  tenants.left(audience.leave);
   // Whatever is wrong with policy and definitions is said before anybody is listened to.
   await openAll(store, tenants);
   const condition = { version, ready: async () => void (await store.position()) };
   const hands = { store, clock: wallClock, random };
   return serve({
     routes: allRoutes({
-      ...{ condition, desk, hands, metrics, cards: cardParts(), pages: openDesk(DESK) },
+      ...{ condition, audience, hands, metrics, cards: cardParts(), pages: openDesk(DESK) },
       example: settings.example ? example : undefined,
     }),
-    endStreams: desk.end,
+    endStreams: audience.end,
     tenants,
     authenticate: settings.noAuth ? everybody : byCredential({ store, clock: wallClock }),
     settings,
@@ -121,10 +126,16 @@ export async function startServer(given: ServeOptions): Promise<Started> {
   const known = new Set<string>();
   tenants.opened(({ tenant }) => void known.add(tenant));
   const holds = { each: settings.holds, all: settings.allHolds, tenants: () => known.size };
-  const desk = createDesk({ clock: wallClock, most: settings.listeners, holds, failed, ...options.desk });
+  const audience = createAudience({
+    clock: wallClock,
+    most: settings.listeners,
+    holds,
+    failed,
+    ...options.audience,
+  });
   const over = new AbortController();
   try {
-    const server = await listen(options, store, tenants, desk);
+    const server = await listen(options, store, tenants, audience);
     const opening = keepOpening(store, tenants, { log, over: over.signal });
     const close = async () => {
       over.abort();
@@ -138,7 +149,7 @@ export async function startServer(given: ServeOptions): Promise<Started> {
       settings.example ? (await example.standing((await office()).runtime)).approval : null;
     return { ...server, publicUrl, close, office, asked };
   } catch (error) {
-    desk.end();
+    audience.end();
     await tenants.close();
     await shared.close();
     throw error;

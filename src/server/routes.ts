@@ -1,7 +1,7 @@
 /** Every route there is. */
-import type { Desk } from "./events/desk.ts";
+import type { Audience } from "./events/audience.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import type { Desk as DeskPages } from "./pages/desk.ts";
+import type { Desk } from "./pages/desk.ts";
 import type { Route } from "./route.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { activityRoutes } from "./routes/activity.ts";
@@ -45,18 +45,18 @@ import { workflowRoutes } from "./routes/workflows.ts";
 
 export type RouteParts = {
   readonly condition: Condition;
-  readonly desk: Desk;
+  readonly audience: Audience;
   readonly hands: Hands;
   readonly metrics: Metrics;
   readonly cards: CardParts;
   /** Undefined where it was not built. */
-  readonly pages: DeskPages | undefined;
+  readonly pages: Desk | undefined;
   /** Undefined where the server was started without it. */
   readonly example: Asker | undefined;
 };
 
 /** Written without a type: what is known of each is what the client is typed by. */
-function resources({ condition, desk, hands, metrics, cards, pages, example }: RouteParts) {
+function resources({ condition, audience, hands, metrics, cards, pages, example }: RouteParts) {
   return [
     ...seedRoutes,
     ...outsideRoutes,
@@ -71,7 +71,7 @@ function resources({ condition, desk, hands, metrics, cards, pages, example }: R
     ...activityRoutes,
     ...cardPageRoutes(cards),
     ...intentRoutes,
-    ...intentWaitRoutes(desk),
+    ...intentWaitRoutes(audience),
     ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,
@@ -80,9 +80,9 @@ function resources({ condition, desk, hands, metrics, cards, pages, example }: R
     ...policyRoutes,
     ...policyTrialRoutes,
     ...alertRoutes,
-    ...eventRoutes(desk),
-    ...waitRoutes(desk),
-    ...intentStreamRoutes(desk),
+    ...eventRoutes(audience),
+    ...waitRoutes(audience),
+    ...intentStreamRoutes(audience),
     ...endpointRoutes,
     ...messageRoutes,
     ...sessionRoutes(hands),

@@ -10,7 +10,7 @@ import { serverBench } from "../fixtures/server.ts";
 const nothing = {} as unknown;
 const ROUTES: readonly Route[] = allRoutes({
   condition: { version: "0", ready: async () => undefined },
-  ...{ desk: nothing, hands: nothing, metrics: nothing },
+  ...{ audience: nothing, hands: nothing, metrics: nothing },
 } as unknown as RouteParts);
 const TABLE: readonly CallFacts[] = Object.values(CALLS).flatMap((calls) => Object.values(calls));
 

@@ -4,7 +4,7 @@ import { createClient } from "../../src/client/client.ts";
 import { wallClock } from "../../src/engine/clock.ts";
 import { notificationsOf } from "../../src/engine/message/notifications.ts";
 import { everybody } from "../../src/server/authenticate.ts";
-import { createDesk } from "../../src/server/events/desk.ts";
+import { createAudience } from "../../src/server/events/audience.ts";
 import { createMetrics } from "../../src/server/metrics/metrics.ts";
 import { allRoutes } from "../../src/server/routes.ts";
 import { serve } from "../../src/server/serve.ts";
@@ -21,13 +21,13 @@ async function slowServer(t: TestContext) {
   const { runtime, store } = process;
   const { clock } = office;
   const failed = (error: unknown) => void t.diagnostic(String(error));
-  const desk = createDesk({ clock, most: 10, holds: { each: 10, all: 10 }, failed });
+  const audience = createAudience({ clock, most: 10, holds: { each: 10, all: 10 }, failed });
   const none = async () => 0;
   const metrics = createMetrics({
     inDoubt: none,
     pending: none,
-    listeners: desk.size,
-    holds: desk.holds.size,
+    listeners: audience.size,
+    holds: audience.holds.size,
     node: {
       ...{ kind: "server", version: "0" },
       inHand: async () => ({ workflows: 0, effects: 0, epochs: [], leaseLeftMs: null }),
@@ -44,14 +44,14 @@ async function slowServer(t: TestContext) {
   const server = await serve({
     routes: allRoutes({
       condition: { version: "0", ready: async () => undefined },
-      desk,
+      audience,
       hands: { store, clock, random },
       metrics,
       pages: undefined,
       example: undefined,
       cards: { render: () => [], where: "" },
     }),
-    endStreams: desk.end,
+    endStreams: audience.end,
     tenants,
     authenticate: everybody,
     settings: { ...SETTINGS, noAuth: true, port: 0, graceSeconds: 0 },

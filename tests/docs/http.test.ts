@@ -10,7 +10,7 @@ import { readRoot } from "./markdown.ts";
 const nothing = {} as unknown;
 const PARTS = {
   condition: { version: "0", ready: async () => undefined },
-  ...{ desk: nothing, hands: nothing, metrics: nothing },
+  ...{ audience: nothing, hands: nothing, metrics: nothing },
 } as unknown as RouteParts;
 
 function section(page: string, title: string): string {

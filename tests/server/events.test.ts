@@ -166,7 +166,7 @@ test("a credential has only so many streams, and an id that is no event's is ref
 });
 
 test("when the server stops, streams end with how long to wait, and a beat moves the position on", async (t) => {
-  const bench = await benchWithRuntime(t, { options: { desk: { beatMs: 20 } } });
+  const bench = await benchWithRuntime(t, { options: { audience: { beatMs: 20 } } });
   const ear = await listenTo(`${bench.url}/api/events?stream=alert`);
   await budget(bench.runtime, 1);
   const position = await bench.runtime.store.position();

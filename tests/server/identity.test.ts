@@ -116,7 +116,7 @@ test("somebody new gets in over the network by a link that an admin makes, once;
 });
 
 test("a key that was revoked is refused, its stream of events ends, and no key is in the log or the journal's answers", async (t) => {
-  const bench = await serverBench(t, { noAuth: false, define, options: { desk: { beatMs: 20 } } });
+  const bench = await serverBench(t, { noAuth: false, define, options: { audience: { beatMs: 20 } } });
   const { runtime, ann } = await staffed(bench);
   const made = await bench.ask("/api/keys", {
     method: "POST",
@@ -139,7 +139,7 @@ test("a key that was revoked is refused, its stream of events ends, and no key i
 });
 
 test("a stream ends when whoever listens may no longer read a kind that it was opened with", async (t) => {
-  const bench = await serverBench(t, { noAuth: false, define, options: { desk: { beatMs: 20 } } });
+  const bench = await serverBench(t, { noAuth: false, define, options: { audience: { beatMs: 20 } } });
   const { runtime } = await staffed(bench);
   const person = "person:cy";
   await addPerson(runtime, { person, roles: ["admin", "supervisor"], by });

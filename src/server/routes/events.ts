@@ -5,7 +5,7 @@ import { STREAM_KINDS, type StreamKind } from "../../core/stream.ts";
 import type { Runtime } from "../../engine/runtime.ts";
 import { workflowState } from "../../engine/workflow/workflows.ts";
 import type { Who } from "../authenticate.ts";
-import type { Desk } from "../events/desk.ts";
+import type { Audience } from "../events/audience.ts";
 import { kindsFor, mayHear, scopeOf } from "../events/kinds.ts";
 import { listen, type Wish } from "../events/listener.ts";
 import { route } from "../route.ts";
@@ -65,7 +65,7 @@ async function beginningOf({ store }: Runtime, after: number | null): Promise<nu
   });
 }
 
-export function eventRoutes(desk: Desk) {
+export function eventRoutes(audience: Audience) {
   return [
     route({
       method: "GET",
@@ -83,14 +83,14 @@ export function eventRoutes(desk: Desk) {
         const beginning = await beginningOf(office.runtime, after);
         // One that is nowhere, or another tenant's, is not waited for in silence.
         if (asked.workflow !== undefined) await workflowState(office.runtime, asked.workflow);
-        await desk.hubOf(office).begun;
+        await audience.hubOf(office).begun;
         const wish = wishOf(kinds, asked.workflow);
         const { credential } = who;
         const stillKnown = async () => {
           const now = await whoNow();
           return now !== undefined && kinds.every((kind) => mayHear(now, kind));
         };
-        const takeOver = desk.admit({
+        const takeOver = audience.admit({
           ...{ office, credential, stillKnown },
           listen: (response, hub) => listen({ hub, place: office.runtime, wish, after: beginning, response }),
         });

@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { checkRecipient } from "../../engine/intent/instance.ts";
 import { listenFor } from "../../engine/intent/listen.ts";
-import type { Desk } from "../events/desk.ts";
+import type { Audience } from "../events/audience.ts";
 import { listenForIntents } from "../events/intent-listener.ts";
 import { route } from "../route.ts";
 import { intentOnWire, speaker, speakerOf } from "./intents.ts";
 
-export function intentStreamRoutes(desk: Desk) {
+export function intentStreamRoutes(audience: Audience) {
   return [
     route({
       method: "GET",
@@ -21,7 +21,7 @@ export function intentStreamRoutes(desk: Desk) {
       answers: { 200: "text/event-stream" },
       async handle({ who, office, query, whoNow }) {
         const agent = checkRecipient(speakerOf(who, query.agent, "agent"));
-        const takeOver = desk.admit({
+        const takeOver = audience.admit({
           office,
           credential: who.credential,
           stillKnown: async () => (await whoNow())?.can("intents:answer") === true,

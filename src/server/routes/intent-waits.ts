@@ -3,7 +3,7 @@ import { z } from "zod";
 import { checkRecipient } from "../../engine/intent/instance.ts";
 import { nextFor } from "../../engine/intent/listen.ts";
 import { holdForIntent } from "../../engine/intent/wait.ts";
-import type { Desk } from "../events/desk.ts";
+import type { Audience } from "../events/audience.ts";
 import { ok, route } from "../route.ts";
 import { idParams, json } from "../wire.ts";
 import { intentOnWire, intentSchema, speaker, speakerOf } from "./intents.ts";
@@ -11,7 +11,7 @@ import { intentOnWire, intentSchema, speaker, speakerOf } from "./intents.ts";
 const MOST_HELD_SECONDS = 25;
 const held = z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0);
 
-export function intentWaitRoutes({ holds }: Pick<Desk, "holds">) {
+export function intentWaitRoutes({ holds }: Pick<Audience, "holds">) {
   return [
     route({
       method: "GET",

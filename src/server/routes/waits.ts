@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { accountOf } from "../../engine/outside/workflows.ts";
 import { waitForAction, waitForApproval, waitForWorkflow } from "../../engine/wait-until.ts";
-import type { Desk } from "../events/desk.ts";
+import type { Audience } from "../events/audience.ts";
 import { ok, route } from "../route.ts";
 import { workflowOnWire, workflowSchema } from "../seed-surface.ts";
 import { idParams } from "../wire.ts";
@@ -14,7 +14,7 @@ const query = z.strictObject({ hold_seconds: z.coerce.number().min(0).max(MOST_H
 const description = `At most ${MOST_HELD_SECONDS} seconds. While \`is_over\` is false it goes on: ask again.`;
 const is_over = z.boolean();
 
-type Place = Pick<Desk, "holds">;
+type Place = Pick<Audience, "holds">;
 
 const approvalWait = ({ holds }: Place) =>
   route({
@@ -88,4 +88,8 @@ const workflowWait = ({ holds }: Place) =>
     },
   });
 
-export const waitRoutes = (desk: Place) => [approvalWait(desk), actionWait(desk), workflowWait(desk)];
+export const waitRoutes = (audience: Place) => [
+  approvalWait(audience),
+  actionWait(audience),
+  workflowWait(audience),
+];

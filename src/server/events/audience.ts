@@ -8,7 +8,7 @@ import { createHolds, type HoldLimits, type Holds } from "./holds.ts";
 import { createHub, type Hub } from "./hub.ts";
 import type { Listener } from "./listener.ts";
 
-export type Desk = {
+export type Audience = {
   hubOf(office: Office): Hub;
   /** Nothing of it is followed any more; its listeners are told at their next beat. */
   leave(office: Office): void;
@@ -31,7 +31,7 @@ export type Admission = {
   readonly stillKnown: () => Promise<boolean>;
 };
 
-export type DeskParts = {
+export type AudienceParts = {
   readonly clock: Clock;
   /** Of one credential. */
   readonly most: number;
@@ -70,7 +70,7 @@ async function keepAlive(
   }
 }
 
-function createHubs({ clock, failed }: DeskParts) {
+function createHubs({ clock, failed }: AudienceParts) {
   const hubs = new Map<Office, Hub>();
   return {
     of(office: Office): Hub {
@@ -88,7 +88,7 @@ function createHubs({ clock, failed }: DeskParts) {
   };
 }
 
-export function createDesk(parts: DeskParts): Desk {
+export function createAudience(parts: AudienceParts): Audience {
   const { clock, most, failed, beatMs = BEAT_MS } = parts;
   const hubs = createHubs(parts);
   const listeners = new Set<Listener>();
