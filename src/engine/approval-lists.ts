@@ -1,40 +1,29 @@
 /** Lists of approvals: pages of them, those that wait for one person, and how many there are. */
+
+import type { ListedStatus } from "../core/approval/list-words.ts";
 import { type Listed, listedOf, waitsFor } from "../core/approval/listed.ts";
 import { APPROVAL_STATUSES, type ApprovalStatus } from "../core/approval/state.ts";
 import type { Json } from "../core/json.ts";
 import type { RosterState } from "../core/roster.ts";
 import { approvalStream, ROSTER } from "../core/stream.ts";
 import type { ViewRow } from "../stores/store.ts";
+import type { Page } from "./approval-page.ts";
+import { wrong } from "./check-call.ts";
+import { isIrreversibleRow } from "./irreversible-rows.ts";
 import { unlessLeftAlone } from "./left-alone.ts";
 import { readState } from "./read-state.ts";
 import { cursorAfter, rowPage, summaryOf } from "./row-pages.ts";
 import type { Runtime } from "./runtime.ts";
 
-export type Page = {
-  /** `pending` unless set; `decided` is everything else. */
-  readonly status?: ApprovalStatus | "decided" | "any";
-  readonly limit?: number;
-  readonly after?: string;
-  readonly order?: "oldest" | "newest";
-  /** Who looks: each item says whether it waits for them, as `isMine`. */
-  readonly person?: string;
-  /** Only what `person` may decide now, and has not. */
-  readonly mine?: boolean;
-  /** In the id, name, agent, the beginning of the arguments, or the reason; in any case of letters. */
-  readonly text?: string;
-  readonly about?: "action" | "checkpoint" | "question" | "intent";
-  /** `agent:<name>`, or the name alone. */
-  readonly agent?: string;
-  /** Of the tool, checkpoint or question. */
-  readonly name?: string;
-};
 export type ApprovalSummary = { readonly id: string; readonly [field: string]: Json };
 export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
 
 type Place = Pick<Runtime, "store" | "tenant">;
+type ListPlace = Pick<Runtime, "store" | "tenant" | "tools">;
 
 const APPROVALS = "approvals";
 const LIST = { view: APPROVALS, kind: "approval", prefix: "apr" } as const;
+const BY_DEADLINE = { ...LIST, view: "approvals_by_deadline", order: "oldest" } as const;
 
 /** Whom a row is shown to: a person, or nobody who is known, who then says who they are when they decide. */
 export type Onlooker = { readonly person: string | null; readonly roster: RosterState };
@@ -89,24 +78,35 @@ function bucketOf({ status = "pending", mine }: Page): ApprovalStatus | "any" | 
 const isFiltered = ({ status, mine, text, about, agent, name }: Page): boolean =>
   status === "decided" || mine === true || [text, about, agent, name].some((one) => one !== undefined);
 
-async function summaryFor(place: Place, row: ViewRow, who: Onlooker | undefined): Promise<ApprovalSummary> {
+async function summaryFor(
+  place: ListPlace,
+  row: ViewRow,
+  who: Onlooker | undefined,
+): Promise<ApprovalSummary> {
   const summary = { ...summaryOf(row), ...(await listedIn(place, row)) } as ApprovalSummary;
-  const { waiting: _, ...shown } = summary;
+  const { waiting: _, ...rest } = summary;
+  const shown = { ...rest, isIrreversible: await isIrreversibleRow(place, row) };
   return who === undefined ? shown : { ...shown, isMine: await isMine(place, row, who) };
+}
+
+function listOf({ order = "oldest" }: Page, bucket: string) {
+  if (order !== "deadline") return { ...LIST, order };
+  return bucket === "pending" ? BY_DEADLINE : wrong("Only what is pending is listed by its deadline.");
 }
 
 /** `person` is null where nobody is known: then all that is pending is theirs. */
 export async function listApprovals(
-  place: Place,
+  place: ListPlace,
   { person, ...page }: Omit<Page, "person"> & { readonly person?: string | null } = {},
 ): Promise<ApprovalList> {
-  const { order = "oldest", limit = 100, after } = page;
+  const { limit = 100, after } = page;
   const bucket = bucketOf(page);
   if (bucket === undefined) return { items: [], next: null };
+  const list = listOf(page, bucket);
   const who = person === undefined ? undefined : await onlookerOf(place, person);
   const wanted = async (row: ViewRow) =>
     fits(row, page) && (page.mine !== true || (who !== undefined && (await isMine(place, row, who))));
-  const asked = { ...LIST, bucket, order, limit, after };
+  const asked = { ...list, bucket, limit, after };
   const { rows, next } = await (isFiltered(page) ? rowPage(place, asked, wanted) : rowPage(place, asked));
   return { items: await Promise.all(rows.map((row) => summaryFor(place, row, who))), next };
 }
@@ -121,11 +121,16 @@ export async function waitingIds(
   return { items: rows.map((row) => ({ id: row.stream.id, cursor: cursorAfter(row) })), next };
 }
 
+function bucketsOf(status: ListedStatus): readonly ApprovalStatus[] {
+  if (status === "any") return APPROVAL_STATUSES;
+  return status === "decided" ? APPROVAL_STATUSES.filter((one) => one !== "pending") : [status];
+}
+
 export async function countApprovals(
   { store, tenant }: Place,
-  status: ApprovalStatus | "any" = "pending",
+  status: ListedStatus = "pending",
 ): Promise<number> {
-  const buckets = status === "any" ? APPROVAL_STATUSES : [status];
+  const buckets = bucketsOf(status);
   const counts = await Promise.all(buckets.map((bucket) => store.count(tenant, APPROVALS, bucket)));
   return counts.reduce((sum, count) => sum + count, 0);
 }

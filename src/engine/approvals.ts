@@ -14,8 +14,7 @@ import { checkAnswer, misfitOf, secretFlaw, secretsOf, wholeEdit } from "./check
 import { loadArtifact, loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
-import { guessing } from "./secret-guesses.ts";
-import { redactText } from "./secrets.ts";
+import { guessing, keptBeside, type Wording } from "./secret-guesses.ts";
 import { type Ballot, castVote } from "./vote.ts";
 
 /** An approval in full: what is asked, of whom, and what became of it. */
@@ -110,18 +109,15 @@ export function checkVia(via = "embedded"): string {
   throw new HoldpointError("invalid_input", "A channel is a word of small letters and digits, such as cli.");
 }
 
-/** What somebody writes down, without the values of the action's secrets. */
-export async function cleanText(
+/** What somebody writes down, with the secrets of the action that it is about. */
+export async function wordingOf(
   runtime: Runtime,
   id: string,
-  { field, text }: { readonly field: string; readonly text: unknown },
-): Promise<string> {
+  { field, text, by }: { readonly field: string; readonly text: unknown; readonly by: string },
+): Promise<Wording> {
   const checked = checkText(field, text);
-  return redactText(checked, await secretsOf(runtime, await getApproval(runtime, id)));
+  return { by, text: checked, known: await secretsOf(runtime, await getApproval(runtime, id)) };
 }
-
-export const cleanReason = (runtime: Runtime, id: string, given: unknown): Promise<string> =>
-  cleanText(runtime, id, { field: "reason", text: given });
 
 export async function approveApproval(
   runtime: Runtime,
@@ -131,11 +127,13 @@ export async function approveApproval(
   checkPerson(decision.by);
   const approval = await getApproval(runtime, id);
   const known = await secretsOf(runtime, approval);
+  const { by, note } = decision;
+  const text = note === undefined ? null : checkText("note", note);
   const ballot = {
     approval: id,
-    by: decision.by,
+    by,
     decision: "approve",
-    note: decision.note === undefined ? null : redactText(checkText("note", decision.note), known),
+    note: text === null ? null : keptBeside(runtime, { by, text, known }),
     via: checkVia(decision.via),
     ...checkShown(decision),
   } as const;
@@ -153,7 +151,7 @@ export async function approveApproval(
       ? ({ binding: approval.binding, isAssumed: true } as const)
       : { binding: decision.binding };
   const edited = { ...ballot, ...seen, edit, ...secretFlaw(edit, known) };
-  return guessing(runtime, edited, () => castEdit(runtime, approval, edited));
+  return guessing(runtime, { approval, by, edit, known }, () => castEdit(runtime, approval, edited));
 }
 
 /** What does not fit is said last: the rules of a vote know to whom. */
@@ -194,7 +192,8 @@ export async function rejectApproval(runtime: Runtime, id: string, decision: Rej
   const reason = checkText("reason", decision.reason);
   const approval = await getApproval(runtime, id);
   const isFinal = checkFinal(decision, approval);
-  const note = redactText(reason, await secretsOf(runtime, approval));
+  const known = await secretsOf(runtime, approval);
+  const note = keptBeside(runtime, { by: decision.by, text: reason, known });
   const ballot = {
     approval: id,
     by: decision.by,
@@ -224,7 +223,8 @@ async function withdraw(
   checkText("reason", command.reason);
   const approval = await getApproval(runtime, command.approval);
   const known = await secretsOf(runtime, approval);
-  const clean = { ...command, reason: redactText(command.reason, known) };
+  const { by, reason: text } = command;
+  const clean = { ...command, reason: keptBeside(runtime, { by, text, known }) };
   const needs = { write: [approvalStream(command.approval), aboutOf(approval)] };
   const answer = await runCommand(runtime, needs, (draft) => rules(draft, clean));
   if (answer.kind === "ended") return;

@@ -8,7 +8,7 @@ import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { type Clock, sleepThrough } from "./clock.ts";
 import { isMoney } from "./define-tool.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Epoch, Runtime } from "./runtime.ts";
 import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
@@ -137,6 +137,37 @@ async function withinTime(
   return Promise.race([ended, late]).finally(() => timer.abort());
 }
 
+/** A clock that was set makes a lease look over; the store knows, if it answers in time. */
+const ASKED_MS = 1_000;
+
+async function holdsStill(own: Epoch, idle: Clock, ended: AbortSignal): Promise<boolean> {
+  await Promise.race([own.confirm().catch(() => undefined), idle.sleep(ASKED_MS, ended)]);
+  return own.leaseLeftMs() !== 0;
+}
+
+/**
+ * Aborts when the lease of the epoch that sends was lost or has run out: another process may have taken the effect for its
+ * own by now. What the tool does then is still heard; that it happened is for whoever took over to find out.
+ */
+async function watchLease(
+  { idle, begunEpoch }: Pick<Runtime, "idle" | "begunEpoch">,
+  epoch: string,
+  over: AbortController,
+  ended: AbortSignal,
+): Promise<void> {
+  const lapse = () => over.abort(new Error("the lease of this process has run out"));
+  const own = await begunEpoch();
+  if (ended.aborted) return;
+  if (own === undefined || own.id !== epoch) return lapse();
+  own.lost.addEventListener("abort", lapse, { once: true, signal: ended });
+  while (!ended.aborted) {
+    const left = own.leaseLeftMs();
+    if (left === null) return;
+    if (left === 0 && !(await holdsStill(own, idle, ended)) && !ended.aborted) return lapse();
+    await idle.sleep(left, ended);
+  }
+}
+
 export async function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Ended> {
   const known = await resolveAll(runtime.secrets, call.args).catch((error: unknown) => errorText(error));
   if (typeof known === "string") return { status: "not_applied", reason: known };
@@ -147,5 +178,9 @@ export async function attempt(runtime: Runtime, tool: Tool, call: Call): Promise
     value: await tool.run(args, contextOf(call, over.signal, spent)),
     spent,
   }));
+  const watched = new AbortController();
+  void watchLease(runtime, call.state.effect.epoch, over, watched.signal);
+  void ended.then(() => watched.abort());
+  over.signal.addEventListener("abort", () => watched.abort(), { once: true });
   return tool.timeoutMs === null ? ended : withinTime(runtime.clock, tool.timeoutMs, ended, over);
 }

@@ -1,6 +1,6 @@
 /** What programs hand to the verbs of an instance, checked before anything is looked at: wrong input is said, not guessed. */
 
-import { APPROVAL_STATUSES } from "../core/approval/state.ts";
+import { APPROVAL_ORDERS, LISTED_STATUSES } from "../core/approval/list-words.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
@@ -50,7 +50,7 @@ const ORDERS = ["oldest", "newest"];
 const PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"];
 
 export function checkStatus(status: unknown): void {
-  checkOneOf("An approval's status", status, [...APPROVAL_STATUSES, "any"]);
+  checkOneOf("An approval's status", status, LISTED_STATUSES);
 }
 
 function checkLimit({ limit }: { readonly limit?: unknown }): void {
@@ -77,9 +77,9 @@ export function checkApprovalPage<Given extends object>(page: Given): Given {
     page,
     fields,
   );
-  checkOneOf("An approval's status", given.status, [...APPROVAL_STATUSES, "decided", "any"]);
+  checkStatus(given.status);
   checkLimit(page);
-  checkOneOf("A list's order", given.order, ORDERS);
+  checkOneOf("The order of approvals", given.order, APPROVAL_ORDERS);
   checkOneOf("What an approval is about", given.about, ABOUT);
   checkTexts(page, ["after", "text", "agent", "name"]);
   checkMine(page);

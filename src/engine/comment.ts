@@ -5,9 +5,10 @@ import { HoldpointError } from "../core/errors.ts";
 import { isPrincipal } from "../core/principal.ts";
 import { refusalData } from "../core/refusals.ts";
 import { approvalStream, ROSTER } from "../core/stream.ts";
-import { checkVia, cleanText } from "./approvals.ts";
+import { checkVia, wordingOf } from "./approvals.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import { keptText } from "./secret-guesses.ts";
 
 export type Remark = {
   /** Somebody who may decide it, or the agent that asked. */
@@ -40,7 +41,7 @@ export async function commentApproval(runtime: Runtime, id: string, remark: Rema
   const { by, via } = remark;
   if (!isPrincipal(by))
     throw new HoldpointError("invalid_input", `"${shown(by)}" is not a principal: write person:<name>.`);
-  const text = await cleanText(runtime, id, { field: "comment", text: remark.text });
+  const text = keptText(runtime, await wordingOf(runtime, id, { field: "comment", text: remark.text, by }));
   const command = { approval: id, by, text, via: checkVia(via) };
   const needs = { write: [approvalStream(id)], read: [ROSTER] };
   checkAnswer(id, await runCommand(runtime, needs, (draft) => comment(draft, command)));

@@ -22,7 +22,7 @@ export type BatchItem = {
   readonly note?: string;
   /** As for `approve`: fields to replace. */
   readonly edit?: unknown;
-  /** As for `approve`: SHA-256 of the card that the person saw. */
+  /** As for `approve`: SHA-256 of what the person saw, in a list that of its row. */
   readonly shown?: string;
 };
 

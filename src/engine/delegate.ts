@@ -5,9 +5,10 @@ import { HoldpointError } from "../core/errors.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { refusalData } from "../core/refusals.ts";
 import { approvalStream, ROSTER } from "../core/stream.ts";
-import { checkVia, cleanReason } from "./approvals.ts";
+import { checkVia, wordingOf } from "./approvals.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import { keptBeside } from "./secret-guesses.ts";
 
 export type Handing = {
   /** `person:<name>`, who may decide it now. */
@@ -50,7 +51,8 @@ function checkAnswer(id: string, answer: DelegateAnswer): void {
 }
 
 async function run(runtime: Runtime, command: DelegateCommand): Promise<void> {
-  const reason = await cleanReason(runtime, command.approval, command.reason);
+  const { approval, by, reason: text } = command;
+  const reason = keptBeside(runtime, await wordingOf(runtime, approval, { field: "reason", text, by }));
   const needs = { write: [approvalStream(command.approval)], read: [ROSTER] };
   const answer = await runCommand(runtime, needs, (draft) => delegate(draft, { ...command, reason }));
   checkAnswer(command.approval, answer);

@@ -43,31 +43,32 @@ function leaseOf(
   hold: EpochHold,
   clock: Clock,
   asked: () => number,
-): Pick<OwnEpoch, "mayRun" | "leaseLeftMs" | "renew" | "confirm" | "isLost" | "leaseMs"> {
+): Pick<OwnEpoch, "mayRun" | "leaseLeftMs" | "renew" | "confirm" | "isLost" | "lost" | "leaseMs"> {
   const { leaseMs } = hold;
+  const over = new AbortController();
+  const { signal: lost } = over;
   if (leaseMs === undefined)
     return {
       ...{ mayRun: () => true, renew: async () => true, confirm: async () => undefined },
-      ...{ isLost: () => false, leaseMs: null, leaseLeftMs: () => null },
+      ...{ isLost: () => false, lost, leaseMs: null, leaseLeftMs: () => null },
     };
   let age = asked;
-  let lost = false;
   const renew = async () => {
     const askedAgain = stopwatch(clock);
     try {
       await hold.renew?.();
       age = askedAgain;
     } catch (error) {
-      if (error instanceof HoldpointError && error.code === "epoch_ended") lost = true;
+      if (error instanceof HoldpointError && error.code === "epoch_ended") over.abort();
     }
-    return !lost;
+    return !lost.aborted;
   };
-  const mayRun = () => !lost && age() < (leaseMs * 2) / 3;
+  const mayRun = () => !lost.aborted && age() < (leaseMs * 2) / 3;
   const confirm = async () => {
     if (!mayRun() && !(await renew())) throw lapsed();
   };
-  const leaseLeftMs = () => (lost ? 0 : Math.max(0, leaseMs - age()));
-  return { mayRun, leaseLeftMs, renew, confirm, isLost: () => lost, leaseMs };
+  const leaseLeftMs = () => (lost.aborted ? 0 : Math.max(0, leaseMs - age()));
+  return { mayRun, leaseLeftMs, renew, confirm, isLost: () => lost.aborted, lost, leaseMs };
 }
 
 /** Says in the same commit which versions of policies it judges by. */

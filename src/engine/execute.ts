@@ -10,6 +10,7 @@ import { actionStream, approvalStream, type StreamRef, streamName } from "../cor
 import type { Placement } from "../core/workflow/call.ts";
 import { type Answer, answerOf, refused } from "./answer.ts";
 import { stopwatch } from "./clock.ts";
+import { closed } from "./closed.ts";
 import { move, type Source } from "./move.ts";
 import { perform } from "./perform.ts";
 import { performInTransaction } from "./perform-in-transaction.ts";
@@ -65,16 +66,16 @@ function moveByClass(runtime: Runtime, tool: Tool, source: Source, digest: strin
   return move(runtime, tool, source, digest);
 }
 
-function closed(): HoldpointError {
-  return new HoldpointError("closed", "Holdpoint was closed while the call waited.");
-}
-
 /** Only tells the calls of this process apart. */
 let calls = 0;
 
 /** Between a decision and its outcome: closing waits for it, and none begins once closing has. */
-export async function underWay<Value>(runtime: Runtime, work: () => Promise<Value>): Promise<Value> {
-  if (runtime.closing.aborted) throw closed();
+export async function underWay<Value>(
+  runtime: Runtime,
+  work: () => Promise<Value>,
+  action?: string,
+): Promise<Value> {
+  if (runtime.closing.aborted) throw closed(action);
   const name = `call ${++calls}`;
   runtime.performing.add(name);
   try {
@@ -179,16 +180,20 @@ async function comeBack(
   const tell = isKnown ? () => undefined : teller(runtime, tool, action);
   let { on, approval } = first ?? { on: [actionStream(action)], approval: null };
   for (;;) {
-    if (runtime.closing.aborted) throw closed();
+    if (runtime.closing.aborted) throw closed(action);
     const watch = await runtime.waker.watch(on);
     try {
-      const next = await underWay(runtime, async () => {
-        const age = stopwatch(runtime.clock);
-        const proposed = await moveByClass(runtime, tool, { action, approval }, null);
-        const answer = answerTo(proposed);
-        tell(answer);
-        return step(runtime, tool, action, { answer, age });
-      });
+      const next = await underWay(
+        runtime,
+        async () => {
+          const age = stopwatch(runtime.clock);
+          const proposed = await moveByClass(runtime, tool, { action, approval }, null);
+          const answer = answerTo(proposed);
+          tell(answer);
+          return step(runtime, tool, action, { answer, age });
+        },
+        action,
+      );
       if (next.kind === "done") return next.answer;
       const left = giveUpAt === null ? null : giveUpAt - runtime.clock.now();
       if (left !== null && left <= 0 && next.approval !== null) return pending(action, next.approval);

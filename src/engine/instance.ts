@@ -1,10 +1,12 @@
 /** What an embedding program holds in its hands: verbs over a runtime that opens itself at the first use. */
 import type { Receipt } from "../core/action/receipt.ts";
 import type { LiveAction } from "../core/action/state.ts";
+import type { ListedStatus } from "../core/approval/list-words.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Money } from "../core/money.ts";
 import type { ReceiptBundle } from "../core/receipt-jws.ts";
 import type { Seal } from "../core/seal.ts";
+import type { SecretHandle } from "../core/secret-handle.ts";
 import type { Stoppable, SwitchState } from "../core/switch.ts";
 import type { Report } from "../core/verify-journal.ts";
 import type { SavedSeal } from "../core/verify-seals.ts";
@@ -18,7 +20,8 @@ import {
   getAction,
   listActions,
 } from "./actions.ts";
-import { type ApprovalList, countApprovals, listApprovals, type Page } from "./approval-lists.ts";
+import { type ApprovalList, countApprovals, listApprovals } from "./approval-lists.ts";
+import type { Page } from "./approval-page.ts";
 import {
   type Approval,
   approveApproval,
@@ -30,6 +33,14 @@ import {
   rejectApproval,
   revokeApproval,
 } from "./approvals.ts";
+import {
+  type BudgetList,
+  type BudgetPage,
+  type BudgetState,
+  getBudget,
+  listBudgets,
+  setBudget,
+} from "./budgets.ts";
 import {
   checkActionPage,
   checkApprovalPage,
@@ -65,20 +76,11 @@ import {
   type VerifyOptions,
   verifyStore,
 } from "./journal.ts";
-import {
-  type BudgetState,
-  getBudget,
-  getSwitch,
-  resolveDoubt,
-  type Said,
-  setBudget,
-  setSwitch,
-} from "./operate.ts";
+import { getSwitch, resolveDoubt, type Said, setSwitch } from "./operate.ts";
 import { copyEdit } from "./prepare-args.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
 import { freshId, type Opening } from "./runtime.ts";
 import { savedSeal, sealTenant } from "./seal.ts";
-import type { SecretHandle } from "./secrets.ts";
 
 export type { Opening } from "./runtime.ts";
 
@@ -86,7 +88,7 @@ export type Approvals = {
   /** Oldest first; `next` is the cursor of the following page. */
   list(page?: Page): Promise<ApprovalList>;
   /** How many have a status; `pending` unless set. */
-  count(status?: Approval["status"] | "any"): Promise<number>;
+  count(status?: ListedStatus): Promise<number>;
   get(id: string): Promise<Approval>;
   /** Ids that begin with a text, at most ten. */
   find(beginning: string): Promise<readonly string[]>;
@@ -247,6 +249,8 @@ export type Budgets = {
   /** Opens a budget or changes its limit. */
   limit(id: string, limit: Money): Promise<void>;
   get(id: string): Promise<BudgetState>;
+  /** Those that were opened, in the order in which they came. */
+  list(page?: BudgetPage): Promise<BudgetList>;
 };
 
 export function budgetsOf(open: Opening): Budgets {
@@ -256,6 +260,7 @@ export function budgetsOf(open: Opening): Budgets {
       await setBudget(runtime, id, limit, runtime.agent);
     },
     get: async (id) => getBudget(await open(), id),
+    list: async (page = {}) => listBudgets(await open(), page),
   };
 }
 

@@ -4,6 +4,7 @@ import { isHoldpointError } from "../core/errors.ts";
 import type { CompiledPolicy } from "../core/policy/compile.ts";
 import { visible } from "../core/visible.ts";
 import type { Store } from "../stores/store.ts";
+import { allOf } from "./all-of.ts";
 import { type Clock, stopwatch } from "./clock.ts";
 import { beginEpoch, lapsed, type OwnEpoch } from "./epoch.ts";
 import { createHistory } from "./history.ts";
@@ -52,16 +53,18 @@ export type RuntimeParts = {
 };
 
 const DRAIN_MS = 30_000;
+const SEAL_MS = 5_000;
 const LOOK_MS = 20;
 
 /** Of each tool. */
 const RECOVERED_AT_ONCE = 16;
 const PROBED_AT_ONCE = 8;
 
-async function restUpkeep(clock: Clock, upkeep: Promise<void>, withinMs: number): Promise<boolean> {
+/** Whether it has ended in time. */
+async function within(clock: Clock, work: Promise<void>, ms: number): Promise<boolean> {
   const timer = new AbortController();
-  const late = clock.sleep(withinMs, timer.signal).then(() => false);
-  return Promise.race([upkeep.then(() => true), late]).finally(() => timer.abort());
+  const late = clock.sleep(ms, timer.signal).then(() => false);
+  return Promise.race([work.then(() => true), late]).finally(() => timer.abort());
 }
 
 async function restPerforming(runtime: Runtime, withinMs: number): Promise<boolean> {
@@ -73,7 +76,7 @@ async function restPerforming(runtime: Runtime, withinMs: number): Promise<boole
 /** Both within one limit: whoever stops the process counts on it. */
 async function comeToRest(runtime: Runtime, upkeep: Promise<void>, drainMs: number): Promise<boolean> {
   const spent = stopwatch(runtime.clock);
-  return (await restUpkeep(runtime.clock, upkeep, drainMs)) && restPerforming(runtime, drainMs - spent());
+  return (await within(runtime.clock, upkeep, drainMs)) && restPerforming(runtime, drainMs - spent());
 }
 
 /** What a program brings may well be asynchronous, whatever its type says. */
@@ -92,19 +95,6 @@ function tell(listener: Listener, notice: Notice): void {
   giveOut(listener, notice).catch((error: unknown) => {
     process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${visible(errorText(error))}\n`);
   });
-}
-
-/** All of it, whatever fails; the first failure is told afterwards. */
-async function allOf(steps: readonly (() => unknown)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const step of steps) {
-    try {
-      await step();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
 }
 
 const NOT_OURS_TO_SEAL: readonly unknown[] = ["key_mismatch", "store_read_only", "store_busy"];
@@ -206,14 +196,15 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     await (await lives.begun())?.end();
   }
 
+  /** Whoever comes next seals what a store that does not answer has left unsealed. */
+  async function sealInTime(): Promise<void> {
+    if (!parts.seals) return;
+    await within(clock, sealLast(runtime, lives.begun() !== undefined), SEAL_MS);
+  }
+
   async function close(): Promise<void> {
     closing.abort();
-    await allOf([
-      endOwn,
-      () => (parts.seals ? sealLast(runtime, lives.begun() !== undefined) : undefined),
-      () => runtime.waker.close(),
-      () => store.close(),
-    ]);
+    await allOf([endOwn, sealInTime, () => runtime.waker.close(), () => store.close()]);
   }
 
   return { ...runtime, close };

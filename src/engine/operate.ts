@@ -1,27 +1,24 @@
-/** What operators do: stop and go, resolve doubt, budgets. */
+/** What operators do: stop and go, resolve doubt. */
 
 import { resolveByPerson } from "../core/action/resolve.ts";
 import { actionOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import { type BudgetState as Kept, limitBudget } from "../core/budget.ts";
-import { isBudgetName } from "../core/budget-name.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
-import type { Money } from "../core/money.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
-import { actionStream, budgetStream, ROSTER, switchStream, workflowStream } from "../core/stream.ts";
+import { actionStream, ROSTER, switchStream, workflowStream } from "../core/stream.ts";
 import { decideSwitch, type Stoppable, type SwitchState, scopeOf } from "../core/switch.ts";
 import { ownStanding } from "../core/tenant/state.ts";
 import { type Via, viaField } from "../core/via.ts";
 import { checkFields, checkStoppable } from "./check-call.ts";
-import { isMoney } from "./define-tool.ts";
 import { forgetFree } from "./free-switches.ts";
 import { loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
-import { redactText, resolveAll } from "./secrets.ts";
+import { keptBeside } from "./secret-guesses.ts";
+import { resolveAll } from "./secrets.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 export type Said = { readonly by: string; readonly reason: string };
@@ -99,7 +96,7 @@ export async function getSwitch(place: Place, whose: string | Stoppable = {}): P
 }
 
 export async function resolveDoubt(
-  place: Place & Pick<Runtime, "secrets">,
+  place: Place & Pick<Runtime, "clock" | "secrets">,
   effect: string,
   command: Said & Via & { readonly status: "applied" | "not_applied"; readonly evidence?: string },
 ): Promise<LiveAction> {
@@ -119,8 +116,9 @@ export async function resolveDoubt(
   // What people write is kept in clear, so the values of the action's secrets are taken out of it.
   const args = await loadValue(place, state.args);
   const known = await resolveAll(place.secrets, args).catch(() => new Map<string, string>());
-  const reason = redactText(command.reason, known);
-  const evidence = command.evidence === undefined ? null : redactText(command.evidence, known);
+  const kept = (text: string) => keptBeside(place, { by, text, known });
+  const reason = kept(command.reason);
+  const evidence = command.evidence === undefined ? null : kept(command.evidence);
   const answer = await runCommand(place, { write: [actionStream(action)] }, (draft) =>
     resolveByPerson(draft, { action, status, by, reason, evidence, ...viaField(command) }),
   );
@@ -134,42 +132,4 @@ export async function resolveDoubt(
       details: { phase: answer.state.phase },
     });
   return structuredClone(answer.state);
-}
-
-function checkBudget(id: unknown): void {
-  if (!isBudgetName(id)) throw new HoldpointError("invalid_input", `"${shown(id)}" is not a budget's name.`);
-}
-
-/** Opens a budget, or gives it another limit. */
-export async function setBudget(
-  place: Place,
-  id: string,
-  limit: Money,
-  said: string | (Via & Pick<Said, "by">),
-): Promise<void> {
-  const { by, ...how } = typeof said === "string" ? { by: said } : said;
-  checkBudget(id);
-  if (!isMoney(limit) || limit.micros < 0n)
-    throw new HoldpointError(
-      "invalid_input",
-      "A limit is { currency, micros } with micros as a bigint of at least 0.",
-    );
-  const ref = budgetStream(id);
-  await runCommand(place, { write: [ref] }, (draft) => {
-    const before = draft.state(ref).limit;
-    if (before !== null && before.currency !== limit.currency)
-      throw new HoldpointError("invalid_input", `The budget "${id}" is in ${before.currency}.`);
-    if (before?.micros !== limit.micros) draft.append(ref, limitBudget(limit, by, how));
-  });
-}
-
-/** A budget as it stands; what is reserved, by effect. */
-export type BudgetState = Omit<Kept, "reservations"> & {
-  readonly reservations: { readonly [effect: string]: bigint };
-};
-
-export async function getBudget(place: Place, id: string): Promise<BudgetState> {
-  checkBudget(id);
-  const { reservations, ...state } = await readState(place, budgetStream(id));
-  return { ...structuredClone(state), reservations: Object.fromEntries(reservations) };
 }

@@ -11,6 +11,7 @@ import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";
 import { attempt } from "./attempt.ts";
+import { closed } from "./closed.ts";
 import { loaderOf } from "./load.ts";
 import { actionIn, executorOf, move, moveRules, type Source, withOwnArgs } from "./move.ts";
 import { runCommand, runDecide } from "./run-command.ts";
@@ -70,8 +71,9 @@ async function runRead(
     const report = await attempt(runtime, tool, call);
     await runtime.reach("after_send");
     if (report.status !== "failed") return report;
-    if (tries >= tool.attempts || runtime.closing.aborted)
-      return { status: "not_applied", reason: report.reason };
+    if (tries >= tool.attempts) return { status: "not_applied", reason: report.reason };
+    // Nothing of it is written down: whoever comes next reads anew.
+    if (runtime.closing.aborted) throw closed();
   }
 }
 

@@ -32,6 +32,7 @@ import { grantsOf } from "../core/grant/settle-use.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import { actionStream, budgetStream, epochStream } from "../core/stream.ts";
+import { ownStanding } from "../core/tenant/state.ts";
 import { attempt, type Call, type Failed } from "./attempt.ts";
 import { stopwatch } from "./clock.ts";
 import { loadArgs, readState } from "./read-state.ts";
@@ -113,6 +114,12 @@ function tryAgain(
   );
 }
 
+/** No process begins anything in a tenant that was closed. A store that does not say is taken to be as it was. */
+async function hasSuccessors(runtime: Runtime): Promise<boolean> {
+  const standing = await readState(runtime, ownStanding(runtime)).catch(() => null);
+  return standing?.status !== "closed";
+}
+
 /** After an attempt that failed without proof. */
 async function afterFailure(
   runtime: Runtime,
@@ -121,11 +128,14 @@ async function afterFailure(
   failed: Failure,
 ): Promise<OutcomeAnswer> {
   const { state, tries, reason } = failed;
+  const isRepeated = isSentAgain(state.effectClass) && tries < tool.attempts;
+  if (isRepeated) await backOff(runtime, tries, tool.pauseMs);
+  // That this process stops says nothing of the effect: whoever takes over from it sends it again.
+  if (isRepeated && runtime.closing.aborted && (await hasSuccessors(runtime))) return { kind: "late", state };
   if (tries >= tool.attempts || runtime.closing.aborted) {
     const status = state.effectClass === "read" ? "not_applied" : "in_doubt";
     return record(runtime, action, state, { status, reason });
   }
-  if (isSentAgain(state.effectClass)) await backOff(runtime, tries, tool.pauseMs);
   const answer = await tryAgain(runtime, tool, action, failed);
   if (answer.kind === "left") return { kind: "late", state: await currentState(runtime, action) };
   return { kind: "recorded", state: answer.state };

@@ -1,15 +1,10 @@
 /** Arguments as a caller gives them, made into what is proposed: strict JSON, validated, secrets as handles. */
+
 import { canonicalJson, copyJson, frozenJson } from "../core/canonical-json.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
-import {
-  isMadeHere,
-  isSecretHandle,
-  knownSecrets,
-  reservedKey,
-  type Secrets,
-  validateHidden,
-} from "./secrets.ts";
+import { isSecretHandle } from "../core/secret-handle.ts";
+import { isMadeHere, knownSecrets, reservedKey, type Secrets, validateHidden } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
 const LARGEST_BYTES = 8 * 1024 * 1024;

@@ -82,7 +82,7 @@ async function takeOne(runtime: Runtime, action: string, given?: Tool): Promise<
   const command = {
     action,
     epoch: own.id,
-    reason: "its owner died before an outcome was recorded",
+    reason: "its process ended before an outcome was recorded",
     tool: known === null || known === "changed" ? known : known.rules,
   };
   const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>

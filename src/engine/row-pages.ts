@@ -9,11 +9,13 @@ import type { Runtime } from "./runtime.ts";
 type Place = Pick<Runtime, "store" | "tenant">;
 type After = NonNullable<ViewQuery["after"]>;
 
-export type Asked = {
+/** How a cursor tells the list's streams from others: by the prefix of their ids, or they have names. */
+type Known = { readonly prefix: IdPrefix } | { readonly isName: (id: unknown) => boolean };
+
+export type Asked = Known & {
   readonly view: string;
   /** Of whose rows a cursor of the list can be. */
   readonly kind: StreamKind;
-  readonly prefix: IdPrefix;
   /** Of every bucket where it is "any". */
   readonly bucket?: string;
   readonly order: "oldest" | "newest";
@@ -28,10 +30,12 @@ const SCANNED = 500;
 /** Rows that one request looks at: whoever asks for what is rare goes on from there. */
 export const MOST_SCANNED = 10_000;
 
-function readCursor({ kind, prefix, after }: Asked): After | undefined {
+function readCursor(asked: Asked): After | undefined {
+  const { kind, after } = asked;
   if (after === undefined) return undefined;
   const [, at, id] = /^(\d{1,16})-(.+)$/.exec(String(after)) ?? [];
-  if (!isId(prefix, id)) return wrong(`"${shown(after)}" is not a cursor of this list.`);
+  if (!("prefix" in asked ? isId(asked.prefix, id) : asked.isName(id)))
+    return wrong(`"${shown(after)}" is not a cursor of this list.`);
   return { at: Number(at), stream: `${kind}/${id}` };
 }
 
@@ -51,7 +55,7 @@ export type Fits = (row: ViewRow) => boolean | Promise<boolean>;
 const ANY: Fits = () => true;
 
 /** Others have their turn: a store may answer without ever waiting for anything. */
-const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+export const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * One page; a filter is for what the view's buckets don't tell apart. Where it has looked at as many rows as it may, the page is

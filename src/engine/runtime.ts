@@ -110,6 +110,8 @@ export type Epoch = {
   mayRun(): boolean;
   /** How long the hold lasts from now unless it is renewed, as far as this process knows; null where it is no lease. */
   leaseLeftMs(): number | null;
+  /** Aborted once the hold was lost for good, by the store's word. */
+  readonly lost: AbortSignal;
   /** Renews a hold that is about to lapse. One that was lost is the error `epoch_ended`. */
   confirm(): Promise<void>;
 };
@@ -127,6 +129,8 @@ export type Runtime = {
   /** Separation of duties in everything that people are asked. */
   readonly separate?: boolean;
   readonly clock: Clock;
+  /** A clock whose sleeping does not keep the process alive. */
+  readonly idle: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
   /** The policy document that is in force; absent where there is none. */

@@ -11,10 +11,9 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
+import { isSecretHandle, isSecretReference, type SecretHandle } from "../core/secret-handle.ts";
 import type { Validation } from "../core/tool-rules.ts";
 import type { Store } from "../stores/store.ts";
-
-export type SecretHandle = { readonly $secret: string };
 
 export type Secrets = {
   resolve(handle: string): Promise<string>;
@@ -23,7 +22,6 @@ export type Secrets = {
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const REFERENCE = /^(env:[A-Za-z_][A-Za-z0-9_]{0,199}|row:sec_[0-9A-Z]{26})$/;
 /** Shorter values occur by chance; taking them out would maim honest text. */
 const SHORTEST_REDACTED = 4;
 
@@ -32,7 +30,7 @@ const SHORTEST_REDACTED = 4;
  * one in types, but only the tool's function sees a text: policies, journal and approvers see the handle.
  */
 export function secret(reference: string): string & SecretHandle {
-  if (typeof reference !== "string" || !REFERENCE.test(reference)) {
+  if (!isSecretReference(reference)) {
     throw new HoldpointError(
       "invalid_input",
       `"${shown(reference)}" is not a secret's reference: write env:NAME.`,
@@ -51,11 +49,6 @@ function handle(reference: string): SecretHandle {
 }
 
 export const isMadeHere = (value: object): boolean => made.has(value);
-
-export function isSecretHandle(value: unknown): value is SecretHandle {
-  if (!isJsonObject(value) || Object.keys(value).length !== 1) return false;
-  return typeof value["$secret"] === "string" && REFERENCE.test(value["$secret"]);
-}
 
 type SecretsOptions = {
   readonly store: Store;
@@ -209,7 +202,6 @@ export function reservedKey(value: unknown, allowed: ReadonlySet<string>): strin
 }
 
 export function revealSecrets(value: Json, known: ReadonlyMap<string, string>): Json {
-  if (known.size === 0) return value;
   if (known.size === 0) return value;
   return mapJson(value, (part) => (isSecretHandle(part) ? known.get(part.$secret) : undefined));
 }

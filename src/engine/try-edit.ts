@@ -158,15 +158,16 @@ export async function tryEdit(runtime: Runtime, id: string, given: TriedEdit): P
   const approval = await getApproval(runtime, id);
   const edit = wholeEdit(approval, { edit: given.edit });
   const by = await editorOf(runtime, approval, given.by);
-  const trying = { edit, by, ...secretFlaw(edit, await secretsOf(runtime, approval)) };
-  const part = await guessing(runtime, { approval: id, by }, async () =>
+  const known = await secretsOf(runtime, approval);
+  const trying = { edit, by, ...secretFlaw(edit, known) };
+  const part = await guessing(runtime, { approval, by, edit, known }, async () =>
     partOf(runtime, approval, await tryVote(runtime, approval, trying), edit),
   );
   const kept = [
     ...(await editIssues(runtime, approval, edit)),
     ...(await answerIssues(runtime, approval, edit)),
   ];
-  const known: Part = kept.length === 0 ? part : { outcome: "misfit", issues: kept };
-  const { outcome, args = edit, issues = [], verdict = null } = known;
+  const told: Part = kept.length === 0 ? part : { outcome: "misfit", issues: kept };
+  const { outcome, args = edit, issues = [], verdict = null } = told;
   return { outcome, args, issues, verdict, changes: changesBetween(approval.args, args) };
 }

@@ -6,6 +6,12 @@ import { previewOf } from "./approvals.ts";
 
 const ACTIONS_VIEW = "actions";
 
+/** What policy said last; what it changed and then approved is a verdict of its own. */
+function verdictOf({ review, from }: LiveAction): string | null {
+  if (review === null) return null;
+  return review.verdict === "approve" && from === "supervisor_revised" ? "revise" : review.verdict;
+}
+
 function progress(action: LiveAction): JsonObject {
   switch (action.phase) {
     case "open":
@@ -35,7 +41,9 @@ function progress(action: LiveAction): JsonObject {
 export const actionsView = {
   view: ACTIONS_VIEW,
   kind: "action",
-  version: 2,
+  version: 3,
+  // Without a verdict: an action that is then counted among none.
+  oldest: 2,
   row(_id: string, state: StateOf<"action">) {
     if (state.phase === "none") return undefined;
     const { tool, effectClass, agent, requestId, argsDigest } = state;
@@ -46,6 +54,7 @@ export const actionsView = {
       requestId,
       argsHash: argsDigest.slice(0, 12),
       args: previewOf(state.args),
+      verdict: verdictOf(state),
       ...progress(state),
     };
     // A running one that nobody reports on is announced then.

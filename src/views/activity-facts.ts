@@ -13,6 +13,9 @@ export type Decision = (typeof DECISIONS)[number];
 export const OUTCOMES = ["applied", "not_applied", "in_doubt", "refused"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
+export const VERDICTS = ["approve", "revise", "block", "escalate"] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
 /** An approval. */
 export type AskedFact = {
   readonly at: number;
@@ -32,6 +35,8 @@ export type ActionFact = {
   readonly at: number;
   readonly tool: string;
   readonly agent: string;
+  /** What policy said; null where it was not asked, or an older version wrote the row. */
+  readonly verdict: Verdict | null;
   readonly outcome: Outcome | null;
   /** When it had that outcome; of a refusal, when it was proposed. */
   readonly endedAt: number;
@@ -39,6 +44,7 @@ export type ActionFact = {
 
 const isDecision = (value: string): value is Decision => (DECISIONS as readonly string[]).includes(value);
 const isOutcome = (value: string): value is Outcome => (OUTCOMES as readonly string[]).includes(value);
+const isVerdict = (value: unknown): value is Verdict => (VERDICTS as readonly unknown[]).includes(value);
 
 /** What was given and then used, lapsed or taken back had been decided all the same. */
 function decisionIn({ bucket, data }: Row): Decision | null {
@@ -68,12 +74,14 @@ export function askedFact(row: Row): AskedFact {
 /** Of a row of `actions`. */
 export function actionFact({ stream, bucket, at, data }: Row): ActionFact {
   const outcome = isOutcome(bucket) ? bucket : null;
+  const verdict = isVerdict(data["verdict"]) ? data["verdict"] : null;
   const endedAt = numberOrNull(data["endedAt"]) ?? at;
   return {
     id: stream.id,
     at,
     tool: String(data["tool"]),
     agent: String(data["agent"]),
+    verdict,
     outcome,
     endedAt,
   };

@@ -23,6 +23,7 @@ const decided = (after: number, more: Partial<AskedFact> = {}): AskedFact =>
   asked({ decision: "approved", decidedAt: NOON + after, people: ["person:ann"], ...more });
 const action = (more: Partial<ActionFact> = {}): ActionFact => ({
   ...{ id: "act_1", at: NOON, tool: "pay", agent: "agent:a", outcome: "applied", endedAt: NOON },
+  verdict: "approve",
   ...more,
 });
 
@@ -73,6 +74,23 @@ describe("activity by day", () => {
       actions: [action(), action({ id: "act_2" }), action({ id: "act_3", outcome: null })],
     });
     assert.partialDeepStrictEqual(days, [{ actions: 3, byPolicy: 2, applied: 2 }]);
+  });
+
+  test("verdicts are told apart; what people were asked about was escalated, whatever was said of their edit", () => {
+    const { days } = counted({
+      approvals: [asked(), asked({ action: "act_2" })],
+      actions: [
+        action(),
+        action({ id: "act_2", verdict: "block", outcome: "refused" }),
+        action({ id: "act_3", verdict: "revise" }),
+        action({ id: "act_4" }),
+        action({ id: "act_5", verdict: "block", outcome: "refused" }),
+        action({ id: "act_6", verdict: null, outcome: "refused" }),
+      ],
+    });
+    assert.partialDeepStrictEqual(days, [
+      { actions: 6, verdicts: { approve: 1, revise: 1, block: 2, escalate: 1 } },
+    ]);
   });
 
   test("what is older than is counted is left out, on both sides", () => {

@@ -3,20 +3,24 @@
  *
  * C1. Days are those of UTC, and every one from `since` to `until` is there.
  * C2. Each thing counts on the day on which it happened: a question when it was asked, a decision when it was made, an outcome
- *     when it was known; a refusal when the action was proposed.
- * C3. Waiting is from the question to people's decision. What expired or was cancelled nobody decided.
+ *     when it was known; a refusal and a verdict when the action was proposed.
+ * C3. An action has one verdict: the last one, and `escalate` where people were asked whatever was said of their edit.
+ * C4. Waiting is from the question to people's decision. What expired or was cancelled nobody decided.
  */
-import type { ActionFact, AskedFact, Decision, Outcome } from "./activity-facts.ts";
+import type { ActionFact, AskedFact, Decision, Outcome, Verdict } from "./activity-facts.ts";
 import { percentile } from "./percentile.ts";
 
 export type Counts = { readonly [Name in "asked" | "actions" | Decision | Outcome]: number };
 type Counting = { -readonly [Name in keyof Counts]: number };
+type Verdicts = { readonly [Name in Verdict]: number };
 
 export type DayActivity = Counts & {
   /** `2026-05-04` */
   readonly day: string;
   /** Actions of that day about which nobody was asked. */
   readonly byPolicy: number;
+  /** Of the actions of that day. */
+  readonly verdicts: Verdicts;
   readonly waitedP50: number | null;
   readonly waitedP90: number | null;
 };
@@ -56,7 +60,12 @@ const noCounts = (): Counting => ({
   ...{ applied: 0, not_applied: 0, in_doubt: 0, refused: 0 },
 });
 
-type Day = { readonly counts: Counting; byPolicy: number; readonly waits: number[] };
+type Day = {
+  readonly counts: Counting;
+  byPolicy: number;
+  readonly verdicts: { -readonly [Name in Verdict]: number };
+  readonly waits: number[];
+};
 type Person = { decided: number; rejected: number; hasty: number; readonly waits: number[] };
 
 type Book = {
@@ -70,7 +79,10 @@ type Book = {
 function openBook({ since, until }: Counted): Book {
   const first = dayOf(since);
   const length = Math.max(1, dayOf(until) - first + 1);
-  const days = Array.from({ length }, () => ({ counts: noCounts(), byPolicy: 0, waits: [] }));
+  const days = Array.from({ length }, () => {
+    const verdicts = { approve: 0, revise: 0, block: 0, escalate: 0 };
+    return { counts: noCounts(), byPolicy: 0, verdicts, waits: [] };
+  });
   return { first, days, tools: new Map(), agents: new Map(), people: new Map() };
 }
 
@@ -119,12 +131,19 @@ function countAsked(book: Book, fact: AskedFact): void {
   if (isByPeople(fact)) countPeople(book, fact);
 }
 
+/** Of what people changed, policy may have said that it needs nobody. */
+function verdictOn({ verdict }: ActionFact, isAsked: boolean): Verdict | null {
+  return isAsked && verdict !== "block" ? "escalate" : verdict;
+}
+
 function countAction(book: Book, fact: ActionFact, isAsked: boolean): void {
   const { at, tool, agent, outcome, endedAt } = fact;
   const shares = sharesOf(book, tool, agent);
   const day = dayIn(book, at);
   add([day.counts, ...shares], "actions");
   if (!isAsked) day.byPolicy += 1;
+  const verdict = verdictOn(fact, isAsked);
+  if (verdict !== null) day.verdicts[verdict] += 1;
   if (outcome !== null) add([dayIn(book, endedAt).counts, ...shares], outcome);
 }
 
@@ -138,9 +157,9 @@ const sharesIn = (map: ReadonlyMap<string, Counting>): readonly Share[] =>
 
 function* written({ first, days, tools, agents, people }: Book): Generator<void, Activity> {
   const written: DayActivity[] = [];
-  for (const [index, { counts, byPolicy, waits }] of days.entries()) {
+  for (const [index, { counts, byPolicy, verdicts, waits }] of days.entries()) {
     const [waitedP50, waitedP90] = [percentile(waits, 50), percentile(waits, 90)];
-    written.push({ day: dayText(first + index), ...counts, byPolicy, waitedP50, waitedP90 });
+    written.push({ day: dayText(first + index), ...counts, byPolicy, verdicts, waitedP50, waitedP90 });
     yield;
   }
   const persons: PersonActivity[] = [];

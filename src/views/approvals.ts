@@ -5,21 +5,11 @@ import { nextDue } from "../core/approval/reminders.ts";
 import { type LiveApproval, votesNow } from "../core/approval/state.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { JsonObject } from "../core/json.ts";
+import { shortFirst } from "../core/short-first.ts";
 import type { StateOf } from "../core/streams.ts";
 
 const APPROVALS_VIEW = "approvals";
 const PREVIEW_CHARACTERS = 200;
-
-/** A field that is longer comes after those that are not: a mail's recipient before its text. */
-const SHORT_CHARACTERS = 60;
-
-function shortFirst(value: unknown): string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return canonicalJson(value);
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  const texts = fields.map(([name, field]) => canonicalJson({ [name]: field }).slice(1, -1));
-  const isShort = (text: string): boolean => text.length <= SHORT_CHARACTERS;
-  return `{${[...texts.filter(isShort), ...texts.filter((text) => !isShort(text))].join(",")}}`;
-}
 
 /** The whole of it, or the beginning. */
 export function previewOf(value: unknown): string {
@@ -47,6 +37,7 @@ function summary(approval: LiveApproval): JsonObject {
     atDeadline: nextAtDeadline(approval),
     edit: approval.edit !== null,
     preview: approval.preview === undefined ? null : previewOf(approval.preview.value),
+    previewFailed: approval.preview?.failed ?? false,
     requestedAt: approval.requestedAt,
     decideBy: approval.decideBy,
     decidedBy: approval.decided?.by ?? [],
@@ -58,10 +49,26 @@ function summary(approval: LiveApproval): JsonObject {
 export const approvalsView = {
   view: APPROVALS_VIEW,
   kind: "approval",
-  version: 5,
+  version: 6,
   oldest: 4,
   row(_id: string, state: StateOf<"approval">) {
     if (state.status === "none") return undefined;
     return { bucket: state.status, at: state.requestedAt, due: nextDue(state), data: summary(state) };
   },
+} as const;
+
+/** What has no deadline comes after all that has: the last moment that a date can name. */
+const NEVER = 8_640_000_000_000_000;
+
+/** What waits, by its deadline: the soonest first, as a list of its own, since a view has one order. */
+export const approvalsByDeadlineView = {
+  view: "approvals_by_deadline",
+  kind: "approval",
+  version: 1,
+  row(_id: string, state: StateOf<"approval">) {
+    if (state.status !== "pending") return undefined;
+    return { bucket: state.status, at: state.decideBy ?? NEVER, due: null, data: summary(state) };
+  },
+  isSame: (before: StateOf<"approval">, after: StateOf<"approval">) =>
+    before.status !== "pending" && after.status !== "pending",
 } as const;

@@ -1,7 +1,8 @@
 /** Every view that a store keeps. */
 import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
-import { approvalsView } from "./approvals.ts";
+import { approvalsByDeadlineView, approvalsView } from "./approvals.ts";
+import { budgetsView } from "./budgets.ts";
 import { grantsView, standingView } from "./grants.ts";
 import { intentInboxView, intentsFromView, intentsToView, intentsView, intentTimesView } from "./intents.ts";
 import { keysView } from "./keys.ts";
@@ -13,6 +14,7 @@ import { runsView, workflowsView } from "./workflows.ts";
 
 export const PROJECTIONS = [
   approvalsView,
+  approvalsByDeadlineView,
   actionsView,
   workflowsView,
   runsView,
@@ -32,4 +34,5 @@ export const PROJECTIONS = [
   intentInboxView,
   intentTimesView,
   nodesView,
+  budgetsView,
 ] as const;

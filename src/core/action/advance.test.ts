@@ -54,6 +54,34 @@ function refusedAtDispatch(world: World, bending: Bending, code: string, now = N
     .answers({ kind: "refused", refusal: { code } });
 }
 
+describe("a question to people", () => {
+  const amount = { currency: "USD", micros: 40_000_000n };
+  const costs = () => [
+    { budget: "daily", amount },
+    { budget: "daily", amount },
+  ];
+
+  test("says what the tool expects it to cost", () => {
+    const said = [{ budget: "daily", currency: "USD", micros: "80000000" }];
+    given([epochOpen])
+      .when(proposes({ ...escalates, costs }))
+      .then([
+        fact(action, "action.proposed"),
+        fact(action, "action.reviewed", { verdict: "escalate", costs: said }),
+        fact(approval, "approval.requested"),
+      ]);
+  });
+
+  test("is asked all the same where the tool cannot say it", () => {
+    const broken = () => {
+      throw new Error("no price");
+    };
+    given([epochOpen])
+      .when(proposes({ ...escalates, costs: broken }))
+      .answers({ kind: "new" });
+  });
+});
+
 describe("an approval that people gave", () => {
   test("is used up by the very commit that starts the effect, and names who gave it", () => {
     given(approved()).when(comesBack(escalates)).then([started, consumed]).answers({ kind: "started" });

@@ -34,7 +34,7 @@ import { undoBinding, undoIn } from "./keep-undo.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import { review, withPeople } from "./review.ts";
-import { reviewFacts, versionsOf } from "./review-facts.ts";
+import { askedFacts, reviewFacts, versionsOf } from "./review-facts.ts";
 import {
   argsOf,
   type Executor as Bringer,
@@ -75,7 +75,7 @@ function recordReview(
     const body = { by: "policy", args: draft.keep(args), argsDigest: digestOf(args), reason, rule };
     draft.append(ref, [{ type: "action.revised", tv: 1, body }]);
   }
-  const body = reviewFacts(answer, rules);
+  const body = approval === null ? reviewFacts(answer, rules) : askedFacts(answer, rules);
   const isNews = answer.revisions.length > 0 || approval !== null || !isKnown(draft.state(ref), body);
   if (!isNews) return;
   draft.append(ref, [{ type: "action.reviewed", tv: 1, body: { ...body, approval } }]);

@@ -57,6 +57,8 @@ export type ReviewFacts = Versions & {
   readonly risks?: readonly Risk[];
   /** What rules on trial would have said; absent where none matched. */
   readonly shadow?: readonly ShadowVerdict[];
+  /** What the tool says that it will cost, where people are asked; absent where it costs no budget. */
+  readonly costs?: readonly ReservedCost[];
 };
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };

@@ -1,6 +1,7 @@
 /** What the journal keeps of a review: what the policy said, whatever came of it, and which versions of it were asked. */
 import type { Review } from "../review.ts";
 import type { ToolRules } from "../tool-rules.ts";
+import { expectedCosts } from "./costs.ts";
 import type { ReviewFacts, Versions } from "./events.ts";
 
 export function versionsOf({ policyDigest: policy, documents = [] }: ToolRules): Versions {
@@ -19,6 +20,12 @@ export function remarksIn({ risk, risks, shadow }: Review): Pick<ReviewFacts, "r
 export function reviewFacts(answer: Review, rules: ToolRules): ReviewFacts {
   const { verdict, rule, reason } = answer;
   return { verdict, rule, reason, ...limitIn(answer), ...versionsOf(rules), ...remarksIn(answer) };
+}
+
+/** The same for those who are asked: what it would cost stands in it. What starts says what it reserves. */
+export function askedFacts(answer: Review, rules: ToolRules): ReviewFacts {
+  const costs = expectedCosts(rules, answer.args);
+  return { ...reviewFacts(answer, rules), ...(costs.length === 0 ? {} : { costs }) };
 }
 
 function limitIn(answer: Review): Pick<ReviewFacts, "limitOf" | "limitBehind"> {

@@ -8,14 +8,14 @@
  */
 import { reserve } from "../budget.ts";
 import type { Draft, Need } from "../draft.ts";
-import { errorText } from "../error-text.ts";
 import { countUse } from "../grant/settle-use.ts";
 import type { Json } from "../json.ts";
-import { type Money, moneyToJson } from "../money.ts";
+import type { Money } from "../money.ts";
 import type { PreviewCall } from "../preview.ts";
 import { isArtifactRef } from "../stored-value.ts";
 import { actionStream, budgetStream, epochStream, switchStream, workflowStream } from "../stream.ts";
-import type { Cost, ToolRules } from "../tool-rules.ts";
+import type { ToolRules } from "../tool-rules.ts";
+import { costsOf, reservedCosts } from "./costs.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Grant } from "./events.ts";
 import { type Held, hold, type Refused, refuse } from "./refuse.ts";
@@ -87,26 +87,6 @@ export function checkMayStart(
   });
 }
 
-/** Two costs on one budget are one reservation. */
-function sumByBudget(costs: readonly Cost[]): ReadonlyMap<string, Money> {
-  const sums = new Map<string, Money>();
-  for (const { budget, amount } of costs) {
-    const before = sums.get(budget);
-    if (before !== undefined && before.currency !== amount.currency)
-      throw new TypeError(`two currencies for the budget "${budget}"`);
-    sums.set(budget, { currency: amount.currency, micros: (before?.micros ?? 0n) + amount.micros });
-  }
-  return sums;
-}
-
-function costsOf(rules: ToolRules, args: Json): ReadonlyMap<string, Money> | string {
-  try {
-    return sumByBudget(rules.costs(args));
-  } catch (error) {
-    return `the tool's cost estimate failed: ${errorText(error)}`;
-  }
-}
-
 function reserveAll(
   draft: Draft,
   id: string,
@@ -162,8 +142,7 @@ export function startEffect(
   const effect = effectOf(id);
   const held = reserveAll(draft, id, effect, costs);
   if (held !== undefined) return held;
-  const reserved = [...costs].map(([budget, amount]) => ({ budget, ...moneyToJson(amount) }));
-  const body = { effect, ...heldBy(draft, id, executor), ...permit, costs: reserved };
+  const body = { effect, ...heldBy(draft, id, executor), ...permit, costs: reservedCosts(costs) };
   draft.append(ref, [{ type: "effect.started", tv: 1, body }]);
   countUse(draft, { action: id, effect, grant: permit.grant });
   return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };

@@ -13,7 +13,7 @@
 
 import { isSamePreview, keepPreview, previewNow } from "../action/preview.ts";
 import { review, withPeople } from "../action/review.ts";
-import { remarksIn, reviewFacts, versionsOf } from "../action/review-facts.ts";
+import { askedFacts, remarksIn, versionsOf } from "../action/review-facts.ts";
 import { argsOf, type Executor, type Load } from "../action/start.ts";
 import type { LiveAction } from "../action/state.ts";
 import { digestOf } from "../digest.ts";
@@ -114,7 +114,7 @@ function recordVerdict(
   review: Review,
   { rules, asked }: Pick<Executor, "rules"> & { readonly asked: string },
 ): void {
-  const body = { ...reviewFacts(review, rules), approval: asked };
+  const body = { ...askedFacts(review, rules), approval: asked };
   draft.append(actionStream(action), [{ type: "action.reviewed", tv: 1, body }]);
 }
 

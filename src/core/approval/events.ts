@@ -60,7 +60,7 @@ export type VoteBody = {
   readonly stage?: number;
 } & Shown;
 
-/** Digest of the card that the person says they saw; absent where they name none. */
+/** Digest of the card, or of the row of a list, that the person says they saw; absent where they name none. */
 export type Shown = { readonly shown?: string };
 
 /** What somebody asks or answers before it is decided. */

@@ -36,7 +36,7 @@ export type VoteCommand = {
   readonly isAssumed?: true;
   readonly note: string | null;
   readonly via: string;
-  /** Digest of the card that the voter saw; recorded, and never compared. */
+  /** Digest of the card, or of the row of a list, that the voter saw; recorded, and never compared. */
   readonly shown?: string;
   /** A rejection after which a workflow is not to try again. */
   readonly isFinal?: boolean;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { compilePolicy } from "../policy/compile.ts";
 import type { PolicyDocument, PolicyText } from "../policy/document.ts";
-import { explain } from "./explain.ts";
+import { explain, explaining } from "./explain.ts";
 import { ruleStates } from "./rule-states.ts";
 
 const input = {
@@ -67,5 +67,33 @@ describe("what became of each rule", () => {
       n: "y".repeat(1_000),
     });
     assert.ok((one?.note.length ?? 0) < 300 && one?.note.endsWith("…"));
+  });
+});
+
+describe("an explanation", () => {
+  const COSTLY = "(args.s + args.s + args.s + args.s).size() == 1";
+  const rules = Array.from({ length: 500 }, (_, n) => ({
+    ...({ id: `r${n}`, tool: "*", when: COSTLY, verdict: "escalate" } as const),
+  }));
+
+  test("has its steps for all rules together: what comes after that cannot be answered, and says why", () => {
+    const states = statesOf(rules, { s: "a".repeat(64_000) });
+    const failed = states.filter(({ state }) => state === "failed");
+    assert.equal(states[0]?.state, "did_not_match");
+    assert.ok(failed.length > 450, `${failed.length} were not answered`);
+    assert.match(failed.at(-1)?.note ?? "", /took all the steps that an explanation has/);
+    const small = statesOf(rules, { s: "a" });
+    assert.ok(small.every(({ state }) => state === "did_not_match"));
+  });
+
+  test("is made in steps, one after each rule: others may have their turn between them", () => {
+    const made = compilePolicy({ policy: "p", default: "approve", rules }, null);
+    assert.ok(made.ok);
+    const document = made.policy.document as unknown as PolicyDocument;
+    const asked = { input: { ...input, args: { s: "a" } }, asked: "call" } as const;
+    const steps = explaining(document, made.policy, asked, (value) => ({ ok: true, value }));
+    let count = 0;
+    while (steps.next().done !== true) count += 1;
+    assert.equal(count, 500);
   });
 });

@@ -17,7 +17,8 @@ const MOST_VALUE = 200;
 
 function valueText({ name, value, error }: SeenValue): string {
   if (error !== null) return `${name}: ${error}`;
-  const text = canonicalJson(value);
+  const isLong = typeof value === "string" && value.length > MOST_VALUE;
+  const text = canonicalJson(isLong ? value.slice(0, MOST_VALUE + 1).toWellFormed() : value);
   return `${name} = ${text.length > MOST_VALUE ? `${text.slice(0, MOST_VALUE).toWellFormed()}…` : text}`;
 }
 

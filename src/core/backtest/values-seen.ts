@@ -2,7 +2,7 @@
 import { errorText } from "../error-text.ts";
 import type { Json } from "../json.ts";
 import { jsonOf } from "../policy/expression/json-of.ts";
-import { STEPS_PER_VERDICT } from "../policy/expression/meter.ts";
+import { spend, spendText } from "../policy/expression/meter.ts";
 import { parse } from "../policy/expression/parse.ts";
 import { type Node, partsOf, pathText } from "../policy/expression/syntax.ts";
 import { isMoment, isSpan, type Value } from "../policy/expression/values.ts";
@@ -25,28 +25,37 @@ function pathsIn(node: Node, bound: ReadonlySet<string>): readonly (readonly [st
   ];
 }
 
-function jsonValue(value: Value): Json {
+/** A part of a value is also written down. */
+const STEPS_PER_PART_WRITTEN = 10;
+
+function jsonValue(value: Value, scene: PolicyScene): Json {
   if (isMoment(value)) return new Date(value.ms).toISOString();
-  return isSpan(value) ? `${value.ms} ms` : jsonOf(value, { left: STEPS_PER_VERDICT });
+  if (isSpan(value)) return `${value.ms} ms`;
+  if (typeof value === "string") spendText(scene, value.length);
+  const before = scene.left;
+  const json = jsonOf(value, scene);
+  spend(scene, STEPS_PER_PART_WRITTEN * (before - scene.left));
+  return json;
 }
 
 /** A whole history is not a value that anybody wants to read. */
-function shown(name: string, value: Value): Json {
-  if (name !== "history") return jsonValue(value);
+function shown(name: string, value: Value, scene: PolicyScene): Json {
+  if (name !== "history") return jsonValue(value, scene);
   return Array.isArray(value) ? `${value.length} calls` : null;
 }
 
 export function valuesSeen(
   text: string,
   totals: ReadonlyMap<string, Total>,
-  scene: () => PolicyScene,
+  looking: (look: (scene: PolicyScene) => Json) => Json,
 ): readonly SeenValue[] {
   const parsed = parse(text);
   if (!parsed.ok) return [];
   const paths = new Map(pathsIn(parsed.node, new Set()));
   return [...paths].map(([name, node]) => {
+    const read = runnable(node, readersFor(totals));
     try {
-      return { name, value: shown(name, runnable(node, readersFor(totals))(scene())), error: null };
+      return { name, value: looking((scene) => shown(name, read(scene), scene)), error: null };
     } catch (error) {
       return { name, value: null, error: errorText(error) };
     }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type ToBatch, whyAlone } from "./batch.ts";
+import { isWholeInRow, type ToBatch, whyAlone, whyRejectAlone } from "./batch.ts";
 
 const short: ToBatch = {
   ...{ about: "action", isIrreversible: false, isTyped: false, hasPreview: false, hasUndo: false },
-  ...{ args: { amount: 40 }, says: "It arrived broken." },
+  ...{ isChanged: false, hasComments: false, args: { amount: 40 }, says: "It arrived broken." },
 };
 
 describe("together with others", () => {
@@ -21,10 +21,27 @@ describe("together with others", () => {
       [{ about: "checkpoint" }, /the state of its workflow/],
       [{ hasPreview: true }, /what the tool shows/],
       [{ hasUndo: true }, /how it would be taken back/],
+      [{ hasComments: true }, /comments to read/],
+      [{ isChanged: true }, /changed since it was proposed/],
       [{ args: { text: "x".repeat(600) } }, /too long/],
       [{ args: { many: Array.from({ length: 300 }, () => 1) } }, /too long/],
       [{ says: "x".repeat(301) }, /too long/],
     ];
     for (const [fields, why] of alone) assert.match(whyAlone({ ...short, ...fields }) ?? "", why);
+  });
+
+  test("is rejected whatever only does not run then, and nobody has written about", () => {
+    const long = { ...short, isIrreversible: true, isTyped: true, args: { text: "x".repeat(600) } };
+    assert.equal(whyRejectAlone(long), null);
+    assert.equal(whyRejectAlone({ ...short, about: "intent" }), null);
+    assert.match(whyRejectAlone({ ...short, about: "checkpoint" }) ?? "", /what a rejection does/);
+    assert.match(whyRejectAlone({ ...short, about: "question" }) ?? "", /without an answer/);
+    assert.match(whyRejectAlone({ ...short, hasComments: true }) ?? "", /comments to read/);
+  });
+
+  test("a row shows whole what is short and as it was proposed", () => {
+    assert.equal(isWholeInRow(short), true);
+    assert.equal(isWholeInRow({ ...short, says: "x".repeat(301) }), false);
+    assert.equal(isWholeInRow({ ...short, isChanged: true }), false);
   });
 });

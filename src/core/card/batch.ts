@@ -1,8 +1,9 @@
 /**
- * What is approved only by itself, on its own page.
+ * What is decided only by itself, on its own page.
  *
- * A1. A row of a list shows the arguments, the agent's words, the rule and the risk, whole. What has more to look at is not approved
+ * A1. A row of a list shows the arguments, the agent's words, the rule, the risk and the costs, whole. What has more is not approved
  *     from there, and neither is what cannot be taken back.
+ * A2. What is rejected from there does not run, and nothing else follows. What somebody wrote about it is read before either.
  */
 import { canonicalJson } from "../canonical-json.ts";
 import type { Json } from "../json.ts";
@@ -17,18 +18,41 @@ export type ToBatch = {
   readonly isTyped: boolean;
   readonly hasPreview: boolean;
   readonly hasUndo: boolean;
+  /** Policy or people changed it since it was proposed. */
+  readonly isChanged: boolean;
+  readonly hasComments: boolean;
   readonly args: Json;
   readonly says: string | null;
 };
 
+const isLong = ({ args, says }: Pick<ToBatch, "args" | "says">): boolean =>
+  canonicalJson(args).length > MOST_ARGS || (says ?? "").length > MOST_WORDS;
+
+const COMMENTED = "there are comments to read";
+
 /** Null where nothing keeps it from being approved together with others. */
-export function whyAlone({ about, args, says, ...it }: ToBatch): string | null {
+export function whyAlone({ about, ...it }: ToBatch): string | null {
   if (about === "question") return "it wants an answer of its own";
   if (about === "checkpoint") return "there is the state of its workflow to look at";
   if (it.isTyped) return "it cannot be taken back, and a word is typed before it is approved";
   if (it.isIrreversible) return "it cannot be taken back";
   if (it.hasPreview) return "there is to look at what the tool shows of it";
   if (it.hasUndo) return "there is to look at how it would be taken back";
-  const isLong = canonicalJson(args).length > MOST_ARGS || (says ?? "").length > MOST_WORDS;
-  return isLong ? "it is too long to be read in a list" : null;
+  if (it.hasComments) return COMMENTED;
+  if (it.isChanged) return "it was changed since it was proposed";
+  return isLong(it) ? "it is too long to be read in a list" : null;
 }
+
+/** Null where nothing keeps it from being rejected together with others. */
+export function whyRejectAlone({
+  about,
+  hasComments,
+}: Pick<ToBatch, "about" | "hasComments">): string | null {
+  if (about === "checkpoint") return "there is to look at what a rejection does to its workflow";
+  if (about === "question") return "its workflow goes on without an answer";
+  return hasComments ? COMMENTED : null;
+}
+
+/** Whether a row shows all that it is about. */
+export const isWholeInRow = (it: Pick<ToBatch, "args" | "says" | "isChanged">): boolean =>
+  !it.isChanged && !isLong(it);

@@ -12,15 +12,12 @@ describe("a word is typed before approving", () => {
     assert.deepEqual(asked, ["high", "critical"]);
   });
 
-  test("what cannot be taken back and needs several people, where nobody scores the risk", () => {
+  test("what cannot be taken back and several people have to agree to, whatever the risk is scored", () => {
     assert.equal(asksToConfirm(final), false);
-    assert.equal(asksToConfirm({ ...final, rules: [{ quorum: 2 }] }), true);
-    assert.equal(asksToConfirm({ ...final, rules: [...ONE, ...ONE] }), true);
-  });
-
-  test("never what was scored low, however many people are asked", () => {
-    const low = { ...final, risk: { level: "low" } } as const;
-    assert.equal(asksToConfirm({ ...low, rules: [{ quorum: 3 }, { quorum: 2 }] }), false);
+    for (const risk of [null, ...RISK_LEVELS.map((level) => ({ level }))]) {
+      assert.equal(asksToConfirm({ ...final, risk, rules: [{ quorum: 2 }] }), true);
+      assert.equal(asksToConfirm({ ...final, risk, rules: [...ONE, ...ONE] }), true);
+    }
   });
 
   test("never what can be taken back", () => {

@@ -120,7 +120,9 @@ export type WaitKind =
   | "doubt"
   /** The kill switch or a budget, by the name of its stream. */
   | "held"
-  | "definition";
+  | "definition"
+  /** Its process ended in good order: another one, by the epoch that let go of it. */
+  | "node";
 export type Wait = { readonly op: string; readonly kind: WaitKind; readonly on: string };
 
 export type Snapshot = {

@@ -137,6 +137,15 @@ describe("letting go", () => {
     assert.partialDeepStrictEqual(then.state(flow), { runner: null, wakeAt: 7, isReady: false });
   });
 
+  test("to hand it over leaves it due at once by the store's clock", () => {
+    const waits = [{ op: opOf("node"), kind: "node", on: EPOCH }] as const;
+    const then = given(running).when((draft) =>
+      suspend(draft, runner(), { seen: 2, waits, wakeAt: null, before: [] }),
+    );
+    then.answers({ kind: "suspended" });
+    assert.partialDeepStrictEqual(then.state(flow), { runner: null, isReady: false, waits, wakeAt: NOON });
+  });
+
   test("is not possible when something has come in between", () => {
     given([...running, fact(flow, "workflow.woken", { by: "apr_1" })])
       .when(rests(2))

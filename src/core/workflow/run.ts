@@ -173,9 +173,11 @@ export function suspend(
   if ("kind" in state) return state;
   if (state.runner !== runner.epoch) return { kind: state.runner === null ? "suspended" : "turned" };
   if (state.seq !== seen) return { kind: "moved" };
+  // Handed over: due at once by the store's clock, whatever the process takes for the time.
+  const dueAt = waits.some(({ kind }) => kind === "node") ? draft.now : wakeAt;
   const free = isReleased(draft, waits);
   if (free !== false) return free === true ? { kind: "moved" } : free;
-  const event = { type: "workflow.suspended", tv: 1, body: { wakeAt, waits } };
+  const event = { type: "workflow.suspended", tv: 1, body: { wakeAt: dueAt, waits } };
   draft.append(workflowStream(runner.workflow), [...before, event]);
   return { kind: "suspended" };
 }

@@ -1,6 +1,6 @@
 /** Why policies say what they say of one action: those in force now, or one that is tried. */
 import { documentsNamed } from "../../core/action/review-facts.ts";
-import { explain } from "../../core/backtest/explain.ts";
+import { type Explanation, explaining } from "../../core/backtest/explain.ts";
 import { type Beside, explainNotes } from "../../core/backtest/explain-notes.ts";
 import { ruleStates, type StatedRule } from "../../core/backtest/rule-states.ts";
 import { canonicalJson } from "../../core/canonical-json.ts";
@@ -11,7 +11,7 @@ import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { askedBy } from "../../core/policy/tool-pattern.ts";
 import type { Risk } from "../../core/verdict.ts";
-import { ownTurn } from "../pace.ts";
+import { inPace, ownTurn, paceOf } from "../pace.ts";
 import { compiledForTrial } from "../policies.ts";
 import { policyOnTrial } from "../policy/policy-on-trial.ts";
 import type { Runtime } from "../runtime.ts";
@@ -42,7 +42,7 @@ export type ExplainedAction = {
   readonly notes: readonly string[];
 };
 
-type Place = Pick<Runtime, "store" | "tenant" | "clock">;
+type Place = Pick<Runtime, "store" | "tenant" | "clock" | "closing">;
 
 /** Every rule looks at all of them, and is not to be waited for. */
 const MOST_ARGS = 65_536;
@@ -79,11 +79,14 @@ async function policiesFor(place: Place, told: Told | null): Promise<Found> {
 
 const saidIn = ({ verdict, rule, reason }: Said): Said => ({ verdict, rule, reason });
 
-type Asking = Omit<Beside, "count"> & Parameters<typeof explain>[2] & { readonly validate: Validate };
+type Asking = Omit<Beside, "count"> & Parameters<typeof explaining>[2] & { readonly validate: Validate };
 
-function explainedBy(policy: CompiledPolicy, asking: Asking, count: number): ExplainedAction {
-  const document = policy.document as unknown as PolicyDocument;
-  const explained = explain(document, policy, asking, asking.validate);
+function toldBy(
+  policy: CompiledPolicy,
+  explained: Explanation,
+  asking: Asking,
+  count: number,
+): ExplainedAction {
   const { review } = explained;
   return {
     policy: { name: policy.name, digest: policy.digest },
@@ -116,10 +119,13 @@ export async function explainAction(
     hasSchema: schema !== null,
     gone,
   };
-  const explained: ExplainedAction[] = [];
+  const answers: ExplainedAction[] = [];
+  const pace = paceOf(place);
   for (const policy of policies) {
     await ownTurn();
-    explained.push(explainedBy(policy, asking, policies.length));
+    const document = policy.document as unknown as PolicyDocument;
+    const explained = await inPace(explaining(document, policy, asking, asking.validate), pace);
+    answers.push(toldBy(policy, explained, asking, policies.length));
   }
-  return explained;
+  return answers;
 }

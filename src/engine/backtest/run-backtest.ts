@@ -20,13 +20,12 @@ import {
   type Tally,
 } from "../../core/backtest/tally.ts";
 import { digestOf } from "../../core/digest.ts";
-import { isHoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Asked } from "../../core/policy/tool-pattern.ts";
 import { type Review, reviewAction } from "../../core/review.ts";
 import { isArtifactRef } from "../../core/stored-value.ts";
 import type { Store } from "../../stores/store.ts";
-import { loadValue } from "../read-state.ts";
+import { argsIn } from "./args-in.ts";
 import { type Judge, type Panel, type Panels, panelsOf } from "./beside.ts";
 import { type Candidate, type Validate, type Validators, validatorsOf } from "./candidate.ts";
 import { type Playing, type Progress, playJournal } from "./play.ts";
@@ -64,16 +63,6 @@ type Judged = {
   readonly isWhole: boolean;
   readonly args: Json;
 };
-
-/** undefined: the arguments were kept apart and are gone. */
-async function argsIn(place: Place, kept: Json): Promise<Json | undefined> {
-  try {
-    return await loadValue(place, kept);
-  } catch (error) {
-    if (isHoldpointError(error, "store_corrupt")) return undefined;
-    throw error;
-  }
-}
 
 function judge(
   { judging, candidate, validators }: Trial,

@@ -1,6 +1,7 @@
 /** What a back-test found, as one list to look through and one table to sum up. */
 import type { PersonDecision } from "../../core/backtest/heard.ts";
 import { type BacktestReport, type Change, labelsOf } from "../../core/backtest/report.ts";
+import type { ListedArgs } from "./listed-args.ts";
 import { sumWords } from "./sum-words.ts";
 
 export type ListedChange = Pick<Change, "action" | "tool" | "agent" | "at"> & {
@@ -10,7 +11,11 @@ export type ListedChange = Pick<Change, "action" | "tool" | "agent" | "at"> & {
   readonly rule: string;
   readonly reason: string;
   readonly people: PersonDecision | null;
+  /** As it was proposed; null where that was erased or is gone. */
+  readonly args: ListedArgs | null;
 };
+
+type Args = ReadonlyMap<string, ListedArgs | null>;
 
 /** `same`, `changed` and `unknown` are all of `actions`. */
 export type TrialReport = {
@@ -30,20 +35,28 @@ export type TrialReport = {
   readonly listed: readonly ListedChange[];
 };
 
-function listed(change: Change): ListedChange {
+function listed(change: Change, args: Args): ListedChange {
   const { action, tool, agent, at, to, person } = change;
   const { rule, reason } = to;
-  return { action, tool, agent, at, ...labelsOf(change), rule, reason, people: person?.decision ?? null };
+  return {
+    ...{ action, tool, agent, at, ...labelsOf(change), rule, reason },
+    people: person?.decision ?? null,
+    args: args.get(action) ?? null,
+  };
 }
 
 /** What people rejected or changed comes first. */
-function inOrder({ dangers, changes }: BacktestReport): readonly ListedChange[] {
+export function inOrder({ dangers, changes }: BacktestReport): readonly Change[] {
   const first = new Set(dangers.map(({ action }) => action));
-  return [...dangers, ...changes.filter(({ action }) => !first.has(action))].map(listed);
+  return [...dangers, ...changes.filter(({ action }) => !first.has(action))];
 }
 
 /** `amount`: the argument that was asked to be summed up. */
-export function trialReport(report: BacktestReport, amount: string | undefined): TrialReport {
+export function trialReport(
+  report: BacktestReport,
+  amount: string | undefined,
+  args: Args = new Map(),
+): TrialReport {
   const { actions, compared, changed, transitions, dangers, leftOff } = report;
   return {
     actions,
@@ -55,6 +68,6 @@ export function trialReport(report: BacktestReport, amount: string | undefined):
       const { from, to, count } = row;
       return { from, to, count, sums: sumWords(row, amount) };
     }),
-    listed: inOrder(report),
+    listed: inOrder(report).map((change) => listed(change, args)),
   };
 }

@@ -10,8 +10,9 @@ import { paceOf } from "../pace.ts";
 import { policyOnTrial } from "../policy/policy-on-trial.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import type { Candidate } from "./candidate.ts";
+import { listedArgs } from "./listed-args.ts";
 import { runBacktest } from "./run-backtest.ts";
-import { type TrialReport, trialReport } from "./trial-report.ts";
+import { inOrder, type TrialReport, trialReport } from "./trial-report.ts";
 
 export type TrialTerms = {
   /** The policy, as YAML or JSON. */
@@ -60,14 +61,17 @@ function faultOf({ notify, closing }: Runtime, error: unknown): string {
 async function run(runtime: Runtime, held: Held, candidate: Candidate, terms: TrialTerms): Promise<void> {
   const { since } = terms;
   const amount = terms.amount?.replace(/^args\./, "");
+  const pace = paceOf(runtime);
   try {
     const report = await runBacktest(runtime, candidate, {
       ...(since === undefined ? {} : { since }),
       ...(amount === undefined ? {} : { amount }),
-      pace: paceOf(runtime),
+      pace,
       progress: (read, of) => Object.assign(held, { read, of: Math.max(read, of) }),
     });
-    Object.assign(held, { state: "done", read: held.of, report: trialReport(report, amount) });
+    const changed = inOrder(report).map(({ action }) => action);
+    const args = await listedArgs(runtime, changed, pace);
+    Object.assign(held, { state: "done", read: held.of, report: trialReport(report, amount, args) });
   } catch (error) {
     Object.assign(held, { state: "failed", fault: faultOf(runtime, error) });
   }

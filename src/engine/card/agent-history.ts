@@ -1,6 +1,6 @@
-/** What the same agent has done with the same tool, as far as the latest actions say. */
+/** What the same agent had proposed with the same tool before something was asked, and how that stands now: as far as the latest say. */
 import type { LiveAction } from "../../core/action/state.ts";
-import { actionStream } from "../../core/stream.ts";
+import { actionStream, streamName } from "../../core/stream.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import { unlessLeftAlone } from "../left-alone.ts";
 import type { Runtime } from "../runtime.ts";
@@ -47,12 +47,16 @@ async function approvalsOf({ store, tenant }: Place, rows: readonly ViewRow[]) {
   });
 }
 
-/** Beside the action itself. */
+type Before = Pick<LiveAction, "agent" | "tool"> & { readonly action: string; readonly at: number };
+
+/** Beside the action itself. `at` is when people were asked about it: what came after is not before it. */
 export async function agentHistory(
   place: Place,
-  { agent, tool, action }: Pick<LiveAction, "agent" | "tool"> & { readonly action: string },
+  { agent, tool, action, at: asked }: Before,
 ): Promise<AgentHistory> {
-  const rows = await place.store.query(place.tenant, { view: "actions", order: "newest", limit: SCANNED });
+  const after = { at: asked, stream: streamName(actionStream(action)) };
+  const query = { view: "actions", order: "newest", limit: SCANNED, after } as const;
+  const rows = await place.store.query(place.tenant, query);
   const own = rows.filter(
     ({ stream, data }) => data["agent"] === agent && data["tool"] === tool && stream.id !== action,
   );

@@ -42,9 +42,10 @@ export const cannotUndo = (done: readonly Done[]): number =>
 const toolOf = ({ state }: Done): string => state.tool;
 
 /** What a child did stands in its own stream: of that, only what cannot be undone is known here. Of what nobody knows, neither is said. */
-export function rejectingOf(state: LiveWorkflow, stake: Reached, { done }: DoneSoFar): Rejecting {
+export function rejectingOf(state: LiveWorkflow, stake: Reached, { done, since }: DoneSoFar): Rejecting {
   const { isEnd, isLast, goesBackTo, after } = rejectionOf(state, stake);
-  const left = done.filter(isLeft);
+  // Whatever else went on while it waits is gone back over too.
+  const left = [...since.done, ...done].filter(isLeft);
   if (isEnd) return { isEnd, isLast, goesBackTo, undone: [], stays: left.map(toolOf) };
   const undone = left.filter(({ undo, seq }) => undo === "has" && seq > after);
   const stays = stake.irreversible.map(({ tool }) => tool).reverse();

@@ -6,7 +6,7 @@
  */
 import type { LiveAction } from "../../core/action/state.ts";
 import { stageRules } from "../../core/approval/rule-in.ts";
-import { whyAlone } from "../../core/card/batch.ts";
+import { isWholeInRow, type ToBatch, whyAlone, whyRejectAlone } from "../../core/card/batch.ts";
 import { asksToConfirm } from "../../core/card/confirm.ts";
 import { effectWords, isIrreversible, type KnownUndo } from "../../core/card/effect-words.ts";
 import { headingOf, SUBJECT_WORDS } from "../../core/card/heading.ts";
@@ -21,10 +21,11 @@ import { loadArtifact } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 import { type AgentHistory, agentHistory } from "./agent-history.ts";
 import { type AroundIt, NOTHING_AROUND, type Rejecting, rejectingOf, type WorkflowAround } from "./around.ts";
+import { type CardCost, costsIn } from "./costs.ts";
 import { type CardFacts, cardFacts } from "./facts.ts";
 import { knownUndo } from "./known-undo.ts";
-import { policyNameOf } from "./policy-name.ts";
 import { proposedArgs } from "./proposed.ts";
+import { type CardReview, reviewsOf } from "./reviews.ts";
 import { doneIn, readSoFar } from "./workflow-so-far.ts";
 
 export type Card = {
@@ -36,17 +37,27 @@ export type Card = {
   readonly confirm: string | null;
   readonly inputSchema: Json;
   readonly proposedArgs: Json;
-  readonly policyName: string | null;
+  /** Of an action: what policy said of it, oldest first. */
+  readonly reviews: readonly CardReview[];
+  /** Of what would run: the latest of the reviews. */
   readonly risk: Risk | null;
+  /** Of what would run, by budget. */
+  readonly costs: readonly CardCost[];
   readonly history: AgentHistory | null;
   readonly workflow: WorkflowAround | null;
   readonly rejecting: Rejecting | null;
   readonly snapshot: JsonObject | null;
-  /** What keeps it from being approved together with others, whoever looks. */
-  readonly whyAlone: string | null;
+  /** In a list, together with others: whoever looks. */
+  readonly inRow: InRow;
   readonly you: You;
   readonly voters: readonly Voter[];
-  readonly comments: Approval["comments"];
+};
+
+/** What keeps it from being approved, or rejected, together with others; whether a row shows all that it is about. */
+export type InRow = {
+  readonly whyAlone: string | null;
+  readonly whyRejectAlone: string | null;
+  readonly isWhole: boolean;
 };
 
 export type You = YourStanding & { readonly moves: readonly Move[]; readonly mayBatch: boolean };
@@ -54,7 +65,7 @@ export type You = YourStanding & { readonly moves: readonly Move[]; readonly may
 /** Who looks: null where nobody is authenticated; whether what they show is good for deciding. */
 export type Looker = { readonly principal: string | null; readonly mayDecide: boolean };
 
-function yours({ you, moves }: CardFacts, { mayDecide }: Looker, alone: string | null): You {
+function yours({ you, moves }: CardFacts, { mayDecide }: Looker, { whyAlone: alone }: InRow): You {
   if (mayDecide) return { ...you, moves, mayBatch: moves.includes("approve") && alone === null };
   const none = { moves: [], mayBatch: false };
   if (!you.mayDecide) return { ...you, ...none };
@@ -68,43 +79,53 @@ async function schemaOf(runtime: Runtime, { subject, schema, answerSchema }: App
   return bytes === undefined ? null : loadArtifact(runtime, schema);
 }
 
-type ActionPart = Pick<Card, "effectWords" | "isIrreversible" | "confirm" | "risk" | "history">;
+type ActionPart = Pick<
+  Card,
+  "effectWords" | "isIrreversible" | "confirm" | "reviews" | "risk" | "costs" | "history"
+>;
 
 async function ofAction(
   runtime: Runtime,
-  { action: id, ...approval }: Approval,
+  approval: Approval,
   state: LiveAction,
   undo: KnownUndo,
 ): Promise<ActionPart> {
-  const risk = state.review?.risk ?? null;
+  const reviews = await reviewsOf(runtime, approval.id, approval);
+  const risk = reviews.at(-1)?.risk ?? null;
   const isFinal = isIrreversible(undo);
   const isTyped = asksToConfirm({ isIrreversible: isFinal, risk, rules: stageRules(approval) });
   return {
     effectWords: effectWords(state.effectClass, undo),
     isIrreversible: isFinal,
     confirm: isTyped ? approval.tool : null,
-    risk,
-    history: await agentHistory(runtime, { ...state, action: id }),
+    ...{ reviews, risk, costs: await costsIn(runtime, reviews.at(-1)) },
+    history: await agentHistory(runtime, { ...state, action: approval.action, at: approval.requestedAt }),
   };
 }
 
 function ofSubject({ subject }: Approval): ActionPart {
   const words = subject === undefined ? "" : SUBJECT_WORDS[subject.kind];
-  return { effectWords: words, isIrreversible: false, confirm: null, risk: null, history: null };
+  const none = { confirm: null, reviews: [], risk: null, costs: [], history: null };
+  return { effectWords: words, isIrreversible: false, ...none };
 }
 
-const aloneOf = (approval: Approval, { isIrreversible: isFinal, confirm }: ActionPart): string | null =>
-  whyAlone({
-    ...{ about: approval.subject?.kind ?? "action", isIrreversible: isFinal, isTyped: confirm !== null },
-    ...{ hasPreview: approval.preview !== undefined, hasUndo: approval.undo !== undefined },
-    ...{ args: approval.args, says: approval.says },
-  });
+function inRowOf(approval: Approval, part: ActionPart, proposed: Json): InRow {
+  const { subject, args, says, preview, undo, edited, comments } = approval;
+  const it: ToBatch = {
+    ...{ about: subject?.kind ?? "action", args, says },
+    ...{ isIrreversible: part.isIrreversible, isTyped: part.confirm !== null },
+    ...{ hasPreview: preview !== undefined, hasUndo: undo !== undefined },
+    ...{ isChanged: edited || proposed !== null, hasComments: comments.length > 0 },
+  };
+  return { whyAlone: whyAlone(it), whyRejectAlone: whyRejectAlone(it), isWhole: isWholeInRow(it) };
+}
 
 async function aroundIt(runtime: Runtime, id: string, facts: CardFacts): Promise<AroundIt> {
   const { workflow, workflowId, now } = facts;
   if (workflow.status === "none" || workflowId === null) return NOTHING_AROUND;
-  const soFar = await readSoFar(runtime, workflowId, id);
-  const done = await doneIn(runtime, soFar, now.action);
+  const asked = { approval: id, action: now.action, at: now.requestedAt };
+  const soFar = await readSoFar(runtime, workflowId, asked);
+  const done = await doneIn(runtime, soFar, asked);
   const { checkpoint } = soFar;
   const name = checkpoint?.snapshot.id;
   const snapshot = name === undefined ? undefined : await snapshotIn(runtime, workflowId, name);
@@ -127,18 +148,17 @@ export async function cardOf(runtime: Runtime, id: string, looker: Looker): Prom
     state === null
       ? ofSubject(approval)
       : await ofAction(runtime, approval, state, knownUndo(runtime, state, call));
-  const alone = aloneOf(approval, part);
+  const proposed = await proposedArgs(runtime, id, facts.approval, state);
+  const inRow = inRowOf(approval, part, proposed);
   return {
     approval,
     heading: headingOf(approval),
     ...part,
     inputSchema: await schemaOf(runtime, approval),
-    proposedArgs: await proposedArgs(runtime, id, facts.approval, state),
-    policyName: state === null ? null : await policyNameOf(runtime, approval),
+    proposedArgs: proposed,
     ...{ workflow, rejecting, snapshot },
-    whyAlone: alone,
-    you: yours(facts, looker, alone),
+    inRow,
+    you: yours(facts, looker, inRow),
     voters: votersOf(now, roster),
-    comments: approval.comments,
   };
 }

@@ -1,4 +1,9 @@
-/** What a workflow has done until now, and what of it could be taken back. */
+/**
+ * What a workflow had done when something was asked in it, and since, and what of that could be taken back.
+ *
+ * S1. What had begun when it was asked is told apart from what began since: later effects are no grounds of an earlier question. Of
+ *     both it is said how they stand now.
+ */
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
 import type { LiveAction } from "../../core/action/state.ts";
 import type { KnownUndo } from "../../core/card/effect-words.ts";
@@ -13,6 +18,7 @@ import { knownUndo } from "./known-undo.ts";
 type Call = {
   readonly action: string;
   readonly seq: number;
+  readonly at: number;
   readonly undo: CallUndo | undefined;
   /** Nothing came of it. */
   isVoid: boolean;
@@ -24,6 +30,8 @@ export type Reached = AtStake & { readonly snapshot: Snapshot; readonly isRaised
 export type SoFar = {
   readonly calls: Map<string, Call>;
   readonly undone: Set<string>;
+  /** The entry with which it was asked. */
+  askedSeq: number;
   /** Where the approval is that of a checkpoint. */
   checkpoint: Reached | undefined;
 };
@@ -35,12 +43,19 @@ function reachedIn({ type, body }: Entry): Reached {
   return { snapshot, canRollback, irreversible, isRaised: type === "checkpoint.raised" };
 }
 
-function note(soFar: SoFar, entry: Entry, approval: string): void {
-  const { type, seq, body } = entry;
+type AskedIn = { readonly approval: string; readonly action: string; readonly at: number };
+
+function note(soFar: SoFar, entry: Entry, asked: AskedIn): void {
+  const { type, seq, at, body } = entry;
   const action = String(body["action"]);
+  if (body["approval"] === asked.approval || (type === "call.made" && action === asked.action))
+    soFar.askedSeq = Math.min(soFar.askedSeq, seq);
   switch (type) {
     case "call.made":
-      soFar.calls.set(action, { action, seq, undo: body["undo"] as CallUndo | undefined, isVoid: false });
+      soFar.calls.set(action, {
+        ...{ action, seq, at, isVoid: false },
+        undo: body["undo"] as CallUndo | undefined,
+      });
       return;
     case "call.settled": {
       const call = soFar.calls.get(action);
@@ -52,17 +67,18 @@ function note(soFar: SoFar, entry: Entry, approval: string): void {
       return;
     case "checkpoint.reached":
     case "checkpoint.raised":
-      if (body["approval"] === approval) soFar.checkpoint = reachedIn(entry);
+      if (body["approval"] === asked.approval) soFar.checkpoint = reachedIn(entry);
   }
 }
 
 export async function readSoFar(
   place: Pick<Runtime, "store" | "tenant">,
   workflow: string,
-  approval: string,
+  asked: AskedIn,
 ): Promise<SoFar> {
-  const soFar: SoFar = { calls: new Map(), undone: new Set(), checkpoint: undefined };
-  for await (const entry of entriesOf(place, workflow)) note(soFar, entry, approval);
+  const askedSeq = Number.POSITIVE_INFINITY;
+  const soFar: SoFar = { calls: new Map(), undone: new Set(), askedSeq, checkpoint: undefined };
+  for await (const entry of entriesOf(place, workflow)) note(soFar, entry, asked);
   return soFar;
 }
 
@@ -75,7 +91,10 @@ export type Done = {
 };
 
 /** Newest first; `total` counts those too that are not among them. */
-export type DoneSoFar = { readonly done: readonly Done[]; readonly total: number };
+type Listed = { readonly done: readonly Done[]; readonly total: number };
+
+/** `done`: begun before it was asked. */
+export type DoneSoFar = Listed & { readonly since: Listed };
 
 const MOST_DONE = 100;
 
@@ -89,10 +108,8 @@ function undoKnown(runtime: Runtime, { checkpoint }: SoFar, call: Call, state: L
   return known === "not_known" && isTold ? "has" : known;
 }
 
-/** Beside the action that is asked about. */
-export async function doneIn(runtime: Runtime, soFar: SoFar, asked: string): Promise<DoneSoFar> {
+async function listed(runtime: Runtime, soFar: SoFar, calls: readonly Call[]): Promise<Listed> {
   const { store, tenant } = runtime;
-  const calls = [...soFar.calls.values()].filter((one) => !one.isVoid && one.action !== asked).reverse();
   const seen = calls.slice(0, MOST_DONE);
   const read = seen.map(({ action }) => actionStream(action));
   const states = await store.transact(tenant, { read }, (sight) => ({
@@ -108,4 +125,25 @@ export async function doneIn(runtime: Runtime, soFar: SoFar, asked: string): Pro
     return [{ action, seq, state, undo, isUndone: soFar.undone.has(action) }];
   });
   return { done, total: calls.length - seen.length + done.length };
+}
+
+/** Made in the same moment, the order of the entries says which was first. */
+const isSince = (call: Call, { askedSeq }: SoFar, at: number): boolean =>
+  call.at === at ? call.seq > askedSeq : call.at > at;
+
+/** Called before, it may have waited longer than the question did. */
+const beganSince = ({ state }: Done, at: number): boolean => "effect" in state && state.effect.startedAt > at;
+
+/** Beside the action that is asked about. */
+export async function doneIn(runtime: Runtime, soFar: SoFar, { action, at }: AskedIn): Promise<DoneSoFar> {
+  const calls = [...soFar.calls.values()].filter((one) => !one.isVoid && one.action !== action).reverse();
+  const those = (are: boolean) => calls.filter((one) => isSince(one, soFar, at) === are);
+  const earlier = await listed(runtime, soFar, those(false));
+  const since = await listed(runtime, soFar, those(true));
+  const late = earlier.done.filter((one) => beganSince(one, at));
+  return {
+    done: earlier.done.filter((one) => !beganSince(one, at)),
+    total: earlier.total - late.length,
+    since: { done: [...since.done, ...late], total: since.total + late.length },
+  };
 }

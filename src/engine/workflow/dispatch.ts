@@ -49,6 +49,8 @@ type Desk = {
   readonly moved: Set<string>;
   readonly held: HeldLook;
   readonly unfit: Unfit;
+  /** Aborted once it takes nothing new. */
+  readonly rest: AbortController;
   /** There was more than could be run at once. */
   isBehind: boolean;
   /** Something was left to others that nobody may take. */
@@ -56,6 +58,8 @@ type Desk = {
   /** There was no room to try something that is stuck, or nobody has looked yet. */
   mayBeStuck: boolean;
 };
+
+const isOver = ({ runtime, rest }: Desk): boolean => runtime.closing.aborted || rest.signal.aborted;
 
 type Offered = {
   readonly definition: Definition;
@@ -69,7 +73,7 @@ type Queued = { readonly offered: Offered; readonly failures: number };
 /** One that failed stays this process's own: nobody else would take it, so it is begun again, later each time. */
 function startHere(desk: Desk, offered: Offered, failures = 0): void {
   const { id } = offered;
-  if (desk.runs.has(id) || desk.runtime.closing.aborted) return;
+  if (desk.runs.has(id) || isOver(desk)) return;
   if (desk.runs.size >= MOST_AT_ONCE) {
     desk.isBehind = true;
     desk.mayBeStuck = true;
@@ -346,6 +350,7 @@ export function createDispatcher(
     moved: new Set(),
     held: firstLook(),
     unfit: createUnfit(idle),
+    rest: new AbortController(),
     isBehind: false,
     hasLeft: false,
     mayBeStuck: true,
@@ -373,5 +378,6 @@ export function createDispatcher(
       followMoves(desk).catch(fail);
       watchTime(desk).catch(fail);
     },
+    rest: () => desk.rest.abort(),
   };
 }

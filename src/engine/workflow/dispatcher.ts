@@ -18,4 +18,6 @@ export type Dispatcher = {
   offer(id: string): void;
   /** Looks for work until closing. */
   work(): void;
+  /** Takes nothing new from now on; what runs here goes on. */
+  rest(): void;
 };

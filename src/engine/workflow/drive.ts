@@ -8,6 +8,7 @@
  * D3. While a checkpoint waits, nothing new begins.
  */
 import { errorText } from "../../core/error-text.ts";
+import { isHoldpointError } from "../../core/errors.ts";
 import { isMisuse, refuseOp } from "./refuse-op.ts";
 import { type AskedOp, letGo, type OpenWait, type Run } from "./run.ts";
 
@@ -140,6 +141,8 @@ function startOp(run: Run, op: AskedOp): void {
       return refuseOp(run, op, error);
     })
     .catch((error: unknown) => {
+      // It was not begun, or is left to others; whatever else is under way may still end.
+      if (run.runtime.closing.aborted && isHoldpointError(error, "closed")) return;
       run.failure ??= error;
     })
     .finally(() => {

@@ -15,7 +15,7 @@ import { type Driven, drive } from "./drive.ts";
 import { openRun } from "./open-run.ts";
 import { errorWithoutSecrets, withoutSecrets } from "./redact.ts";
 import { rollBackAll } from "./roll-back.ts";
-import { conclude, letGo, type Run, turnAway } from "./run.ts";
+import { conclude, letGo, type OpenWait, type Run, turnAway } from "./run.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 
 /** How a run left its workflow. */
@@ -119,6 +119,26 @@ async function runOnce(run: Run): Promise<Left["kind"] | "again"> {
   return back === "again" ? "again" : "over";
 }
 
+const MOST_HAND_OVERS = 5;
+
+/**
+ * The process ends in good order: it lets go at once, for another to go on with, and not only when its slowest effect has
+ * ended. What cannot be let go of now is free when its epoch ends.
+ */
+async function handOver(run: Run): Promise<void> {
+  const { id, epoch } = run;
+  if (run.active > 0) return;
+  for (let tries = 0; tries < MOST_HAND_OVERS; tries++) {
+    const { status, pending, runner, generation } = run.state;
+    if (runner !== epoch) return;
+    const wait: OpenWait =
+      status === "awaiting_approval" && pending !== null
+        ? { op: pending.op, kind: "checkpoint", on: pending.approval, until: null }
+        : { op: `${id}/${generation}/`, kind: "node", on: epoch, until: null };
+    if (await letGo(run, [wait])) return;
+  }
+}
+
 /** Runs a workflow until it is over, waits, or belongs to somebody else. */
 export async function performRun(
   runtime: Runtime,
@@ -137,5 +157,6 @@ export async function performRun(
     onRun(run);
     const kind = await runOnce(run);
     if (kind !== "again") return { kind };
+    if (runtime.closing.aborted) await handOver(run).catch(() => undefined);
   }
 }

@@ -334,8 +334,9 @@ export async function rollBackAll(run: Run): Promise<Back> {
   } catch (error) {
     if (!(error instanceof TurnedAway)) throw error;
     await look(run);
-    // Turned away while it is ours still: begun again later, and told about.
-    if (isOurs(run) && !run.runtime.closing.aborted) throw error;
-    return "left";
+    if (!isOurs(run)) return "left";
+    // Turned away while it is ours still: begun again later, and told about; by another process, where this one ends.
+    if (!run.runtime.closing.aborted) throw error;
+    return "again";
   }
 }

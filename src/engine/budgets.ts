@@ -1,0 +1,80 @@
+/** Budgets: opening them, giving them another limit, reading them. */
+import { type BudgetState as Kept, limitBudget } from "../core/budget.ts";
+import { isBudgetName } from "../core/budget-name.ts";
+import { shown } from "../core/error-text.ts";
+import { HoldpointError } from "../core/errors.ts";
+import type { Money } from "../core/money.ts";
+import { budgetStream } from "../core/stream.ts";
+import type { Via } from "../core/via.ts";
+import { checkFields } from "./check-call.ts";
+import { isMoney } from "./define-tool.ts";
+import type { Said } from "./operate.ts";
+import { readState } from "./read-state.ts";
+import { rowPage } from "./row-pages.ts";
+import { runCommand } from "./run-command.ts";
+import type { Runtime } from "./runtime.ts";
+
+type Place = Pick<Runtime, "store" | "tenant" | "clock">;
+
+/** A budget as it stands; what is reserved, by effect. */
+export type BudgetState = Omit<Kept, "reservations"> & {
+  readonly reservations: { readonly [effect: string]: bigint };
+};
+
+/** One of a list; `effects` is how many hold a part of it, under way or in doubt. */
+export type BudgetSummary = Omit<Kept, "limit" | "reservations"> & {
+  readonly name: string;
+  readonly limit: Money;
+  readonly effects: number;
+};
+export type BudgetPage = { readonly limit?: number; readonly after?: string };
+export type BudgetList = { readonly items: readonly BudgetSummary[]; readonly next: string | null };
+
+function checkBudget(id: unknown): void {
+  if (!isBudgetName(id)) throw new HoldpointError("invalid_input", `"${shown(id)}" is not a budget's name.`);
+}
+
+/** Opens a budget, or gives it another limit. */
+export async function setBudget(
+  place: Place,
+  id: string,
+  limit: Money,
+  said: string | (Via & Pick<Said, "by">),
+): Promise<void> {
+  const { by, ...how } = typeof said === "string" ? { by: said } : said;
+  checkBudget(id);
+  if (!isMoney(limit) || limit.micros < 0n)
+    throw new HoldpointError(
+      "invalid_input",
+      "A limit is { currency, micros } with micros as a bigint of at least 0.",
+    );
+  const ref = budgetStream(id);
+  await runCommand(place, { write: [ref] }, (draft) => {
+    const before = draft.state(ref).limit;
+    if (before !== null && before.currency !== limit.currency)
+      throw new HoldpointError("invalid_input", `The budget "${id}" is in ${before.currency}.`);
+    if (before?.micros !== limit.micros) draft.append(ref, limitBudget(limit, by, how));
+  });
+}
+
+export async function getBudget(place: Place, id: string): Promise<BudgetState> {
+  checkBudget(id);
+  const { reservations, ...state } = await readState(place, budgetStream(id));
+  return { ...structuredClone(state), reservations: Object.fromEntries(reservations) };
+}
+
+async function summaryOf(place: Place, name: string): Promise<BudgetSummary | undefined> {
+  const { limit, spent, reserved, overrun, reservations } = await readState(place, budgetStream(name));
+  if (limit === null) return undefined;
+  return { name, limit: { ...limit }, spent, reserved, overrun, effects: reservations.size };
+}
+
+const LIST = { view: "budgets", kind: "budget", isName: isBudgetName, order: "oldest" } as const;
+
+/** In the order in which they came. */
+export async function listBudgets(place: Place, page: BudgetPage = {}): Promise<BudgetList> {
+  const { limit = 100, after } = checkFields("A page of budgets", page, ["limit", "after"]);
+  const { rows, next } = await rowPage(place, { ...LIST, limit, after });
+  const found = await Promise.all(rows.map(({ stream }) => summaryOf(place, stream.id)));
+  return { items: found.filter((one) => one !== undefined), next };
+}
