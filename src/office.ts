@@ -99,7 +99,8 @@ export async function openOffice(
     };
     keepUp(hp, runtime, log, wake).catch(() => undefined);
     const { endpoints, messages } = hp;
-    return { tenant, runtime, endpoints, messages, wake, close: () => hp.close() };
+    const { rest } = dispatcher;
+    return { tenant, runtime, endpoints, messages, wake, rest, close: () => hp.close() };
   } catch (error) {
     await hp.close();
     throw error;

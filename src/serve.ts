@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { cardLines } from "./cli/card-lines.ts";
 import { errorText } from "./core/error-text.ts";
 import { HOME } from "./core/tenant/state.ts";
+import { allOf } from "./engine/all-of.ts";
 import { wallClock } from "./engine/clock.ts";
 import { deliverySettings } from "./engine/message/settings.ts";
 import { dataFolder } from "./engine/settings.ts";
@@ -95,9 +96,10 @@ async function listen(
   await openAll(store, tenants);
   const condition = { version, ready: async () => void (await store.position()) };
   const hands = { store, clock: wallClock, random };
+  const pages = openDesk(DESK);
   return serve({
     routes: allRoutes({
-      ...{ condition, audience, hands, metrics, cards: cardParts(), pages: openDesk(DESK) },
+      ...{ condition, audience, hands, metrics, cards: cardParts(), pages },
       example: settings.example ? example : undefined,
     }),
     endStreams: audience.end,
@@ -108,6 +110,7 @@ async function listen(
     log,
     makeId: randomUUID,
     answered: metrics.answered,
+    ...(pages === undefined ? {} : { missing: pages.missing }),
     checkAnswers: options.checkAnswers ?? false,
     ...(options.outflow === undefined ? {} : { outflow: options.outflow }),
   });
@@ -139,9 +142,8 @@ export async function startServer(given: ServeOptions): Promise<Started> {
     const opening = keepOpening(store, tenants, { log, over: over.signal });
     const close = async () => {
       over.abort();
-      await opening;
-      await server.close();
-      await shared.close();
+      tenants.rest();
+      await allOf([() => Promise.all([opening, server.close()]), shared.close]);
     };
     const office = (tenant = HOME) => tenants.of(tenant);
     await beginExample(options, await office());

@@ -1,5 +1,6 @@
 /** A worker put together with a store: it runs what is declared, and listens to nobody but whoever asks how it is. */
 import { randomUUID } from "node:crypto";
+import { allOf } from "./engine/all-of.ts";
 import { wallClock } from "./engine/clock.ts";
 import { deliverySettings } from "./engine/message/settings.ts";
 import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from "./office.ts";
@@ -64,10 +65,7 @@ export async function startWorker(options: WorkOptions): Promise<Working> {
       tenants,
       async close() {
         over.abort();
-        await opening;
-        await tenants.close();
-        await counter?.close();
-        await shared.close();
+        await allOf([() => Promise.all([opening, tenants.close()]), () => counter?.close(), shared.close]);
       },
     };
   } catch (error) {

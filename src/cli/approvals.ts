@@ -1,4 +1,9 @@
-import { APPROVAL_STATUSES, type ApprovalStatus } from "../core/approval/state.ts";
+import {
+  APPROVAL_ORDERS,
+  type ApprovalOrder,
+  LISTED_STATUSES,
+  type ListedStatus as Status,
+} from "../core/approval/list-words.ts";
 import { visible, visiblePreview } from "../core/visible.ts";
 import type { ApprovalSummary } from "../index.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";
@@ -9,7 +14,6 @@ import { printTable } from "./table.ts";
 import { left, moment, span } from "./times.ts";
 import { watchApprovals } from "./watch-approvals.ts";
 
-type Status = ApprovalStatus | "any";
 export const DEFAULT_LIMIT = 50;
 const MOST_NAME = 24;
 
@@ -20,12 +24,12 @@ function statusOf(context: Context): Status {
       throw new CommandError("usage", "--all and --status exclude each other.", "Leave one out.");
     return "any";
   }
-  const status = APPROVAL_STATUSES.find((known) => known === (given ?? "pending"));
+  const status = LISTED_STATUSES.find((known) => known === (given ?? "pending"));
   if (status !== undefined) return status;
   throw new CommandError(
     "usage",
     `There is no status "${given}".`,
-    `There are: ${APPROVAL_STATUSES.join(", ")}.`,
+    `There are: ${LISTED_STATUSES.join(", ")}.`,
   );
 }
 
@@ -46,8 +50,23 @@ const mineOf = (context: Context) =>
   isOn(context, "mine") ? ({ person: context.person, mine: true } as const) : {};
 
 /** The oldest pending ones first, since they wait longest; of anything else the newest first. */
+function orderOf(context: Context, status: Status): ApprovalOrder {
+  const given = flag(context, "order");
+  if (given === undefined) return status === "pending" ? "oldest" : "newest";
+  const order = APPROVAL_ORDERS.find((known) => known === given);
+  if (order === undefined)
+    throw new CommandError(
+      "usage",
+      `There is no order "${given}".`,
+      `There are: ${APPROVAL_ORDERS.join(", ")}.`,
+    );
+  if (order === "deadline" && status !== "pending")
+    throw new CommandError("usage", "--order deadline is of what waits.", "Leave --status and --all out.");
+  return order;
+}
+
 function read(context: Context, status: Status, limit: number): Promise<Found<ApprovalSummary>> {
-  const order = status === "pending" ? "oldest" : "newest";
+  const order = orderOf(context, status);
   const asked = { status, order, ...mineOf(context) } as const;
   return readList(limit, (cursor) => context.hp.approvals.list({ ...asked, ...cursor }));
 }
@@ -99,9 +118,11 @@ export const contentCell = (item: ApprovalSummary): string =>
     ? visible(String(item["reason"]))
     : `${visiblePreview(String(item["args"]))}${previewCell(item)}`;
 
-/** What the tool shows of it, after the arguments. */
-const previewCell = ({ preview }: ApprovalSummary): string =>
-  typeof preview === "string" ? ` → ${visiblePreview(preview)}` : "";
+/** What the tool shows of it, after the arguments; a failure is not taken for that. */
+function previewCell({ preview, previewFailed }: ApprovalSummary): string {
+  if (typeof preview !== "string") return "";
+  return ` → ${previewFailed === true ? "preview failed: " : ""}${visiblePreview(preview)}`;
+}
 
 /** Rows that were made before workflows were there say nothing of it. */
 const aboutCell = (item: ApprovalSummary): string => visible(String(item["about"] ?? "action"));
@@ -129,7 +150,7 @@ function printList(context: Context, status: Status, items: readonly ApprovalSum
   if (terminal.interactive) {
     const rows = items.map((item) => cellsForPeople(item, now));
     const isShown = (head: string) =>
-      (head !== "STATUS" || status === "any") &&
+      (head !== "STATUS" || status === "any" || status === "decided") &&
       (!["STAGE", "ASKED"].includes(head) || rows.some((row) => row["STAGE"] !== "-"));
     const heads = Object.keys(rows[0] ?? {}).filter(isShown);
     printTable(
@@ -163,11 +184,11 @@ function printNone(context: Context, status: Status): void {
 /** Flags that exclude each other. */
 function checkTogether(context: Context, status: Status): void {
   const [isWatch, isMine] = [isOn(context, "watch"), isOn(context, "mine")];
-  if (isWatch && (status !== "pending" || isMine))
+  if (isWatch && (status !== "pending" || isMine || isOn(context, "order")))
     throw new CommandError(
       "usage",
       "--watch tells everything from now on.",
-      "Leave --status, --all and --mine out.",
+      "Leave --status, --all, --order and --mine out.",
     );
   if (isMine && status !== "pending")
     throw new CommandError("usage", "--mine is what waits for you.", "Leave --status and --all out.");
@@ -182,8 +203,12 @@ export const approvals: Command = {
     "The votes are those of the stage that is asked. A star after them: an edit waits for review.",
   ],
   flags: {
-    status: { value: "<status>", summary: `one of ${APPROVAL_STATUSES.join(", ")}` },
+    status: { value: "<status>", summary: `one of ${LISTED_STATUSES.join(", ")}` },
     all: { summary: "of every status, newest first" },
+    order: {
+      value: "<order>",
+      summary: `one of ${APPROVAL_ORDERS.join(", ")}; deadline is the soonest first, of what waits`,
+    },
     mine: { summary: "only what you may decide, and have not" },
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
     watch: { summary: "stay, and tell what is asked and decided until Ctrl-C" },

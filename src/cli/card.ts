@@ -2,6 +2,7 @@
  * What a person reads before and after deciding, rendered from the canonical arguments. What the agent says about them
  * stands apart, under a heading that says whose words they are.
  */
+import type { ReviewFacts } from "../core/action/events.ts";
 import type { Receipt } from "../core/action/receipt.ts";
 import { UNSEEN_PREVIEW } from "../core/approval/edit.ts";
 import { effectWords } from "../core/card/effect-words.ts";
@@ -94,7 +95,7 @@ function printPreview(sections: Sections, { approval, full }: Card): void {
   if (approval?.preview === undefined) return;
   const { value, failed } = approval.preview;
   if (failed) {
-    sections.heading("The tool could not show what it would do", "yellow");
+    sections.heading("The tool's preview failed: nothing is known about what it would do", "red");
     sections.quote(String(value));
   } else {
     sections.heading("What the tool shows of it");
@@ -116,13 +117,26 @@ function printWords(sections: Sections, { action, approval, policies }: Card): v
     sections.heading("The agent says (its own words, checked by nobody)");
     sections.quote(says);
   }
-  sections.heading("Why it is asked");
+  const isChanged = approval?.edited === true && action.review !== null;
+  sections.heading(isChanged ? "Why it was asked at first" : "Why it is asked");
   const asked = approval ?? action.review;
-  const { rule, reason } = asked ?? { rule: "-", reason: "it was not reviewed" };
-  if (asked !== null) sections.field("policy", policyWords(asked, policies));
+  if (asked !== null && !isChanged) sections.field("policy", policyWords(asked, policies));
+  printRule(sections, asked ?? { rule: "-", reason: "it was not reviewed" });
+  if (isChanged) printChanged(sections, action.review, policies);
+  printRemarks(sections, action.review, policies);
+}
+
+function printRule(sections: Sections, { rule, reason }: Pick<ReviewFacts, "rule" | "reason">): void {
   sections.field("rule", rule);
   sections.field("reason", reason === "" ? "-" : reason);
-  printRemarks(sections, action.review, policies);
+}
+
+/** The approval keeps the rule and the reason of the question; of what people made of it since, the review says more. */
+function printChanged(sections: Sections, review: ReviewFacts, policies: PolicyNames): void {
+  sections.heading("What policy says of it as people changed it");
+  sections.field("policy", policyWords(review, policies));
+  sections.field("verdict", review.verdict);
+  printRule(sections, review);
 }
 
 /** What a workflow asked is used up in the commit that decides it: the decision says more. */

@@ -3,6 +3,7 @@ import { alerts } from "./alerts.ts";
 import { answer } from "./answer.ts";
 import { approvals } from "./approvals.ts";
 import { approve } from "./approve.ts";
+import { budgets } from "./budgets.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
 import { comment } from "./comment.ts";
@@ -81,6 +82,7 @@ export const COMMANDS: readonly Command[] = [
   delegate,
   takeBack,
   grants,
+  budgets,
   intents,
   scenariosApply,
   rollback,

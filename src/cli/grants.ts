@@ -1,4 +1,3 @@
-import type { Json } from "../core/json.ts";
 import { didYouMean } from "../core/policy/nearest.ts";
 import { visible } from "../core/visible.ts";
 import { LONGEST_DAYS } from "../engine/limits.ts";
@@ -8,6 +7,7 @@ import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts
 import { CommandError } from "./failure.ts";
 import { printGrant, statusWord, totalText } from "./grant-card.ts";
 import { hanging } from "./measure.ts";
+import { plain } from "./plain.ts";
 import { readList } from "./read-list.ts";
 import { grantId } from "./resolve-id.ts";
 import { moneyFrom, spanOf } from "./span-of.ts";
@@ -18,10 +18,6 @@ import { whereFlags } from "./where-flags.ts";
 const PARTS = ["list", "give", "show", "revoke"];
 const GIVING = ["tool", "when", "agent", "uses", "total", "amount", "for"];
 const LISTING = ["all", "limit"];
-
-/** Micros are more than JSON's numbers can hold. */
-const plain = (value: unknown): Json =>
-  JSON.parse(JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? part.toString() : part)));
 
 function refuseFlags(context: Context, part: string, names: readonly string[]): void {
   const extra = names.find((name) => isOn(context, name));

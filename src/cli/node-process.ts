@@ -25,9 +25,23 @@ export function untilTold(): { readonly signal: Promise<void>; stop(): void } {
 }
 
 const LINGER_MS = 1_000;
+/** Beside the time that requests and effects have to end. */
+const CLOSING_MS = 10_000;
+
+/** A database that does not answer any more would keep the process there far longer than whoever stops it waits. */
+function endAnyway({ graceSeconds, drainSeconds }: Settings): void {
+  const ms = (graceSeconds + drainSeconds) * 1_000 + CLOSING_MS;
+  setTimeout(() => {
+    process.stderr.write(
+      `holdpoint: not everything could be closed within ${ms / 1_000} s; others go on as if this process had died.\n`,
+    );
+    process.exit(1);
+  }, ms).unref();
+}
 
 /** Everything is closed. What a tool still holds that did not end in time would keep the process there for ever. */
-export async function closeForGood(close: () => Promise<void>): Promise<void> {
+export async function closeForGood(close: () => Promise<void>, settings: Settings): Promise<void> {
+  endAnyway(settings);
   try {
     await close();
   } finally {

@@ -1,5 +1,6 @@
 /** Arguments as a tree that people read: one line a field, long text as a block, nothing left to the imagination. */
 import { isJsonObject, type Json } from "../core/json.ts";
+import { isSecretHandle } from "../core/secret-handle.ts";
 import { visible, visibleJson } from "../core/visible.ts";
 import { cut, missing } from "./measure.ts";
 
@@ -27,12 +28,9 @@ function leaf(value: Json, full: boolean): Lines {
   return [JSON.stringify(value)];
 }
 
-function isSecret(value: Json): value is { readonly $secret: string } {
-  return isJsonObject(value) && typeof value["$secret"] === "string" && Object.keys(value).length === 1;
-}
-
 function under(head: string, value: Json, full: boolean): Lines {
-  if (isSecret(value)) return [`${head} secret ${visible(value.$secret)} (only the tool gets its value)`];
+  if (isSecretHandle(value))
+    return [`${head} secret ${visible(value.$secret)} (only the tool gets its value)`];
   const inner = tree(value, full);
   const nested = isJsonObject(value) || Array.isArray(value);
   if (nested && Object.keys(value).length > 0) return [head, ...inner.map((line) => STEP + line)];
@@ -43,7 +41,7 @@ function under(head: string, value: Json, full: boolean): Lines {
 function tree(value: Json, full: boolean): Lines {
   if (Array.isArray(value) && value.length > 0) return value.flatMap((item) => under("-", item, full));
   if (isJsonObject(value) && Object.keys(value).length > 0) {
-    if (isSecret(value)) return under("", value, full);
+    if (isSecretHandle(value)) return under("", value, full);
     const keys = Object.keys(value).sort();
     return keys.flatMap((key) => under(`${keyText(key)}:`, value[key] ?? null, full));
   }

@@ -68,7 +68,7 @@ async function serveUntilTold(context: Context): Promise<number> {
     context.terminal.note("Stopping: requests under way may end.");
   } finally {
     until.stop();
-    await closeForGood(server.close);
+    await closeForGood(server.close, settings);
   }
   return EXIT.ok;
 }

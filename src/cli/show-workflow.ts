@@ -56,12 +56,14 @@ const WAITS: { readonly [kind in Wait["kind"]]: string } = {
   doubt: "somebody to find out what happened",
   held: "what holds it up to be gone",
   definition: "a definition that fits what is recorded",
+  node: "a process to go on with it",
 };
 
 function waitWords(wait: Wait, row: TimelineRow | undefined, now: number): string {
   const since = row === undefined ? "" : `, since ${ago(row.at, now)}`;
   const until = row?.until == null ? "" : `, until ${ago(row.until, now)}`;
   if (wait.kind === "definition") return `${WAITS.definition}: ${wait.on}`;
+  if (wait.kind === "node") return `${WAITS.node}, since ${wait.on} has let go of it`;
   if (wait.kind === "sleep") return `${WAITS.sleep}${until}`;
   if (wait.kind === "held") return `${heldWords(wait.on)}, to go on with ${wait.op}${since}`;
   const what = row === undefined ? "" : ` (${row.kind} "${row.name}")`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { FORBIDDEN, HOSTILE } from "../../tests/cli/hostile.ts";
-import { visible } from "../core/visible.ts";
+import { visible, visibleJson } from "../core/visible.ts";
 import { cut, fit, fold, widthOf } from "./measure.ts";
 import { readable } from "./readable.ts";
 import { jsonText } from "./terminal.ts";
@@ -50,6 +50,12 @@ describe("text of strangers", () => {
   test("an escape and a text that looks like one differ", () => {
     assert.equal(visible("\u202e"), "\\u202e");
     assert.equal(visible("\\u202e"), "\\\\u202e");
+  });
+
+  test("a mark that strikes a letter out is written out, an accent is not", () => {
+    assert.equal(visible("d\u0336o\u20e0"), "d\\u0336o\\u20e0");
+    assert.equal(visibleJson('"d\u0336o"'), '"d\\u0336o"');
+    assert.equal(visible("e\u0301"), "e\u0301");
   });
 });
 
@@ -104,6 +110,12 @@ describe("arguments in readable form", () => {
       '  - "ann"',
       "  -",
       "    cc: (empty list)",
+    ]);
+  });
+
+  test("name no secret where something only looks like one", () => {
+    assert.deepEqual(readable({ a: { $secret: "harmless" }, b: { $secret: "env:T", pay: 9 } }, false), [
+      ...["a:", '  "$secret": "harmless"', "b:", '  "$secret": "env:T"', "  pay: 9"],
     ]);
   });
 

@@ -32,7 +32,7 @@ async function workUntilTold(context: Context): Promise<number> {
     context.terminal.note("Stopping: what is under way may end, the rest is left to others.");
   } finally {
     until.stop();
-    await closeForGood(working.close);
+    await closeForGood(working.close, settings);
   }
   return EXIT.ok;
 }

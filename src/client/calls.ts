@@ -117,6 +117,7 @@ export const CALLS = {
     revoke: body("POST /api/grants/{id}/revoke"),
   },
   budgets: {
+    list: query("GET /api/budgets"),
     get: alone("GET /api/budgets/{name}"),
     set: body("PUT /api/budgets/{name}"),
   },

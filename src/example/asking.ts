@@ -67,4 +67,4 @@ async function askFirst(office: Office, withinMs: number): Promise<void> {
 
 export type Example = Asker & { askFirst(office: Office, withinMs: number): Promise<void> };
 
-export const example: Example = { standing, ask, askFirst };
+export const example: Example = { agent: EXAMPLE.agent, standing, ask, askFirst };

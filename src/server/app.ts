@@ -16,7 +16,7 @@ import type { Rate } from "./guards/rate.ts";
 import { handleOnce, keyOf } from "./idempotency.ts";
 import { correlationId, type Log } from "./log.ts";
 import { misfit } from "./problem.ts";
-import { bytesOf, checkAnswer, outgoingOf, send, sendProblem } from "./reply.ts";
+import { bytesOf, checkAnswer, outgoingOf, send, sendProblem, wantsPage } from "./reply.ts";
 import { type Answer, type Asked, isStream, type Route, routerPath, type ScopedRoute } from "./route.ts";
 import type { Tenants } from "./tenants.ts";
 
@@ -31,6 +31,8 @@ export type AppParts = {
   readonly makeId: () => string;
   /** How many questions one principal may have before people; any number unless set. */
   readonly questions?: Questions;
+  /** What a browser is shown where there is nothing; a problem like everybody else unless set. */
+  readonly missing?: (encodings: string | undefined) => Answer;
   /** How much of what nobody reads is kept; as much as is usual unless set. */
   readonly outflow?: OutflowLimits;
   /** Told after every answer. */
@@ -102,8 +104,8 @@ async function checkQuestions(
   asked: Asked,
   kept?: Json,
 ): Promise<void> {
-  const { principal } = asked.who;
-  if (questions === undefined || principal === null || route.mayAsk === undefined) return;
+  if (questions === undefined || asked.who.principal === null || route.mayAsk === undefined) return;
+  const principal = route.asker ?? asked.who.principal;
   if (await questions.hasRoom(asked.runtime, principal)) return;
   if (await route.mayAsk(asked, kept)) questions.refuse(principal);
 }
@@ -140,7 +142,13 @@ async function handOver(
   });
 }
 
-function newServer({ makeId }: AppParts): FastifyInstance {
+/** Somebody opened an address in a browser: no program did, and no page of the desk asked. */
+const isOpened = (request: FastifyRequest): boolean =>
+  (request.method === "GET" || request.method === "HEAD") &&
+  !/^\/api(?:[/?]|$)/.test(request.url) &&
+  wantsPage(request);
+
+function newServer({ makeId, missing }: AppParts): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES,
@@ -162,6 +170,8 @@ function newServer({ makeId }: AppParts): FastifyInstance {
     async (_request: unknown, bytes: Buffer) => readBody(bytes),
   );
   app.setNotFoundHandler((request, reply) => {
+    if (missing !== undefined && isOpened(request))
+      return send(reply, outgoingOf(missing(request.headers["accept-encoding"]?.toString())));
     const what = `There is no ${request.method} ${request.url.split("?")[0]} here.`;
     return sendProblem(request, reply, new HoldpointError("unknown_route", what.slice(0, 300)));
   });
@@ -205,7 +215,8 @@ function watchRequests(
   };
   app.addHook("onRequest", async (request, reply) => {
     const course = courseOf(request);
-    reply.headers({ ...SECURITY_HEADERS, "x-request-id": request.id });
+    const date = new Date(clock.now()).toUTCString();
+    reply.headers({ ...SECURITY_HEADERS, date, "x-request-id": request.id });
     const { host, origin } = request.headers;
     checkHost(hosts, { host, origin, localAddress: request.socket.localAddress });
     course.who = await admit(request, course.route);

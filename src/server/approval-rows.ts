@@ -29,6 +29,7 @@ export const summarySchema = z.object({
   stages: z.number(),
   effect_class: z.string(),
   risk: z.enum(RISK_LEVELS).nullable(),
+  is_irreversible: z.boolean().meta({ description: "once it is done, nobody is known to take it back" }),
   is_mine: z.boolean().meta({ description: "whoever asks may decide it now, and has not" }),
   created_at: timeSchema,
   decide_by: timeSchema.nullable(),
@@ -68,6 +69,7 @@ type Row = {
     /** Absent in rows from before it was kept. */
     readonly edited?: boolean;
     readonly isMine: boolean;
+    readonly isIrreversible: boolean;
   };
 
 export async function summaryOnWire(place: Place, { id, ...fields }: ApprovalSummary) {
@@ -86,6 +88,7 @@ export async function summaryOnWire(place: Place, { id, ...fields }: ApprovalSum
     ...{ votes, quorum, stage, stages },
     effect_class: row.effectClass,
     risk: row.risk,
+    is_irreversible: row.isIrreversible,
     is_mine: row.isMine,
     created_at: time(row.requestedAt),
     decide_by: timeOrNull(row.decideBy),

@@ -3,7 +3,7 @@ import { digestOf } from "../core/digest.ts";
 import { cannotUndo } from "../engine/card/around.ts";
 import type { Card } from "../engine/card/card.ts";
 import { previewOf } from "../views/approvals.ts";
-import { time } from "./wire.ts";
+import { money, time } from "./wire.ts";
 
 /** A beginning may have been cut within a character. */
 const beginning = (args: unknown): string => previewOf(args).toWellFormed();
@@ -22,7 +22,7 @@ function historyOnWire(history: Card["history"]) {
 
 function workflowOnWire(workflow: Card["workflow"]) {
   if (workflow === null) return null;
-  const { id, state, done, total } = workflow;
+  const { id, state, done, total, since } = workflow;
   return {
     workflow_id: id,
     name: state.name,
@@ -40,6 +40,7 @@ function workflowOnWire(workflow: Card["workflow"]) {
     })),
     total,
     cannot_undo: cannotUndo(done),
+    since: since.total,
   };
 }
 
@@ -55,6 +56,22 @@ function riskOnWire(risk: Card["risk"]) {
   return { level, score, conditions };
 }
 
+function reviewOnWire({ at, editedBy, policyName, ...review }: Card["reviews"][number]) {
+  const { verdict, rule, reason, policy, risk = null } = review;
+  return {
+    ...{ edited_by: editedBy, at: time(at), verdict, rule, reason, policy, policy_name: policyName },
+    risk: riskOnWire(risk),
+  };
+}
+
+type Cost = Card["costs"][number];
+
+const spentOnWire = ({ budget, amount }: Cost) => ({ budget, amount: money(amount) });
+const costOnWire = ({ left, ...spent }: Cost) => ({
+  ...spentOnWire({ left, ...spent }),
+  left: left === null ? null : money(left),
+});
+
 /** All that is shown of it to everybody alike. */
 export function cardOnWire(card: Card) {
   const { heading, confirm, snapshot, voters } = card;
@@ -65,22 +82,23 @@ export function cardOnWire(card: Card) {
     confirm,
     input_schema: card.inputSchema,
     proposed_args: card.proposedArgs,
-    policy_name: card.policyName,
+    reviews: card.reviews.map(reviewOnWire),
     risk: riskOnWire(card.risk),
+    costs: card.costs.map(costOnWire),
     history: historyOnWire(card.history),
     workflow: workflowOnWire(card.workflow),
     rejecting: rejectingOnWire(card.rejecting),
     snapshot,
     voters,
-    comments: card.comments.map(({ by, text, via, at }) => ({ by, text, via, at: time(at) })),
   };
 }
 
-export function youOnWire({ you, whyAlone }: Card) {
+export function youOnWire({ you, inRow: { whyAlone, whyRejectAlone } }: Card) {
   const { mayDecide, whyNot, vote, moves, mayBatch } = you;
   return {
     ...{ may_decide: mayDecide, why_not: whyNot, vote },
     ...{ may: [...moves], may_batch: mayBatch, why_alone: whyAlone },
+    why_reject_alone: whyRejectAlone,
   };
 }
 
@@ -88,6 +106,19 @@ type Fields = { readonly [field: string]: unknown };
 
 const eachDigest = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
+
+/** What a row of a list shows, beside the level of risk and the costs. */
+const ROW = ["request_id", "binding", "name", "agent", "args", "says", "rule", "reason"] as const;
+
+type Row = { readonly [name in (typeof ROW)[number]]: unknown };
+
+/** Of what a row shows of it; null where a row does not show all that it is about. */
+export function rowDigest(approval: Row, { inRow, risk, costs }: Card): string | null {
+  if (!inRow.isWhole) return null;
+  const shown = Object.fromEntries(ROW.map((name) => [name, approval[name]]));
+  const judged = { risk_level: risk?.level ?? null, costs: costs.map(spentOnWire) };
+  return digestOf({ row: eachDigest({ ...shown, ...judged }) });
+}
 
 /**
  * A digest of the digests of all fields: each can be as deep as JSON may be. `docs/guide/approvals.md` says how to compute it

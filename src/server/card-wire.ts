@@ -3,11 +3,11 @@ import { z } from "zod";
 import { MOVES } from "../core/card/moves.ts";
 import { RISK_LEVELS } from "../core/verdict.ts";
 import { TRIED_OUTCOMES } from "../engine/try-edit.ts";
-import { json, timeSchema } from "./wire.ts";
+import { json, moneySchema, timeSchema } from "./wire.ts";
 
 const count = z.number().int().min(0);
 
-/** What was done before it, in the same workflow: newest first. */
+/** What had begun in the same workflow before it was asked, as that stands now: newest first. */
 const done = z.object({
   action_id: z.string(),
   tool: z.string(),
@@ -27,10 +27,35 @@ const past = z.object({
   args: z.string(),
 });
 
+const risk = z
+  .object({ level: z.enum(RISK_LEVELS), score: z.number(), conditions: z.array(z.string()) })
+  .nullable();
+
+const review = z.object({
+  edited_by: z.string().nullable().meta({
+    description:
+      "who had changed what was reviewed; null where it is the agent's, or what policy made of that",
+  }),
+  at: timeSchema,
+  verdict: z.enum(["approve", "block", "escalate"]),
+  rule: z.string(),
+  reason: z.string(),
+  policy: z.string().meta({ description: "digest of all that was asked, code too" }),
+  policy_name: z
+    .string()
+    .nullable()
+    .meta({ description: "of its documents; null where only code was asked, or they are not known here" }),
+  risk,
+});
+
 export const cardSchema = z.object({
   shown: z
     .string()
     .meta({ description: "digest of all that is shown here; send it with the vote as `shown`" }),
+  shown_row: z.string().nullable().meta({
+    description:
+      "digest of what a row of a list shows: `shown` of a vote from there; null where a row does not show all that it is about",
+  }),
   heading: z.string().meta({ description: "what is decided, in Holdpoint's words" }),
   effect_words: z.string().meta({ description: "what is known about repeating and undoing it" }),
   is_irreversible: z.boolean(),
@@ -44,10 +69,22 @@ export const cardSchema = z.object({
   proposed_args: json.meta({
     description: "as the agent proposed them, where policy or people changed them since",
   }),
-  policy_name: z.string().nullable(),
-  risk: z
-    .object({ level: z.enum(RISK_LEVELS), score: z.number(), conditions: z.array(z.string()) })
-    .nullable(),
+  reviews: z.array(review).meta({
+    description:
+      "of an action: what policy said of what is asked, oldest first. The first had people asked; one more for each change that people made since",
+  }),
+  risk: risk.meta({ description: "of what would run: as the latest review says" }),
+  costs: z
+    .array(
+      z.object({
+        budget: z.string(),
+        amount: moneySchema,
+        left: moneySchema
+          .nullable()
+          .meta({ description: "in that budget now; null where it is not there, or in another currency" }),
+      }),
+    )
+    .meta({ description: "what the tool expects it to cost, by budget; empty where it costs none" }),
   history: z
     .object({
       agent: z.string(),
@@ -60,7 +97,10 @@ export const cardSchema = z.object({
       latest: z.array(past),
     })
     .nullable()
-    .meta({ description: "of the same agent with the same tool" }),
+    .meta({
+      description:
+        "of the same agent with the same tool: what it had proposed before this was asked, as that stands now",
+    }),
   workflow: z
     .object({
       workflow_id: z.string(),
@@ -68,10 +108,12 @@ export const cardSchema = z.object({
       status: z.string(),
       attempt: z.number(),
       done: z.array(done),
-      total: count.meta({ description: "of all that was done; only the latest hundred are listed" }),
+      total: count.meta({ description: "of all that had been; only the latest hundred are listed" }),
       cannot_undo: count,
+      since: count.meta({ description: "effects that began since it was asked; none of them is listed" }),
     })
-    .nullable(),
+    .nullable()
+    .meta({ description: "what had begun in it before this was asked, as that stands now" }),
   rejecting: z
     .object({
       goes_back_to: z.string().nullable().meta({ description: "a checkpoint; null is the start" }),
@@ -98,6 +140,10 @@ export const cardSchema = z.object({
       .string()
       .nullable()
       .meta({ description: "why it is approved only by itself; null where nothing about it says so" }),
+    why_reject_alone: z
+      .string()
+      .nullable()
+      .meta({ description: "why it is rejected only by itself; null where nothing about it says so" }),
   }),
   voters: z.array(
     z.object({
@@ -106,7 +152,6 @@ export const cardSchema = z.object({
       stage: z.number(),
     }),
   ),
-  comments: z.array(z.object({ by: z.string(), text: z.string(), via: z.string(), at: timeSchema })),
 });
 
 const path = z.array(z.union([z.string(), z.number()]));

@@ -37,7 +37,7 @@ const READS = {
   alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
   grants: { scope: "grants:read", verbs: ["list", "get", "find", "uses"] },
   intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
-  budgets: { scope: "budgets:read", verbs: ["get"] },
+  budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["stopped"] },

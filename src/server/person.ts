@@ -46,6 +46,15 @@ export function adminOf(who: Who, named: string | undefined): string {
   });
 }
 
+/** A key that was narrowed is for one thing: it does not do what its owner's sessions and other keys do. */
+export function checkNotNarrowed({ tenant, principal, roles, via, can }: Who): void {
+  if (principal === null || via === "session") return;
+  if (scopesOf({ tenant, principal, roles }, null).every(can)) return;
+  throw new HoldpointError("forbidden", "This needs a session, or a key that was not narrowed.", {
+    next: "Log in and do it there, or use a key that has all scopes of its owner.",
+  });
+}
+
 /** Nobody gives a role that brings more than their own credential has: a narrowed one would be wide again by it. */
 export function checkGiven(who: Who, person: string, roles: readonly Role[]): void {
   if (who.principal === null) return;

@@ -49,7 +49,7 @@ export function send(reply: FastifyReply, answer: Outgoing): FastifyReply {
   return reply.type(answer.type).send("bytes" in answer ? answer.bytes : answer.text);
 }
 
-const wantsPage = ({ headers }: FastifyRequest): boolean =>
+export const wantsPage = ({ headers }: FastifyRequest): boolean =>
   /(^|,)\s*text\/html\s*(;|,|$)/.test(headers.accept ?? "");
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {

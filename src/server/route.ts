@@ -112,6 +112,8 @@ export type ScopedRoute<
   handle(asked: Asked<Params, Query, Body>): Promise<Answer>;
   /** Whether people may come to be asked something by it that they were not asked before. `kept`: as for `again`. */
   mayAsk?(asked: Asked<Params, Query, Body>, kept?: Json): Promise<boolean>;
+  /** Whose question that would be, where it is not of whoever calls. */
+  readonly asker?: string;
   again?(...given: Parameters<Again<Params, Query, Body>>): ReturnType<Again<Params, Query, Body>>;
 };
 

@@ -12,6 +12,8 @@ export type Office = {
   readonly messages: Messages;
   /** Something may have to be run that was not a moment ago. */
   wake(): void;
+  /** Nothing new is run here from now on. */
+  rest(): void;
   close(): Promise<void>;
 };
 
@@ -25,6 +27,8 @@ export type Tenants = {
   left(listener: (office: Office) => void): void;
   /** Those that are open now. */
   open(): Promise<readonly Office[]>;
+  /** Nothing new is run in any of them from now on. */
+  rest(): void;
   /** For good, because the tenant was closed. */
   leave(tenant: string): Promise<void>;
   close(): Promise<void>;
@@ -39,7 +43,9 @@ export function createTenants(openOffice: OpenOffice): Tenants {
   const listeners: ((office: Office) => void)[] = [];
   const leavers: ((office: Office) => void)[] = [];
   let isClosed = false;
+  let isResting = false;
   const told = (office: Office): Office => {
+    if (isResting) office.rest();
     for (const listener of listeners) listener(office);
     return office;
   };
@@ -69,6 +75,10 @@ export function createTenants(openOffice: OpenOffice): Tenants {
     opened: (listener) => void listeners.push(listener),
     left: (listener) => void leavers.push(listener),
     open: settled,
+    rest() {
+      isResting = true;
+      for (const opening of offices.values()) opening.then(({ rest }) => rest()).catch(() => undefined);
+    },
     leave(tenant) {
       const gone = leaving.get(tenant) ?? depart(offices.get(tenant));
       leaving.set(tenant, gone);
@@ -77,9 +87,13 @@ export function createTenants(openOffice: OpenOffice): Tenants {
     },
     async close() {
       isClosed = true;
-      const ends = (await settled()).map((office) => office.close());
+      // One that cannot close, or is still opening, keeps nobody from the others.
+      const close = async (opening: Promise<Office>) => (await opening.catch(() => undefined))?.close();
+      const ends = await Promise.allSettled([...offices.values()].map(close));
       // Whoever wanted one of these closed was told how that went.
-      await Promise.all([...ends, Promise.allSettled(leaving.values())]);
+      await Promise.allSettled(leaving.values());
+      const failed = ends.find((end) => end.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
     },
   };
 }

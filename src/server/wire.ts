@@ -49,6 +49,6 @@ export const shownSchema = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .optional()
-  .meta({ description: "of the card that the person saw; recorded with the vote" });
+  .meta({ description: "of the card, or of the row of a list, that the person saw; recorded with the vote" });
 export const idSchema = z.string().min(1).max(600);
 export const idParams = z.object({ id: idSchema });

@@ -64,7 +64,10 @@ export function remoteHoldpoint(speaker: Speaker): Holdpoint {
     messages: remoteMessages(speaker, look),
     policies: policiesAt(look),
     nodes: { list: (page: object = {}) => look("nodes.list", page) },
-    budgets: { get: (id: string) => look("budgets.get", id) },
+    budgets: {
+      list: (page: object = {}) => look("budgets.list", page),
+      get: (id: string) => look("budgets.get", id),
+    },
   };
   const known = Object.entries(groups).map(([name, verbs]) => [name, guarded(`${name}.`, verbs)] as const);
   const all = { ...Object.fromEntries(known), ...remoteSwitch(speaker, look), close: async () => undefined };

@@ -16,7 +16,7 @@ const OWN_STYLE = `${STYLE}
 .sheet { max-width: 56rem; margin: 0 auto; padding: 2rem 1.5rem 4rem; }
 .sheet h1 { font-size: 1.4rem; } .sheet h2 { margin: 2rem 0 0.5rem; font-size: 1.1rem; }
 .lines { margin: 1rem 0; padding: 1rem 1.2rem; border: 1px solid var(--line); border-radius: 10px; background: var(--wash); font: 0.85rem/1.5 ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; }
-.lines span { display: block; min-height: 1.5em; white-space: pre-wrap; overflow-wrap: anywhere; padding-left: 6ch; text-indent: -6ch; direction: ltr; unicode-bidi: isolate; }
+.lines span { display: block; min-height: 1.5em; white-space: pre-wrap; overflow-wrap: anywhere; padding-left: 6ch; text-indent: -6ch; direction: ltr; unicode-bidi: isolate-override; }
 .lines .heading { font-weight: 700; }
 `;
 const styleHash = createHash("sha256").update(OWN_STYLE).digest("base64");

@@ -14,7 +14,9 @@ import type { Answer, Headers } from "../route.ts";
 type DeskFile = { readonly type: string; readonly plain: Uint8Array; readonly brotli: Uint8Array | null };
 
 export type Desk = {
-  readonly page: () => Answer;
+  readonly page: (encodings: string | undefined) => Answer;
+  /** The same page, which says that there is none at its address. */
+  readonly missing: (encodings: string | undefined) => Answer;
   readonly asset: (name: string, encodings: string | undefined) => Answer;
 };
 
@@ -36,7 +38,7 @@ const PAGE_HEADERS: Headers = {
   ),
 };
 /** Their names change with what they hold. */
-const FOR_EVER = "public, max-age=31536000, immutable";
+const FILE_HEADERS: Headers = { "cache-control": "public, max-age=31536000, immutable" };
 /** What the build writes beside a text. */
 const SMALL = ".br";
 
@@ -55,11 +57,13 @@ function filesIn(folder: string): ReadonlyMap<string, DeskFile> {
 /** Undefined where it was not built: the server does without. */
 export function openDesk(folder: string): Desk | undefined {
   try {
-    const page = readFileSync(path.join(folder, "index.html"), "utf8");
+    const page = filesIn(folder).get("index.html");
+    if (page === undefined) return undefined;
     const assets = filesIn(path.join(folder, "assets"));
     return {
-      page: () => ({ status: 200, text: page, type: "text/html; charset=utf-8", headers: PAGE_HEADERS }),
-      asset: (name, encodings) => sent(assets.get(name), encodings),
+      page: (encodings) => sent(page, encodings, PAGE_HEADERS),
+      missing: (encodings) => ({ ...sent(page, encodings, PAGE_HEADERS), status: 404 }),
+      asset: (name, encodings) => sent(assets.get(name), encodings, FILE_HEADERS),
     };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
@@ -67,11 +71,11 @@ export function openDesk(folder: string): Desk | undefined {
   }
 }
 
-function sent(file: DeskFile | undefined, encodings = ""): Answer {
+function sent(file: DeskFile | undefined, encodings = "", own: Headers = {}): Answer {
   if (file === undefined) throw new HoldpointError("unknown_route", "There is no such file here.");
   const isSmall = file.brotli !== null && /(^|[\s,])br\s*(,|$)/.test(encodings);
   const headers: Headers = {
-    "cache-control": FOR_EVER,
+    ...own,
     vary: "accept-encoding",
     ...(isSmall ? { "content-encoding": "br" } : {}),
   };

@@ -35,7 +35,8 @@ const input = document.querySelector("input");
 const button = document.querySelector("button");
 const said = document.querySelector("#said");
 const lead = document.querySelector("#lead");
-const to = new URLSearchParams(location.search).get("to") ?? "/";
+const asked = new URLSearchParams(location.search);
+const to = asked.get("to") ?? "/";
 const next = ${PAGE}.test(to) ? to : "/";
 let opened = location.hash.slice(1);
 history.replaceState(null, "", location.pathname + location.search);
@@ -43,7 +44,10 @@ if (opened !== "") {
   field.hidden = true;
   lead.textContent = "This link logs you in, once.";
   button.focus();
-} else input.focus();
+} else {
+  if (asked.has("out")) lead.textContent = "You are not logged in any more. A new link logs you in, and leads back to where you were.";
+  input.focus();
+}
 function fail(text, link = "") {
   opened = "";
   input.value = link;

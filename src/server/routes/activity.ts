@@ -26,6 +26,9 @@ const day = z.object({
   waited_p90_seconds: z.number().nullable(),
   actions: count.meta({ description: "actions that were proposed" }),
   by_policy: count.meta({ description: "of those, decided without asking anybody" }),
+  verdicts: z
+    .object({ approve: count, revise: count, block: count, escalate: count })
+    .meta({ description: "what policy said of them; revise: it changed the arguments, then approved" }),
   ...done,
 });
 

@@ -1,6 +1,6 @@
 /** Approvals: what waits for people, and what they say. */
 import { z } from "zod";
-import { APPROVAL_STATUSES } from "../../core/approval/state.ts";
+import { APPROVAL_ORDERS, type ApprovalOrder, LISTED_STATUSES } from "../../core/approval/list-words.ts";
 import type { Json } from "../../core/json.ts";
 import { listApprovals } from "../../engine/approval-lists.ts";
 import {
@@ -39,7 +39,10 @@ const vote = z.object({
   note: z.string().nullable(),
   via: z.string(),
   stage: z.number(),
-  shown: z.string().nullable().meta({ description: "digest of the card that the person saw" }),
+  shown: z
+    .string()
+    .nullable()
+    .meta({ description: "digest of the card, or of the row of a list, that the person saw" }),
   at: timeSchema,
 });
 const comment = z.object({ by: z.string(), text: z.string(), via: z.string(), at: timeSchema });
@@ -57,7 +60,10 @@ export const approvalSchema = z.object({
   args: json,
   args_hash: z.string(),
   answer_schema: json,
-  preview: json,
+  preview: json.meta({ description: "what the tool shows of it; null where it has no preview" }),
+  preview_failed: z
+    .boolean()
+    .meta({ description: "`preview` is the text of a failure: nothing is known about what it would do" }),
   undo: undoSchema,
   agent: z.string(),
   requester: z.array(z.string()),
@@ -81,7 +87,9 @@ export const approvalSchema = z.object({
   ended: ending,
 });
 
-const LIST = "approvals";
+/** A cursor of one order is none of another. */
+const listOf = ({ order }: { readonly order: ApprovalOrder }): string =>
+  order === "deadline" ? "approvals by deadline" : "approvals";
 
 type Place = Pick<Asked, "runtime">;
 
@@ -101,6 +109,7 @@ export async function approvalOnWire(place: Place, approval: Approval) {
     args_hash: approval.argsDigest.slice(0, 12),
     answer_schema: approval.answerSchema ?? null,
     preview: (approval.preview?.value ?? null) as Json,
+    preview_failed: approval.preview?.failed ?? false,
     undo: undoOnWire(approval),
     ...{ agent, requester, says, reason, rule, policy, binding },
     documents: approval.documents ?? [],
@@ -177,8 +186,10 @@ export const approvalRoutes = [
     tag: "approvals",
     scope: "approvals:read",
     query: z.strictObject({
-      status: z.enum([...APPROVAL_STATUSES, "decided", "any"]).default("pending"),
-      order: z.enum(["oldest", "newest"]).default("oldest"),
+      status: z.enum(LISTED_STATUSES).default("pending"),
+      order: z.enum(APPROVAL_ORDERS).default("oldest").meta({
+        description: "deadline: the soonest first, and last what has none; only of what is pending",
+      }),
       mine: z
         .literal("true")
         .optional()
@@ -198,9 +209,10 @@ export const approvalRoutes = [
     async handle({ runtime, who, query }) {
       const { mine, q: text, limit: _, cursor: __, ...asked } = query;
       const filters = { ...sent({ text, ...asked }), mine: mine !== undefined, person: who.principal };
-      const { items, next } = await listApprovals(runtime, { ...filters, ...pageOf(LIST, query) });
+      const list = listOf(query);
+      const { items, next } = await listApprovals(runtime, { ...filters, ...pageOf(list, query) });
       const approvals = await Promise.all(items.map((item) => summaryOnWire({ runtime }, item)));
-      return ok({ approvals, next_cursor: sealCursor(LIST, next) });
+      return ok({ approvals, next_cursor: sealCursor(list, next) });
     },
   }),
   route({

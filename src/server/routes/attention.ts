@@ -18,9 +18,10 @@ export const attentionRoutes = [
       200: z.object({
         pending: count,
         mine: count.meta({ description: "of those, the ones that whoever asks may decide, and has not" }),
+        looked_at: count.meta({ description: "of those that wait longest, so many were looked at" }),
         is_all: z
           .boolean()
-          .meta({ description: "false where so many wait that `mine` is of the oldest only" }),
+          .meta({ description: "false where more wait: `mine` is then at least so many, and may be 0" }),
         oldest_at: timeSchema.nullable().meta({ description: "since when the oldest of `mine` waits" }),
         next_deadline: timeSchema.nullable().meta({ description: "the first one of `mine`" }),
         in_doubt: count.meta({ description: "0 for whoever may not read actions" }),
@@ -35,6 +36,7 @@ export const attentionRoutes = [
       return ok({
         pending: found.pending,
         mine: found.mine,
+        looked_at: found.lookedAt,
         is_all: found.isAll,
         oldest_at: timeOrNull(found.oldestAt),
         next_deadline: timeOrNull(found.nextDeadline),

@@ -1,36 +1,70 @@
 /** Budgets: a limit, what is reserved and what was spent. */
 import { z } from "zod";
 import { HoldpointError } from "../../core/errors.ts";
-import { type BudgetState, getBudget, setBudget } from "../../engine/operate.ts";
+import {
+  type BudgetState,
+  type BudgetSummary,
+  getBudget,
+  listBudgets,
+  setBudget,
+} from "../../engine/budgets.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
 import { ok, route } from "../route.ts";
 import { bySchema, money, moneySchema } from "../wire.ts";
 
 const params = z.object({ name: z.string().min(1).max(128) });
 const micros = z.string();
-const budgetSchema = z.object({
+const standing = {
   name: z.string(),
   limit: moneySchema,
   spent_micros: micros,
   reserved_micros: micros,
   overrun_micros: micros,
+};
+const budgetSchema = z.object({
+  ...standing,
   reservations: z.record(z.string(), micros).meta({ description: "micros by effect" }),
 });
 
-function budgetOnWire(name: string, { limit, spent, reserved, overrun, reservations }: BudgetState) {
-  if (limit === null) throw new HoldpointError("unknown_id", `There is no budget "${name}".`);
-  const held = Object.entries(reservations).map(([effect, amount]) => [effect, String(amount)]);
+const rowSchema = z.object({
+  ...standing,
+  effects: z.number().meta({ description: "how many hold a part of it: under way, or in doubt" }),
+});
+
+const LIST = "budgets";
+
+function standingOnWire({ name, limit, spent, reserved, overrun }: Omit<BudgetSummary, "effects">) {
   return {
     name,
     limit: money(limit),
     spent_micros: String(spent),
     reserved_micros: String(reserved),
     overrun_micros: String(overrun),
-    reservations: Object.fromEntries(held),
   };
 }
 
+function budgetOnWire(name: string, { limit, reservations, ...state }: BudgetState) {
+  if (limit === null) throw new HoldpointError("unknown_id", `There is no budget "${name}".`);
+  const held = Object.entries(reservations).map(([effect, amount]) => [effect, String(amount)]);
+  return { ...standingOnWire({ name, limit, ...state }), reservations: Object.fromEntries(held) };
+}
+
 export const budgetRoutes = [
+  route({
+    method: "GET",
+    path: "/api/budgets",
+    summary: "Budgets that were opened, in the order in which they came",
+    tag: "budgets",
+    scope: "budgets:read",
+    query: z.strictObject(pageQuery),
+    answers: { 200: z.object({ budgets: z.array(rowSchema), next_cursor: nextCursor }) },
+    async handle({ runtime, query }) {
+      const { items, next } = await listBudgets(runtime, pageOf(LIST, query));
+      const budgets = items.map(({ effects, ...budget }) => ({ ...standingOnWire(budget), effects }));
+      return ok({ budgets, next_cursor: sealCursor(LIST, next) });
+    },
+  }),
   route({
     method: "GET",
     path: "/api/budgets/{name}",

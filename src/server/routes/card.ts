@@ -4,7 +4,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import type { Scope } from "../../core/scopes.ts";
 import { cardOf } from "../../engine/card/card.ts";
 import { tryEdit } from "../../engine/try-edit.ts";
-import { cardOnWire, shownDigest, youOnWire } from "../card-on-wire.ts";
+import { cardOnWire, rowDigest, shownDigest, youOnWire } from "../card-on-wire.ts";
 import { cardSchema, triedSchema } from "../card-wire.ts";
 import { personOf } from "../person.ts";
 import { type Asked, ok, route } from "../route.ts";
@@ -43,7 +43,8 @@ export const cardRoutes = [
       const found = await cardOf(runtime, params.id, looker);
       const approval = await approvalOnWire({ runtime }, found.approval);
       const card = cardOnWire(found);
-      return ok({ approval, card: { shown: shownDigest(approval, card), ...card, you: youOnWire(found) } });
+      const digests = { shown: shownDigest(approval, card), shown_row: rowDigest(approval, found) };
+      return ok({ approval, card: { ...digests, ...card, you: youOnWire(found) } });
     },
   }),
   route({

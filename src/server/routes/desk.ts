@@ -22,7 +22,8 @@ const PAGES = [
 ] as const;
 
 const nothing = z.object({});
-const one = z.object({ id: z.string().min(1).max(600) });
+/** Without one, it is the page of all of them. */
+const one = z.object({ id: z.string().max(600) });
 const file = z.object({ file: z.string().min(1).max(200) });
 /** What follows the ? is the page's own affair. */
 const anything = z.record(z.string(), z.unknown());
@@ -45,7 +46,7 @@ export function deskRoutes(desk: Desk | undefined) {
       params: path.includes("{id}") ? one : nothing,
       query: anything,
       answers: { 200: "text/html" },
-      handle: async () => built(desk).page(),
+      handle: async ({ header }) => built(desk).page(header("accept-encoding")),
     }),
   );
   const assets = publicRoute({

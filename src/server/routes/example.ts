@@ -11,6 +11,8 @@ export type ExampleStanding = { readonly approval: string | null; readonly workf
 
 /** What the example can be asked. */
 export type Asker = {
+  /** Whose questions they are. */
+  readonly agent: string;
   standing(runtime: Runtime): Promise<ExampleStanding>;
   /** Answers the workflow that will ask. */
   ask(office: Office, request: WorkflowRequest & { readonly via?: string }): Promise<string>;
@@ -62,6 +64,8 @@ export function exampleRoutes(example: Asker | undefined) {
           .meta({ description: "who asks; taken from the credential, and refused if it is somebody else" }),
       }),
       answers: { 202: z.object({ workflow_id: z.string() }) },
+      mayAsk: async () => true,
+      ...(example === undefined ? {} : { asker: example.agent }),
       async handle({ office, who, body }) {
         const by = principalOf(who, body.by);
         return { status: 202, body: { workflow_id: await there(example).ask(office, { by, via: who.via }) } };

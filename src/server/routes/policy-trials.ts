@@ -64,6 +64,13 @@ const changed = z.object({
     .enum(["approved", "modified", "rejected", "expired", "cancelled"])
     .nullable()
     .meta({ description: "what people had said of it" }),
+  args: z
+    .object({
+      text: z.string().meta({ description: "as JSON, short fields first: the beginning of it" }),
+      characters: count.meta({ description: "of the whole" }),
+    })
+    .nullable()
+    .meta({ description: "what it was proposed with; null where that was erased or is gone" }),
 });
 
 export const trialSchema = z.object({

@@ -63,6 +63,10 @@ export function sessionRoutes(hands: Hands) {
       scope: "public",
       query: z.strictObject({
         to: z.string().max(2_000).optional().meta({ description: "the page to go to then" }),
+        out: z
+          .literal("1")
+          .optional()
+          .meta({ description: "somebody was logged in until now: they are told so" }),
       }),
       answers: { 200: "text/html" },
       handle: async () => ({

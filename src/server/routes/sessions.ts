@@ -4,6 +4,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import { isPerson } from "../../core/principal.ts";
 import { endOwnSession, endOwnSessions, sessionsOf } from "../../engine/identity/sessions.ts";
 import type { Who } from "../authenticate.ts";
+import { checkNotNarrowed } from "../person.ts";
 import { ok, route } from "../route.ts";
 import { idParams, time, timeSchema } from "../wire.ts";
 
@@ -17,6 +18,13 @@ const session = z.object({
 function ownerOf({ principal }: Who): string {
   if (principal !== null && isPerson(principal)) return principal;
   throw new HoldpointError("forbidden", "Only people have sessions, and this is not a person's credential.");
+}
+
+/** Whose sessions it may end. */
+function enderOf(who: Who): string {
+  const owner = ownerOf(who);
+  checkNotNarrowed(who);
+  return owner;
 }
 
 export const ownSessionRoutes = [
@@ -47,7 +55,7 @@ export const ownSessionRoutes = [
     params: idParams,
     answers: { 200: z.object({ ended: z.boolean() }) },
     handle: async ({ runtime, who, params }) =>
-      ok({ ended: await endOwnSession(runtime, ownerOf(who), params.id) }),
+      ok({ ended: await endOwnSession(runtime, enderOf(who), params.id) }),
   }),
   route({
     method: "DELETE",
@@ -56,6 +64,6 @@ export const ownSessionRoutes = [
     tag: "identities",
     scope: "any",
     answers: { 200: z.object({ ended: z.number() }) },
-    handle: async ({ runtime, who }) => ok({ ended: await endOwnSessions(runtime, ownerOf(who)) }),
+    handle: async ({ runtime, who }) => ok({ ended: await endOwnSessions(runtime, enderOf(who)) }),
   }),
 ];
