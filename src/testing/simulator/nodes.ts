@@ -20,6 +20,7 @@ import {
   count,
   type DeployedTool,
   fail,
+  isRedeployed,
   type Life,
   never,
   type Sim,
@@ -110,7 +111,7 @@ function clockOf(sim: Sim, owner: () => Life, rate: number): Clock {
 
 function tell(sim: Sim, life: Life, notice: Notice): void {
   if (notice.kind === "maintenance_failed") meet(sim, life, "in maintenance", notice.error);
-  if (notice.kind === "definition_changed")
+  if (notice.kind === "definition_changed" && !isRedeployed(sim, notice.difference))
     fail(sim, "replay", `${notice.workflow} is told to have changed: ${notice.difference}`);
   if (notice.kind !== "waiting" || strikes(sim, "notice lost")) return;
   const told = { tenant: life.tenant, approval: notice.approval, decideBy: notice.decideBy };

@@ -52,6 +52,13 @@ export async function callOff(sim: Sim, life: Life): Promise<void> {
   await insist(sim, life.tenant, ({ runtime }) => cancelById(runtime, id, said));
 }
 
+/** Nothing else is left to do about a workflow whose tool was changed under a call. */
+export async function callOffUnfit(sim: Sim, tenant: string): Promise<void> {
+  const said = { by: "person:operator", reason: "its tool is not there any more" };
+  for (const id of sim.oracle.unfit(tenant))
+    await insist(sim, tenant, ({ runtime }) => cancelById(runtime, id, said));
+}
+
 /** Nobody depends on being told: what waits is on a list. */
 export async function lookThrough(sim: Sim, life: Life): Promise<void> {
   for (const row of await listed(sim, life, "approvals", "pending"))

@@ -14,7 +14,7 @@ import { crash } from "./life.ts";
 import { bear } from "./nodes.ts";
 import { openBudget, operate, resolveDoubts, stand, turnSwitch } from "./operators.ts";
 import { createOracle } from "./oracle/oracle.ts";
-import { lookThrough } from "./overseers.ts";
+import { callOffUnfit, lookThrough } from "./overseers.ts";
 import { answerNotices } from "./people.ts";
 import { createRandom } from "./random.ts";
 import { drawScenario } from "./scenario.ts";
@@ -154,6 +154,7 @@ async function finishFlows(sim: Sim): Promise<void> {
       if (life === undefined) continue;
       await resolveDoubts(sim, life);
       await lookThrough(sim, life);
+      await callOffUnfit(sim, tenant);
     }
     while (sim.busy > 0) await sim.scheduler.sleep(1_000);
     await restFlows(sim);

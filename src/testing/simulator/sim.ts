@@ -92,6 +92,8 @@ export type Oracle = {
   finished(tenant: string, result: WorkflowResult<unknown>): void;
   /** Workflows that somebody runs, or should. */
   restless(): readonly string[];
+  /** Workflows of a tenant that no process can go on with. */
+  unfit(tenant: string): readonly string[];
   end(): void;
 };
 
@@ -133,6 +135,12 @@ const BASE_TIME = 1_800_000_000_000;
 
 export const wallTime = (sim: Sim): number => BASE_TIME + Math.floor(sim.scheduler.now());
 export const databaseTime = (sim: Sim): number => wallTime(sim) + sim.databaseOffset;
+
+/** A call is under way and its tool was deployed with another schema since: no process will have the one of before. */
+export function isRedeployed({ deployed }: Sim, difference: string): boolean {
+  const name = /^the tool of "(?:.*\/)?([^/]+)#\d+" is another/.exec(difference)?.[1];
+  return name !== undefined && (deployed.get(name)?.schema ?? 1) > 1;
+}
 
 /** Whether a fault happens here and now; counted if so. */
 export function strikes(sim: Sim, fault: Fault): boolean {

@@ -1,7 +1,7 @@
 /** What a workflow waits for has a name and is still to come; when all is calm it has ended or waits for that. */
 import type { Wait } from "../../../core/workflow/events.ts";
 import { obstacleOf } from "../../../core/workflow/held.ts";
-import { databaseTime, type Sim } from "../sim.ts";
+import { databaseTime, isRedeployed, type Sim } from "../sim.ts";
 import { type Commit, expect, type SeenTenant } from "./seen.ts";
 import type { SeenFlow } from "./seen-flow.ts";
 import { isOpen as isAsked } from "./stages-seen.ts";
@@ -19,7 +19,7 @@ function isHeld({ seen }: Place, on: string): boolean {
 }
 
 function isOpen(place: Place, flow: SeenFlow, { kind, on }: Wait): boolean {
-  const { seen } = place;
+  const { seen, sim } = place;
   switch (kind) {
     case "approval":
     case "checkpoint":
@@ -33,7 +33,10 @@ function isOpen(place: Place, flow: SeenFlow, { kind, on }: Wait): boolean {
       return seen.flows.get(on)?.end === null;
     case "sleep":
     case "retry":
+    case "node":
       return flow.wakeAt !== null;
+    case "definition":
+      return isRedeployed(sim, on);
     default:
       return false;
   }

@@ -18,6 +18,7 @@ import { checkEpoch, checkRoster, checkSwitch } from "./check-standing.ts";
 import { checkTampering, checkWhole } from "./check-whole.ts";
 import { checkApplied, checkSent } from "./check-world.ts";
 import { type Commit, type Event, emptyTenant, expect, type SeenTenant } from "./seen.ts";
+import type { SeenFlow } from "./seen-flow.ts";
 
 const WHOLE_EVERY_COMMITS = 50;
 
@@ -102,6 +103,9 @@ function checkAll({ sim, tenants }: Memory): void {
   }
 }
 
+const isUnfit = ({ end, waits }: SeenFlow): boolean =>
+  end === null && waits.some(({ kind }) => kind === "definition");
+
 const restlessIn = (flows: SeenTenant["flows"]): readonly string[] =>
   [...flows.values()].filter(isRestless).map(({ id }) => id);
 
@@ -149,6 +153,7 @@ export function createOracle(sim: Sim): Oracle {
         `${workflow} is not ${status}`,
       ),
     restless: () => [...memory.tenants.values()].flatMap(({ flows }) => restlessIn(flows)),
+    unfit: (tenant) => [...seenOf(memory, tenant).flows.values()].filter(isUnfit).map(({ id }) => id),
     end: () => checkAll(memory),
   };
 }
