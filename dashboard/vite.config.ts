@@ -19,13 +19,57 @@ const brotli: Plugin = {
   name: "brotli",
   apply: "build",
   async writeBundle({ dir = "." }, bundle) {
-    const texts = Object.keys(bundle).filter((name) => /^assets\/.*\.(js|css|svg)$/.test(name));
+    const texts = Object.keys(bundle).filter((name) => /^assets\/.*\.(js|css|svg)$|^index\.html$/.test(name));
     const files = texts.map((name) => path.join(dir, name));
     await Promise.all(
       files.map(async (file) => writeFile(`${file}.br`, await compressed(await readFile(file)))),
     );
   },
 };
+
+const within = (...places: readonly string[]): RegExp => new RegExp(`/dashboard/src/(?:${places.join("|")})`);
+
+/** What several pages share and the others do not need. */
+const APART = [
+  {
+    name: "values",
+    test: within("ui/values/", "ui/guarded", "format/(?:diff-lines|folded|quoted|value-form|written-in)"),
+  },
+  {
+    name: "approvals",
+    test: within("pages/approvals/(?!example|first-run|inbox-row)", "format/arguments-line"),
+  },
+  { name: "rows", test: within("pages/approvals/(?:example|first-run|inbox-row)", "ui/snippet") },
+  { name: "records", test: within("pages/(?:actions|journal|workflows)/", "ui/json-view") },
+  { name: "tabs", test: within("ui/tabs") },
+  {
+    name: "office",
+    test: within("pages/agents/", "ui/(?:own-sessions|turn-switch)", "format/(?:money-input|rights|spans)"),
+  },
+];
+/** Of one page, or of a part that is loaded when it is opened. */
+const OF_ONE = within(
+  "ui/(?:check-list|long-list|schema-form|search-box)",
+  "format/(?:box-text|edits|line-diff|schema-form|schema-parts|typed-json)",
+);
+const SHARED = [/\/src\/(?:client|core)\//, within("(?:api|format|live|shell|style|ui)/")];
+
+const isOfFrame = (id: string): boolean =>
+  SHARED.some((one) => one.test(id)) &&
+  ![OF_ONE, ...APART.map(({ test }) => test)].some((one) => one.test(id));
+
+/**
+ * Which modules travel in one file: left alone, whatever two pages share would be a file of its own, and a page would ask for
+ * thirty. A group takes along what its modules import, so what everybody needs comes first.
+ */
+const GROUPS = [
+  {
+    ...{ name: "libraries", priority: 3 },
+    test: /\/node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?!react-virtual|virtual)[^/]+)\//,
+  },
+  { name: "frame", priority: 2, test: isOfFrame },
+  ...APART.map((group, at) => ({ ...group, priority: 1 - at / APART.length, minShareCount: 2 })),
+];
 
 export default defineConfig({
   root: at("."),
@@ -39,8 +83,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 400,
-    // To compress takes longer than to build, and need not be said each time.
-    rolldownOptions: { checks: { bundlerTimings: false } },
+    rolldownOptions: {
+      // To compress takes longer than to build, and need not be said each time.
+      checks: { bundlerTimings: false },
+      output: { codeSplitting: { groups: GROUPS } },
+    },
   },
   server: {
     host: "127.0.0.1",

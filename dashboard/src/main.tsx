@@ -29,7 +29,7 @@ const queries = new QueryClient({
 const place = document.getElementById("root");
 if (place === null) throw new Error("The page has no place for the desk.");
 
-void keepLive(queries, new AbortController().signal);
+keepLive(queries);
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

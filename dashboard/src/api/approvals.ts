@@ -1,6 +1,7 @@
 /** Approvals: what waits, one in full, and what people do with it. */
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { AnswerOf, InputOf } from "holdpoint/client";
+import type { MadeOf } from "../live/touches.ts";
 import { belowKey } from "../live/use-long-list.ts";
 import { claimedName } from "./claimed-name.ts";
 import { client } from "./client.ts";
@@ -45,10 +46,20 @@ export const choicesQuery = (asked: Asked) =>
     refetchInterval: CHOICES_MS,
   });
 
+/** A card can be large: it is asked for again when something of its own has changed, or who may decide. */
+const madeOf =
+  (id: string): MadeOf<CardAnswer> =>
+  (answer) => {
+    const { action_id: action, workflow_id: workflow } = answer?.approval ?? {};
+    const budgets = answer?.card.costs.map(({ budget }) => `budget/${budget}`) ?? [];
+    return [`approval/${id}`, `action/${action}`, `workflow/${workflow}`, "roster/people", ...budgets];
+  };
+
 export const cardQuery = (id: string) =>
   queryOptions({
     queryKey: ["approvals", "card", id],
     queryFn: ({ signal }) => client.approvals.card(id, { signal }),
+    meta: { madeOf: madeOf(id) },
     // What is decided on is never an old answer: it is asked for whenever somebody opens it.
     staleTime: 0,
   });

@@ -1,8 +1,9 @@
 /** Who is at the desk, and what they may do. */
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
-import { type AnswerOf, isClientError } from "holdpoint/client";
+import type { AnswerOf } from "holdpoint/client";
 import { claimedName } from "./claimed-name.ts";
 import { client, rememberToken } from "./client.ts";
+import { rememberLogin } from "./leaving.ts";
 
 type Standing = AnswerOf<"GET /api/session">;
 
@@ -11,25 +12,11 @@ export type Session = Standing & {
   readonly isOpen: boolean;
 };
 
-/** To the page behind login links, and back to where one wanted to go. */
-export function goToLogin(): void {
-  const { pathname, search } = window.location;
-  window.location.assign(`/login?to=${encodeURIComponent(`${pathname}${search}`)}`);
-}
-
 async function whoAmI(): Promise<Session> {
-  try {
-    const standing = await client.session.get();
-    rememberToken(standing.csrf_token);
-    return { ...standing, isOpen: standing.principal === null };
-  } catch (error) {
-    if (isClientError(error) && error.status === 401) {
-      goToLogin();
-      // The browser is on its way to another page: nothing is shown of this one.
-      return new Promise<Session>(() => {});
-    }
-    throw error;
-  }
+  const standing = await client.session.get();
+  rememberToken(standing.csrf_token);
+  rememberLogin();
+  return { ...standing, isOpen: standing.principal === null };
 }
 
 export const sessionQuery = queryOptions({ queryKey: ["session"], queryFn: whoAmI, staleTime: 60_000 });

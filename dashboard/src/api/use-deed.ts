@@ -9,7 +9,7 @@ import type { Subject } from "../live/touches.ts";
 type Options<Input, Answer> = {
   readonly does: (input: Input) => Promise<Answer>;
   /** What is asked anew afterwards, at once: the live stream may be away. */
-  readonly touches?: Subject;
+  readonly touches?: Subject | readonly (Subject | "below")[];
   readonly onDone?: (answer: Answer) => void;
 };
 
@@ -34,7 +34,8 @@ export function useDeed<Input, Answer>({ does, touches, onDone }: Options<Input,
     } catch (error) {
       setState({ isBusy: false, error });
     }
-    if (touches !== undefined) await queries.invalidateQueries({ queryKey: [touches] });
+    const stale = touches === undefined ? [] : [touches].flat();
+    await Promise.all(stale.map((subject) => queries.invalidateQueries({ queryKey: [subject] })));
   };
   return { ...state, run: (input) => void perform(input) };
 }

@@ -4,7 +4,7 @@
  */
 import { inReadingOrder } from "./field-order.ts";
 import type { Json } from "./json.ts";
-import { labelOf } from "./labels.ts";
+import { labelsOf } from "./labels.ts";
 import { moneyOf } from "./money-field.ts";
 
 export type Piece = { readonly name: string; readonly value: string };
@@ -71,9 +71,11 @@ export function piecesOf(args: string): readonly Piece[] | undefined {
   // Only what ends at once has no fields.
   if (fields.length === 0 && tokens[1] !== "}") return undefined;
   const siblings = Object.fromEntries(fields.map(({ name, plain }) => [name, plain]));
+  const labels = labelsOf(fields.map(({ name }) => name));
   const isLong = ({ value }: Field): boolean => value.length > LONG;
   return inReadingOrder(fields, { nameOf: ({ name }) => name, isLong }).map(({ name, value, plain }) => {
     const money = moneyOf(name, plain, siblings);
-    return { name: labelOf(name), value: money === undefined ? value : `${money.amount} ${money.currency}` };
+    const label = labels.get(name) ?? name;
+    return { name: label, value: money === undefined ? value : `${money.amount} ${money.currency}` };
   });
 }

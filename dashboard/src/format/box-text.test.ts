@@ -5,7 +5,7 @@ import { typedJson, typedNumber } from "./typed-json.ts";
 
 describe("what a box cannot show", () => {
   test("hidden characters and blanks at the ends are told, a backslash and a line break are not", () => {
-    for (const text of ["a\u200bb", "a\u202eb", "a\tb", "a ", " a", "a\r\nb", "   "])
+    for (const text of ["a\u200bb", "a\u202eb", "a\tb", "a ", " a", "a\r\nb", "   ", "mv \u05d0/1 \u05d1/2"])
       assert.ok(hasUnseen(text), JSON.stringify(text));
     for (const text of ["", "a b", "C:\\temp", "a\nb"]) assert.ok(!hasUnseen(text), JSON.stringify(text));
   });

@@ -1,14 +1,17 @@
 /** What a box for typing cannot show by itself. */
 import { visible, visibleJson } from "../../../src/core/visible.ts";
 import { isSame, type Json } from "./json.ts";
+import { holdsRightToLeft } from "./right-to-left.ts";
 
 /** Text that is longer does not fit on one line of a box. */
 export const LONG_LINE = 60;
 const MOST_ROWS = 24;
 
-/** Whether something of it cannot be seen in a box: hidden characters, or blanks at its ends. */
+/** Whether a box shows it otherwise than it is: hidden characters, blanks at its ends, letters that turn the order around. */
 export const hasUnseen = (text: string): boolean =>
-  text !== text.trim() || text.split("\n").some((line) => visible(line) !== line.replaceAll("\\", "\\\\"));
+  text !== text.trim() ||
+  holdsRightToLeft(text) ||
+  text.split("\n").some((line) => visible(line) !== line.replaceAll("\\", "\\\\"));
 
 /** So many lines as it takes. */
 export function rowsFor(text: string): number {

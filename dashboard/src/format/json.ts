@@ -29,11 +29,15 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
   );
 }
 
+/** A name that holds a dot, a bracket or the like is quoted: `a."b.c"` is not `a.b.c`. */
+const stepText = (name: string): string =>
+  /^[\p{L}\p{N}_$-]+( [\p{L}\p{N}_$-]+)*$/u.test(name) ? name : JSON.stringify(name);
+
 /** `lines[2].text`, as people write where something stands. */
 export const pathText = (path: Path): string =>
   path.reduce<string>((text, step) => {
     if (typeof step === "number") return `${text}[${step + 1}]`;
-    return text === "" ? step : `${text}.${step}`;
+    return text === "" ? stepText(step) : `${text}.${stepText(step)}`;
   }, "");
 
 /** What stands in an answer as "any JSON". */

@@ -20,15 +20,20 @@ const IS_AMOUNT =
   /(^|_)(amount|price|total|subtotal|cost|fee|sum|refund|balance|payment|charge|salary|budget|value)(_|$)/;
 const MINOR = /_(cents|pence|minor|minor_units)$/;
 
-const snake = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+/** Only plain letters: the capital of `ſ` is S, and `uſd` is no currency. */
+const IS_PLAIN = /^[\x20-\x7e]*$/;
+const snake = (name: string): string =>
+  IS_PLAIN.test(name) ? name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase() : name;
 const currencyIn = (name: string): string | null => {
   const last = name.split("_").at(-1)?.toUpperCase() ?? "";
-  return name.includes("_") && CURRENCIES.has(last) ? last : null;
+  return IS_PLAIN.test(name) && name.includes("_") && CURRENCIES.has(last) ? last : null;
 };
 
 const CODE = /^[A-Z]{3,5}$/;
 const codeOf = (value: Json): string | null =>
-  typeof value === "string" && CODE.test(value.toUpperCase()) ? value.toUpperCase() : null;
+  typeof value === "string" && IS_PLAIN.test(value) && CODE.test(value.toUpperCase())
+    ? value.toUpperCase()
+    : null;
 
 /** What fields of these names say, where they agree: `undefined` where there is none, `null` where nobody can say. */
 function currencyOf(names: readonly string[], siblings: JsonObject): string | null | undefined {
@@ -51,12 +56,15 @@ const amountOf = (value: Json): number | null => {
   return typeof value === "string" && /^-?\d{1,15}(\.\d{1,6})?$/.test(value) ? Number(value) : null;
 };
 
-function inMinor(value: number, currency: string | null): MoneyShown {
-  const inCoins = `${exactNumber(value)} hundredths`;
-  const amount = currency !== null && HUNDREDTHS.has(currency) ? fromMinor(value) : null;
+/** As it stands there: "849" is a text, and 849 a number. */
+const written = (value: Json): string =>
+  typeof value === "number" ? exactNumber(value) : JSON.stringify(value);
+
+function inMinor(value: Json, number: number, currency: string | null): MoneyShown {
+  const amount = currency !== null && HUNDREDTHS.has(currency) ? fromMinor(number) : null;
   return amount === null || currency === null
-    ? { amount: exactNumber(value), currency: `${currency ?? ""} in small coin`.trim(), as: null }
-    : { amount, currency, as: inCoins };
+    ? { amount: written(value), currency: `${currency ?? ""} in small coin`.trim(), as: null }
+    : { amount, currency, as: `${written(value)} hundredths` };
 }
 
 /** Undefined where it is no money, or nobody can say which. */
@@ -65,14 +73,18 @@ export function moneyOf(name: string, value: Json, siblings: JsonObject): MoneyS
   const amount = amountOf(value);
   if (amount === null) return undefined;
   const ownCurrency = currencyIn(known);
-  if (ownCurrency !== null) return { amount: digitsOf(value), currency: ownCurrency, as: null };
-  if (MINOR.test(known)) return inMinor(amount, currencyBeside(known, siblings));
+  if (ownCurrency !== null) return { amount: digitsOf(value, ownCurrency), currency: ownCurrency, as: null };
+  if (MINOR.test(known)) return inMinor(value, amount, currencyBeside(known, siblings));
   const beside = IS_AMOUNT.test(known) ? currencyBeside(known, siblings) : null;
-  return beside === null ? undefined : { amount: digitsOf(value), currency: beside, as: null };
+  return beside === null ? undefined : { amount: digitsOf(value, beside), currency: beside, as: null };
 }
 
-/** Text keeps its digits: a number of it might lose some. */
-const digitsOf = (value: Json): string => (typeof value === "number" ? exactNumber(value) : String(value));
+/** Text keeps its digits, a number of it might lose some, and its quotes. Half a coin's place is filled, as people write money. */
+function digitsOf(value: Json, currency: string): string {
+  const text = written(value);
+  if (typeof value !== "number") return text;
+  return HUNDREDTHS.has(currency) && /\.\d$/.test(text) ? `${text}0` : text;
+}
 
 /** Money as Holdpoint itself writes it. */
 export function microsOf(value: Json): MoneyShown | undefined {

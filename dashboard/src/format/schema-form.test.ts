@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { controlOf, firstValue, issueAt, resolved, schemaOf } from "./schema-form.ts";
+import { controlOf, firstValue, issueAt, turnedInto } from "./schema-form.ts";
+import { schemaOf } from "./schema-of.ts";
+import { resolved } from "./schema-parts.ts";
+
+const kindOf = (is: string, of: object, needed: readonly string[]) => ({
+  ...{ type: "object", properties: { by: { type: "string", const: is }, ...of } },
+  required: ["by", ...needed],
+});
+const CARD = kindOf("card", { number: { type: "string" }, note: { type: "string" } }, ["number"]);
+const BANK = kindOf("bank", { iban: { type: "string" }, note: { type: "string" } }, ["iban"]);
+const PAY = { oneOf: [CARD, BANK] };
 
 describe("a form out of a schema", () => {
   test("gives each type its control", () => {
@@ -36,7 +46,11 @@ describe("a form out of a schema", () => {
     assert.deepEqual(controlOf({ type: "string" }, 7), { kind: "json" });
     assert.deepEqual(controlOf({ enum: ["a"] }, "b"), { kind: "json" });
     assert.deepEqual(controlOf({ type: "object", properties: {} }, { $secret: "s" }), { kind: "json" });
-    assert.deepEqual(controlOf({ type: ["string", "null"] }, null), { kind: "json" });
+    assert.deepEqual(controlOf({ type: ["string", "number"] }, 7), { kind: "json" });
+    assert.deepEqual(controlOf(PAY, { by: "card", number: "4", other: 1 }), { kind: "json" });
+    assert.deepEqual(controlOf(PAY, { by: "cash" }), { kind: "json" });
+    const record = { type: "object", additionalProperties: { type: "number" } };
+    assert.deepEqual(controlOf(record, { $secret: "env:T" }), { kind: "json" });
   });
 
   test("follows what a schema points to within itself, and no further than it must", () => {
@@ -60,6 +74,51 @@ describe("a form out of a schema", () => {
     const schema = schemaOf(value);
     assert.equal(controlOf(schema, value).kind, "group");
     assert.deepEqual(controlOf({ type: "number" }, value.score), { kind: "number", isWhole: false });
+  });
+
+  test("has a place for nothing where a value may be nothing, however the schema says so", () => {
+    const text = { type: "string", description: "why" };
+    assert.deepEqual(controlOf({ ...text, type: ["string", "null"] }, null), { kind: "maybe", of: text });
+    const either = { anyOf: [{ type: "string" }, { type: "null" }], description: "why" };
+    for (const value of ["x", null])
+      assert.deepEqual(controlOf(either, value), { kind: "maybe", of: { ...text } });
+    const pay = controlOf({ anyOf: [PAY, { type: "null" }] }, null);
+    assert.deepEqual(pay, { kind: "maybe", of: PAY });
+    assert.deepEqual(controlOf({ anyOf: [{ type: "string" }, { type: "number" }] }, "x"), { kind: "json" });
+    assert.deepEqual(controlOf({ anyOf: [{}, { type: "null" }] }, null), { kind: "json" });
+    assert.equal(firstValue(either), null);
+  });
+
+  test("tells kinds of objects apart by a constant, also where they are only pointed to", () => {
+    const options = [
+      { is: "card", schema: CARD },
+      { is: "bank", schema: BANK },
+    ];
+    const value = { by: "card", number: "4" };
+    assert.deepEqual(controlOf(PAY, value), { kind: "variants", by: "by", options });
+    const root = { $defs: { card: CARD, bank: BANK } };
+    const pointed = { anyOf: [{ $ref: "#/$defs/card" }, { $ref: "#/$defs/bank" }] };
+    assert.deepEqual(controlOf(pointed, value, root), { kind: "variants", by: "by", options });
+    assert.deepEqual(firstValue(PAY), { by: "card", number: "" });
+    assert.deepEqual(controlOf({ oneOf: [CARD, CARD] }, value), { kind: "json" }, "nothing tells them apart");
+  });
+
+  test("keeps of another kind what both have alike", () => {
+    const value = { by: "card", number: "4", note: "today" };
+    assert.deepEqual(turnedInto(value, CARD, BANK, PAY), { by: "bank", iban: "", note: "today" });
+  });
+
+  test("begins a value that is made of itself, and comes to an end", () => {
+    const not = kindOf("not", { of: { oneOf: [{ $ref: "#/$defs/not" }, { $ref: "#/$defs/is" }] } }, ["of"]);
+    const root = { $defs: { not, is: kindOf("is", {}, []) } };
+    assert.ok(JSON.stringify(firstValue(not, root)).length < 500);
+  });
+
+  test("lists the names of a record", () => {
+    const record = { type: "object", additionalProperties: { type: "number" } };
+    assert.deepEqual(controlOf(record, { a: 1 }), { kind: "record", item: { type: "number" } });
+    assert.deepEqual(controlOf(record, []), { kind: "json" });
+    assert.deepEqual(firstValue(record), {});
   });
 
   test("finds what is wrong with one place", () => {

@@ -1,6 +1,7 @@
 /** A form out of a JSON Schema: which control each field gets. What has none is written as JSON. */
 import { LONG_LINE } from "./box-text.ts";
 import { fieldOf, isList, isObject, isSame, type Json, type JsonObject, type Path } from "./json.ts";
+import { branchesOf, nullableOf, type Variants, variantsOf } from "./schema-parts.ts";
 
 export type Control =
   | { readonly kind: "text"; readonly isLong: boolean }
@@ -9,6 +10,11 @@ export type Control =
   | { readonly kind: "choice"; readonly options: readonly Json[] }
   | { readonly kind: "group"; readonly fields: readonly Field[] }
   | { readonly kind: "list"; readonly item: Json }
+  /** Any names, each with such a value. */
+  | { readonly kind: "record"; readonly item: Json }
+  /** Such a value, or nothing. */
+  | { readonly kind: "maybe"; readonly of: Json }
+  | ({ readonly kind: "variants" } & Variants)
   | { readonly kind: "json" };
 
 export type Field = {
@@ -17,32 +23,16 @@ export type Field = {
   readonly isNeeded: boolean;
 };
 
-const MOST_HOPS = 8;
-
-/** Where a schema only points into its own definitions, what it points to. */
-export function resolved(schema: Json, root: Json, hops = MOST_HOPS): Json {
-  const ref = fieldOf(schema, "$ref");
-  if (typeof ref !== "string" || !ref.startsWith("#/") || hops === 0) return schema;
-  const steps = ref
-    .slice(2)
-    .split("/")
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
-  const found = steps.reduce<Json | undefined>((at, step) => fieldOf(at, step), root);
-  return found === undefined ? schema : resolved(found, root, hops - 1);
-}
-
 function optionsOf(schema: Json): readonly Json[] | undefined {
   const options = fieldOf(schema, "enum");
   if (isList(options)) return options;
-  const branches = fieldOf(schema, "anyOf") ?? fieldOf(schema, "oneOf");
-  if (!isList(branches) || branches.length === 0) return undefined;
-  const constants = branches.map((branch) => fieldOf(branch, "const"));
-  return constants.every((one): one is Json => one !== undefined) ? constants : undefined;
+  const constants = branchesOf(schema)?.map((branch) => fieldOf(branch, "const"));
+  return constants?.every((one): one is Json => one !== undefined) ? constants : undefined;
 }
 
 function groupOf(schema: Json): Control {
   const properties = fieldOf(schema, "properties");
-  if (!isObject(properties)) return { kind: "json" };
+  if (!isObject(properties)) return recordOf(schema);
   const needed = fieldOf(schema, "required");
   const fields = Object.entries(properties).map(([name, of]) => ({
     name,
@@ -50,6 +40,11 @@ function groupOf(schema: Json): Control {
     isNeeded: isList(needed) && needed.includes(name),
   }));
   return { kind: "group", fields };
+}
+
+function recordOf(schema: Json): Control {
+  const item = fieldOf(schema, "additionalProperties");
+  return isObject(item) ? { kind: "record", item } : { kind: "json" };
 }
 
 function listOf(schema: Json): Control {
@@ -80,9 +75,9 @@ const isLongText = (value: Json | undefined): boolean =>
   typeof value === "string" && (value.length > LONG_LINE || value.includes("\n"));
 
 /** Whether a value can be shown in its control without losing anything of it. */
-function holds({ kind, ...control }: Control, value: Json | undefined): boolean {
+function holds(control: Control, value: Json | undefined, root: Json): boolean {
   if (value === undefined) return true;
-  switch (kind) {
+  switch (control.kind) {
     case "text":
       return typeof value === "string";
     case "number":
@@ -90,32 +85,63 @@ function holds({ kind, ...control }: Control, value: Json | undefined): boolean 
     case "flag":
       return typeof value === "boolean";
     case "choice":
-      return "options" in control && control.options.some((option) => isSame(option, value));
+      return control.options.some((option) => isSame(option, value));
     case "group":
-      return isObject(value) && "fields" in control && hasNoOther(value, control.fields);
+      return isPlainObject(value) && hasNoOther(value, control.fields);
     case "list":
       return isList(value);
+    case "record":
+      return isPlainObject(value);
+    case "variants": {
+      const chosen = control.options.find(({ is }) => isSame(is, fieldOf(value, control.by)));
+      return chosen !== undefined && controlOf(chosen.schema, value, root).kind === "group";
+    }
+    case "maybe":
     case "json":
       return true;
   }
 }
 
+const isPlainObject = (value: Json): value is JsonObject =>
+  isObject(value) && !("$secret" in value || "$artifact" in value);
 const hasNoOther = (value: JsonObject, fields: readonly Field[]): boolean =>
-  !("$secret" in value || "$artifact" in value) &&
   Object.keys(value).every((name) => fields.some((field) => field.name === name));
 
-/** A value that does not fit its control is written as JSON, so that nothing of it is out of sight. */
-export function controlOf(schema: Json, value: Json | undefined): Control {
-  const options = optionsOf(schema);
-  const control: Control = options === undefined ? byType(schema, value) : { kind: "choice", options };
-  return holds(control, value) ? control : { kind: "json" };
+/** What is written as JSON in any case has its nothing there too. */
+function maybeOf(schema: Json, root: Json): Control | undefined {
+  const of = nullableOf(schema);
+  const isKnown = of !== undefined && controlOf(of, undefined, root).kind !== "json";
+  return isKnown ? { kind: "maybe", of } : undefined;
 }
 
+function ofSchema(schema: Json, value: Json | undefined, root: Json): Control {
+  const options = optionsOf(schema);
+  if (options !== undefined) return { kind: "choice", options };
+  const maybe = maybeOf(schema, root);
+  if (maybe !== undefined) return maybe;
+  const variants = variantsOf(schema, root);
+  return variants === undefined ? byType(schema, value) : { kind: "variants", ...variants };
+}
+
+/**
+ * A value that does not fit its control is written as JSON, so that nothing of it is out of sight. `root` is the whole schema, where
+ * parts of it are pointed to.
+ */
+export function controlOf(schema: Json, value: Json | undefined, root: Json = schema): Control {
+  const control = ofSchema(schema, value, root);
+  return holds(control, value, root) ? control : { kind: "json" };
+}
+
+/** A schema may be made of itself. */
+const MOST_LEVELS = 8;
+
 /** What a new value begins with. */
-export function firstValue(schema: Json): Json {
-  const given = fieldOf(schema, "default");
-  if (given !== undefined) return given;
-  const control = controlOf(schema, undefined);
+export function firstValue(schema: Json, root: Json = schema, levels = MOST_LEVELS): Json {
+  for (const name of ["default", "const"]) {
+    const given = fieldOf(schema, name);
+    if (given !== undefined) return given;
+  }
+  const control = levels === 0 ? ({ kind: "json" } as const) : controlOf(schema, undefined, root);
   switch (control.kind) {
     case "text":
       return "";
@@ -129,23 +155,28 @@ export function firstValue(schema: Json): Json {
       return Object.fromEntries(
         control.fields
           .filter(({ isNeeded }) => isNeeded)
-          .map(({ name, schema: of }) => [name, firstValue(of)]),
+          .map(({ name, schema: of }) => [name, firstValue(of, root, levels - 1)]),
       );
     case "list":
       return [];
+    case "record":
+      return {};
+    case "variants":
+      return firstValue(control.options[0]?.schema ?? null, root, levels - 1);
+    case "maybe":
     case "json":
       return null;
   }
 }
 
-/** Where nobody gave a schema: one that fits what is there. */
-export function schemaOf(value: Json): Json {
-  if (typeof value === "string") return { type: "string" };
-  if (typeof value === "number") return { type: "number" };
-  if (typeof value === "boolean") return { type: "boolean" };
-  if (!isObject(value) || "$secret" in value || "$artifact" in value) return {};
-  const properties = Object.fromEntries(Object.entries(value).map(([name, of]) => [name, schemaOf(of)]));
-  return { type: "object", properties, required: Object.keys(value) };
+/** A value of another kind: what both kinds have alike stays as it was written. */
+export function turnedInto(value: Json, from: Json, to: Json, root: Json): Json {
+  const [old, fresh] = [fieldOf(from, "properties"), fieldOf(to, "properties")];
+  const kept = Object.entries(isObject(value) ? value : {}).filter(
+    ([name]) => fieldOf(fresh, name) !== undefined && isSame(fieldOf(old, name), fieldOf(fresh, name)),
+  );
+  const begun = firstValue(to, root);
+  return isObject(begun) ? { ...begun, ...Object.fromEntries(kept) } : begun;
 }
 
 export type Issue = { readonly path: Path; readonly message: string };

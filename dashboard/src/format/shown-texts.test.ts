@@ -34,7 +34,7 @@ describe("the beginning of the arguments in a list", () => {
     assert.deepEqual(piecesOf('{"amount_usd":18240.55}'), [{ name: "Amount USD", value: "18,240.55 USD" }]);
     assert.deepEqual(piecesOf('{"currency":"eur","total":"1200"}'), [
       { name: "Currency", value: "eur" },
-      { name: "Total", value: "1200 EUR" },
+      { name: "Total", value: '"1200" EUR' },
     ]);
     assert.deepEqual(piecesOf('{"amount_usd":18… (400 characters)'), [
       { name: "Amount USD", value: "18…(400characters)" },
@@ -47,6 +47,14 @@ describe("the beginning of the arguments in a list", () => {
     assert.deepEqual(
       names?.map(({ name }) => name),
       ["Subject", "To", "Cc", "Body"],
+    );
+  });
+
+  test("names that would read alike stand as they are written", () => {
+    const names = piecesOf('{"amount_usd":5,"amountUsd":5000}');
+    assert.deepEqual(
+      names?.map(({ name }) => name),
+      ["amount_usd", "amountUsd"],
     );
   });
 
@@ -121,6 +129,11 @@ describe("what is shown of text", () => {
 
   test("places and sizes are written as people write them", () => {
     assert.equal(pathText(["lines", 0, "sku"]), "lines[1].sku");
+    assert.equal(pathText(["to be decided by", "größe"]), "to be decided by.größe");
+    assert.deepEqual(
+      [["a", "b.c"], ["a.b"], ["a[1]"], ["", "x"], ["a "]].map((path) => pathText(path)),
+      ['a."b.c"', '"a.b"', '"a[1]"', '"".x', '"a "'],
+    );
     assert.deepEqual([12, 2_048, 70_000].map(bytesText), ["12 bytes", "2.0 KiB", "68.4 KiB"]);
   });
 });

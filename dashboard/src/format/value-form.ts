@@ -6,7 +6,7 @@ import { isDiff } from "./diff-lines.ts";
 import { isList, isObject, type Json, type JsonObject } from "./json.ts";
 import { type MoneyShown, microsOf, moneyOf } from "./money-field.ts";
 import { exactNumber } from "./numbers.ts";
-import { beginningOf, type Language, languageOf, namedBy } from "./written-in.ts";
+import { isNamedCode, type Language, languageOf, namedBy } from "./written-in.ts";
 
 export type Form =
   | { readonly kind: "nothing" }
@@ -17,7 +17,7 @@ export type Form =
   | { readonly kind: "line" | "text" | "url" | "path" | "moment" | "diff"; readonly text: string }
   | { readonly kind: "code"; readonly text: string; readonly language: Language }
   | { readonly kind: "secret"; readonly handle: string }
-  | { readonly kind: "artifact"; readonly hash: string; readonly bytes: number | null }
+  | { readonly kind: "artifact"; readonly hash: string; readonly bytes: number }
   | { readonly kind: "words"; readonly items: readonly Json[] }
   | { readonly kind: "table"; readonly columns: readonly string[]; readonly rows: readonly JsonObject[] }
   | { readonly kind: "list"; readonly items: readonly Json[] }
@@ -29,7 +29,7 @@ const MOST_IN_CELL = 60;
 
 function textForm(name: string, text: string): Form {
   if (text === "") return { kind: "empty", what: "text" };
-  if (isDiff(beginningOf(text))) return { kind: "diff", text };
+  if (!isNamedCode(name) && isDiff(text)) return { kind: "diff", text };
   const language = languageOf(name, text);
   if (language !== undefined) return { kind: "code", text, language };
   const named = namedBy(name, text);
@@ -58,11 +58,22 @@ function listForm(items: readonly Json[]): Form {
   return tableOf(items) ?? { kind: "list", items };
 }
 
+/** As the server makes them, with nothing beside: whatever else looks like one hides no field behind a short form. */
+const HANDLE = /^(env:[A-Za-z_][A-Za-z0-9_]{0,199}|row:sec_[0-9A-Z]{26})$/;
+const HASH = /^sha256:[0-9a-f]{64}$/;
+
+function standIn(fields: JsonObject): Form | undefined {
+  const { $secret: handle, $artifact: hash, bytes } = fields;
+  const count = Object.keys(fields).length;
+  if (count === 1 && typeof handle === "string" && HANDLE.test(handle)) return { kind: "secret", handle };
+  if (count !== 2 || typeof hash !== "string" || !HASH.test(hash)) return undefined;
+  const isSize = typeof bytes === "number" && Number.isSafeInteger(bytes) && bytes >= 0;
+  return isSize ? { kind: "artifact", hash, bytes } : undefined;
+}
+
 function objectForm(fields: JsonObject): Form {
-  const { $secret, $artifact, bytes } = fields;
-  if (typeof $secret === "string") return { kind: "secret", handle: $secret };
-  if (typeof $artifact === "string")
-    return { kind: "artifact", hash: $artifact, bytes: typeof bytes === "number" ? bytes : null };
+  const special = standIn(fields);
+  if (special !== undefined) return special;
   const money = microsOf(fields);
   if (money !== undefined) return { kind: "money", money };
   return Object.keys(fields).length === 0 ? { kind: "empty", what: "object" } : { kind: "object", fields };

@@ -24,7 +24,11 @@ const isJsonText = (text: string): boolean => {
 
 /** Whatever is recognised is recognised by its beginning: looking is quick, however long the text is. */
 const BEGINNING = 2_000;
-export const beginningOf = (text: string): string => text.slice(0, BEGINNING);
+const beginningOf = (text: string): string => text.slice(0, BEGINNING);
+
+/** Whether the name alone says that it is code: nothing that stands in the text makes it anything else. */
+export const isNamedCode = (name: string): boolean =>
+  SQL_NAMES.test(name) || SHELL_NAMES.test(name) || CODE_NAMES.test(name);
 
 export function languageOf(name: string, text: string): Language | undefined {
   const first = beginningOf(text);

@@ -1,7 +1,12 @@
 /**
  * What an entry of the journal makes stale. Queries begin with one of these subjects; a query is asked anew when an entry comes
  * that touches its subject.
+ *
+ * T1. What is large, and about one thing, names the streams that it is made of (`meta.madeOf`): only their entries touch it, however
+ *     many others an agent writes.
  */
+import type { Query } from "@tanstack/react-query";
+
 export const SUBJECTS = [
   "attention",
   "approvals",
@@ -19,7 +24,8 @@ export const SUBJECTS = [
   "budgets",
   "journal",
 ] as const;
-export type Subject = (typeof SUBJECTS)[number];
+/** A subject, or the name of one stream. */
+export type Subject = (typeof SUBJECTS)[number] | `${string}/${string}`;
 
 /** By the kind of stream that the entry stands in. */
 const TOUCHED: { readonly [kind: string]: readonly Subject[] } = {
@@ -39,4 +45,21 @@ const TOUCHED: { readonly [kind: string]: readonly Subject[] } = {
   policy: ["policies"],
 };
 
-export const touchedBy = (stream: string): readonly Subject[] => TOUCHED[stream.split("/")[0] ?? ""] ?? [];
+const isStream = (stream: string): stream is `${string}/${string}` => stream.includes("/");
+
+export function touchedBy(stream: string): readonly Subject[] {
+  const subjects = TOUCHED[stream.split("/")[0] ?? ""] ?? [];
+  return subjects.length > 0 && isStream(stream) ? [...subjects, stream] : subjects;
+}
+
+/** The streams that an answer is made of; of one that is not there yet, as far as they are known. */
+export type MadeOf<Answer> = (answer: Answer | undefined) => readonly string[];
+
+type Asked = Pick<Query, "queryKey" | "meta"> & { readonly state: Pick<Query["state"], "data"> };
+
+/** Whether any of what was touched makes an answer stale. */
+export function isStale({ queryKey, meta, state }: Asked, touched: ReadonlySet<string>): boolean {
+  const madeOf = meta?.["madeOf"] as MadeOf<unknown> | undefined;
+  if (madeOf === undefined) return touched.has(String(queryKey[0]));
+  return madeOf(state.data).some((stream) => touched.has(stream));
+}

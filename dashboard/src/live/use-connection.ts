@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { type Connection, connectionNow, onConnection } from "./live.ts";
+import { connectionNow, onConnection } from "./connection.ts";
+import type { Connection } from "./one-stream.ts";
 
 export const useConnection = (): Connection => useSyncExternalStore(onConnection, connectionNow);

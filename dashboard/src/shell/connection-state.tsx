@@ -1,5 +1,5 @@
 /** Whether what is on the page is what stands: always in sight. */
-import type { Connection } from "../live/live.ts";
+import type { Connection } from "../live/one-stream.ts";
 import { useConnection } from "../live/use-connection.ts";
 
 const WORDS: { readonly [state in Connection]: readonly [string, string, string] } = {

@@ -10,13 +10,11 @@ export class PageNotLoaded extends Error {
 
 type Module<Name extends string> = { readonly [name in Name]: () => React.ReactNode };
 
+export function notLoaded(cause: unknown): never {
+  throw new PageNotLoaded(WORDS, { cause });
+}
+
 /** Under another name than the browser's: for that one the router would load the whole window anew, into nothing. */
 export function lazyPage<Name extends string>(load: () => Promise<Module<Name>>, name: Name) {
-  return lazyRouteComponent(async () => {
-    try {
-      return await load();
-    } catch (cause) {
-      throw new PageNotLoaded(WORDS, { cause });
-    }
-  }, name);
+  return lazyRouteComponent(() => load().catch(notLoaded), name);
 }

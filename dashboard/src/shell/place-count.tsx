@@ -10,11 +10,14 @@ export function PlaceCount({ to }: { readonly to: string }) {
     "/in-doubt": data?.in_doubt,
   };
   const count = counts[to] ?? 0;
-  if (count === 0) return null;
+  const isPart = to === "/approvals" && data?.is_all === false;
+  if (count === 0 && !isPart) return null;
   const colour = to === "/in-doubt" ? "bg-doubt-wash text-doubt" : "bg-hold-wash text-hold";
   return (
     <span className={`figures rounded-full px-1.5 text-tiny font-semibold ${colour}`}>
+      {isPart ? <span className="sr-only">at least </span> : null}
       {countText(count)}
+      {isPart ? <span aria-hidden="true">+</span> : null}
       <span className="sr-only"> waiting</span>
     </span>
   );

@@ -1,4 +1,4 @@
-import type { ComponentProps } from "react";
+import type { ComponentProps, KeyboardEvent } from "react";
 import { classes } from "./classes.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -24,6 +24,11 @@ type Props = ComponentProps<"button"> & {
   readonly isBusy?: boolean;
 };
 
+/** A key that is held presses once. */
+function pressOnce(event: KeyboardEvent): void {
+  if (event.repeat && (event.key === "Enter" || event.key === " ")) event.preventDefault();
+}
+
 export function Button({
   kind = "plain",
   size = "base",
@@ -36,12 +41,14 @@ export function Button({
   return (
     <button
       type="button"
+      onKeyDown={pressOnce}
       {...rest}
       disabled={rest.disabled === true || isBusy}
       aria-busy={isBusy || undefined}
       className={classes(
         "inline-flex items-center justify-center gap-2 rounded-base border font-semibold",
         "transition-opacity disabled:cursor-not-allowed disabled:opacity-50",
+        "aria-disabled:cursor-not-allowed aria-disabled:opacity-50",
         KINDS[kind],
         SIZES[size],
         className,

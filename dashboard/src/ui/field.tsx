@@ -64,15 +64,14 @@ export function TextField({
   return <Labelled {...around} control={(ids) => <input type="text" {...rest} {...ids} className={BOX} />} />;
 }
 
-export function TextArea({
-  label,
-  hint,
-  fault,
-  className,
-  ...rest
-}: Of<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+type AreaProps = Of<TextareaHTMLAttributes<HTMLTextAreaElement>> & { readonly isMono?: boolean };
+
+export function TextArea({ label, hint, fault, className, isMono, ...rest }: AreaProps) {
   const around = { label, hint, fault, ...(className === undefined ? {} : { className }) };
-  return <Labelled {...around} control={(ids) => <textarea rows={3} {...rest} {...ids} className={BOX} />} />;
+  const look = classes(BOX, isMono === true && "font-mono");
+  return (
+    <Labelled {...around} control={(ids) => <textarea rows={3} {...rest} {...ids} className={look} />} />
+  );
 }
 
 export function Choice({

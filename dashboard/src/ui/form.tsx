@@ -12,10 +12,13 @@ type Props = {
   readonly isReady?: boolean;
   readonly onSubmit: () => void;
   readonly onCancel?: () => void;
+  /** How one gets out without it. */
+  readonly cancel?: string;
   readonly children: ReactNode;
 };
 
-export function Form({ deed, submit, kind = "main", isReady = true, onSubmit, onCancel, children }: Props) {
+export function Form({ deed, submit, kind = "main", isReady = true, ...form }: Props) {
+  const { onSubmit, onCancel, cancel = "Cancel", children } = form;
   return (
     <form
       className="flex flex-col gap-4"
@@ -27,7 +30,7 @@ export function Form({ deed, submit, kind = "main", isReady = true, onSubmit, on
       {children}
       {deed.error === undefined ? null : <Failure error={deed.error} />}
       <div className="flex flex-wrap justify-end gap-2">
-        {onCancel === undefined ? null : <Button onClick={onCancel}>Cancel</Button>}
+        {onCancel === undefined ? null : <Button onClick={onCancel}>{cancel}</Button>}
         <Button type="submit" kind={kind} isBusy={deed.isBusy} disabled={!isReady}>
           {submit}
         </Button>

@@ -2,7 +2,8 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { AnswerOf } from "holdpoint/client";
 import { client } from "../api/client.ts";
-import { goToLogin, useSession } from "../api/session.ts";
+import { goToLogin } from "../api/leaving.ts";
+import { useSession } from "../api/session.ts";
 import { useDeed } from "../api/use-deed.ts";
 import { momentText } from "../format/times.ts";
 import { Asked } from "./asked.tsx";

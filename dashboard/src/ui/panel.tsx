@@ -17,7 +17,10 @@ export function Panel({ title, aside, children, className, isFlush = false }: Pr
   return (
     <section
       aria-labelledby={title === undefined ? undefined : id}
-      className={classes("min-w-0 rounded-large border border-line bg-surface", className)}
+      className={classes(
+        "min-w-0 rounded-large border border-line bg-surface [--behind:var(--surface)]",
+        className,
+      )}
     >
       {title === undefined ? null : (
         <header className="flex min-h-12 flex-wrap items-center justify-between gap-x-4 gap-y-1 border-b border-line px-4 py-2 sm:px-5">

@@ -1,12 +1,9 @@
 /** A button whose deed wants a reason: it opens a question that says what will happen, and does it when a reason was given. */
-import { type ReactNode, useState } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { useDeed } from "../api/use-deed.ts";
 import type { Subject } from "../live/touches.ts";
-import { Button } from "./button.tsx";
-import { Dialog } from "./dialog.tsx";
-import { TextArea } from "./field.tsx";
-import { Form } from "./form.tsx";
-import type { IconName } from "./icon.tsx";
+import { DialogButton, type Dialogue } from "./dialog-button.tsx";
+import { ReasonForm } from "./reason-form.tsx";
 import { toast } from "./toaster.tsx";
 
 type Asked = {
@@ -20,64 +17,28 @@ type Asked = {
   readonly isOptional?: boolean;
   readonly does: (reason: string) => Promise<unknown>;
 };
-type Props = Asked & {
-  readonly label: string;
-  readonly title: string;
-  readonly icon?: IconName;
-  readonly className?: string;
-};
+type Question = Asked & Pick<Dialogue, "onClose">;
+type Props = Asked & Pick<ComponentProps<typeof DialogButton>, "label" | "title" | "icon" | "className">;
 
-function ReasonForm({
-  says,
-  submit,
-  kind = "stop",
-  touches,
-  told,
-  isOptional = false,
-  does,
-  onClose,
-}: Asked & { readonly onClose: () => void }) {
-  const [reason, setReason] = useState("");
+function AskReason({ says, kind = "stop", touches, told, does, onClose, ...form }: Question) {
   const onDone = () => {
     toast(told, kind === "stop" ? "hold" : "go");
     onClose();
   };
   const deed = useDeed({ does, touches, onDone });
-  const given = reason.trim();
   return (
-    <Form
-      {...{ deed, submit, kind }}
-      isReady={isOptional || given !== ""}
-      onSubmit={() => deed.run(given)}
-      onCancel={onClose}
-    >
+    <ReasonForm {...form} {...{ deed, kind, onClose }}>
       <div className="text-soft">{says}</div>
-      <TextArea
-        label={isOptional ? "Reason (may be left out)" : "Reason"}
-        hint="It stands in the journal, with your name."
-        value={reason}
-        onChange={(event) => setReason(event.target.value)}
-      />
-    </Form>
+    </ReasonForm>
   );
 }
 
-export function ReasonButton({ label, title, icon, className, ...asked }: Props) {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
+export function ReasonButton({ says, submit, kind, touches, told, isOptional, does, ...button }: Props) {
+  const asked = { says, submit, touches, told, does };
+  const more = { ...(kind && { kind }), ...(isOptional && { isOptional }) };
   return (
-    <>
-      <Button
-        size="small"
-        onClick={() => setOpen(true)}
-        {...(icon === undefined ? {} : { icon })}
-        {...(className === undefined ? {} : { className })}
-      >
-        {label}
-      </Button>
-      <Dialog title={title} isOpen={isOpen} onClose={close}>
-        <ReasonForm {...asked} onClose={close} />
-      </Dialog>
-    </>
+    <DialogButton {...button}>
+      {({ onClose }) => <AskReason {...asked} {...more} onClose={onClose} />}
+    </DialogButton>
   );
 }

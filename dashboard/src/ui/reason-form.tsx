@@ -1,49 +1,43 @@
-/** The end of every dialog that does something: why, and the button that does it. */
+/** What is done with a reason: the journal keeps it, so it is asked for in the same words everywhere. */
 import { type ReactNode, useState } from "react";
-import { Button } from "./button.tsx";
+import type { Deed } from "../api/use-deed.ts";
 import { TextArea } from "./field.tsx";
-import { Failure } from "./states.tsx";
+import { Form } from "./form.tsx";
 
 type Props = {
-  readonly act: ReactNode;
-  readonly kind?: "stop" | "go" | "main";
-  readonly isBusy: boolean;
-  readonly error: unknown;
-  readonly onSubmit: (reason: string) => void;
+  readonly deed: Deed<string>;
+  readonly submit: string;
+  readonly kind?: "main" | "go" | "stop";
   readonly onClose: () => void;
   readonly label?: string;
   readonly hint?: string;
-  /** More to fill in, above the reason. */
+  readonly isOptional?: boolean;
+  /** What happens then, and whatever else is to be filled in. */
   readonly children?: ReactNode;
 };
 
-export function ReasonForm(props: Props) {
-  const { act, kind = "main", isBusy, error, onSubmit, onClose, children } = props;
-  const { label = "Why", hint = "It is kept in the journal with your name." } = props;
+const HINT = "It stands in the journal, with your name.";
+
+export function ReasonForm({ label = "Reason", hint = HINT, isOptional = false, children, ...form }: Props) {
+  const { deed, submit, kind = "main", onClose } = form;
   const [reason, setReason] = useState("");
-  const submit = (event: { preventDefault: () => void }) => {
-    event.preventDefault();
-    if (reason.trim() !== "") onSubmit(reason.trim());
-  };
+  const given = reason.trim();
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <Form
+      {...{ deed, submit, kind }}
+      isReady={isOptional || given !== ""}
+      onSubmit={() => deed.run(given)}
+      onCancel={onClose}
+      cancel="Leave it"
+    >
       {children}
       <TextArea
-        label={label}
+        label={isOptional ? `${label} (may be left out)` : label}
         hint={hint}
-        required
+        required={!isOptional}
         value={reason}
         onChange={(event) => setReason(event.target.value)}
       />
-      {error === null || error === undefined ? null : <Failure error={error} />}
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button kind="quiet" onClick={onClose}>
-          Leave it
-        </Button>
-        <Button type="submit" kind={kind} isBusy={isBusy} disabled={reason.trim() === ""}>
-          {act}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }

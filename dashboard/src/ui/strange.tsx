@@ -1,30 +1,22 @@
 /**
- * Text that Holdpoint did not write: an agent's, a tool's, a stranger's. It is always shown through here: as text, in one
- * direction, with what would be invisible written out and marked.
+ * Text that Holdpoint did not write: an agent's, a tool's, a stranger's. It is always shown through here: as text, with what
+ * would be invisible written out and marked, in the order in which it is stored. Only sentences that are written from right to
+ * left are drawn so, and marked.
  */
-import { ESCAPES, visible, visibleJson } from "../../../src/core/visible.ts";
+import { useMemo } from "react";
+import { visible, visibleJson } from "../../../src/core/visible.ts";
+import { countText } from "../format/amounts.ts";
+import { hiddenRuns, type Piece } from "../format/hidden-runs.ts";
+import { holdsRightToLeft } from "../format/right-to-left.ts";
 import { classes } from "./classes.ts";
-
-type Piece = { readonly text: string; readonly isEscape: boolean; readonly at: number };
-
-function piecesOf(text: string): readonly Piece[] {
-  const pieces: Piece[] = [];
-  let from = 0;
-  for (const found of text.matchAll(ESCAPES)) {
-    if (found[1] !== undefined) continue;
-    if (found.index > from) pieces.push({ text: text.slice(from, found.index), isEscape: false, at: from });
-    pieces.push({ text: found[0], isEscape: true, at: found.index });
-    from = found.index + found[0].length;
-  }
-  if (from < text.length) pieces.push({ text: text.slice(from), isEscape: false, at: from });
-  return pieces;
-}
 
 type Props = {
   readonly text: string;
   readonly className?: string;
   /** `json`: the text is JSON, and hidden characters become its own escapes. `lines`: line breaks are kept. */
   readonly as?: "line" | "lines" | "json";
+  /** Sentences, to be read; everything else is exact. */
+  readonly isProse?: boolean;
 };
 
 const shownAs = {
@@ -33,22 +25,41 @@ const shownAs = {
   json: visibleJson,
 } as const;
 
-export function Strange({ text, className, as = "line" }: Props) {
+const MARK = "rounded-small bg-hold-wash px-0.5 text-hold";
+
+function Shown({ piece }: { readonly piece: Piece }) {
+  if (piece.kind === "plain") return piece.text;
+  if (piece.kind === "hidden")
+    return (
+      <mark title="characters that cannot be seen" className={MARK}>
+        {piece.text}
+      </mark>
+    );
   return (
-    <bdi className={classes("strange", className)}>
-      {piecesOf(shownAs[as](text)).map(({ text: part, isEscape, at }) =>
-        isEscape ? (
-          <mark
-            key={at}
-            title="a character that cannot be seen"
-            className="rounded-small bg-hold-wash px-0.5 text-hold"
-          >
-            {part}
-          </mark>
-        ) : (
-          part
-        ),
-      )}
+    <>
+      <mark className={MARK}>
+        {countText(piece.hidden)} more that cannot be seen follow, written out and not marked:
+      </mark>
+      {piece.text}
+    </>
+  );
+}
+
+const Turned = () => (
+  <>
+    <span className={classes(MARK, "text-tiny select-none")}>written right to left</span>{" "}
+  </>
+);
+
+export function Strange({ text, className, as = "line", isProse = as === "lines" }: Props) {
+  const isTurned = isProse && holdsRightToLeft(text);
+  const pieces = useMemo(() => hiddenRuns(shownAs[as](text)), [text, as]);
+  return (
+    <bdi className={classes("strange", isTurned && "as-written", className)}>
+      {isTurned ? <Turned /> : null}
+      {pieces.map((piece) => (
+        <Shown key={piece.at} piece={piece} />
+      ))}
     </bdi>
   );
 }

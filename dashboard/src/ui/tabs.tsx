@@ -1,6 +1,6 @@
 /** Tabs of one page, by the keyboard too. */
 import { Tabs as Primitive } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 
 export type Tab = { readonly id: string; readonly title: ReactNode; readonly content: ReactNode };
 type Props = {
@@ -13,10 +13,27 @@ type Props = {
 const TRIGGER =
   "-mb-px min-h-11 border-b-2 border-transparent px-3 text-small font-semibold whitespace-nowrap text-soft hover:text-ink focus-visible:-outline-offset-2 data-[state=active]:border-hold data-[state=active]:text-ink";
 
+/** On a phone the one that was chosen may lie beyond the edge: an address leads to it too. */
+function useInSight(value: string) {
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever another one is chosen.
+  useEffect(() => {
+    list.current
+      ?.querySelector("[data-state=active]")
+      ?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [value]);
+  return list;
+}
+
 export function Tabs({ label, tabs, value, onChange }: Props) {
+  const list = useInSight(value);
   return (
     <Primitive.Root value={value} onValueChange={onChange}>
-      <Primitive.List aria-label={label} className="goes-on flex overflow-x-auto border-b border-line">
+      <Primitive.List
+        ref={list}
+        aria-label={label}
+        className="goes-on flex overflow-x-auto border-b border-line"
+      >
         {tabs.map(({ id, title }) => (
           <Primitive.Trigger key={id} value={id} className={TRIGGER}>
             {title}

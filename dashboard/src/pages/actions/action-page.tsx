@@ -105,7 +105,8 @@ function Outcome({ action, entries }: { readonly action: Action; readonly entrie
         {stopped === null ? null : (
           <p className="rounded-base bg-stop-wash px-3 py-2 text-small text-stop">
             <span className="font-semibold">{refusal === null ? "Held" : "Refused"}</span> by{" "}
-            <Strange text={stopped.by} />: <Strange text={stopped.reason} /> <Strange text={stopped.next} />
+            <Strange text={stopped.by} />: <Strange isProse text={stopped.reason} />{" "}
+            <Strange text={stopped.next} />
           </p>
         )}
         <AttemptList attempts={attempts} />

@@ -45,7 +45,7 @@ function VersionView({ version, before, action }: VersionProps) {
       )}
       {version.reason === "" ? null : (
         <p className="text-small text-soft">
-          because <Strange text={version.reason} />
+          because <Strange isProse text={version.reason} />
           {version.rule === "" ? null : (
             <>
               {" "}

@@ -1,5 +1,5 @@
+import { Unfolding } from "../../ui/brief.tsx";
 import { Principals } from "../../ui/principals.tsx";
-import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import type { Attempt } from "./effect-attempts.ts";
 
@@ -9,19 +9,19 @@ export function AttemptList({ attempts }: { readonly attempts: readonly Attempt[
       {attempts.map(({ words, detail, by, at, seq }) => (
         <li key={seq} className="flex gap-3">
           <span aria-hidden="true" className="mt-1.5 size-2 shrink-0 rounded-full bg-edge" />
-          <span className="min-w-0">
+          <div className="min-w-0">
             <span className="font-semibold">{words}</span>
             <span className="text-faint">
               , <When at={at} />
             </span>
             {by === "" && detail === "" ? null : (
-              <span className="block text-soft">
+              <div className="text-soft">
                 <Principals of={[by]} />
                 {by === "" || detail === "" ? null : ": "}
-                <Strange text={detail} />
-              </span>
+                <Unfolding text={detail} />
+              </div>
             )}
-          </span>
+          </div>
         </li>
       ))}
     </ol>

@@ -25,7 +25,7 @@ function ReceiptFacts({ receipt }: { readonly receipt: Receipt }) {
           name: "On the word of",
           value: receipt.by.startsWith("epo_") ? "the process that ran it" : <Strange text={receipt.by} />,
         },
-        receipt.reason === "" ? null : { name: "Because", value: <Strange text={receipt.reason} /> },
+        receipt.reason === "" ? null : { name: "Because", value: <Strange isProse text={receipt.reason} /> },
         { name: "What ran", value: RAN_FROM[receipt.executed_from] ?? receipt.executed_from },
         { name: "Permitted by", value: by.length === 0 ? "policy alone" : <Principals of={by} /> },
         { name: "Attempts", value: receipt.attempt },

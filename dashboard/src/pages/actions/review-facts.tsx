@@ -33,7 +33,7 @@ export function ReviewFacts({ action }: { readonly action: Action }) {
       facts={[
         { name: "Verdict", value: <Badge status={review.verdict} /> },
         { name: "Rule", value: <Strange text={review.rule} className="font-mono" /> },
-        review.reason === "" ? null : { name: "Because", value: <Strange text={review.reason} /> },
+        review.reason === "" ? null : { name: "Because", value: <Strange isProse text={review.reason} /> },
         risk === null
           ? null
           : {

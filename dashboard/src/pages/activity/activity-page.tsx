@@ -1,10 +1,12 @@
 /** What was asked, decided and done: charts first, tables behind them. */
+
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { type Activity, activityQuery } from "../../api/activity.ts";
 import { nameOf } from "../../api/session.ts";
 import { momentText } from "../../format/times.ts";
+import { lazyPart } from "../../shell/lazy-part.ts";
 import { Page } from "../../ui/page.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
@@ -13,7 +15,7 @@ import { PeopleTable } from "./people-table.tsx";
 import { RangeChoice, rangeOf } from "./range-choice.tsx";
 import { ShareTable } from "./share-table.tsx";
 
-const Charts = lazy(async () => ({ default: (await import("./charts.tsx")).Charts }));
+const Charts = lazyPart(async () => (await import("./charts.tsx")).Charts);
 
 function Shown({ activity }: { readonly activity: Activity }) {
   const { days, tools, agents, people, is_all: isAll, since } = activity;

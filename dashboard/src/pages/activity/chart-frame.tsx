@@ -83,7 +83,14 @@ export function ChartFrame({ title, days, legend, plot, tell, table, note }: Pro
         </p>
         <details className="text-small">
           <summary className="cursor-pointer font-semibold text-soft">As a table</summary>
-          <div className="mt-2 max-h-80 overflow-auto">{table}</div>
+          <section
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
+            tabIndex={0}
+            aria-label={`${title}, as a table`}
+            className="mt-2 max-h-80 overflow-auto"
+          >
+            {table}
+          </section>
         </details>
       </div>
     </Panel>

@@ -27,6 +27,14 @@ export const DECIDED: readonly Series[] = [
   series("cancelled", "withdrawn", ["plain", "hollow"], ({ cancelled }) => cancelled),
 ];
 
+/** What policy said of what was proposed. */
+export const VERDICTS: readonly Series[] = [
+  series("approve", "approve", ["go", "solid"], ({ verdicts }) => verdicts.approve),
+  series("revise", "revise", ["note", "lines"], ({ verdicts }) => verdicts.revise),
+  series("escalate", "escalate to people", ["hold", "dots"], ({ verdicts }) => verdicts.escalate),
+  series("block", "block", ["stop", "cross"], ({ verdicts }) => verdicts.block),
+];
+
 /** Two parts of what was proposed; what was refused is of both. */
 export const REVIEWED: readonly Series[] = [
   series("by_policy", "by policy alone", ["note", "solid"], ({ by_policy }) => by_policy),

@@ -5,6 +5,7 @@ import { marksFor, waitsOf, waitsText } from "./waits.ts";
 
 const day = (name: string, half: number | null, most: number | null): Day => ({
   ...{ day: name, asked: 0, approved: 0, modified: 0, rejected: 0, expired: 0, cancelled: 0 },
+  verdicts: { approve: 0, revise: 0, block: 0, escalate: 0 },
   ...{ actions: 0, by_policy: 0, applied: 0, not_applied: 0, in_doubt: 0, refused: 0 },
   waited_p50_seconds: half,
   waited_p90_seconds: most,

@@ -6,9 +6,9 @@ import { useDeed } from "../../api/use-deed.ts";
 import { ROLE_WORDS, ROLES, SCOPE_WORDS, SCOPES } from "../../format/rights.ts";
 import { spansWith } from "../../format/spans.ts";
 import { CheckList } from "../../ui/check-list.tsx";
+import type { Dialogue } from "../../ui/dialog-button.tsx";
 import { Choice, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import type { Shown } from "../../ui/once-dialog.tsx";
 import { type KeyForm, type KeyOffer, keyOfferOf } from "./key-form.ts";
 import type { Kind } from "./principals.ts";
 
@@ -89,11 +89,7 @@ const NOTE = (
   </>
 );
 
-type Props = {
-  readonly first: KeyForm;
-  readonly onShow: (shown: Shown) => void;
-  readonly onClose: () => void;
-};
+type Props = Dialogue & { readonly first: KeyForm };
 
 export function IssueKey({ first, onShow, onClose }: Props) {
   const session = useSession();

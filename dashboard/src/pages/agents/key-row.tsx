@@ -1,15 +1,13 @@
 /** One key: what it may do, until when; rotated and revoked from here. */
-import { useState } from "react";
 import type { Key } from "../../api/agents.ts";
 import { client } from "../../api/client.ts";
 import { byOf, may, nameOf, useSession } from "../../api/session.ts";
 import { several } from "../../format/amounts.ts";
 import { scopeWords } from "../../format/rights.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
+import { DialogButton } from "../../ui/dialog-button.tsx";
 import { Known } from "../../ui/known.tsx";
-import { OnceDialog } from "../../ui/once-dialog.tsx";
 import { ReasonButton } from "../../ui/reason-button.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
@@ -53,17 +51,10 @@ function Life({ of: { issued_at, issued_by, expires_at, status, replaced_by } }:
 }
 
 function Rotate({ of }: Props) {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   return (
-    <>
-      <Button size="small" icon="undo" onClick={() => setOpen(true)}>
-        Rotate
-      </Button>
-      <OnceDialog title={`Rotate ${of.name}`} isOpen={isOpen} onClose={close}>
-        {(show) => <RotateKey of={of} onShow={show} onClose={close} />}
-      </OnceDialog>
-    </>
+    <DialogButton label="Rotate" icon="undo" title={`Rotate ${of.name}`}>
+      {(dialogue) => <RotateKey of={of} {...dialogue} />}
+    </DialogButton>
   );
 }
 

@@ -4,15 +4,11 @@ import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
 import { momentText } from "../../format/times.ts";
+import type { Dialogue } from "../../ui/dialog-button.tsx";
 import { Choice } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import type { Shown } from "../../ui/once-dialog.tsx";
 
-type Props = {
-  readonly person: string;
-  readonly onShow: (shown: Shown) => void;
-  readonly onClose: () => void;
-};
+type Props = Dialogue & { readonly person: string };
 
 const LIVES: readonly (readonly [number, string])[] = [
   [600, "10 minutes"],

@@ -1,11 +1,9 @@
 /** The list of people: who decides, and what they are there for. */
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { peopleQuery } from "../../api/people.ts";
 import { may, useSession } from "../../api/session.ts";
 import { Asked } from "../../ui/asked.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { DialogButton } from "../../ui/dialog-button.tsx";
 import { NotAllowed } from "../../ui/not-allowed.tsx";
 import { OwnSessions } from "../../ui/own-sessions.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -14,17 +12,10 @@ import { AddPerson } from "./person-forms.tsx";
 import { PersonRow } from "./person-row.tsx";
 
 function AddButton() {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   return (
-    <>
-      <Button size="small" icon="person" onClick={() => setOpen(true)}>
-        Add somebody
-      </Button>
-      <Dialog title="Add somebody" isOpen={isOpen} onClose={close}>
-        <AddPerson onClose={close} />
-      </Dialog>
-    </>
+    <DialogButton label="Add somebody" icon="person" title="Add somebody">
+      {({ onClose }) => <AddPerson onClose={onClose} />}
+    </DialogButton>
   );
 }
 

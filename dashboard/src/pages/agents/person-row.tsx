@@ -1,12 +1,9 @@
 /** Somebody of the list, and what can be done about them. */
-import { useState } from "react";
 import { client } from "../../api/client.ts";
 import type { Person } from "../../api/people.ts";
 import { byOf, may, useSession } from "../../api/session.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { OnceDialog } from "../../ui/once-dialog.tsx";
+import { DialogButton } from "../../ui/dialog-button.tsx";
 import { ReasonButton } from "../../ui/reason-button.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
@@ -16,32 +13,18 @@ import { ChangePerson } from "./person-forms.tsx";
 type Props = { readonly of: Person };
 
 function Change({ of }: Props) {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   return (
-    <>
-      <Button size="small" icon="edit" onClick={() => setOpen(true)}>
-        Change
-      </Button>
-      <Dialog title={`Change ${of.name}`} isOpen={isOpen} onClose={close}>
-        <ChangePerson of={of} onClose={close} />
-      </Dialog>
-    </>
+    <DialogButton label="Change" icon="edit" title={`Change ${of.name}`}>
+      {({ onClose }) => <ChangePerson of={of} onClose={onClose} />}
+    </DialogButton>
   );
 }
 
 function Link({ of }: Props) {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   return (
-    <>
-      <Button size="small" icon="link" onClick={() => setOpen(true)}>
-        Login link
-      </Button>
-      <OnceDialog title={`A login link for ${of.name}`} isOpen={isOpen} onClose={close}>
-        {(show) => <LoginLink person={of.person} onShow={show} onClose={close} />}
-      </OnceDialog>
-    </>
+    <DialogButton label="Login link" icon="link" title={`A login link for ${of.name}`}>
+      {(dialogue) => <LoginLink person={of.person} {...dialogue} />}
+    </DialogButton>
   );
 }
 

@@ -48,7 +48,7 @@ function Stopped({ of }: Props) {
       <span className="font-semibold">Stopped</span>
       <span>
         by <Strange text={nameOf(data.by)} /> {data.at === null ? null : <When at={data.at} />}:{" "}
-        <Strange text={data.reason ?? ""} />
+        <Strange isProse text={data.reason ?? ""} />
       </span>
     </p>
   );

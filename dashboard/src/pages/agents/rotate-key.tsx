@@ -5,11 +5,11 @@ import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
 import { SPANS } from "../../format/spans.ts";
+import type { Dialogue } from "../../ui/dialog-button.tsx";
 import { Choice } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import type { Shown } from "../../ui/once-dialog.tsx";
 
-type Props = { readonly of: Key; readonly onShow: (shown: Shown) => void; readonly onClose: () => void };
+type Props = Dialogue & { readonly of: Key };
 
 const OVERLAPS: readonly (readonly [number, string])[] = [
   [0, "not at all"],

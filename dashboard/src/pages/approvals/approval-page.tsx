@@ -1,14 +1,19 @@
 /** One approval: what is asked, and the place to decide. */
+
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, Suspense, useEffect } from "react";
 import { visible } from "../../../../src/core/visible.ts";
 import { cardQuery } from "../../api/approvals.ts";
+import { lazyPart } from "../../shell/lazy-part.ts";
 import { isMissing, Missing } from "../../ui/missing.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { CardSheet } from "./card-sheet.tsx";
+
+/** Loaded when there is one: it has the form with it. */
+const QuestionSheet = lazyPart(async () => (await import("./question-sheet.tsx")).QuestionSheet);
 
 function Around({ children }: { readonly children: ReactNode }) {
   return <div className="mx-auto w-full max-w-6xl px-4 py-5 sm:px-6">{children}</div>;
@@ -38,7 +43,13 @@ export function ApprovalPage() {
   useEffect(() => {
     document.title = `${visible(name)} · Holdpoint`;
   }, [name]);
-  if (data !== undefined) return <CardSheet key={id} answer={data} />;
+  if (data !== undefined && data.approval.about !== "question") return <CardSheet key={id} answer={data} />;
+  if (data !== undefined)
+    return (
+      <Suspense fallback={<OnItsWay />}>
+        <QuestionSheet key={id} answer={data} />
+      </Suspense>
+    );
   if (error === null) return <OnItsWay />;
   if (isMissing(error))
     return (

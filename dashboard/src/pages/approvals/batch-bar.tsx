@@ -1,28 +1,28 @@
 /** Several decided together: each is listed, each is decided on what it says, and each has its own answer. */
-import { useQueries } from "@tanstack/react-query";
 import { useState } from "react";
-import { type CardAnswer, cardQuery, useDecideAll } from "../../api/approvals.ts";
+import { useDecideAll } from "../../api/approvals.ts";
 import { useSession } from "../../api/session.ts";
 import { several } from "../../format/amounts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextArea } from "../../ui/field.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
-import { batchOf, type Said, whyAlone } from "./batch.ts";
+import { type Batched, batchOf, type Said, whyAlone, whyLeftOut } from "./batch.ts";
 import { BatchRow } from "./batch-row.tsx";
 import { DecidingAs } from "./deciding-as.tsx";
+import { useBatched } from "./use-batched.ts";
 import type { Selection } from "./use-row-cursor.ts";
 
 type DialogProps = { readonly ids: readonly string[]; readonly said: Said; readonly onClose: () => void };
 
 type Deed = ReturnType<typeof useDecideAll>;
-type AskProps = DialogProps & { readonly answers: readonly CardAnswer[]; readonly decide: Deed };
+type AskProps = Omit<DialogProps, "ids"> & { readonly batched: readonly Batched[]; readonly decide: Deed };
 
 /** Before it is sent: a reason, a name, and the two ways out. */
-function BatchAsk({ answers, said, decide, onClose }: AskProps) {
+function BatchAsk({ batched, said, decide, onClose }: AskProps) {
   const [reason, setReason] = useState("");
   const { isOpen } = useSession();
-  const batch = batchOf(answers, said, reason.trim());
+  const batch = batchOf(batched, said, reason.trim());
   const isReady = batch.length > 0 && (said === "approve" || reason.trim() !== "");
   const act = `${said === "approve" ? "Approve" : "Reject"} ${batch.length}`;
   return (
@@ -30,6 +30,7 @@ function BatchAsk({ answers, said, decide, onClose }: AskProps) {
       {said === "approve" ? null : (
         <TextArea
           label="Reason, for all of them"
+          hint="None of them runs then. It is recorded, and told to whoever asked."
           value={reason}
           onChange={({ target }) => setReason(target.value)}
         />
@@ -50,35 +51,37 @@ function BatchAsk({ answers, said, decide, onClose }: AskProps) {
   );
 }
 
-/** What is left out comes last: nobody has to scroll past it to what they decide. */
-const takenFirst = (answers: readonly CardAnswer[], said: Said): readonly CardAnswer[] =>
-  answers.toSorted(
-    (one, other) => Number(whyAlone(one, said) !== null) - Number(whyAlone(other, said) !== null),
+/** What is left out comes last: nobody has to scroll past it to what they decide. What is left out later stays where it was. */
+const takenFirst = (batched: readonly Batched[], said: Said): readonly Batched[] =>
+  batched.toSorted(
+    (one, other) => Number(whyAlone(one.seen, said) !== null) - Number(whyAlone(other.seen, said) !== null),
   );
 
 function BatchSheet({ ids, said, onClose }: DialogProps) {
-  const cards = useQueries({
-    queries: ids.map((id) => ({ ...cardQuery(id), staleTime: Number.POSITIVE_INFINITY })),
-  });
+  const { batched, isComplete, error: unread } = useBatched(ids);
   const decide = useDecideAll();
-  const answers = cards.flatMap(({ data }) => (data === undefined ? [] : [data]));
-  const error = cards.find((card) => card.error !== null)?.error ?? decide.error;
-  if (answers.length < ids.length && error === null) return <Loading />;
+  const error = unread ?? decide.error;
+  if (!isComplete) return <Loading />;
+  const isSent = decide.isPending || decide.isSuccess;
+  const sent = new Set(isSent ? decide.variables.map(({ request_id }) => request_id) : []);
   return (
     <div className="flex flex-col gap-4">
       <ul
         aria-label="Each of them"
+        aria-live="polite"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
         tabIndex={0}
         className="max-h-[45dvh] overflow-y-auto rounded-base border border-line"
       >
-        {takenFirst(answers, said).map((answer) => (
-          <BatchRow key={answer.approval.request_id} answer={answer} said={said} answers={decide.data} />
-        ))}
+        {takenFirst(batched, said).map((one) => {
+          const id = one.seen.approval.request_id;
+          const leftOut = sent.has(id) ? null : whyLeftOut(one, said);
+          return <BatchRow key={id} answer={one.seen} leftOut={leftOut} answers={decide.data} />;
+        })}
       </ul>
       {error === null ? null : <Failure error={error} />}
       {decide.data === undefined ? (
-        <BatchAsk {...{ ids, said, onClose, answers, decide }} />
+        <BatchAsk {...{ said, onClose, batched, decide }} />
       ) : (
         <Button onClick={onClose}>Close</Button>
       )}

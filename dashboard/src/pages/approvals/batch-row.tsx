@@ -1,17 +1,23 @@
 /** One of several that are decided together: all of what is decided on, or why it is left out. */
 import type { CardAnswer, useDecideAll } from "../../api/approvals.ts";
-import { countText } from "../../format/amounts.ts";
+import { countText, moneyText } from "../../format/amounts.ts";
 import { isObject, type Json, jsonOf, textIn } from "../../format/json.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { LookAlike } from "../../ui/look-alike.tsx";
 import { Strange } from "../../ui/strange.tsx";
-import { type Said, whyAlone } from "./batch.ts";
 import { RiskBadge } from "./risk-badge.tsx";
 import { personName } from "./words.ts";
 
 type Answers = ReturnType<typeof useDecideAll>["data"];
-type Props = { readonly answer: CardAnswer; readonly said: Said; readonly answers: Answers };
+type Props = {
+  /** As it was when the dialogue was opened. */
+  readonly answer: CardAnswer;
+  /** Why it is not decided with the others. */
+  readonly leftOut: string | null;
+  readonly answers: Answers;
+};
 
-/** Of what is left out, or only rejected, a beginning is enough. */
+/** Of what a row does not show whole: it is not approved here. */
 const LONG = 300;
 
 /** As JSON: "40" is not 40. */
@@ -36,7 +42,8 @@ function Arguments({ args, isWhole }: ArgsProps) {
   if (fields.length === 0) return <span className="text-faint">no arguments</span>;
   return fields.map(([name, value]) => (
     <span key={name} className="block">
-      <Strange text={name} className="text-faint" /> <Value value={value} isWhole={isWhole} />
+      <Strange text={name} className="text-faint" />
+      <LookAlike name={name} />: <Value value={value} isWhole={isWhole} />
     </span>
   ));
 }
@@ -51,8 +58,9 @@ function Says({ says }: { readonly says: string | null }) {
   );
 }
 
+/** Of what would run: people may have changed it since it was asked. */
 function Why({ answer: { approval, card } }: Pick<Props, "answer">) {
-  const { rule, reason } = approval;
+  const { rule, reason } = card.reviews.at(-1) ?? approval;
   return (
     <p className="flex flex-wrap items-center gap-x-2 text-soft">
       {rule === "" ? null : <Strange text={rule} className="font-mono" />}
@@ -62,13 +70,21 @@ function Why({ answer: { approval, card } }: Pick<Props, "answer">) {
   );
 }
 
+function Costs({ answer: { card } }: Pick<Props, "answer">) {
+  return card.costs.map(({ budget, amount }) => (
+    <p key={budget} className="text-soft">
+      costs <span className="figures font-semibold text-ink">{moneyText(amount)}</span> of the budget{" "}
+      <Strange text={budget} />
+    </p>
+  ));
+}
+
 /** What is used up in the commit that decides it was approved. */
 const wordOf = (status: string | null): string =>
   status === "consumed" ? "approved" : (status ?? "recorded");
 
-export function BatchRow({ answer, said, answers }: Props) {
-  const { approval } = answer;
-  const alone = whyAlone(answer, said);
+export function BatchRow({ answer, leftOut, answers }: Props) {
+  const { approval, card } = answer;
   const result = answers?.decisions.find(({ request_id }) => request_id === approval.request_id);
   const problem = textIn(jsonOf(result?.problem), "detail");
   return (
@@ -84,13 +100,14 @@ export function BatchRow({ answer, said, answers }: Props) {
         )}
       </span>
       <div className="text-soft">
-        <Arguments args={jsonOf(approval.args)} isWhole={alone === null && said === "approve"} />
+        <Arguments args={jsonOf(approval.args)} isWhole={card.shown_row !== null} />
       </div>
       <Says says={approval.says} />
       <Why answer={answer} />
-      {alone === null || result !== undefined ? null : (
+      <Costs answer={answer} />
+      {leftOut === null ? null : (
         <span className="font-semibold text-hold">
-          Left out: <Strange text={alone} />
+          Left out: <Strange text={leftOut} />
         </span>
       )}
       {problem === undefined ? null : <Strange text={problem} className="text-stop" />}

@@ -1,20 +1,23 @@
 /** The card: on the left what will run, on the right who, why and the decision. A phone shows one after the other. */
-import { lazy, type RefObject, Suspense, useEffect, useRef } from "react";
+
+import { type RefObject, Suspense, useEffect, useRef, useState } from "react";
 import type { CardAnswer } from "../../api/approvals.ts";
+import { lazyPart } from "../../shell/lazy-part.ts";
 import { useKeys } from "../../shell/use-keys.ts";
 import { Panel } from "../../ui/panel.tsx";
-import { Loading } from "../../ui/states.tsx";
+import { Coming } from "../../ui/values/coming.tsx";
 import { FoldsProvider } from "../../ui/values/folds.tsx";
 import { AgentSays } from "./agent-says.tsx";
 import { AT_THE_THUMB } from "./at-the-thumb.ts";
 import { CardHeading } from "./card-heading.tsx";
 import { ChangedNotice } from "./changed-notice.tsx";
 import { CommentsPanel } from "./comments-panel.tsx";
+import { CostsPanel } from "./costs-panel.tsx";
 import { CutShort } from "./cut-short.tsx";
 import { DeadlineClock } from "./deadline-clock.tsx";
 import { DecidingAs } from "./deciding-as.tsx";
 import { DecisionBar, Refused } from "./decision-bar.tsx";
-import { ConfirmDialog, DelegateDialog, ExtendDialog, RejectDialog, WordDialog } from "./dialogs.tsx";
+import { ConfirmDialog, RejectDialog } from "./dialogs.tsx";
 import { Identity } from "./identity.tsx";
 import { CARD_KEYS } from "./keys.ts";
 import { NoteField } from "./note-field.tsx";
@@ -23,30 +26,34 @@ import { HistoryPanel, WorkflowPanel } from "./past-panels.tsx";
 import { RejectingWords } from "./rejecting.tsx";
 import { Preview, Undo } from "./shown-by-tool.tsx";
 import { type Desk, useDesk } from "./use-desk.ts";
-import { type Draft, useDraft } from "./use-draft.ts";
+import { type Draft, type FirstAnswer, useDraft } from "./use-draft.ts";
 import { useKeptFocus } from "./use-kept-focus.ts";
 import { type Neighbours, useNeighbours } from "./use-neighbours.ts";
 import { ChangedSinceProposed, WhatRuns } from "./what-runs.tsx";
 import { WhoDecides } from "./who-decides.tsx";
 import { WhyAsked } from "./why-asked.tsx";
 
-/** Loaded when there is a checkpoint to look at, or something is changed: most cards are neither. */
-const CheckpointLayers = lazy(async () => ({
-  default: (await import("./checkpoint-layers.tsx")).CheckpointLayers,
-}));
-const ModifyPanel = lazy(async () => ({ default: (await import("./modify-panel.tsx")).ModifyPanel }));
+/** Loaded when there is a checkpoint to look at, something is changed, or more is done than to decide: most cards are neither. */
+const CheckpointLayers = lazyPart(async () => (await import("./checkpoint-layers.tsx")).CheckpointLayers);
+const OtherDialogs = lazyPart(async () => (await import("./other-dialogs.tsx")).OtherDialogs);
+const ModifyPanel = lazyPart(async () => (await import("./modify-panel.tsx")).ModifyPanel);
 
 function Dialogs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft }) {
+  const { asking } = desk;
+  const isOther = asking !== null && asking !== "reject" && asking !== "confirm";
+  // They stay: one that closes puts the focus back.
+  const [wasOther, setOther] = useState(false);
+  if (isOther && !wasOther) setOther(true);
   const isAnswer = desk.approval.about === "question";
   return (
     <>
       <RejectDialog desk={desk} />
       <ConfirmDialog desk={desk} edit={desk.isEditing || isAnswer ? draft.edit : undefined} />
-      <ExtendDialog desk={desk} />
-      <DelegateDialog desk={desk} />
-      <WordDialog desk={desk} asking="cancel" />
-      <WordDialog desk={desk} asking="revoke" />
-      <WordDialog desk={desk} asking="take-back" />
+      {wasOther ? (
+        <Suspense>
+          <OtherDialogs desk={desk} />
+        </Suspense>
+      ) : null}
     </>
   );
 }
@@ -61,7 +68,7 @@ function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft 
       <CutShort desk={desk} draft={draft} />
       {isQuestion ? <AgentSays agent={approval.agent} says={approval.reason} verb="asks" /> : null}
       {desk.isEditing || isAnswering ? (
-        <Suspense fallback={<Loading />}>
+        <Suspense fallback={<Coming />}>
           <ModifyPanel
             draft={draft}
             title={isAnswering ? "Your answer" : "Modify, then approve"}
@@ -69,15 +76,14 @@ function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft 
             onLeave={() => desk.setEditing(false)}
           />
         </Suspense>
-      ) : (
-        <WhatRuns desk={desk} />
-      )}
+      ) : null}
+      {isAnswering ? null : <WhatRuns desk={desk} />}
       <ChangedSinceProposed desk={desk} />
       <Preview approval={approval} />
       <AgentSays agent={approval.agent} says={isQuestion ? null : approval.says} />
       {card.snapshot === null ? null : (
-        <Suspense fallback={<Loading />}>
-          <CheckpointLayers card={card} says={approval.says} />
+        <Suspense fallback={<Coming />}>
+          <CheckpointLayers approval={approval} card={card} />
         </Suspense>
       )}
       <Undo approval={approval} />
@@ -90,9 +96,14 @@ type AroundProps = { readonly desk: Desk; readonly box: RefObject<HTMLTextAreaEl
 function WhatIsAround({ desk: { approval, card, can }, box }: AroundProps) {
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <WorkflowPanel workflow={card.workflow} />
+      <WorkflowPanel workflow={card.workflow} isPending={approval.status === "pending"} />
       <HistoryPanel history={card.history} />
-      <CommentsPanel id={approval.request_id} box={box} comments={card.comments} canWrite={can("comment")} />
+      <CommentsPanel
+        id={approval.request_id}
+        box={box}
+        comments={approval.comments}
+        canWrite={can("comment")}
+      />
     </div>
   );
 }
@@ -136,6 +147,7 @@ function Right({ desk, draft, neighbours, approveButton, outcome, onAsk }: Right
           <OutcomePanel {...{ desk, neighbours, place: outcome }} />
         </>
       )}
+      <CostsPanel costs={card.costs} />
       <WhyAsked desk={desk} />
       <WhoDecides approval={approval} card={card} />
       <Identity approval={approval} />
@@ -165,9 +177,13 @@ function useCardKeys(
   );
 }
 
-export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
+type SheetProps = { readonly answer: CardAnswer; readonly firstAnswer?: FirstAnswer };
+
+const NO_ANSWER: FirstAnswer = () => null;
+
+export function CardSheet({ answer, firstAnswer = NO_ANSWER }: SheetProps) {
   const desk = useDesk(answer);
-  const draft = useDraft(desk);
+  const draft = useDraft(desk, firstAnswer);
   const neighbours = useNeighbours(desk.approval.request_id);
   const box = useRef<HTMLTextAreaElement>(null);
   const approveButton = useRef<HTMLButtonElement>(null);
@@ -184,8 +200,11 @@ export function CardSheet({ answer }: { readonly answer: CardAnswer }) {
   const { reset } = draft.form;
   const { isEditing } = desk;
   const { before } = draft;
+  const wasEditing = useRef(isEditing);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only opening and closing begins anew, not what comes in meanwhile.
   useEffect(() => {
+    if (wasEditing.current === isEditing) return;
+    wasEditing.current = isEditing;
     if (answer.approval.about !== "question" && !desk.isCutShort) reset(before);
   }, [isEditing]);
   return (

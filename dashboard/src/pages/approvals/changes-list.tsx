@@ -1,13 +1,21 @@
 /** What differs: where, what stood there, and what stands there now. */
 import type { Change } from "../../format/edits.ts";
 import { type Json, pathText } from "../../format/json.ts";
+import { isQuotedBeside } from "../../format/quoted.ts";
 import { Strange } from "../../ui/strange.tsx";
 import { Foldable } from "../../ui/values/foldable.tsx";
 
-function Side({ value, kind }: { readonly value: Json | undefined; readonly kind: "before" | "after" }) {
+type SideProps = {
+  readonly value: Json | undefined;
+  readonly other: Json | undefined;
+  readonly kind: "before" | "after";
+};
+
+function Side({ value, other, kind }: SideProps) {
   const isBefore = kind === "before";
   const look = isBefore ? "bg-stop-wash text-stop" : "bg-go-wash text-go";
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const isQuoted = isQuotedBeside(value, other);
   return (
     <div className={`flex min-w-0 gap-2 rounded-small px-2 py-1 text-small ${look}`}>
       <span aria-hidden="true" className="font-semibold">
@@ -18,7 +26,15 @@ function Side({ value, kind }: { readonly value: Json | undefined; readonly kind
         {value === undefined ? (
           <em>not there</em>
         ) : (
-          <Foldable text={text}>{(shown) => <Strange text={shown} as="lines" />}</Foldable>
+          <Foldable text={text}>
+            {(shown) => (
+              <>
+                {isQuoted ? "“" : ""}
+                <Strange text={shown} as="lines" isProse={false} />
+                {isQuoted ? "”" : ""}
+              </>
+            )}
+          </Foldable>
         )}
       </div>
     </div>
@@ -29,12 +45,12 @@ export function ChangesList({ changes }: { readonly changes: readonly Change[] }
   return (
     <ul className="flex flex-col gap-3">
       {changes.map(({ path, before, after }) => (
-        <li key={pathText(path)} className="flex flex-col gap-1">
+        <li key={JSON.stringify(path)} className="flex flex-col gap-1">
           <span className="text-small font-semibold">
             {path.length === 0 ? "all of it" : <Strange text={pathText(path)} className="font-mono" />}
           </span>
-          <Side value={before} kind="before" />
-          <Side value={after} kind="after" />
+          <Side value={before} other={after} kind="before" />
+          <Side value={after} other={before} kind="after" />
         </li>
       ))}
     </ul>

@@ -1,12 +1,14 @@
-/** What a checkpoint captured, in its three layers. All of it is what the program says. */
-import { useState } from "react";
-import type { Card } from "../../api/approvals.ts";
-import { fieldOf, isObject, type Json, jsonOf, textIn } from "../../format/json.ts";
+/**
+ * What a checkpoint captured, in its three layers. All of it is what the program says. They stand one under another: what is
+ * behind a tab is approved unread.
+ */
+import { type ReactNode, useId } from "react";
+import type { Approval, Card } from "../../api/approvals.ts";
+import { fieldOf, isObject, isSame, type Json, jsonOf, textIn } from "../../format/json.ts";
 import { exactNumber } from "../../format/numbers.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
-import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { AnyValue } from "../../ui/values/value-view.tsx";
 
 const LAYERS = [
@@ -14,8 +16,10 @@ const LAYERS = [
   ["task_state", "The task"],
   ["execution_state", "How it came there"],
 ] as const;
-/** Shown above the layers, in words of their own. */
+/** Shown in words of their own. */
 const TOLD = ["summary", "decision_needed", "recommendation", "confidence"];
+/** Where the outputs stand again; they are what is decided on, and have a panel of their own. */
+const OUTPUTS = ["outputs", "intermediate_outputs"];
 
 const isThere = (value: Json | undefined): value is Json =>
   value !== undefined && value !== null && !(typeof value === "object" && Object.keys(value).length === 0);
@@ -38,44 +42,80 @@ function Told({ layer, says }: { readonly layer: Json; readonly says: string | n
   const recommends = textIn(layer, "recommendation");
   const confidence = confidenceText(fieldOf(layer, "confidence"));
   const isNew = (text: string | undefined): text is string => text !== undefined && text !== says;
-  return (
+  const isTwice = [summary, asks].some((text) => text !== undefined && text === says);
+  const facts = (
     <Facts
       facts={[
         isNew(summary) ? { name: "Summary", value: <Strange text={summary} as="lines" /> } : null,
         isNew(asks)
           ? { name: "Asks", value: <Strange text={asks} as="lines" className="font-semibold" /> }
           : null,
-        recommends === undefined ? null : { name: "Recommends", value: <Strange text={recommends} /> },
+        recommends === undefined
+          ? null
+          : { name: "Recommends", value: <Strange isProse text={recommends} /> },
         confidence === null ? null : { name: "Is sure by", value: <Strange text={confidence} /> },
       ]}
     />
   );
+  return (
+    <>
+      {facts}
+      {isTwice ? <p className="text-small text-faint">Its words stand above.</p> : null}
+    </>
+  );
 }
 
-type Props = { readonly card: Card; readonly says: string | null };
+const isTold = (layer: Json, name: string): boolean =>
+  name === "confidence" || textIn(layer, name) !== undefined;
 
-export function CheckpointLayers({ card, says }: Props) {
-  const [open, setOpen] = useState<string>(LAYERS[0][0]);
+type PartProps = { readonly name: string; readonly layer: Json; readonly args: Json };
+
+/** What was not told in words of its own, and does not stand elsewhere on the card. */
+function Rest({ name, layer, args }: PartProps) {
+  if (!isThere(layer)) return <p className="text-small text-faint">Nothing was captured here.</p>;
+  const told = name === "approval_interface" ? TOLD.filter((field) => isTold(layer, field)) : [];
+  const again = isThere(args) ? OUTPUTS.filter((field) => isSame(fieldOf(layer, field), args)) : [];
+  const rest = without(layer, [...told, ...again]);
+  return (
+    <>
+      {isThere(rest) ? <AnyValue value={rest} /> : null}
+      {again.length === 0 ? null : <p className="text-small text-faint">Its outputs stand above.</p>}
+    </>
+  );
+}
+
+type LayerProps = { readonly title: string; readonly children: ReactNode };
+
+function Layer({ title, children }: LayerProps) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id} className="border-t border-line pt-4 first:border-0 first:pt-0">
+      <h3 id={id} className="mb-2 text-small font-semibold text-soft">
+        {title}
+      </h3>
+      <div className="flex flex-col gap-4">{children}</div>
+    </section>
+  );
+}
+
+type Props = { readonly approval: Approval; readonly card: Card };
+
+export function CheckpointLayers({ approval: { args, says }, card }: Props) {
   const snapshot = jsonOf(card.snapshot);
   if (!isObject(snapshot)) return null;
-  const tabs: Tab[] = LAYERS.map(([name, title]) => {
-    const layer = fieldOf(snapshot, name) ?? null;
-    const rest = name === "approval_interface" ? without(layer, TOLD) : layer;
-    return {
-      id: name,
-      title,
-      content: (
-        <div className="flex flex-col gap-4">
-          {name === "approval_interface" ? <Told layer={layer} says={says} /> : null}
-          {isThere(rest) ? <AnyValue value={rest} /> : null}
-          {isThere(layer) ? null : <p className="text-small text-faint">Nothing was captured here.</p>}
-        </div>
-      ),
-    };
-  });
   return (
     <Panel title="What the checkpoint captured" aside="as the program says, checked by nobody">
-      <Tabs label="Layers" tabs={tabs} value={open} onChange={setOpen} />
+      <div className="flex flex-col gap-5">
+        {LAYERS.map(([name, title]) => {
+          const layer = fieldOf(snapshot, name) ?? null;
+          return (
+            <Layer key={name} title={title}>
+              {name === "approval_interface" ? <Told layer={layer} says={says} /> : null}
+              <Rest name={name} layer={layer} args={jsonOf(args)} />
+            </Layer>
+          );
+        })}
+      </div>
     </Panel>
   );
 }

@@ -1,14 +1,17 @@
 /** What people ask before they decide, and what they are answered. It decides nothing. */
 import { type RefObject, type SubmitEvent, useState } from "react";
-import { type Card, useComment } from "../../api/approvals.ts";
+import { type Approval, useComment } from "../../api/approvals.ts";
+import { countText } from "../../format/amounts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Failure } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
+import { Foldable } from "../../ui/values/foldable.tsx";
+import { FoldsProvider } from "../../ui/values/folds.tsx";
 import { When } from "../../ui/when.tsx";
 import { personName } from "./words.ts";
 
-type Comment = Card["comments"][number];
+type Comment = Approval["comments"][number];
 
 function Said({ comment: { by, text, at } }: { readonly comment: Comment }) {
   const isAgent = by.startsWith("agent:") || by.startsWith("service:");
@@ -25,8 +28,36 @@ function Said({ comment: { by, text, at } }: { readonly comment: Comment }) {
         {isAgent ? <span className="text-tiny text-hold">the agent, checked by nobody</span> : null}
         <When at={at} className="text-tiny text-faint" />
       </p>
-      <Strange text={text} as="lines" />
+      <Foldable text={text}>{(shown) => <Strange text={shown} as="lines" />}</Foldable>
     </li>
+  );
+}
+
+/** The latest are what people answer to. */
+const LATEST = 10;
+
+/** Their folds are their own: to open all that runs is not to open all that was ever said. */
+function Conversation({ comments }: { readonly comments: readonly Comment[] }) {
+  const [isWhole, setWhole] = useState(false);
+  const earlier = Math.max(0, comments.length - LATEST);
+  return (
+    <FoldsProvider>
+      {earlier === 0 ? null : (
+        <button
+          type="button"
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+          className="min-h-9 w-full rounded-base border border-dashed border-edge bg-sunken px-3 text-small font-semibold text-soft hover:text-ink"
+        >
+          {isWhole ? "Fold the earlier ones again" : `${countText(earlier)} earlier: show all`}
+        </button>
+      )}
+      <ul className="flex flex-col gap-2">
+        {(isWhole ? comments : comments.slice(-LATEST)).map((comment) => (
+          <Said key={`${comment.at} ${comment.by}`} comment={comment} />
+        ))}
+      </ul>
+    </FoldsProvider>
   );
 }
 
@@ -77,13 +108,7 @@ export function CommentsPanel({ id, box, comments, canWrite }: Props) {
   return (
     <Panel title="Questions and answers" aside={comments.length === 0 ? undefined : `${comments.length}`}>
       <div className="flex flex-col gap-4">
-        {comments.length === 0 ? null : (
-          <ul className="flex flex-col gap-2">
-            {comments.map((comment) => (
-              <Said key={`${comment.at} ${comment.by}`} comment={comment} />
-            ))}
-          </ul>
-        )}
+        {comments.length === 0 ? null : <Conversation comments={comments} />}
         {canWrite ? <CommentBox id={id} box={box} /> : null}
       </div>
     </Panel>

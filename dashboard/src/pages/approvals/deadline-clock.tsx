@@ -20,12 +20,12 @@ export function DeadlineClock({ span }: { readonly span: Span }) {
   const left = Date.parse(span.decide_by) - now;
   return (
     <div className="flex flex-col gap-1.5">
-      <p className={classes("flex items-baseline gap-2", isUrgent ? "text-stop" : "text-ink")}>
+      <p className={classes("flex flex-wrap items-baseline gap-x-2", isUrgent ? "text-stop" : "text-ink")}>
         <Icon name={isUrgent ? "warn" : "clock"} className="size-4 translate-y-0.5" />
         <time
           dateTime={span.decide_by}
           title={exactText(span.decide_by)}
-          className="figures text-large font-semibold"
+          className="figures text-large font-semibold whitespace-nowrap"
         >
           {nearness === "over" ? "0:00" : clockText(left)}
         </time>

@@ -7,6 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Failure } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
+import { useSteady } from "../../ui/use-steady.ts";
 import { useFolds } from "../../ui/values/folds.tsx";
 import { MoreMenu } from "./more-menu.tsx";
 import { Next } from "./outcome-panel.tsx";
@@ -25,7 +26,8 @@ export type BarProps = {
 };
 
 function Folded() {
-  const { hidden, places } = useFolds();
+  const { hidden, places, isComing } = useFolds();
+  if (isComing) return <p className="text-small text-hold">Some of it is still being loaded.</p>;
   if (hidden === 0) return null;
   return (
     <p className="flex items-center gap-2 text-small text-hold">
@@ -61,12 +63,14 @@ type MainProps = Pick<BarProps, "desk" | "approveButton"> & {
   readonly onSend: () => void;
 };
 
-/** Nothing is approved while something of it is out of sight: the same button shows it first. */
+/** Nothing is approved while something of it is not there yet or out of sight: the same button shows it first. */
 function MainButton({ desk, approveButton, act, isReady, className, onSend }: MainProps) {
-  const { hidden, openAll } = useFolds();
-  const isFolded = hidden > 0 && desk.mayApprove;
+  const { hidden, isComing, openAll } = useFolds();
+  const isFolded = hidden > 0 && !isComing && desk.mayApprove;
   const isBusy = desk.vote.isPending;
   const words = isFolded ? "Show all of it first" : act;
+  const isSteady = useSteady(isComing ? "" : words);
+  const isHeld = isComing || (!isFolded && !isSteady);
   const press = isFolded ? openAll : onSend;
   return (
     <Button
@@ -76,8 +80,10 @@ function MainButton({ desk, approveButton, act, isReady, className, onSend }: Ma
       icon={isFolded ? "down" : "check"}
       isBusy={isBusy}
       disabled={!desk.mayApprove || (!isFolded && !isReady)}
+      // Not disabled: the focus stays.
+      aria-disabled={isHeld || undefined}
       // The second half of a double click approves nothing.
-      onClick={({ detail }) => (detail > 1 ? undefined : press())}
+      onClick={({ detail }) => (detail > 1 || isHeld ? undefined : press())}
     >
       {isBusy ? "Sending…" : words}
     </Button>

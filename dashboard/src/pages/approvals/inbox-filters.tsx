@@ -3,9 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { type RefObject, useEffect, useState } from "react";
 import { visible } from "../../../../src/core/visible.ts";
 import { choicesQuery, type Summary } from "../../api/approvals.ts";
-import { classes } from "../../ui/classes.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { allOf, isFiltered, type Search } from "./inbox-search.ts";
+import { allOf, isFiltered, ORDERS, type Search } from "./inbox-search.ts";
 import { kindWord, personName } from "./words.ts";
 
 const PAUSE_MS = 250;
@@ -82,20 +81,28 @@ function Select({ label, value, options, onChange }: SelectProps) {
 
 const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
-function OrderSwitch({ search, onChange }: Pick<Props, "search" | "onChange">) {
-  const isNewest = search.order === "newest";
+const ORDER_WORDS: { readonly [order in Search["order"]]: string } = {
+  "": "Oldest first",
+  newest: "Newest first",
+  deadline: "Soonest deadline first",
+};
+
+function OrderChoice({ search, onChange }: Pick<Props, "search" | "onChange">) {
   return (
-    <button
-      type="button"
-      aria-pressed={isNewest}
-      onClick={() => onChange({ ...search, order: isNewest ? "" : "newest" })}
-      className={classes(
-        "min-h-11 rounded-base border px-3 text-small whitespace-nowrap",
-        isNewest ? "border-ink bg-sunken font-semibold" : "border-edge bg-surface",
-      )}
+    <select
+      aria-label="Order"
+      value={search.order}
+      onChange={({ target }) =>
+        onChange({ ...search, order: ORDERS.find((one) => one === target.value) ?? "" })
+      }
+      className="min-h-11 rounded-base border border-edge bg-surface px-2 text-small"
     >
-      Newest first
-    </button>
+      {(["", ...ORDERS] as const).map((order) => (
+        <option key={order} value={order}>
+          {ORDER_WORDS[order]}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -128,7 +135,7 @@ export function InboxFilters({ search, onChange, box }: Props) {
           onChange={(name) => onChange({ ...search, name })}
         />
       </div>
-      {search.tab === "decided" ? null : <OrderSwitch search={search} onChange={onChange} />}
+      {search.tab === "decided" ? null : <OrderChoice search={search} onChange={onChange} />}
       {isFiltered(search) ? (
         <button
           type="button"

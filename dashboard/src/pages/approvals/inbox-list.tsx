@@ -7,7 +7,7 @@ import type { Row } from "./use-inbox.ts";
 import type { RowCursor, Selection } from "./use-row-cursor.ts";
 
 const WIDE = window.matchMedia("(min-width: 48rem)");
-const HEIGHTS = { wide: 68, phone: 104 };
+const HEIGHTS = { wide: 68, phone: 124 };
 const AHEAD = 30;
 
 function useRowHeight(): number {

@@ -39,12 +39,19 @@ function Gone({ id }: { readonly id: string }) {
   );
 }
 
+/** On a phone the signs stand below the name: both are read whole. */
 function What({ row }: { readonly row: Summary }) {
   return (
-    <span className="flex min-w-0 items-center gap-2">
-      <Strange text={row.name} className="min-w-0 truncate font-semibold whitespace-nowrap" />
+    <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5 md:flex-nowrap">
+      <Strange
+        text={row.name}
+        className="min-w-0 truncate font-semibold whitespace-nowrap max-md:basis-full"
+      />
       {row.about === "action" ? null : <Badge status={kindWord(row.about)} tone="note" />}
       {row.risk === null || row.risk === "low" ? null : <RiskBadge level={row.risk} />}
+      {row.is_irreversible && row.status === "pending" ? (
+        <Badge status="cannot be taken back" tone="stop" />
+      ) : null}
     </span>
   );
 }

@@ -29,6 +29,14 @@ describe("the inbox in the address", () => {
     });
   });
 
+  test("orders what waits by its deadline where the address says so; what was decided by when it was asked", () => {
+    const search = searchOf({ tab: "waiting", order: "deadline" });
+    assert.deepEqual(addressOf(search), { tab: "waiting", order: "deadline" });
+    assert.deepEqual(askedOf(search), { status: "pending", order: "deadline" });
+    assert.equal(askedOf({ ...search, tab: "decided" }).order, "newest");
+    assert.equal(askedOf(searchOf({ order: "sideways" })).order, "oldest");
+  });
+
   test("takes no notice of what it does not know", () => {
     assert.deepEqual(addressOf(searchOf({ tab: "x", about: "y", other: "z" })), {});
   });

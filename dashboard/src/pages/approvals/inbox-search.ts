@@ -3,14 +3,15 @@ import type { Asked, Summary } from "../../api/approvals.ts";
 
 export const TABS = ["mine", "waiting", "decided"] as const;
 export type TabName = (typeof TABS)[number];
+export const ORDERS = ["newest", "deadline"] as const;
 export type Search = {
   readonly tab: TabName;
   readonly q: string;
   readonly about: Summary["about"] | "";
   readonly agent: string;
   readonly name: string;
-  /** Of what waits: the oldest is first, unless somebody wants to see what came last. */
-  readonly order: "" | "newest";
+  /** Of what waits: the oldest is first, unless somebody wants to see what came last, or what runs out soonest. */
+  readonly order: "" | (typeof ORDERS)[number];
 };
 
 const KINDS: readonly Summary["about"][] = ["action", "checkpoint", "question", "intent"];
@@ -20,7 +21,7 @@ export function searchOf(search: { readonly [name: string]: string | undefined }
   return {
     tab: TABS.find((one) => one === tab) ?? "mine",
     about: KINDS.find((one) => one === about) ?? "",
-    order: order === "newest" ? "newest" : "",
+    order: ORDERS.find((one) => one === order) ?? "",
     ...{ q, agent, name },
   };
 }
@@ -40,10 +41,14 @@ export const allOf = ({ tab }: Pick<Search, "tab">): Asked => ({
   ...(tab === "mine" ? { mine: "true" } : {}),
 });
 
-export function askedOf({ tab, q, about, agent, name, order }: Search): Asked {
+const orderOf = ({ tab, order }: Search): NonNullable<Asked["order"]> =>
+  tab === "decided" ? "newest" : order || "oldest";
+
+export function askedOf(search: Search): Asked {
+  const { tab, q, about, agent, name } = search;
   return {
     ...allOf({ tab }),
-    order: tab === "decided" || order === "newest" ? "newest" : "oldest",
+    order: orderOf(search),
     ...(q.trim() === "" ? {} : { q: q.trim() }),
     ...(about === "" ? {} : { about }),
     ...(agent === "" ? {} : { agent }),

@@ -1,6 +1,7 @@
 /** Where somebody changes what will run, or writes an answer: the form, the difference, and what would become of it. */
 import { useEffect, useMemo, useRef } from "react";
 import { type Change, changesBetween } from "../../format/edits.ts";
+import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { FormContext } from "../../ui/schema-form/form-state.ts";
 import { Given } from "../../ui/schema-form/given.tsx";
@@ -26,6 +27,18 @@ function Difference({ changes }: { readonly changes: readonly Change[] }) {
   );
 }
 
+function Kept({ draft }: Pick<Props, "draft">) {
+  if (!draft.isKept) return null;
+  return (
+    <p className="mb-4 flex flex-wrap items-center gap-3 rounded-base bg-hold-wash px-3 py-2 text-small text-hold">
+      <span className="grow">You wrote this before, and it was not sent.</span>
+      <Button size="small" onClick={draft.beginAnew}>
+        Begin anew
+      </Button>
+    </p>
+  );
+}
+
 export function ModifyPanel({ draft, title, isAnswer, onLeave }: Props) {
   const { form, schema, before, tried, isChecking } = draft;
   const issues = isChecking ? undefined : tried?.issues;
@@ -42,6 +55,7 @@ export function ModifyPanel({ draft, title, isAnswer, onLeave }: Props) {
   return (
     <Panel title={title} className="shadow-[0_0_0_2px_var(--ink)]">
       {isAnswer ? <Given value={before} /> : null}
+      <Kept draft={draft} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape is heard from all fields within. */}
       <div ref={place} onKeyDown={({ key }) => (key === "Escape" && !isAnswer ? onLeave() : undefined)}>
         <FormContext value={surroundings}>

@@ -1,4 +1,4 @@
-/** What was before: the same agent with the same tool, and what the workflow has done so far. */
+/** What was before it was asked: the same agent with the same tool, and what its workflow had done. All of it as it stands now. */
 import { Link } from "@tanstack/react-router";
 import { countText, several } from "../../format/amounts.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -62,14 +62,19 @@ export function HistoryPanel({ history }: { readonly history: History | null }) 
     <Panel title="History" aside={who} isFlush>
       {total === 0 ? (
         <p className="p-4 text-small text-soft sm:px-5">
-          Never before: this agent has not used this tool {is_all ? "" : "in what was counted "}until now.
+          {is_all
+            ? "Never before: this agent had not used this tool until this was asked."
+            : "Not among the latest actions of all agents, which is as far as was looked."}
         </p>
       ) : (
-        <div className="grid grid-cols-4 gap-3 p-4 sm:px-5">
-          <Figure count={total} word={is_all ? "before" : "counted, the latest"} tone="text-ink" />
-          <Figure count={applied} word="applied" tone="text-go" />
-          <Figure count={refused} word="refused" tone="text-stop" />
-          <Figure count={in_doubt} word="in doubt" tone="text-doubt" />
+        <div className="flex flex-col gap-3 p-4 sm:px-5">
+          <div className="grid grid-cols-4 gap-3">
+            <Figure count={total} word={is_all ? "before" : "among the latest"} tone="text-ink" />
+            <Figure count={applied} word="applied" tone="text-go" />
+            <Figure count={refused} word="refused" tone="text-stop" />
+            <Figure count={in_doubt} word="in doubt" tone="text-doubt" />
+          </div>
+          <p className="text-small text-faint">Proposed before this was asked, as it stands now.</p>
         </div>
       )}
       {latest.length === 0 ? null : (
@@ -107,17 +112,45 @@ function DoneRow({ row }: { readonly row: Workflow["done"][number] }) {
   );
 }
 
-export function WorkflowPanel({ workflow }: { readonly workflow: Workflow | null }) {
+const NOTE = "border-t border-line px-4 py-2.5 text-small sm:px-5";
+
+type WorkflowProps = { readonly workflow: Workflow | null; readonly isPending: boolean };
+
+/** What is not among the rows, and what of them stays. */
+function Notes({ workflow: { done, total, cannot_undo, since } }: { readonly workflow: Workflow }) {
+  return (
+    <>
+      {total === done.length ? null : (
+        <p className={`${NOTE} text-soft`}>
+          The latest {done.length} of {countText(total)}.
+        </p>
+      )}
+      {cannot_undo === 0 ? null : (
+        <p className={`${NOTE} font-semibold text-stop`}>
+          {several(cannot_undo, "effect")} of it cannot be undone.
+        </p>
+      )}
+      {since === 0 ? null : (
+        <p className={`${NOTE} text-soft`}>
+          {several(since, "effect")} more since this was asked: its workflow shows all of them.
+        </p>
+      )}
+    </>
+  );
+}
+
+export function WorkflowPanel({ workflow, isPending }: WorkflowProps) {
   if (workflow === null) return null;
-  const { workflow_id, name, attempt, done, total, cannot_undo } = workflow;
+  const { workflow_id, name, attempt, done, since } = workflow;
   const link = (
     <Link to="/workflows/$id" params={{ id: workflow_id }} className="underline">
       <Strange text={name} />
     </Link>
   );
+  const isFirst = isPending && since === 0;
   return (
     <Panel
-      title="Done so far in its workflow"
+      title={isPending ? "Done so far in its workflow" : "Done in its workflow before this was asked"}
       aside={
         <>
           {link}, attempt {attempt}
@@ -126,7 +159,11 @@ export function WorkflowPanel({ workflow }: { readonly workflow: Workflow | null
       isFlush
     >
       {done.length === 0 ? (
-        <p className="p-4 text-small text-soft sm:px-5">Nothing yet: this would be the first effect.</p>
+        <p className="p-4 text-small text-soft sm:px-5">
+          {isFirst
+            ? "Nothing yet: this would be the first effect."
+            : "Nothing had been done when this was asked."}
+        </p>
       ) : (
         <ul className="divide-y divide-line">
           {done.map((row) => (
@@ -134,16 +171,7 @@ export function WorkflowPanel({ workflow }: { readonly workflow: Workflow | null
           ))}
         </ul>
       )}
-      {total === done.length ? null : (
-        <p className="border-t border-line px-4 py-2.5 text-small text-soft sm:px-5">
-          The latest {done.length} of {countText(total)}.
-        </p>
-      )}
-      {cannot_undo === 0 ? null : (
-        <p className="border-t border-line px-4 py-2.5 text-small font-semibold text-stop sm:px-5">
-          {several(cannot_undo, "effect")} of it cannot be undone.
-        </p>
-      )}
+      <Notes workflow={workflow} />
     </Panel>
   );
 }

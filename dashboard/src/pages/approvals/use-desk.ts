@@ -1,10 +1,10 @@
 /** One approval at the desk: what is shown of it, what whoever sits here may do, and what they are doing. */
-import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { type Approval, type Card, type CardAnswer, useVote } from "../../api/approvals.ts";
+import type { Approval, Card, CardAnswer } from "../../api/approvals.ts";
 import { may, useSession } from "../../api/session.ts";
 import { jsonOf } from "../../format/json.ts";
-import { toast } from "../../ui/toaster.tsx";
+import { keptDraft } from "./kept-drafts.ts";
+import { type Ballot, useBallot } from "./use-ballot.ts";
 import { type Seen, useSeen } from "./use-seen.ts";
 
 /** What stands in front of the page, if anything. */
@@ -32,44 +32,34 @@ export type Desk = {
   readonly setAsking: (asking: Asking) => void;
   readonly note: string;
   readonly setNote: (note: string) => void;
-  readonly vote: ReturnType<typeof useVote>;
+  readonly vote: Ballot["vote"];
   readonly approve: (edit?: unknown) => void;
   readonly reject: (reason: string, isFinal: boolean) => void;
 };
 
-const DONE = {
-  recorded: "Your decision is recorded.",
-  same: "You had decided so before.",
-  edit_open: "Your changes are on their way: whoever has the tool reviews them.",
-};
+/** Something was being changed when somebody looked elsewhere. */
+function wasEditing({ approval, card }: CardAnswer): boolean {
+  const kept = keptDraft(approval);
+  return card.you.may.includes("edit") && kept !== null && kept !== "changed";
+}
 
 export function useDesk({ approval, card }: CardAnswer): Desk {
   const session = useSession();
-  const navigate = useNavigate();
   const seen = useSeen(approval);
   const [asking, setAsking] = useState<Asking>(null);
-  const [isEditing, setEditing] = useState(false);
+  const [isEditing, setEditing] = useState(() => wasEditing({ approval, card }));
   const [note, setNote] = useState("");
-  const vote = useVote(approval.request_id);
+  const { vote, cast } = useBallot(approval, (stands) => {
+    seen.accept(stands);
+    setEditing(false);
+    setAsking(null);
+    setNote("");
+  });
   const hasScope = may(session, "approvals:decide");
   const isPending = approval.status === "pending";
   const wasPending = seen.before.status === "pending";
   const can = (move: Move) => card.you.may.includes(move);
   const about = { binding: approval.binding, shown: card.shown };
-  const cast = (decision: Parameters<typeof vote.mutate>[0]) =>
-    vote.mutate(decision, {
-      onSuccess: ({ vote: cast, ...stands }) => {
-        seen.accept(stands);
-        setEditing(false);
-        setAsking(null);
-        setNote("");
-        // What is decided says so itself.
-        if (stands.status === "pending" || cast.kind === "same") toast(DONE[cast.kind]);
-        // Under another rule other people are asked, in another approval.
-        const { request_id: id } = cast;
-        if (id !== approval.request_id) void navigate({ to: "/approvals/$id", params: { id } });
-      },
-    });
   const words = note.trim() === "" ? {} : { note: note.trim() };
   return {
     approval,

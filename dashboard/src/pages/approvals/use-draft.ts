@@ -10,15 +10,14 @@ import { type Tried, tryQuery } from "../../api/approvals.ts";
 import { useSession } from "../../api/session.ts";
 import { editOf } from "../../format/edits.ts";
 import { isObject, isSame, type Json, jsonOf } from "../../format/json.ts";
-import { firstValue, schemaOf } from "../../format/schema-form.ts";
-import { type FormState, useFormState } from "../../ui/schema-form/form-state.ts";
+import { schemaOf } from "../../format/schema-of.ts";
 import type { Desk } from "./use-desk.ts";
+import { type KeptForm, useKeptForm } from "./use-kept-form.ts";
 
 const PAUSE_MS = 250;
 const PERMITS: ReadonlySet<Tried["outcome"]> = new Set(["stands", "asks", "unknown"]);
 
-export type Draft = {
-  readonly form: FormState;
+export type Draft = KeptForm & {
   readonly schema: Json;
   readonly before: Json;
   /** What would be sent; undefined where nothing differs. */
@@ -28,8 +27,6 @@ export type Draft = {
   readonly isChecking: boolean;
   readonly error: unknown;
   readonly canSend: boolean;
-  /** Something stands there that nobody proposed. */
-  readonly isWritten: boolean;
 };
 
 /** As text: the same edit is the same, whoever made it anew. */
@@ -45,42 +42,47 @@ function useLater(value: string): string {
 /** A question without a suggestion has an empty object in its place. */
 const hasSuggestion = (args: Json): boolean => !isObject(args) || Object.keys(args).length > 0;
 
-function beginning({ approval, card }: Pick<Desk, "approval" | "card">) {
+/** What an answer begins with that nobody has suggested. */
+export type FirstAnswer = (schema: Json) => Json;
+
+function beginning({ approval, card }: Pick<Desk, "approval" | "card">, firstAnswer: FirstAnswer) {
   const args = jsonOf(approval.args);
   if (approval.about !== "question") {
     const given = jsonOf(card.input_schema);
     return { first: args, schema: given === null ? schemaOf(args) : given };
   }
   const schema = jsonOf(approval.answer_schema) ?? {};
-  return { first: hasSuggestion(args) ? args : firstValue(schema), schema };
+  return { first: hasSuggestion(args) ? args : firstAnswer(schema), schema };
 }
 
-export function useDraft({ approval, card, isEditing, mayApprove }: Desk): Draft {
+export function useDraft(desk: Desk, firstAnswer: FirstAnswer): Draft {
+  const { approval, card, isEditing, mayApprove } = desk;
   const session = useSession();
   const before = jsonOf(approval.args);
   const isAnswer = approval.about === "question";
-  const [{ first, schema }] = useState(() => beginning({ approval, card }));
-  const form = useFormState(first);
+  const [{ first, schema }] = useState(() => beginning({ approval, card }, firstAnswer));
+  const written = useKeptForm(desk, first);
+  const { form } = written;
   const isSuggested = isSame(before, form.value);
   const answer = isSuggested ? undefined : form.value;
   const edit = isAnswer ? answer : editOf(before, form.value);
-  const written = edit === undefined ? "" : JSON.stringify(edit);
-  const later = useLater(written);
+  const text = edit === undefined ? "" : JSON.stringify(edit);
+  const later = useLater(text);
   const { data, isFetching, error } = useQuery({
     ...tryQuery(session, approval, later),
     enabled: later !== "" && form.faults.size === 0 && (isEditing || (isAnswer && mayApprove)),
     placeholderData: keepPreviousData,
   });
-  const isChecking = isFetching || later !== written;
+  const isChecking = isFetching || later !== text;
   const tried = edit === undefined ? undefined : data;
   const isFit =
     isAnswer && edit === undefined
       ? hasSuggestion(before)
       : tried !== undefined && PERMITS.has(tried.outcome);
   return {
-    ...{ form, schema, before, edit, tried, isChecking },
+    ...written,
+    ...{ schema, before, edit, tried, isChecking },
     error: edit === undefined ? null : error,
-    isWritten: !isSame(first, form.value),
     canSend: isFit && !isChecking && form.faults.size === 0,
   };
 }

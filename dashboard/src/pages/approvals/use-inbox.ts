@@ -38,9 +38,13 @@ function useLeaving(rows: readonly Summary[]): readonly Row[] {
 }
 
 const idOf = ({ request_id }: Summary): string => request_id;
+/** What has no deadline is last. */
+const deadlineOf = ({ decide_by }: Summary): number =>
+  decide_by === null ? Number.POSITIVE_INFINITY : Date.parse(decide_by);
 const IS_BELOW = {
   oldest: (row: Summary, last: Summary) => row.created_at >= last.created_at,
   newest: (row: Summary, last: Summary) => row.created_at <= last.created_at,
+  deadline: (row: Summary, last: Summary) => deadlineOf(row) >= deadlineOf(last),
 } as const;
 
 /** Whoever shows it gives it a React key of its search. */

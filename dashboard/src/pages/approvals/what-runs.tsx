@@ -10,9 +10,10 @@ import { ChangesList } from "./changes-list.tsx";
 import type { Desk } from "./use-desk.ts";
 import { sentence } from "./words.ts";
 
-type Props = { readonly desk: Pick<Desk, "approval" | "card"> };
+type Props = { readonly desk: Pick<Desk, "approval" | "card" | "isEditing"> };
 
-function titleOf({ about, status }: Desk["approval"]): string {
+function titleOf({ approval: { about, status }, isEditing }: Props["desk"]): string {
+  if (isEditing) return "Before your changes";
   if (about === "checkpoint") return "What you decide on: its outputs";
   if (about === "question") return status === "pending" ? "What the program suggests" : "The answer";
   if (about === "intent") return "What is asked for";
@@ -31,12 +32,13 @@ function Effect({ desk: { approval, card } }: Props) {
   );
 }
 
+/** It stays while somebody changes a part of it: boxes show only a piece of a long text, and nothing unread is approved. */
 export function WhatRuns({ desk }: Props) {
   const { approval } = desk;
   const args = jsonOf(approval.args);
   const isBare = isObject(args) && Object.keys(args).length === 0;
   if (isBare && (approval.about === "question" || approval.about === "checkpoint")) return null;
-  return <ValuePanel title={titleOf(approval)} value={args} lead={<Effect desk={desk} />} />;
+  return <ValuePanel title={titleOf(desk)} value={args} lead={<Effect desk={desk} />} />;
 }
 
 function Changes({ desk: { approval }, proposed }: Props & { readonly proposed: Json }) {

@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Approval, CardAnswer } from "../../api/approvals.ts";
-import { batchOf, whyAlone } from "./batch.ts";
+import type { Approval } from "../../api/approvals.ts";
 import { endWords, needsText, statusWord, votesText } from "./words.ts";
 
 const RULE = { quorum: 2, from: ["person:ann", "role:supervisor"], veto: true, separate: false };
 const approval = (fields: Partial<Approval>): Approval =>
   ({ about: "action", status: "pending", edited: false, decided: null, ended: null, ...fields }) as Approval;
 const by = (...names: readonly string[]) => ({ at: "2026-01-01T00:00:00Z", by: [...names], reason: "" });
-const YOU = { why_not: null, may: ["approve", "reject"], may_batch: true, why_alone: null };
-const card = (fields: object, of: Partial<Approval> = {}): CardAnswer =>
-  ({
-    approval: approval({ request_id: "apr_1", binding: "b", ...of }),
-    card: { shown: "s", you: { ...YOU, ...fields } },
-  }) as CardAnswer;
 
 describe("what became of an approval, in words", () => {
   test("names who decided, and that what was rejected does not run", () => {
@@ -48,24 +41,5 @@ describe("what became of an approval, in words", () => {
     assert.equal(votesText({ votes: 1, quorum: 2, stage: 2, stages: 3 }), "1 of 2, stage 2 of 3");
     const rule = { ...RULE, escalate_at_half: [], remind_every_seconds: null };
     assert.equal(needsText(rule), "2 people of ann, role supervisor");
-  });
-});
-
-describe("several decided together", () => {
-  test("leave out what the server says is approved by itself, and what is somebody else's", () => {
-    const alone = card({ may_batch: false, why_alone: "it cannot be taken back" });
-    assert.equal(whyAlone(card({}), "approve"), null);
-    assert.equal(whyAlone(alone, "approve"), "It cannot be taken back.");
-    assert.equal(whyAlone(alone, "reject"), null);
-    assert.equal(whyAlone(card({ may: [], why_not: "you have voted" }), "reject"), "You have voted.");
-    assert.equal(whyAlone(card({ may: ["reject"], why_not: "only reject" }), "approve"), "Only reject.");
-    assert.equal(whyAlone(card({}, { status: "approved" }), "approve"), "It is decided already.");
-  });
-
-  test("each is sent with the binding and the digest of what was shown", () => {
-    assert.deepEqual(batchOf([card({}), card({ may_batch: false })], "approve", ""), [
-      { request_id: "apr_1", binding: "b", shown: "s", decision: "approve" },
-    ]);
-    assert.equal(batchOf([card({})], "reject", "no")[0]?.note, "no");
   });
 });

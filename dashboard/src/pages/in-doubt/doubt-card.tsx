@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Action, actionQuery, historyQuery, type ListedAction } from "../../api/actions.ts";
 import { may, useSession } from "../../api/session.ts";
+import { Brief, isBrief } from "../../ui/brief.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
@@ -119,12 +120,12 @@ export function DoubtCard({ listed, isOpenFirst }: Props) {
         {reason === null ? null : (
           <span className="w-full text-small text-doubt">
             <span className="font-semibold">Why nobody knows: </span>
-            <Strange text={reason} />
+            <Brief text={reason} />
           </span>
         )}
       </summary>
       <div className="flex flex-col gap-5 border-t border-line p-4 sm:p-5">
-        {isOpen ? <Details id={id} known={reason} /> : null}
+        {isOpen ? <Details id={id} known={reason !== null && isBrief(reason) ? reason : null} /> : null}
         {may(session, "effects:resolve") && effect !== null ? <Settle effect={effect} /> : null}
         <Link
           to="/actions/$id"

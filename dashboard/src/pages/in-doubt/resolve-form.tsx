@@ -1,8 +1,8 @@
 /** A person's word on what nobody could prove, with what follows from it. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
+import { useDeed } from "../../api/use-deed.ts";
 import { TextField } from "../../ui/field.tsx";
 import { ReasonForm } from "../../ui/reason-form.tsx";
 import { toast } from "../../ui/toaster.tsx";
@@ -12,30 +12,26 @@ type Props = { readonly effect: string; readonly word: Word; readonly onClose: (
 
 export function ResolveForm({ effect, word, onClose }: Props) {
   const session = useSession();
-  const queries = useQueryClient();
   const [evidence, setEvidence] = useState("");
   const { title, lines } = FOLLOWS[word];
   const found = evidence.trim() === "" ? {} : { evidence: evidence.trim() };
-  const resolve = useMutation({
-    mutationFn: (reason: string) =>
+  const resolve = useDeed({
+    does: (reason: string) =>
       client.actions.resolve(effect, { status: word, reason, ...found, ...byOf(session) }),
-    onSuccess: () => {
+    touches: ["actions", "below", "attention", "workflows"],
+    onDone: () => {
       toast(`Recorded: ${title.toLowerCase()}`);
       onClose();
-      for (const subject of ["actions", "below", "attention", "workflows"])
-        void queries.invalidateQueries({ queryKey: [subject] });
     },
   });
   return (
     <ReasonForm
-      act={`Record: ${title.toLowerCase()}`}
+      deed={resolve}
+      submit={`Record: ${title.toLowerCase()}`}
       kind={word === "applied" ? "go" : "stop"}
-      isBusy={resolve.isPending}
-      error={resolve.error}
-      onSubmit={(reason) => resolve.mutate(reason)}
       onClose={onClose}
       label="How do you know?"
-      hint="For whoever asks later. It is kept in the journal with your name."
+      hint="For whoever asks later. It stands in the journal, with your name."
     >
       <div className="rounded-base bg-sunken px-4 py-3 text-small">
         <p className="font-semibold">What follows</p>

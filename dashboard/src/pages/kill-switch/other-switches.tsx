@@ -31,7 +31,7 @@ type RowProps = { readonly whose: Whose; readonly name: string; readonly state: 
 function SwitchRow({ whose, name, state }: RowProps) {
   const canTurn = may(useSession(), "switch:write");
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 sm:px-5">
+    <li className="flex items-center gap-x-4 px-4 py-2.5 sm:px-5">
       <div className="min-w-0 grow">
         <p className="flex flex-wrap items-center gap-2">
           <Strange text={name} className="font-mono text-small font-semibold" />
@@ -40,7 +40,7 @@ function SwitchRow({ whose, name, state }: RowProps) {
         {state.stopped && state.at !== null ? (
           <p className="text-small text-soft">
             by <Strange text={nameOf(state.by)} /> <When at={state.at} />:{" "}
-            <Strange text={state.reason ?? ""} />
+            <Strange isProse text={state.reason ?? ""} />
           </p>
         ) : null}
       </div>

@@ -137,7 +137,8 @@ export function StopAll({ state }: { readonly state: SwitchState }) {
           {stopped && at !== null ? (
             <p className="mt-2 text-soft">
               <Strange text={nameOf(by)} className="font-semibold text-ink" /> stopped everything{" "}
-              <When at={at} />, on {momentText(at)}: <Strange text={reason ?? ""} className="text-ink" />
+              <When at={at} />, on {momentText(at)}:{" "}
+              <Strange isProse text={reason ?? ""} className="text-ink" />
             </p>
           ) : null}
         </div>

@@ -43,7 +43,7 @@ function Turn({ entry }: { readonly entry: Entry }) {
       </span>
       <span className="text-soft">{momentText(entry.at)}</span>
       <span>
-        <Strange text={nameOf(by)} className="font-semibold" />: <Strange text={reason} />
+        <Strange text={nameOf(by)} className="font-semibold" />: <Strange isProse text={reason} />
       </span>
     </li>
   );

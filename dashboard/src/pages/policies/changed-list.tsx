@@ -1,19 +1,25 @@
 /** Actions that would be decided otherwise. Where people had said no, or changed it, that stands first and is marked. */
+
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { Suspense, useId, useState } from "react";
 import { countText } from "../../format/amounts.ts";
 import { momentText } from "../../format/times.ts";
+import { lazyPart } from "../../shell/lazy-part.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Panel } from "../../ui/panel.tsx";
+import { Loading } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import type { Report } from "./policy-queries.ts";
 import { verdictTone } from "./verdict-order.ts";
 
+const ChangedArgs = lazyPart(async () => (await import("./changed-args.tsx")).ChangedArgs);
+
 type Changed = Report["listed"][number];
+type Props = { readonly one: Changed };
 type People = NonNullable<Changed["people"]>;
 
 const SAID: { readonly [said in People]: string } = {
@@ -23,57 +29,93 @@ const SAID: { readonly [said in People]: string } = {
   expired: "nobody decided in time",
   cancelled: "the question was cancelled",
 };
-const SPOKE_AGAINST: readonly (People | null)[] = ["rejected", "modified"];
+const isMarked = (people: People | null): boolean => people === "rejected" || people === "modified";
 const AT_FIRST = 25;
 /** Of an id: by its end it is told from its neighbours. */
 const LAST = 6;
 
-function ChangedRow({ one }: { readonly one: Changed }) {
-  const isMarked = SPOKE_AGAINST.includes(one.people);
+function Verdicts({ one: { from, to } }: Props) {
+  return (
+    <span className="flex flex-wrap items-center gap-1.5">
+      <Badge status={from} tone={verdictTone(from)} />
+      <Icon name="next" className="size-3.5 text-faint" />
+      <span className="sr-only">becomes</span>
+      <Badge status={to} tone={verdictTone(to)} />
+    </span>
+  );
+}
+
+function What({ one: { tool, agent, rule, reason, people } }: Props) {
+  return (
+    <span className="min-w-0">
+      <span className="block font-mono font-semibold">
+        <Strange text={tool} />
+      </span>
+      <span className="block text-soft">
+        <Strange text={agent} /> · rule <Strange text={rule} className="font-mono" />
+        {reason === `rule ${rule}` || reason === "" ? null : (
+          <>
+            {" · "}
+            <Strange text={reason} />
+          </>
+        )}
+      </span>
+      {people === null ? null : (
+        <span className={classes("font-semibold", isMarked(people) ? "text-stop" : "text-soft")}>
+          {SAID[people]}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function ChangedRow({ one }: Props) {
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  const isAgainst = isMarked(one.people);
   return (
     <li
       className={classes(
-        "border-l-4 last:rounded-b-large",
-        isMarked ? "border-l-stop bg-stop-wash" : "border-l-transparent hover:bg-sunken",
+        "border-l-4 pb-2 text-small last:rounded-b-large",
+        isAgainst ? "border-l-stop bg-stop-wash" : "border-l-transparent hover:bg-sunken",
       )}
     >
       <Link
         to="/actions/$id"
         params={{ id: one.action_id }}
-        className="grid gap-x-4 gap-y-1 px-4 py-2.5 text-small sm:grid-cols-[13rem_minmax(0,1fr)_auto]"
+        className="grid gap-x-4 gap-y-1 px-4 pt-2.5 pb-1 sm:grid-cols-[13rem_minmax(0,1fr)_auto]"
       >
-        <span className="flex flex-wrap items-center gap-1.5">
-          <Badge status={one.from} tone={verdictTone(one.from)} />
-          <Icon name="next" className="size-3.5 text-faint" />
-          <span className="sr-only">becomes</span>
-          <Badge status={one.to} tone={verdictTone(one.to)} />
-        </span>
-        <span className="min-w-0">
-          <span className="block font-mono font-semibold">
-            <Strange text={one.tool} />
-          </span>
-          <span className="block text-soft">
-            <Strange text={one.agent} /> · rule <Strange text={one.rule} className="font-mono" />
-            {one.reason === `rule ${one.rule}` || one.reason === "" ? null : (
-              <>
-                {" · "}
-                <Strange text={one.reason} />
-              </>
-            )}
-          </span>
-          {one.people === null ? null : (
-            <span className={classes("font-semibold", isMarked ? "text-stop" : "text-soft")}>
-              {SAID[one.people]}
-            </span>
-          )}
-        </span>
-        <span className={classes("sm:text-right", isMarked ? "text-ink" : "text-faint")}>
+        <Verdicts one={one} />
+        <What one={one} />
+        <span className={classes("sm:text-right", isAgainst ? "text-ink" : "text-faint")}>
           <span className="block whitespace-nowrap">
             {momentText(one.at)} (<When at={one.at} />)
           </span>
           <code className="font-mono text-tiny">act_…{one.action_id.slice(-LAST)}</code>
         </span>
       </Link>
+      <div className="px-4 sm:pl-[15rem]">
+        <Button
+          size="small"
+          kind="quiet"
+          icon="down"
+          className="-ml-3"
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {isOpen ? "Hide the arguments" : "Arguments"}
+        </Button>
+        <div id={id}>
+          {isOpen ? (
+            <div className="mt-1 mb-2 rounded-base border border-line bg-surface px-3 py-1">
+              <Suspense fallback={<Loading lines={2} />}>
+                <ChangedArgs args={one.args} />
+              </Suspense>
+            </div>
+          ) : null}
+        </div>
+      </div>
     </li>
   );
 }

@@ -38,7 +38,7 @@ function RuleRow({ rule: { id, verdict, state, note } }: { readonly rule: Rule }
           {note === "" ? null : (
             <>
               {": "}
-              <Strange text={note} />
+              <Strange isProse text={note} />
             </>
           )}
         </p>
@@ -59,7 +59,7 @@ function Said({ title, said }: { readonly title: string; readonly said: Explaine
           <Strange text={said.rule} />
         </code>
       </p>
-      {said.reason === "" ? null : <Strange text={said.reason} className="text-small text-soft" />}
+      {said.reason === "" ? null : <Strange isProse text={said.reason} className="text-small text-soft" />}
     </div>
   );
 }
@@ -109,7 +109,7 @@ export function Explanation({ explained }: { readonly explained: Explained }) {
       </ol>
       {notes.map((note) => (
         <p key={note} className="border-t border-line px-4 py-2.5 text-small text-soft sm:px-5">
-          <Strange text={note} />
+          <Strange isProse text={note} />
         </p>
       ))}
       {rules.length === 0 ? (

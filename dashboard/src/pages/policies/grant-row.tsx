@@ -27,7 +27,8 @@ function Permits({ grant: { tool, agent, when, status, reason } }: Props) {
       </p>
       {when === null ? null : <Strange text={`when ${when}`} className="block font-mono text-small" />}
       <p className="text-small text-soft">
-        {agent === null ? "for any agent" : <Strange text={`for ${agent}`} />} · <Strange text={reason} />
+        {agent === null ? "for any agent" : <Strange text={`for ${agent}`} />} ·{" "}
+        <Strange isProse text={reason} />
       </p>
     </div>
   );
@@ -67,7 +68,7 @@ function Ending({ grant: { by, given_at, expires_at, revoked, status } }: Props)
       ) : (
         <p className="text-stop">
           <Strange text={nameOf(revoked.by)} /> revoked it <When at={revoked.at} />:{" "}
-          <Strange text={revoked.reason} />
+          <Strange isProse text={revoked.reason} />
         </p>
       )}
     </div>

@@ -1,11 +1,9 @@
 /** Standing grants: what people permit before it is asked for. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
 import { may, useSession } from "../../api/session.ts";
 import { Asked } from "../../ui/asked.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { DialogButton } from "../../ui/dialog-button.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Segments } from "../../ui/segments.tsx";
@@ -36,17 +34,10 @@ function NoGrants({ status }: { readonly status: GrantStatus }) {
 }
 
 function GiveButton() {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   return (
-    <>
-      <Button kind="main" icon="key" onClick={() => setOpen(true)}>
-        Give a grant
-      </Button>
-      <Dialog title="Give a standing grant" isOpen={isOpen} onClose={close}>
-        <GiveGrant first={BLANK_GRANT} onClose={close} />
-      </Dialog>
-    </>
+    <DialogButton label="Give a grant" kind="main" size="base" icon="key" title="Give a standing grant">
+      {({ onClose }) => <GiveGrant first={BLANK_GRANT} onClose={onClose} />}
+    </DialogButton>
   );
 }
 

@@ -1,9 +1,8 @@
 /** A rule, or a grant, that people's decisions support: with what speaks for it. */
-import { useState } from "react";
 import { may, nameOf, useSession } from "../../api/session.ts";
 import { countText, several } from "../../format/amounts.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { DialogButton } from "../../ui/dialog-button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
@@ -40,18 +39,11 @@ function Evidence({ suggestion: { approved, people, days, let_through, kept_out 
 
 function GrantButton({ suggestion }: Props) {
   const session = useSession();
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   if (suggestion.grant === null || !may(session, "grants:write")) return null;
   return (
-    <>
-      <Button kind="main" size="small" icon="key" onClick={() => setOpen(true)}>
-        Give it as a grant
-      </Button>
-      <Dialog title="Give a standing grant" isOpen={isOpen} onClose={close}>
-        <GiveGrant first={grantFormOf(suggestion.grant)} onClose={close} />
-      </Dialog>
-    </>
+    <DialogButton label="Give it as a grant" kind="main" icon="key" title="Give a standing grant">
+      {({ onClose }) => <GiveGrant first={grantFormOf(suggestion.grant)} onClose={onClose} />}
+    </DialogButton>
   );
 }
 

@@ -3,43 +3,17 @@ import { useState } from "react";
 import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
-import { TextArea, TextField } from "../../ui/field.tsx";
+import type { Dialogue } from "../../ui/dialog-button.tsx";
 import { Form } from "../../ui/form.tsx";
-import type { Shown } from "../../ui/once-dialog.tsx";
 import { Segments } from "../../ui/segments.tsx";
 import { toast } from "../../ui/toaster.tsx";
+import { EndpointFields } from "./endpoint-fields.tsx";
 import { BLANK_ENDPOINT, type EndpointForm, type EndpointOffer, endpointOfferOf } from "./endpoint-form.ts";
-
-type Props = { readonly onShow: (shown: Shown) => void; readonly onClose: () => void };
-type Fields = { readonly form: EndpointForm; readonly change: (part: Partial<EndpointForm>) => void };
 
 export const SECRET_NOTE =
   "Every message is signed with it, by the rules of Standard Webhooks. The receiver checks the signature before it believes a message.";
 
-function Where({ form, change }: Fields) {
-  if (form.kind === "webhook")
-    return (
-      <TextField
-        label="Address"
-        type="url"
-        placeholder="https://example.com/holdpoint"
-        value={form.url}
-        onChange={(event) => change({ url: event.target.value })}
-      />
-    );
-  return (
-    <TextArea
-      label="To"
-      rows={2}
-      placeholder="approvers, role:supervisor, ann@example.com"
-      hint="Addresses, person:, role:, group:, or approvers: whoever may decide."
-      value={form.to}
-      onChange={(event) => change({ to: event.target.value })}
-    />
-  );
-}
-
-export function AddEndpoint({ onShow, onClose }: Props) {
+export function AddEndpoint({ onShow, onClose }: Dialogue) {
   const session = useSession();
   const [form, setForm] = useState(BLANK_ENDPOINT);
   const offer = endpointOfferOf(form);
@@ -53,7 +27,7 @@ export function AddEndpoint({ onShow, onClose }: Props) {
       onClose();
     },
   });
-  const fields = { form, change: (part: Partial<EndpointForm>) => setForm({ ...form, ...part }) };
+  const change = (part: Partial<EndpointForm>) => setForm({ ...form, ...part });
   return (
     <Form
       deed={deed}
@@ -71,22 +45,9 @@ export function AddEndpoint({ onShow, onClose }: Props) {
           { id: "webhook", title: "Webhook" },
           { id: "mail", title: "Mail" },
         ]}
-        onChange={(kind) => fields.change({ kind })}
+        onChange={(kind) => change({ kind })}
       />
-      <Where {...fields} />
-      <TextField
-        label="Events"
-        placeholder="everything"
-        hint="Such as approval.* or approval.requested, alert.raised. Left out: everything."
-        value={form.events}
-        spellCheck={false}
-        onChange={(event) => fields.change({ events: event.target.value })}
-      />
-      <TextField
-        label="Name (may be left out)"
-        value={form.name}
-        onChange={(event) => fields.change({ name: event.target.value })}
-      />
+      <EndpointFields form={form} change={change} whenLeftOut="everything" />
     </Form>
   );
 }

@@ -1,27 +1,50 @@
 /** An endpoint as it is typed and as it is sent. */
 import type { InputOf } from "holdpoint/client";
+import type { Endpoint } from "./message-queries.ts";
 
 export type EndpointOffer = Omit<InputOf<"POST /api/endpoints">, "by">;
+export type EndpointChange = Omit<InputOf<"PATCH /api/endpoints/{id}">, "by">;
 export type EndpointForm = {
   readonly kind: "webhook" | "mail";
   readonly name: string;
   readonly url: string;
   readonly to: string;
   readonly events: string;
+  readonly owner: string;
 };
-export const BLANK_ENDPOINT: EndpointForm = { kind: "webhook", name: "", url: "", to: "", events: "" };
+export const BLANK_ENDPOINT: EndpointForm = {
+  ...{ kind: "webhook", name: "", url: "", to: "", events: "", owner: "" },
+};
+
+export function endpointFormOf({ target, name, events, owner }: Endpoint): EndpointForm {
+  const url = target.kind === "webhook" ? target.url : "";
+  const to = target.kind === "mail" ? target.to.join(", ") : "";
+  return { kind: target.kind, name, url, to, events: events.join(", "), owner };
+}
 
 /** Names with commas, spaces or line breaks between them. */
 const namesIn = (typed: string): string[] => typed.split(/[\s,]+/).filter((name) => name !== "");
 
-/** Null while nobody would be told. */
-export function endpointOfferOf({ kind, name, url, to, events }: EndpointForm): EndpointOffer | null {
-  const target = kind === "webhook" ? { url: url.trim() } : { to: namesIn(to) };
-  if (("url" in target ? target.url : target.to).length === 0) return null;
-  const types = namesIn(events);
-  return {
-    ...target,
-    ...(name.trim() === "" ? {} : { name: name.trim() }),
-    ...(types.length === 0 ? {} : { events: types }),
+/** What is left empty is not sent. */
+function saidIn({ kind, name, url, to, events, owner }: EndpointForm): EndpointChange {
+  const said = {
+    ...(kind === "webhook" ? { url: url.trim() } : { to: namesIn(to) }),
+    ...{ name: name.trim(), events: namesIn(events), owner: owner.trim() },
   };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value.length > 0));
+}
+
+/** Null while nobody would be told. */
+export function endpointOfferOf(form: EndpointForm): EndpointOffer | null {
+  const offer = saidIn(form);
+  return offer.url === undefined && offer.to === undefined ? null : offer;
+}
+
+/** Only what is different: the rest may have been changed by somebody else meanwhile. Null where nothing is. */
+export function endpointChangeOf(form: EndpointForm, before: EndpointForm): EndpointChange | null {
+  const was = new Map(Object.entries(saidIn(before)));
+  const changed = Object.entries(saidIn(form)).filter(
+    ([field, value]) => String(value) !== String(was.get(field)),
+  );
+  return changed.length === 0 ? null : Object.fromEntries(changed);
 }

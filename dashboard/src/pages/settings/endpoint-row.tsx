@@ -1,19 +1,19 @@
 /** A webhook, or people by mail: where it goes, whether it arrives, and what can be done about it. */
-import { useState } from "react";
 import { client } from "../../api/client.ts";
 import { byOf, may, nameOf, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
 import { several } from "../../format/amounts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { DialogButton, type Dialogue } from "../../ui/dialog-button.tsx";
 import { Form } from "../../ui/form.tsx";
-import { OnceDialog, type Shown } from "../../ui/once-dialog.tsx";
 import { ReasonButton } from "../../ui/reason-button.tsx";
 import { Failure } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { toast } from "../../ui/toaster.tsx";
 import { When } from "../../ui/when.tsx";
 import { SECRET_NOTE } from "./add-endpoint.tsx";
+import { ChangeEndpoint } from "./change-endpoint.tsx";
 import type { Endpoint } from "./message-queries.ts";
 
 type Props = { readonly of: Endpoint };
@@ -38,9 +38,7 @@ function Test({ of: { endpoint_id } }: Props) {
   );
 }
 
-type RotateProps = Props & { readonly onShow: (shown: Shown) => void; readonly onClose: () => void };
-
-function RotateForm({ of, onShow, onClose }: RotateProps) {
+function RotateForm({ of, onShow, onClose }: Props & Dialogue) {
   const session = useSession();
   const deed = useDeed({
     does: () => client.endpoints.rotate(of.endpoint_id, byOf(session)),
@@ -58,17 +56,10 @@ function RotateForm({ of, onShow, onClose }: RotateProps) {
 }
 
 function Rotate({ of }: Props) {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   return (
-    <>
-      <Button size="small" icon="undo" onClick={() => setOpen(true)}>
-        Rotate
-      </Button>
-      <OnceDialog title="A new secret" isOpen={isOpen} onClose={close}>
-        {(show) => <RotateForm of={of} onShow={show} onClose={close} />}
-      </OnceDialog>
-    </>
+    <DialogButton label="Rotate" icon="undo" title="A new secret">
+      {(dialogue) => <RotateForm of={of} {...dialogue} />}
+    </DialogButton>
   );
 }
 
@@ -139,7 +130,8 @@ function Where({ of: { name, target, status, events, owner, added_at, missed, of
       </p>
       {off === null ? null : (
         <p className="text-small text-hold">
-          off since <When at={off.at} />, by <Strange text={nameOf(off.by)} />: <Strange text={off.reason} />
+          off since <When at={off.at} />, by <Strange text={nameOf(off.by)} />:{" "}
+          <Strange isProse text={off.reason} />
         </p>
       )}
     </div>
@@ -154,6 +146,9 @@ export function EndpointRow({ of }: Props) {
       {isMine && of.status !== "removed" ? (
         <div className="flex flex-wrap gap-2">
           {of.status === "on" ? <Test of={of} /> : null}
+          <DialogButton label="Change" icon="edit" title={`Change ${of.name}`}>
+            {({ onClose }) => <ChangeEndpoint of={of} onClose={onClose} />}
+          </DialogButton>
           <OnOff of={of} />
           {of.target.kind === "webhook" ? <Rotate of={of} /> : null}
           <Remove of={of} />

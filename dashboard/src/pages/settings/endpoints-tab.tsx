@@ -1,10 +1,8 @@
 /** Where the outside is told what happens, and what was sent there. */
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { may, useSession } from "../../api/session.ts";
 import { Asked } from "../../ui/asked.tsx";
-import { Button } from "../../ui/button.tsx";
-import { OnceDialog } from "../../ui/once-dialog.tsx";
+import { DialogButton } from "../../ui/dialog-button.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { AddEndpoint } from "./add-endpoint.tsx";
@@ -13,17 +11,10 @@ import { endpointsQuery } from "./message-queries.ts";
 import { Messages } from "./messages.tsx";
 
 function AddButton() {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   return (
-    <>
-      <Button size="small" icon="bell" onClick={() => setOpen(true)}>
-        Add an endpoint
-      </Button>
-      <OnceDialog title="Add an endpoint" isOpen={isOpen} onClose={close}>
-        {(show) => <AddEndpoint onShow={show} onClose={close} />}
-      </OnceDialog>
-    </>
+    <DialogButton label="Add an endpoint" icon="bell" title="Add an endpoint">
+      {(dialogue) => <AddEndpoint {...dialogue} />}
+    </DialogButton>
   );
 }
 

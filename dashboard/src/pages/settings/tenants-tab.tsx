@@ -8,11 +8,10 @@ import { useDeed } from "../../api/use-deed.ts";
 import { momentText } from "../../format/times.ts";
 import { Asked } from "../../ui/asked.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { DialogButton, type Dialogue } from "../../ui/dialog-button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
-import { OnceDialog, type Shown } from "../../ui/once-dialog.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { ReasonButton } from "../../ui/reason-button.tsx";
 import { Strange } from "../../ui/strange.tsx";
@@ -28,9 +27,7 @@ const tenantsQuery = infiniteQueryOptions({
   getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
 });
 
-type AddProps = { readonly onShow: (shown: Shown) => void; readonly onClose: () => void };
-
-function AddTenant({ onShow, onClose }: AddProps) {
+function AddTenant({ onShow, onClose }: Dialogue) {
   const session = useSession();
   const [tenant, setTenant] = useState("");
   const [admin, setAdmin] = useState("");
@@ -74,17 +71,10 @@ function AddTenant({ onShow, onClose }: AddProps) {
 }
 
 function AddButton() {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   return (
-    <>
-      <Button size="small" onClick={() => setOpen(true)}>
-        Make a tenant
-      </Button>
-      <OnceDialog title="Make a tenant" isOpen={isOpen} onClose={close}>
-        {(show) => <AddTenant onShow={show} onClose={close} />}
-      </OnceDialog>
-    </>
+    <DialogButton label="Make a tenant" title="Make a tenant">
+      {(dialogue) => <AddTenant {...dialogue} />}
+    </DialogButton>
   );
 }
 
@@ -107,7 +97,7 @@ function TenantRow({ of: { tenant, home, status, by, at, reason } }: { readonly 
           )}
           {reason === null ? null : (
             <>
-              : <Strange text={reason} />
+              : <Strange isProse text={reason} />
             </>
           )}
         </p>

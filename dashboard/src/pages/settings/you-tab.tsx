@@ -2,7 +2,8 @@
 import { useState } from "react";
 import { claimName, useClaimedName } from "../../api/claimed-name.ts";
 import { client } from "../../api/client.ts";
-import { goToLogin, nameOf, useSession } from "../../api/session.ts";
+import { goToLogin } from "../../api/leaving.ts";
+import { nameOf, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
 import { ROLE_WORDS, type Role, SCOPES, scopeWords } from "../../format/rights.ts";
 import { setTheme, useTheme } from "../../style/theme.ts";

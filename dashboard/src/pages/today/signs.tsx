@@ -67,7 +67,7 @@ export function Signs({ attention }: { readonly attention: Attention }) {
   const signs = signsOf(attention, data?.stopped === true);
   if (signs.length === 0) return null;
   return (
-    <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+    <ul className="grid gap-3 sm:grid-cols-[repeat(auto-fit,minmax(14rem,1fr))]">
       {signs.map(({ figure, words, to, search = {}, tone, icon }) => (
         <li key={words}>
           <Link

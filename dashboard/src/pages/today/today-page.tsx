@@ -1,8 +1,9 @@
 /** The main page: what wants somebody now, and what the last hours brought. */
 import { useQuery } from "@tanstack/react-query";
+import type { AnswerOf } from "holdpoint/client";
 import { attentionQuery } from "../../api/attention.ts";
 import { nameOf, useSession } from "../../api/session.ts";
-import { several } from "../../format/amounts.ts";
+import { countText, several } from "../../format/amounts.ts";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { When } from "../../ui/when.tsx";
@@ -11,10 +12,16 @@ import { Lately } from "./lately.tsx";
 import { Signs } from "./signs.tsx";
 import { WaitsForYou } from "./waits-for-you.tsx";
 
-type LeadProps = { readonly mine: number; readonly isAll: boolean; readonly next: string | null };
+type LeadProps = { readonly attention: AnswerOf<"GET /api/attention"> };
 
-function Lead({ mine, isAll, next }: LeadProps) {
-  if (mine === 0) return <>Nothing waits for you.</>;
+function Lead({ attention }: LeadProps) {
+  const { mine, is_all: isAll, looked_at: lookedAt, next_deadline: next } = attention;
+  if (mine === 0)
+    return isAll ? (
+      <>Nothing waits for you.</>
+    ) : (
+      <>None of the {countText(lookedAt)} approvals that wait longest is for you.</>
+    );
   return (
     <>
       {isAll ? "" : "At least "}
@@ -23,7 +30,7 @@ function Lead({ mine, isAll, next }: LeadProps) {
         "."
       ) : (
         <>
-          ; the first runs out <When at={next} />.
+          ; the first {isAll ? "" : "of these "}runs out <When at={next} />.
         </>
       )}
     </>
@@ -43,16 +50,14 @@ export function TodayPage() {
   return (
     <Page
       title={name === "somebody" ? "Today" : `Today, ${name}`}
-      lead={
-        data.is_empty ? undefined : <Lead mine={data.mine} isAll={data.is_all} next={data.next_deadline} />
-      }
+      lead={data.is_empty ? undefined : <Lead attention={data} />}
     >
       {data.is_empty ? (
         <FirstRun />
       ) : (
         <>
           <Signs attention={data} />
-          <WaitsForYou mine={data.mine} pending={data.pending} />
+          <WaitsForYou attention={data} />
           <Lately />
         </>
       )}

@@ -17,7 +17,7 @@ export function ApproverLayer({ layer }: { readonly layer: Approver }) {
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-small">
           {recommendation === null ? null : (
             <span>
-              it recommends <Strange text={recommendation} className="font-semibold" />
+              it recommends <Strange isProse text={recommendation} className="font-semibold" />
             </span>
           )}
           {confidence === null ? null : (

@@ -17,14 +17,7 @@ export function CancelDialog({ workflow, isOpen, onClose }: Props) {
   });
   return (
     <Dialog title="Cancel this workflow" isOpen={isOpen} onClose={onClose}>
-      <ReasonForm
-        act="Cancel it"
-        kind="stop"
-        isBusy={cancel.isPending}
-        error={cancel.error}
-        onSubmit={(reason) => cancel.mutate(reason)}
-        onClose={onClose}
-      >
+      <ReasonForm deed={cancel} submit="Cancel it" kind="stop" onClose={onClose}>
         <div className="flex flex-col gap-2 text-soft">
           <p>
             <Strange text={workflow.name} className="font-semibold text-ink" /> ends as failed, for good.

@@ -60,14 +60,16 @@ function Captured({ workflow, snapshot }: { readonly workflow: string; readonly 
 
 function Decision({ row }: { readonly row: TimelineRow }) {
   if (row.ref === null)
-    return <>nobody was asked: {row.reason === "" ? "it was passed" : <Strange text={row.reason} />}</>;
+    return (
+      <>nobody was asked: {row.reason === "" ? "it was passed" : <Strange isProse text={row.reason} />}</>
+    );
   if (row.by.length === 0) return <Strange text={row.reason === "" ? "people are asked" : row.reason} />;
   return (
     <>
       by <Principals of={row.by} />
       {row.reason === "" ? null : (
         <>
-          : <Strange text={row.reason} />
+          : <Strange isProse text={row.reason} />
         </>
       )}
     </>
@@ -111,7 +113,7 @@ function Checkpoint({ workflow, row, isOpenFirst }: Props) {
           <Link
             to="/approvals/$id"
             params={{ id: row.ref }}
-            className="self-start text-small underline underline-offset-3"
+            className="inline-flex min-h-8 items-center self-start text-small underline underline-offset-3"
           >
             The approval: who was asked, and what was decided
           </Link>

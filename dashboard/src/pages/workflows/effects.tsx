@@ -27,7 +27,7 @@ function Effect({ row, id }: { readonly row: TimelineRow; readonly id: string })
       {row.is_undone ? <Badge status="taken back" tone="doubt" /> : null}
       {attempt > 1 || row.is_back ? <span className="text-tiny text-faint">attempt {attempt}</span> : null}
       <When at={row.at} className="text-tiny text-faint sm:ml-auto" />
-      {reason === "" ? null : <Strange text={reason} className="w-full text-small text-soft" />}
+      {reason === "" ? null : <Strange isProse text={reason} className="w-full text-small text-soft" />}
     </>
   );
   const line = "flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3 sm:px-5";
@@ -53,7 +53,11 @@ function Effect({ row, id }: { readonly row: TimelineRow; readonly id: string })
 
 function ActionLink({ id }: { readonly id: string }) {
   return (
-    <Link to="/actions/$id" params={{ id }} className="text-small underline underline-offset-3">
+    <Link
+      to="/actions/$id"
+      params={{ id }}
+      className="inline-flex min-h-8 items-center self-start text-small underline underline-offset-3"
+    >
       The action: what was proposed, approved and run
     </Link>
   );

@@ -47,7 +47,7 @@ function JobLine({ job }: { readonly job: Job }) {
             by <Principals of={job.by} />
           </span>
         )}
-        <Strange text={job.reason} />
+        <Strange isProse text={job.reason} />
       </p>
       {job.artifact_uri === null ? null : <Known id={job.artifact_uri} className="text-faint" />}
     </li>

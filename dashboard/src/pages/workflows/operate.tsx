@@ -64,7 +64,7 @@ export function StoppedNote({ id }: { readonly id: string }) {
       <Icon name="stop" className="size-4" />
       <span>
         Stopped by <Principals of={data.by === null ? [] : [data.by]} />: no new effect of it starts.{" "}
-        <Strange text={data.reason ?? ""} />
+        <Strange isProse text={data.reason ?? ""} />
       </span>
     </p>
   );

@@ -37,13 +37,11 @@ function RollbackForm({ workflow, targets, onClose }: Form) {
   });
   return (
     <ReasonForm
-      act={after === "again" ? "Send it back" : "Send it back and end it"}
+      deed={back}
+      submit={after === "again" ? "Send it back" : "Send it back and end it"}
       kind="stop"
-      isBusy={back.isPending}
-      error={back.error}
-      onSubmit={(reason) => back.mutate(reason)}
       onClose={onClose}
-      hint="The next attempt is told, and it is kept in the journal with your name."
+      hint="The next attempt is told, and it stands in the journal, with your name."
     >
       <div className="grid gap-4 sm:grid-cols-2">
         <Choice label="Back to" value={to} onChange={(event) => setTo(event.target.value)}>

@@ -12,8 +12,9 @@ type Props = {
   readonly status: string;
 };
 
+/** The router says "page" of the one whose address is open, whatever is said here. */
 const CHIP =
-  "flex min-h-11 shrink-0 items-center gap-2 rounded-base border border-line bg-surface px-3 text-small whitespace-nowrap text-soft hover:border-edge hover:text-ink aria-[current=true]:border-ink aria-[current=true]:font-semibold aria-[current=true]:text-ink";
+  "flex min-h-11 shrink-0 items-center gap-2 rounded-base border border-line bg-surface px-3 text-small whitespace-nowrap text-soft hover:border-edge hover:text-ink [&[aria-current]]:border-ink [&[aria-current]]:font-semibold [&[aria-current]]:text-ink";
 
 function Chip({ value, count, status }: { value: string; count: number | undefined; status: string }) {
   return (

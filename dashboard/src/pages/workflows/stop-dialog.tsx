@@ -36,11 +36,9 @@ export function StopDialog({ workflow, isOpen, onClose, isStopped }: Props) {
   return (
     <Dialog title={isStopped ? "Let it go on" : "Stop its effects"} isOpen={isOpen} onClose={onClose}>
       <ReasonForm
-        act={isStopped ? "Let it go on" : "Stop its effects"}
+        deed={turn}
+        submit={isStopped ? "Let it go on" : "Stop its effects"}
         kind={isStopped ? "main" : "stop"}
-        isBusy={turn.isPending}
-        error={turn.error}
-        onSubmit={(reason) => turn.mutate(reason)}
         onClose={onClose}
       >
         <ul className="list-disc pl-5 text-soft">

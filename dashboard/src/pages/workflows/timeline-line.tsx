@@ -136,7 +136,7 @@ export function TimelineLine({ row }: { readonly row: TimelineRow }) {
           <Said>
             <Principals of={by} />
             {by.length > 0 && reason !== "" ? ": " : null}
-            <Strange text={reason} />
+            <Strange isProse text={reason} />
           </Said>
         )}
         {report === null ? null : <Report report={report} />}

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type Deed, useDeed } from "../../api/use-deed.ts";
 import { toast } from "../../ui/toaster.tsx";
 
 type Operation<Given> = {
@@ -8,15 +8,13 @@ type Operation<Given> = {
 };
 
 /** Something done to a workflow: when it is done, that is said, and everything about workflows is asked anew. */
-export function useOperation<Given>({ act, done, onDone }: Operation<Given>) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: act,
-    onSuccess: () => {
+export function useOperation<Given>({ act, done, onDone }: Operation<Given>): Deed<Given> {
+  return useDeed({
+    does: act,
+    touches: ["workflows", "below", "switch"],
+    onDone: () => {
       toast(done);
       onDone();
-      for (const subject of ["workflows", "below", "switch"])
-        void queries.invalidateQueries({ queryKey: [subject] });
     },
   });
 }

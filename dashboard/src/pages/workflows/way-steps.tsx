@@ -28,7 +28,7 @@ function Step({ stop, until }: { readonly stop: Stop; readonly until: string | u
         <span className={isHere ? "font-semibold" : "text-soft"}>{statusText(stop.status)}</span>
         {stop.why === "" ? null : (
           <span className="text-faint">
-            : <Strange text={stop.why} />
+            : <Strange isProse text={stop.why} />
           </span>
         )}
         <span className="block text-tiny text-faint">

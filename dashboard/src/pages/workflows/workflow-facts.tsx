@@ -47,7 +47,7 @@ function LastDecision({ decision }: { readonly decision: NonNullable<Workflow["l
       , <When at={decision.at} />
       {decision.reason === "" ? null : (
         <>
-          : <Strange text={decision.reason} className="text-soft" />
+          : <Strange isProse text={decision.reason} className="text-soft" />
         </>
       )}
     </span>

@@ -1,8 +1,8 @@
 import type { Workflow } from "../../api/workflows.ts";
+import { Unfolding } from "../../ui/brief.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Principals } from "../../ui/principals.tsx";
-import { Strange } from "../../ui/strange.tsx";
 import { statusText } from "../../ui/tone.ts";
 
 /** Why it failed, and what was left behind. */
@@ -11,18 +11,18 @@ export function WorkflowFailure({ workflow }: { readonly workflow: Workflow }) {
   if (failure === null) return null;
   return (
     <div className="flex flex-col gap-2 rounded-base bg-stop-wash px-4 py-3 text-small text-stop">
-      <p className="flex gap-3">
+      <div className="flex gap-3">
         <Icon name="warn" />
-        <span className="min-w-0">
+        <div className="min-w-0">
           <span className="font-semibold">{statusText(failure.code)}</span>, by{" "}
           <Principals of={[failure.by]} />
           {reason === null ? null : (
             <>
-              : <Strange text={reason} />
+              : <Unfolding text={reason} />
             </>
           )}
-        </span>
-      </p>
+        </div>
+      </div>
       {failure.report === null ? null : (
         <JsonView
           value={failure.report}

@@ -40,7 +40,7 @@ export function WorkflowHead({ workflow }: { readonly workflow: Workflow }) {
         </div>
         <Operate workflow={workflow} />
       </div>
-      {description === "" ? null : <Strange text={description} className="max-w-prose text-soft" />}
+      {description === "" ? null : <Strange isProse text={description} className="max-w-prose text-soft" />}
       <p className="text-small text-soft">{MEANINGS[status]}</p>
     </header>
   );

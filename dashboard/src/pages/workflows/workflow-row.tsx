@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { nameOf } from "../../api/session.ts";
 import type { ListedWorkflow } from "../../api/workflows.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Brief } from "../../ui/brief.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import { CheckpointProgress } from "./checkpoint-progress.tsx";
@@ -22,7 +23,7 @@ function Reason({ workflow }: { readonly workflow: ListedWorkflow }) {
       </span>
     );
   if (workflow.error_message === null) return null;
-  return <Strange text={workflow.error_message} className="line-clamp-2 text-soft" />;
+  return <Brief text={workflow.error_message} className="line-clamp-2 text-soft" />;
 }
 
 export function WorkflowRow({ workflow }: { readonly workflow: ListedWorkflow }) {
@@ -36,7 +37,7 @@ export function WorkflowRow({ workflow }: { readonly workflow: ListedWorkflow })
       <span className="flex items-center">
         <Badge status={status} />
       </span>
-      <span className="min-w-0 max-lg:order-first max-lg:grow max-lg:basis-1/2">
+      <span className="min-w-0 max-lg:order-first max-lg:grow max-lg:basis-[calc(100%-7.5rem)]">
         <Strange text={name} className="block truncate text-base font-semibold" />
         <span className="flex gap-1.5 text-tiny whitespace-nowrap text-faint">
           <span className="truncate font-mono">{id}</span>

@@ -48,6 +48,7 @@ const WORDS: { readonly [kind: string]: (wait: Wait) => ReactNode } = {
   ),
   held: ({ on }) => held(on),
   definition: ({ on }) => <Strange text={on} />,
+  node: () => "another node to go on with it",
 };
 
 export function WorkflowWaits({ workflow }: { readonly workflow: Workflow }) {

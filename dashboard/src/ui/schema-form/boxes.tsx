@@ -1,14 +1,15 @@
 /** Where one plain value is written. What is typed is never held back: what does not fit is told beside it. */
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { visibleJson } from "../../../../src/core/visible.ts";
 import { LONG_LINE, optionTexts, placeOf, rowsFor } from "../../format/box-text.ts";
 import type { Json } from "../../format/json.ts";
+import { holdsRightToLeft } from "../../format/right-to-left.ts";
 import { typedJson, typedNumber } from "../../format/typed-json.ts";
 import { Choice, TextArea, TextField } from "../field.tsx";
 import { Unseen } from "./unseen.tsx";
 
 export type BoxProps<Value extends Json = Json> = {
-  readonly label: string;
+  readonly label: ReactNode;
   readonly hint: string | undefined;
   readonly fault: string | undefined;
   readonly value: Value;
@@ -90,7 +91,9 @@ export function ChoiceBox({ value, onChange, options, ...around }: ChoiceProps) 
           </option>
         ))}
       </Choice>
-      {chosen.length > LONG_LINE ? <p className="strange mt-1 text-small">{chosen}</p> : null}
+      {chosen.length > LONG_LINE || holdsRightToLeft(chosen) ? (
+        <p className="strange mt-1 text-small">{chosen}</p>
+      ) : null}
     </div>
   );
 }
@@ -109,14 +112,18 @@ export function JsonBox({ value, onChange, onFault, fault, hint, label }: JsonPr
   };
   const wrong = isWrong ? "This is no JSON yet, or has a number that is too large." : fault;
   return (
-    <TextArea
-      label={`${label} (JSON)`}
-      hint={hint}
-      fault={wrong}
-      rows={rowsFor(text)}
-      spellCheck={false}
-      value={text}
-      onChange={({ target }) => type(target.value)}
-    />
+    <div>
+      <TextArea
+        label={<>{label} (JSON)</>}
+        hint={hint}
+        fault={wrong}
+        rows={rowsFor(text)}
+        isMono
+        spellCheck={false}
+        value={text}
+        onChange={({ target }) => type(target.value)}
+      />
+      <Unseen text={text} />
+    </div>
   );
 }

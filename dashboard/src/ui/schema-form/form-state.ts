@@ -18,15 +18,30 @@ export type FormState = {
 
 const keyOf = (path: Path): string => JSON.stringify(path);
 
+/** Boxes that are gone, or show something else now, have no fault. */
+function faultsBeside(faults: ReadonlySet<string>, path: Path): ReadonlySet<string> {
+  const isWithin = (key: string): boolean => {
+    const place = JSON.parse(key) as Path;
+    return path.every((step, at) => step === place[at]);
+  };
+  const left = [...faults].filter((key) => !isWithin(key));
+  return left.length === faults.size ? faults : new Set(left);
+}
+
 export function useFormState(first: Json): FormState {
   const [value, setValue] = useState(first);
   const [faults, setFaults] = useState<ReadonlySet<string>>(new Set());
   const [round, setRound] = useState(0);
-  const set = useCallback((path: Path, put: Json) => setValue((now) => withAt(now, path, put)), []);
+  const set = useCallback((path: Path, put: Json) => {
+    setValue((now) => withAt(now, path, put));
+    setFaults((now) => faultsBeside(now, path));
+  }, []);
   const remove = useCallback((path: Path) => {
+    const isItem = typeof path.at(-1) === "number";
     setValue((now) => withoutAt(now, path));
-    // Items after it move up: their boxes have to show what stands there now.
-    if (typeof path.at(-1) === "number") setRound((count) => count + 1);
+    // Items after it move up: boxes have to show what stands there now, and begin anew.
+    setFaults((now) => (isItem ? new Set() : faultsBeside(now, path)));
+    if (isItem) setRound((count) => count + 1);
   }, []);
   const reset = useCallback((next: Json) => {
     setValue(next);

@@ -1,17 +1,20 @@
 /** One field of a form that a JSON Schema describes, with whatever stands below it. */
 import type { ReactNode } from "react";
 import { visible } from "../../../../src/core/visible.ts";
-import { fieldOf, isList, isObject, type Json, type Path, textIn } from "../../format/json.ts";
-import { labelOf } from "../../format/labels.ts";
+import { fieldOf, isList, isObject, isSame, type Json, type Path, textIn } from "../../format/json.ts";
+import { labelOf, labelsOf } from "../../format/labels.ts";
 import {
   type Control,
   controlOf,
   type Field,
   firstValue,
   issueAt,
-  resolved,
+  turnedInto,
 } from "../../format/schema-form.ts";
+import { resolved } from "../../format/schema-parts.ts";
 import { Button } from "../button.tsx";
+import { LookAlike } from "../look-alike.tsx";
+import { AddName, Maybe } from "./alternatives.tsx";
 import { ChoiceBox, FlagBox, JsonBox, NumberBox, TextBox } from "./boxes.tsx";
 import { mayRemove, useForm } from "./form-state.ts";
 
@@ -40,10 +43,18 @@ function hintOf(schema: Json): string | undefined {
   return said.length === 0 ? undefined : visible(said.join(" · "));
 }
 
+/** What cannot be seen is written out already: a label is read out too. */
+const Name = ({ text }: { readonly text: string }) => (
+  <>
+    <bdi className="strange">{text}</bdi>
+    <LookAlike name={text} />
+  </>
+);
+
 function Plain({ control, schema, path, value, label }: Props & { readonly control: Control }) {
   const { state, issues } = useForm();
   const around = {
-    label,
+    label: <Name text={label} />,
     hint: hintOf(schema),
     fault: issueAt(issues, path),
     onChange: (next: Json) => state.set(path, next),
@@ -90,25 +101,27 @@ function Removable({
   );
 }
 
-function Absent({ field, path }: { readonly field: Field; readonly path: Path }) {
+type AbsentProps = { readonly field: Field; readonly path: Path; readonly label: string };
+
+function Absent({ field, path, label }: AbsentProps) {
   const { state, root } = useForm();
-  const label = visible(labelOf(field.name));
   return (
     <p className="flex min-h-9 items-center gap-3 text-small text-faint">
-      {label}: not set
-      <Button size="small" onClick={() => state.set(path, firstValue(resolved(field.schema, root)))}>
+      <span>
+        <Name text={label} />: not set
+      </span>
+      <Button size="small" onClick={() => state.set(path, firstValue(resolved(field.schema, root), root))}>
         Set <span className="sr-only">{label}</span>
       </Button>
     </p>
   );
 }
 
-type EntryProps = { readonly field: Field; readonly value: Json; readonly path: Path };
+type EntryProps = AbsentProps & { readonly value: Json };
 
-function Entry({ field, value, path }: EntryProps) {
+function Entry({ field, value, path, label }: EntryProps) {
   const own = isObject(value) && Object.hasOwn(value, field.name) ? value[field.name] : undefined;
-  if (own === undefined) return <Absent field={field} path={path} />;
-  const label = visible(labelOf(field.name));
+  if (own === undefined) return <Absent field={field} path={path} label={label} />;
   const one = <SchemaField schema={field.schema} path={path} value={own} label={label} />;
   if (field.isNeeded) return one;
   return (
@@ -121,10 +134,17 @@ function Entry({ field, value, path }: EntryProps) {
 type GroupProps = { readonly fields: readonly Field[]; readonly value: Json; readonly path: Path };
 
 function Group({ fields, value, path }: GroupProps) {
+  const labels = labelsOf(fields.map(({ name }) => name));
   return (
     <div className={path.length === 0 ? "flex flex-col gap-4" : "grid items-start gap-4 sm:grid-cols-2"}>
       {fields.map((field) => (
-        <Entry key={field.name} field={field} value={value} path={[...path, field.name]} />
+        <Entry
+          key={field.name}
+          field={field}
+          value={value}
+          path={[...path, field.name]}
+          label={visible(labels.get(field.name) ?? field.name)}
+        />
       ))}
     </div>
   );
@@ -133,7 +153,7 @@ function Group({ fields, value, path }: GroupProps) {
 function Items({ item, value, path, label }: Props & { readonly item: Json }) {
   const { state, root } = useForm();
   const items = isList(value) ? value : [];
-  const add = () => state.set(path, [...items, firstValue(resolved(item, root))]);
+  const add = () => state.set(path, [...items, firstValue(resolved(item, root), root)]);
   return (
     <div className="flex flex-col gap-3">
       {items.map((one, at) => (
@@ -143,29 +163,111 @@ function Items({ item, value, path, label }: Props & { readonly item: Json }) {
         </Removable>
       ))}
       <Button size="small" className="self-start" onClick={add}>
-        Add to {label}
+        Add to <Name text={label} />
       </Button>
     </div>
   );
 }
 
+function Names({ item, value, path, label }: Props & { readonly item: Json }) {
+  const { state, root } = useForm();
+  const names = isObject(value) ? Object.entries(value) : [];
+  return (
+    <div className="flex flex-col gap-3">
+      {names.map(([name, one]) => {
+        const own = name === "" ? "no name" : visible(name);
+        return (
+          <Removable key={name} path={[...path, name]} label={own}>
+            <SchemaField schema={item} path={[...path, name]} value={one} label={own} />
+          </Removable>
+        );
+      })}
+      <AddName
+        label={label}
+        taken={names.map(([name]) => name)}
+        onAdd={(name) => state.set([...path, name], firstValue(resolved(item, root), root))}
+      />
+    </div>
+  );
+}
+
+type Of<Kind extends Control["kind"]> = Extract<Control, { readonly kind: Kind }>;
+
+/** Which kind it is, and then the fields of that. What was proposed at the top cannot be left out, and so stays of its kind. */
+function Kinds({ control, value, path }: Props & { readonly control: Of<"variants"> }) {
+  const { state, root, before, issues } = useForm();
+  const { by, options } = control;
+  const is = fieldOf(value, by) ?? null;
+  const from = options.find((option) => isSame(option.is, is))?.schema ?? null;
+  const isFixed = path.length === 0 && fieldOf(before, by) !== undefined;
+  const choose = (next: Json) => {
+    const to = options.find((option) => isSame(option.is, next));
+    if (to !== undefined) state.set(path, turnedInto(value, from, to.schema, root));
+  };
+  const group = controlOf(from, value, root);
+  const fields = group.kind === "group" ? group.fields.filter(({ name }) => name !== by) : [];
+  return (
+    <div className="flex flex-col gap-4">
+      <ChoiceBox
+        label={visible(labelOf(by))}
+        hint={isFixed ? "It stays of the kind that was proposed." : undefined}
+        fault={issueAt(issues, [...path, by])}
+        value={is}
+        options={isFixed ? [is] : options.map((option) => option.is)}
+        onChange={choose}
+      />
+      <Group key={JSON.stringify(is)} fields={fields} value={value} path={path} />
+    </div>
+  );
+}
+
+function Nothing({ of, path, value, label }: Omit<Props, "schema"> & { readonly of: Json }) {
+  const { state, root, issues } = useForm();
+  const isNothing = value === null;
+  const toggle = (to: boolean) => state.set(path, to ? null : firstValue(resolved(of, root), root));
+  return (
+    <Maybe
+      label={label}
+      isNothing={isNothing}
+      fault={isNothing ? issueAt(issues, path) : undefined}
+      onToggle={toggle}
+    >
+      <SchemaField schema={of} path={path} value={value} label={label} />
+    </Maybe>
+  );
+}
+
+function Inner({ control, ...props }: Props & { readonly control: Control }) {
+  switch (control.kind) {
+    case "group":
+      return <Group fields={control.fields} value={props.value} path={props.path} />;
+    case "list":
+      return <Items {...props} item={control.item} />;
+    case "record":
+      return <Names {...props} item={control.item} />;
+    case "variants":
+      return <Kinds {...props} control={control} />;
+    default:
+      return null;
+  }
+}
+
+const FRAMED: readonly Control["kind"][] = ["group", "list", "record", "variants"];
+
 export function SchemaField({ schema: given, path, value, label }: Props) {
   const { root, issues } = useForm();
   const schema = resolved(given, root);
-  const control = controlOf(schema, value);
-  if (control.kind !== "group" && control.kind !== "list")
-    return <Plain control={control} schema={schema} path={path} value={value} label={label} />;
-  const inner =
-    control.kind === "group" ? (
-      <Group fields={control.fields} value={value} path={path} />
-    ) : (
-      <Items schema={schema} item={control.item} value={value} path={path} label={label} />
-    );
+  const control = controlOf(schema, value, root);
+  if (control.kind === "maybe") return <Nothing of={control.of} {...{ path, value, label }} />;
+  if (!FRAMED.includes(control.kind)) return <Plain {...{ control, schema, path, value, label }} />;
+  const inner = <Inner {...{ control, schema, path, value, label }} />;
   if (path.length === 0) return inner;
   const fault = issueAt(issues, path);
   return (
     <fieldset className="rounded-base border border-line p-3">
-      <legend className="px-1 text-small font-semibold">{label}</legend>
+      <legend className="px-1 text-small font-semibold">
+        <Name text={label} />
+      </legend>
       {fault === undefined ? null : <p className="mb-2 text-small text-stop">{fault}</p>}
       {inner}
     </fieldset>

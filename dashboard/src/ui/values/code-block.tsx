@@ -12,7 +12,7 @@ function Lines({ text }: { readonly text: string }) {
   if (lines.length > MOST_NUMBERED)
     return (
       <code className="block px-3 py-2 font-mono text-small">
-        <Strange text={text} as="lines" />
+        <Strange text={text} as="lines" isProse={false} />
       </code>
     );
   const width = { minWidth: `${String(lines.length).length + 1}ch` };

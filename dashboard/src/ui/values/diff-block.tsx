@@ -39,7 +39,7 @@ function Lines({ text }: { readonly text: string }) {
   return (
     <code className="block py-1 font-mono text-small">
       {lines.length > MOST_COLOURED ? (
-        <Strange text={text} as="lines" className="px-3" />
+        <Strange text={text} as="lines" isProse={false} className="px-3" />
       ) : (
         lines.map((line) => <Line key={line.at} line={line} />)
       )}

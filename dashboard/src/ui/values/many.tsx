@@ -2,33 +2,52 @@
  * Values of which there may be many: the first of them, how many more there are, and all of them at a press.
  *
  * F1. Whatever is folded is told to `Folds`.
- * F2. However many there are, opening them is quick: those after the first few hundred are written as JSON.
+ * F2. However many there are, opening them is quick: those after the first few hundred are written as JSON, and so is what
+ *     lies deeper than all that the panel may show (share.tsx).
  */
 import { useMemo } from "react";
+import { allotted, sizeOf } from "../../format/allotted.ts";
 import { countText } from "../../format/amounts.ts";
+import type { Json } from "../../format/json.ts";
 import { ExactJson } from "./exact-json.tsx";
 import { useFold } from "./folds.tsx";
+import { useShare } from "./share.tsx";
 
 const MOST = 50;
 const MOST_OPEN = 500;
 
 export type Many<Item> = {
   readonly shown: readonly Item[];
+  /** The parts that each of those may show. */
+  readonly shares: readonly number[];
   readonly left: number;
   readonly rest: readonly Item[];
   readonly isOpen: boolean;
   readonly setOpen: (isOpen: boolean) => void;
 };
 
-export function useMany<Item>(items: readonly Item[], most = MOST): Many<Item> {
-  const left = Math.max(0, items.length - most);
+/** What lies in a part: of a field, in its value. */
+const within = (part: Json | readonly [string, Json], isField: boolean): number =>
+  sizeOf(isField ? (part as readonly [string, Json])[1] : (part as Json));
+
+export function useMany<Item extends Json | readonly [string, Json]>(
+  items: readonly Item[],
+  { most = MOST, areFields = false } = {},
+): Many<Item> {
+  const share = useShare();
+  const shares = useMemo(() => {
+    const sizes = items.map((item) => within(item, areFields));
+    return allotted(sizes, share - 1).slice(0, MOST_OPEN);
+  }, [items, share, areFields]);
+  const first = Math.min(most, shares.length);
+  const left = items.length - first;
   const hidden = useMemo(
-    () => (left === 0 ? 0 : JSON.stringify(items.slice(most)).length),
-    [items, left, most],
+    () => (left === 0 ? 0 : JSON.stringify(items.slice(first)).length),
+    [items, left, first],
   );
   const { isOpen, setOpen } = useFold(hidden);
-  const shown = items.slice(0, isOpen ? MOST_OPEN : most);
-  return { shown, left, rest: isOpen ? items.slice(MOST_OPEN) : [], isOpen, setOpen };
+  const shown = items.slice(0, isOpen ? shares.length : first);
+  return { shown, shares, left, rest: isOpen ? items.slice(shares.length) : [], isOpen, setOpen };
 }
 
 type Props<Item> = {

@@ -14,7 +14,7 @@ type Props = {
 const MOST_ROWS = 12;
 
 export function ValueTable({ columns, rows, cell }: Props) {
-  const many = useMany(rows, MOST_ROWS);
+  const many = useMany(rows, { most: MOST_ROWS });
   const labels = useMemo(() => labelsOf(columns), [columns]);
   return (
     <section

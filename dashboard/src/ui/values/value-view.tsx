@@ -16,6 +16,7 @@ import { DiffBlock } from "./diff-block.tsx";
 import { FieldName } from "./field-name.tsx";
 import { Foldable } from "./foldable.tsx";
 import { Rest, useMany } from "./many.tsx";
+import { Share } from "./share.tsx";
 import { Unshown } from "./unshown.tsx";
 import { ValueTable } from "./value-table.tsx";
 
@@ -44,9 +45,7 @@ function Kept({ form }: { readonly form: Of<"secret" | "artifact"> }) {
   return (
     <span className="inline-flex max-w-full items-center gap-1.5 rounded-small bg-sunken px-2 py-0.5 text-small">
       <Icon name={isSecret ? "lock" : "link"} className="size-4 text-soft" />
-      {isSecret
-        ? "a secret, put in when it runs:"
-        : `kept beside the journal${form.bytes === null ? "" : `, ${bytesText(form.bytes)}`}:`}
+      {isSecret ? "a secret, put in when it runs:" : `kept beside the journal, ${bytesText(form.bytes)}:`}
       <Strange text={isSecret ? form.handle : form.hash} className="min-w-0 font-mono text-tiny" />
     </span>
   );
@@ -61,7 +60,7 @@ function Words({ items }: Of<"words">) {
         {many.shown.map((_, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: items of a value have no other name than their place.
           <li key={at} className="min-w-0 rounded-small bg-sunken px-2 py-0.5">
-            <Strange text={texts[at] ?? ""} />
+            <Strange text={texts[at] ?? ""} isProse />
           </li>
         ))}
       </ul>
@@ -80,7 +79,9 @@ function Items({ items }: Of<"list">) {
           <li key={at} className="flex gap-3 border-l-2 border-line pl-3">
             <span className="figures text-tiny text-faint">{at + 1}</span>
             <div className="min-w-0 grow">
-              <ValueView name="" value={item} />
+              <Share parts={many.shares[at] ?? 0}>
+                <ValueView name="" value={item} />
+              </Share>
             </div>
           </li>
         ))}
@@ -104,11 +105,11 @@ function Text({ text }: { readonly text: string }) {
 
 /** Blanks at its ends are to be seen, and a text that reads like a number or a flag is none. */
 function Line({ text }: { readonly text: string }) {
-  if (!needsQuotes(text)) return <Strange text={text} />;
+  if (!needsQuotes(text)) return <Strange text={text} isProse />;
   return (
     <span className="whitespace-pre-wrap">
       <span className="text-faint">“</span>
-      <Strange text={text} />
+      <Strange text={text} isProse />
       <span className="text-faint">”</span>
     </span>
   );
@@ -217,12 +218,14 @@ type FieldsProps = { readonly fields: JsonObject; readonly isInner?: boolean };
 export function ValueFields({ fields, isInner = false }: FieldsProps) {
   const entries = useMemo(() => entriesOf(fields), [fields]);
   const labels = useMemo(() => labelsOf(entries.map(([name]) => name)), [entries]);
-  const many = useMany(entries);
+  const many = useMany(entries, { areFields: true });
   return (
     <>
       <dl className={isInner ? "border-l-2 border-line pl-3" : "divide-y divide-line"}>
-        {many.shown.map(([name, value]) => (
-          <FieldRow key={name} name={name} value={value} siblings={fields} label={labels.get(name) ?? name} />
+        {many.shown.map(([name, value], at) => (
+          <Share key={name} parts={many.shares[at] ?? 0}>
+            <FieldRow name={name} value={value} siblings={fields} label={labels.get(name) ?? name} />
+          </Share>
         ))}
       </dl>
       <Rest many={many} what="fields" asJson={(rest) => Object.fromEntries(rest)} />

@@ -1,0 +1,24 @@
+/**
+ * What somebody has written and not sent, while they look at something else. It is kept in this page, and nowhere else.
+ *
+ * D1. It is a change of the arguments that were shown when it was written: where those are others now, it is not put in again.
+ */
+import type { Approval } from "../../api/approvals.ts";
+import { isSame, type Json, jsonOf } from "../../format/json.ts";
+
+type Of = Pick<Approval, "request_id" | "args" | "status">;
+type Kept = { readonly args: Json; readonly value: Json };
+
+const kept = new Map<string, Kept>();
+
+/** `of` is the approval as they looked at it. */
+export const keepDraft = ({ request_id, args }: Of, value: Json): void =>
+  void kept.set(request_id, { args: jsonOf(args), value });
+export const forgetDraft = ({ request_id }: Of): void => void kept.delete(request_id);
+
+/** `changed`: there is one, of what is asked no more. */
+export function keptDraft({ request_id, args, status }: Of): { readonly value: Json } | "changed" | null {
+  const found = kept.get(request_id);
+  if (found === undefined || status !== "pending") return null;
+  return isSame(found.args, jsonOf(args)) ? { value: found.value } : "changed";
+}
