@@ -29,6 +29,24 @@ function age({ database }: Machine): void {
   }
 }
 
+/** So many more rows like that of one approval, all older than it. */
+function crowd({ database }: Machine, id: string, count: number): void {
+  for (const { views, streams } of database.data.tenants.values()) {
+    const [rows, stream] = [views.get("approvals"), streams.get(`approval/${id}`)];
+    const row = rows?.get(`approval/${id}`);
+    assert.ok(rows && row && stream);
+    for (let number = 0; number < count; number++) {
+      const name = `approval/crowd-${number}`;
+      rows.set(name, {
+        ...row,
+        stream: { kind: "approval", id: `crowd-${number}` },
+        at: row.at - 1 - number,
+      });
+      streams.set(name, stream);
+    }
+  }
+}
+
 async function furnished(): Promise<{
   readonly place: Machine;
   readonly hp: Process;
@@ -82,6 +100,43 @@ describe("a list of approvals", () => {
     await hp.close();
   });
 
+  test("is ordered by deadline, the soonest first and last what has none, in pages, as deadlines move and people decide", async () => {
+    const place = machine();
+    const hp = place.process();
+    const asks = async (name: string, decideWithinMs?: number): Promise<string> => {
+      const terms = decideWithinMs === undefined ? {} : { decideWithinMs };
+      const tool = hp.gate({ name, policy: { verdict: "escalate", ...terms }, run: () => 1 });
+      const answer = await tool({}, { requestId: name, waitMs: 0 });
+      assert.ok(answer.executed === false && answer.approval !== null);
+      return answer.approval;
+    };
+    const never = await asks("never");
+    const late = await asks("late", 9_000_000);
+    const ever = await asks("ever");
+    const soon = await asks("soon", 60_000);
+    const ordered = async (page: object = {}) => {
+      const met: string[] = [];
+      for (let after = {}; ; ) {
+        const { items, next } = await hp.approvals.list({ ...page, ...after, order: "deadline", limit: 1 });
+        met.push(...items.map(({ id }) => id));
+        if (next === null) return met;
+        after = { after: next };
+      }
+    };
+    assert.deepEqual(await ordered(), [soon, late, never, ever]);
+    assert.deepEqual(await ordered({ person: ANN, mine: true }), [soon, late, never, ever]);
+    assert.deepEqual(await ordered({ text: "ever" }), [never, ever]);
+    await hp.approvals.extend(soon, { by: ANN, byMs: 99_000_000 });
+    assert.deepEqual(await ordered(), [late, soon, never, ever]);
+    await hp.approvals.reject(late, { by: ANN, reason: "no" });
+    await hp.approvals.approve(never, { by: ANN });
+    assert.deepEqual(await ordered(), [soon, ever]);
+    const byDeadline = (status: string) => hp.approvals.list({ status, order: "deadline" } as never);
+    for (const status of ["decided", "any", "rejected"])
+      await assert.rejects(byDeadline(status), { code: "invalid_input" });
+    await hp.close();
+  });
+
   test("has what was decided, and when", async () => {
     const { place, hp, ids } = await furnished();
     const [refund = "", wire = ""] = ids;
@@ -114,6 +169,7 @@ describe("a list of approvals", () => {
       { mine: "yes", person: ANN },
       { about: "grant" },
       { status: "done" },
+      { order: "sideways" },
       { text: 7 },
       { q: "x" },
     ])
@@ -128,7 +184,7 @@ describe("what wants somebody", () => {
     const hp = place.process();
     const nothing = await attentionOf(hp.runtime, ANN);
     assert.deepEqual(nothing, {
-      ...{ pending: 0, mine: 0, oldestAt: null, nextDeadline: null, isAll: true },
+      ...{ pending: 0, mine: 0, oldestAt: null, nextDeadline: null, lookedAt: 0, isAll: true },
       ...{ inDoubt: 0, alerts: 0, deadMessages: 0, isEmpty: true },
     });
     await ask(hp, "wire", [BOB]);
@@ -143,11 +199,32 @@ describe("what wants somebody", () => {
     });
     await lost({}, { requestId: "lost" }).catch(() => undefined);
     assert.deepEqual(await attentionOf(hp.runtime, ANN), {
-      ...{ pending: 2, mine: 1, oldestAt: START + 1_000, nextDeadline: START + 61_000, isAll: true },
+      ...{ pending: 2, mine: 1, oldestAt: START + 1_000, nextDeadline: START + 61_000 },
+      ...{ lookedAt: 2, isAll: true },
       ...{ inDoubt: 1, alerts: 0, deadMessages: 0, isEmpty: false },
     });
     assert.equal((await attentionOf(hp.runtime, null)).mine, 2);
     assert.equal((await attentionOf(hp.runtime, "agent:tester")).mine, 0);
+    await hp.close();
+  });
+
+  test("is looked for until the first of one's own is found, however many others wait longer", async () => {
+    const place = machine();
+    const hp = place.process();
+    const wire = await ask(hp, "wire", [BOB]);
+    await place.clock.advance(1_000);
+    await ask(hp, "refund", [ANN]);
+    crowd(place, wire, 1_000);
+    assert.partialDeepStrictEqual(await attentionOf(hp.runtime, ANN), {
+      ...{ pending: 1_002, mine: 1, oldestAt: START + 1_000, lookedAt: 1_002, isAll: true },
+    });
+    assert.partialDeepStrictEqual(await attentionOf(hp.runtime, BOB), {
+      ...{ mine: 1_000, lookedAt: 1_000, isAll: false },
+    });
+    crowd(place, wire, 10_000);
+    assert.partialDeepStrictEqual(await attentionOf(hp.runtime, ANN), {
+      ...{ pending: 10_002, mine: 0, lookedAt: 10_000, isAll: false },
+    });
     await hp.close();
   });
 });

@@ -42,6 +42,7 @@ const PORTS = new Set([
 /** Names, errors and formats of core: what whoever answers has to say, and no rule by which anything is decided. */
 const WORDS = new Set(
   [
+    "approval/list-words",
     "approval/state",
     "card/moves",
     "digest",

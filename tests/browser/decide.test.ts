@@ -53,6 +53,8 @@ describe("at the card", () => {
     await page.getByRole("heading", { name: "The difference" }).waitFor();
     await send.click();
     await page.getByText("Approved with changes by ann.").waitFor();
+    await page.getByRole("heading", { name: "Of what the agent asked for" }).waitFor();
+    await page.getByRole("heading", { name: "Of what ann made of it" }).waitFor();
     await agent.actions.start(action, {});
     await page.getByText("It was done.").waitFor();
     assert.match(shop.done.join(), /^refund A-\d+ 250$/);
@@ -103,6 +105,34 @@ describe("at the card", () => {
     await page.getByText("1 of 2 have agreed").waitFor();
   });
 
+  test("a preview that failed looks and reads as failed, and passes for nothing that the tool shows", async (t) => {
+    const define = (hp: Holdpoint) =>
+      hp.gate({
+        name: "db.drop",
+        preview: ({ table }: { table: string }) => {
+          if (table === "orders") throw new Error("the database\u202e does not answer");
+          return { drops: table };
+        },
+        run: () => 1,
+      });
+    const desk = await openDesk(t, { browser, define });
+    const agent = await desk.agent("tidy");
+    const { page, open } = await desk.visit("person:ann");
+    const look = async (table: string) => {
+      const asked = await agent.actions.propose({ tool: "db.drop", args: { table } });
+      await open(`/approvals/${asked.kind === "waiting" ? asked.approval_id : ""}`);
+    };
+    await look("orders");
+    const failed = page.getByRole("region", { name: "The tool's preview failed" });
+    await failed.getByText("Nothing is known about what it would do.").waitFor();
+    await failed.getByText(/the database.*does not answer/).waitFor();
+    await failed.getByText("failed", { exact: true }).waitFor();
+    assert.equal(await page.getByText("What the tool shows of it").count(), 0);
+    await look("drafts");
+    await page.getByRole("region", { name: "What the tool shows of it" }).getByText("drafts").waitFor();
+    assert.equal(await failed.count(), 0);
+  });
+
   test("whoever needs to know more asks, and the agent's answer appears on the card", async (t) => {
     const shop = openShop();
     const desk = await openDesk(t, { browser, define: shop.define });
@@ -112,7 +142,7 @@ describe("at the card", () => {
     await open(`/approvals/${approval}`);
     await page.getByLabel("Ask for more").fill("Is there a photo?");
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByText("Is there a photo?").waitFor();
+    await page.getByRole("listitem").getByText("Is there a photo?").waitFor();
     await agent.approvals.comment(approval, { text: "Yes, in the case file." });
     await page.getByText("Yes, in the case file.").waitFor();
   });
@@ -170,6 +200,60 @@ describe("at the card", () => {
     await page.getByRole("button", { name: "Modify" }).waitFor();
   });
 
+  test("a row says in words that it cannot be taken back, on a phone too", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const agent = await desk.agent("refunds");
+    await askRefund(agent);
+    await agent.actions.propose({ tool: "shop.look", args: { since: "40" } });
+    for (const width of [1280, 360]) {
+      const { page, open } = await desk.visit("person:ann");
+      await page.setViewportSize({ width, height: 800 });
+      await open("/approvals");
+      const row = page.locator("[data-row]").filter({ hasText: "shop.refund" });
+      const sign = row.getByText("cannot be taken back", { exact: true });
+      await sign.waitFor();
+      const [inner, outer] = [await sign.boundingBox(), await row.boundingBox()];
+      assert.ok(inner !== null && outer !== null);
+      assert.ok(inner.x + inner.width <= width && inner.y >= outer.y, JSON.stringify(inner));
+      assert.ok(inner.y + inner.height <= outer.y + outer.height, JSON.stringify([inner, outer]));
+      const other = page.locator("[data-row]").filter({ hasText: "shop.look" });
+      assert.equal(await other.getByText("cannot be taken back").count(), 0);
+    }
+  });
+
+  test("the inbox shows what runs out soonest first where somebody wants that, and goes on doing so", async (t) => {
+    const define = (hp: Holdpoint) => {
+      for (const [name, minutes] of [
+        ["later", 90],
+        ["soon", 20],
+        ["sooner", 10],
+      ] as const)
+        hp.gate({
+          name,
+          policy: { verdict: "escalate", decideWithinMs: minutes * 60_000 },
+          run: (_: object) => 1,
+        });
+      hp.gate({ name: "never", run: (_: object) => 1 });
+    };
+    const desk = await openDesk(t, { browser, define });
+    const agent = await desk.agent("refunds");
+    const ask = (tool: string) => agent.actions.propose({ tool, args: {} });
+    for (const tool of ["never", "later", "soon"]) await ask(tool);
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals");
+    const rows = page.locator("[data-row] a");
+    const begins = (name: string) => rows.first().getByText(name, { exact: true }).waitFor();
+    const names = async () => (await rows.allInnerTexts()).map((text) => text.split("\n")[0]);
+    await begins("never");
+    await page.getByLabel("Order").selectOption({ label: "Soonest deadline first" });
+    await begins("soon");
+    assert.deepEqual(await names(), ["soon", "later", "never"]);
+    assert.match(page.url(), /order=deadline/);
+    await ask("sooner");
+    await begins("sooner");
+    assert.deepEqual(await names(), ["sooner", "soon", "later", "never"]);
+  });
+
   test("several are approved together where a row shows all of them, with what was shown; the rest is left out", async (t) => {
     const desk = await openDesk(t, { browser, define: openShop().define });
     const agent = await desk.agent("refunds");
@@ -178,7 +262,11 @@ describe("at the card", () => {
     const { page, open } = await desk.visit("person:ann");
     await open("/approvals");
     await page.getByRole("link", { name: /shop\.look/ }).waitFor();
-    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+    for (const row of [0, 1]) {
+      await page.keyboard.press("j");
+      await page.locator("[data-row]").nth(row).locator("a:focus").waitFor();
+      await page.keyboard.press("x");
+    }
     await page.getByRole("region", { name: "Selected" }).getByRole("button", { name: "Approve" }).click();
     const dialog = page.getByRole("dialog", { name: "Approve 2 approvals" });
     await dialog.getByText("Left out: It cannot be taken back.").waitFor();

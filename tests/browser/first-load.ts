@@ -7,7 +7,9 @@ export type Load = {
   readonly bytes: number;
   /** Scripts, styles, fonts and the page itself, compressed, without headers. */
   readonly ownBytes: number;
-  /** The largest of those, for whoever wants to know where it went. */
+  /** How many those are. */
+  readonly files: number;
+  /** The largest of them, for whoever wants to know where it went. */
   readonly largest: readonly string[];
   readonly fcpMs: number;
   readonly lcpMs: number;
@@ -62,6 +64,7 @@ function count(session: CDPSession) {
       requests: all.length,
       bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
       ownBytes: own.reduce((sum, file) => sum + bodyOf(file), 0),
+      files: own.length,
       largest,
     };
   };

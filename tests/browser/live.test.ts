@@ -63,3 +63,22 @@ describe("the inbox", () => {
     assert.equal(pages, 0);
   });
 });
+
+describe("the clock of whoever looks is wrong", () => {
+  for (const [word, hours] of [
+    ["ahead", 2],
+    ["behind", -2],
+  ] as const)
+    test(`two hours ${word}, it says the time that is really left, and when something was asked`, async (t) => {
+      const desk = await openDesk(t, { browser, define: openShop().define });
+      const { approval } = await askRefund(await desk.agent("refunds"));
+      const { page, open } = await desk.visit("person:ann", { now: Date.now() + hours * 3_600_000 });
+      await open(`/approvals/${approval}`);
+      await page.getByText(/^(59:\d\d|1:00:00)$/).waitFor();
+      assert.equal(await page.getByText("its time is over").count(), 0);
+      await open("/approvals?tab=waiting");
+      const row = page.getByRole("link", { name: /shop\.refund/ });
+      await row.getByText(/^59 min left$|^1 h left$/).waitFor();
+      await row.getByText(/^now$|^\d+ s ago$/).waitFor();
+    });
+});

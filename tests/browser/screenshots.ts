@@ -20,7 +20,7 @@ const USAGE = `npm run screenshots -- [--only <page>] [--out <folder>] [--readme
   --out      the folder they are put into; screenshots/ unless set
   --readme   only those that the README shows, into docs/images/
   --measure  no pictures: what the first load costs, how soon pages are there, and how soon an approval that arrives is seen.
-             Ends with 1 if an approval takes longer than a second
+             Ends with 1 above 200 KB of files for a page, or if an approval takes longer than a second
 `;
 
 const OPTIONS = {

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { endOf, openDesk, sharedBrowser } from "./desk.ts";
 import { askRefund, openShop } from "./shop.ts";
-import { isLive } from "./visit.ts";
+import { isLive, type Visit } from "./visit.ts";
 
 const browser = sharedBrowser(endOf({ after }));
+const HOUR_MS = 3_600_000;
 
 describe("two people at the same approval", () => {
   test("one decides, and the other sees it at once", async (t) => {
@@ -52,6 +53,45 @@ describe("two people at the same approval", () => {
   });
 });
 
+describe("two people give more time at once", () => {
+  test("both count, and each sees the deadline as it stands", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const first = (await desk.hp.approvals.get(approval)).decideBy ?? 0;
+    const [ann, ben] = [await desk.visit("person:ann"), await desk.visit("person:ben")];
+    const shows = ({ page }: Visit, hours: number) =>
+      page
+        .locator(`time[datetime="${new Date(first + hours * HOUR_MS).toISOString()}"]`)
+        .first()
+        .waitFor();
+    const asks = async ({ page, open }: Visit) => {
+      await open(`/approvals/${approval}`);
+      await page.getByRole("button", { name: "Approve" }).waitFor();
+      await page.keyboard.press("e");
+      const dialog = page.getByRole("dialog", { name: "Give more time" });
+      await dialog.getByLabel("1 h", { exact: true }).check();
+      return dialog.getByRole("button", { name: "Give more time" });
+    };
+    const [gives, alsoGives] = [await asks(ann), await asks(ben)];
+    const [sent, given] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await ben.page.route("**/extend", async (route) => {
+      sent.resolve();
+      await given.promise;
+      await route.continue();
+    });
+    await alsoGives.click();
+    await sent.promise;
+    await gives.click();
+    await ann.page.getByText("There is more time.").waitFor();
+    await shows(ben, 1);
+    assert.equal(await ben.page.getByText("There is more time.").count(), 0, "theirs is still under way");
+    given.resolve();
+    await ben.page.getByText("There is more time.").waitFor();
+    for (const visit of [ann, ben]) await shows(visit, 2);
+    assert.equal((await desk.hp.approvals.get(approval)).decideBy, first + 2 * HOUR_MS);
+  });
+});
+
 describe("somebody decides while another writes", () => {
   test("what was changed stays to be read, and it is said that it was not sent", async (t) => {
     const desk = await openDesk(t, { browser, define: openShop().define });
@@ -60,6 +100,7 @@ describe("somebody decides while another writes", () => {
     await open(`/approvals/${approval}`);
     await page.getByRole("button", { name: "Modify" }).click();
     await page.getByLabel("Amount USD").fill("250");
+    await page.getByText("It can be approved so.").waitFor();
     await desk.visit("person:ann");
     await desk.hp.approvals.reject(approval, { by: "person:ann", reason: "no photo" });
     const notice = page.getByRole("alert").filter({ hasText: "It was decided while you wrote" });

@@ -52,7 +52,8 @@ const AT_REST =
 /** As if the system were set so; the page follows. */
 export async function inTheme(page: Page, theme: Theme): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
-  await page.locator(`html[data-theme="${theme}"]`).waitFor();
+  // A page with a style of its own follows without saying so.
+  await page.locator(`html[data-theme="${theme}"], html:not([data-theme])`).waitFor();
   await page.evaluate(AT_REST);
 }
 

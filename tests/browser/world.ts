@@ -23,6 +23,8 @@ export type World = Waiting &
     readonly grant: string;
     /** One that was done, with a receipt. */
     readonly action: string;
+    /** One that people have decided. */
+    readonly decided: string;
   };
 
 /** What the server declares too: the workflows go on there. */
@@ -78,7 +80,8 @@ async function fill(folder: string, time: SetTime): Promise<World> {
     const waiting = await ask(scene, NOW);
     time.at(NOW);
     const [done] = (await hp.actions.list({ phase: "applied", limit: 1 })).items;
-    return { ...over, ...flows, ...waiting, grant, action: done?.id ?? "" };
+    const [decided] = (await hp.approvals.list({ status: "decided", order: "newest", limit: 1 })).items;
+    return { ...over, ...flows, ...waiting, grant, action: done?.id ?? "", decided: decided?.id ?? "" };
   });
 }
 

@@ -119,6 +119,34 @@ describe("approvals --mine", () => {
   });
 });
 
+test("approvals --order deadline lists what runs out soonest first, and last what never does", async (t) => {
+  const folder = temporaryFolder(t);
+  const hp = folder.open();
+  const minute = 60_000;
+  for (const [name, within] of [
+    ["later", 60 * minute],
+    ["never", null],
+    ["soon", 5 * minute],
+  ] as const) {
+    const policy = { verdict: "escalate", ...(within === null ? {} : { decideWithinMs: within }) } as const;
+    await hp.gate({ name, policy, run: () => 1 })({}, { requestId: name, waitMs: 0 });
+  }
+  const list = async (...flags: readonly string[]) => {
+    const { code, out } = await runCli(folder, ["approvals", ...flags]);
+    return [code, ...linesOf(out).map((line) => line.split("\t")[5])];
+  };
+  assert.deepEqual(await list(), [0, "later", "never", "soon"]);
+  assert.deepEqual(await list("--order", "newest"), [0, "soon", "never", "later"]);
+  assert.deepEqual(await list("--order", "deadline"), [0, "soon", "later", "never"]);
+  assert.deepEqual(await list("--order", "deadline", "--mine", "--limit", "2"), [0, "soon", "later"]);
+  for (const flags of [
+    ["--order", "odd"],
+    ["--order", "deadline", "--all"],
+    ["--order", "newest", "--watch"],
+  ])
+    assert.deepEqual(await list(...flags), [2], flags.join(" "));
+});
+
 describe("delegate and take-back", () => {
   test("have somebody else decide, show it on the card, and can be undone", async (t) => {
     const folder = temporaryFolder(t);

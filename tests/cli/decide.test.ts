@@ -135,6 +135,10 @@ describe("approve --edit", () => {
     assert.ok(answer.executed === true);
     assert.deepEqual(answer.result, { paid: 50 });
     assert.equal(answer.receipt.executedFrom, "human_revised");
+    const { out } = await runCli(folder, ["show", id]);
+    const [first = "", then = ""] = out.split("What policy says of it as people changed it\n");
+    assert.match(first, /Why it was asked at first\n +rule +refund-review\n/);
+    assert.match(then, /verdict +escalate\n +rule +refund-review\n/);
   });
 
   test("that does not fit the schema is refused at once, and bad JSON too, with its place", async (t) => {

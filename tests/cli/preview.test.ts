@@ -25,9 +25,13 @@ test("the card and the list show the preview, strangers' characters made visible
   assert.match(good.out, /What the tool shows of it\n {2}│ removes:/);
   assert.match(good.out, /"a\.txt"/);
   assert.ok(!good.out.includes("\u001b[31m") && !list.out.includes("\u001b[31m"));
-  assert.match(failed.out, /The tool could not show what it would do\n {2}│ everything/);
+  assert.match(
+    failed.out,
+    /The tool's preview failed: nothing is known about what it would do\n {2}│ everything/,
+  );
   assert.ok(!failed.out.includes("\u202e"));
   assert.match(list.out, /\{"ending":"\.txt"\} → \{"removes":\["a\.txt"/);
+  assert.match(list.out, /\{"ending":""\} → preview failed: "everything/);
   const { approval } = JSON.parse(json.out) as { approval: { preview: { failed: boolean; digest: string } } };
   assert.equal(approval.preview.failed, false);
   assert.match(approval.preview.digest, /^[0-9a-f]{64}$/);

@@ -85,10 +85,12 @@ describe("approvals", () => {
   });
 
   test("says how many it does not show, and when there are none", async () => {
-    const [limited, none, all, bad, both] = await Promise.all([
+    const [limited, none, all, any, decided, bad, both] = await Promise.all([
       cli("approvals", "--limit", "1"),
       cli("approvals", "--status", "rejected"),
       cli("approvals", "--all"),
+      cli("approvals", "--status", "any"),
+      cli("approvals", "--status", "decided"),
       cli("approvals", "--status", "odd"),
       cli("approvals", "--status", "pending", "--all"),
     ]);
@@ -96,8 +98,11 @@ describe("approvals", () => {
     assert.match(limited.err, /… 1 more \(use --limit 2\)/);
     assert.deepEqual([none.code, none.out, none.err], [0, "", "No approval is rejected.\n"]);
     assert.equal(linesOf(all.out)[0]?.split("\t")[0], ids.big);
+    assert.deepEqual([any.code, any.out], [0, all.out]);
+    const isDecided = (line: string) => line.split("\t")[1] !== "pending";
+    assert.deepEqual(linesOf(decided.out), linesOf(all.out).filter(isDecided));
     assert.deepEqual([bad.code, both.code], [2, 2]);
-    assert.match(bad.err, /There are: pending, approved/);
+    assert.match(bad.err, /There are: pending, approved.*, decided, any\./);
   });
 
   test("does not mind a reader that goes away", async () => {

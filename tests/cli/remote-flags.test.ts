@@ -52,8 +52,9 @@ function casesOf(stage: Stage): { readonly [command: string]: readonly Case[] } 
   const send = { type: "task", to: "agent://doer" };
   const issue = { name: "n", role: "executor" };
   return {
-    approvals: [{ tries: { status: "rejected", all: true, mine: true, limit: "7" } }],
+    approvals: [{ tries: { status: "rejected", all: true, mine: true, limit: "7", order: "deadline" } }],
     nodes: [{ tries: { all: true, limit: "7" } }],
+    budgets: [{ tries: { limit: "7" } }],
     start: [
       {
         words: ["errand"],

@@ -38,6 +38,7 @@ async function slowServer(t: TestContext) {
     runtime,
     ...notificationsOf(async () => runtime, { environment: () => undefined, render: () => [] }),
     wake: () => undefined,
+    rest: () => undefined,
     close: () => process.close(),
   }));
   const random = (bytes: number) => new Uint8Array(bytes).fill(3);

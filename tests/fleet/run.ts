@@ -13,7 +13,8 @@ const USAGE = `npm run fleet -- [--runs n] [--seconds n] [--seed n] [--nemeses $
   Three workers and two servers on a PostgreSQL of their own, and clients that ask both servers for all kinds of things,
   while nodes are killed, frozen for longer than their lease, cut off from the database by a line that stalls, drops or
   breaks, while the database crashes, and with clocks up to ten minutes off. Then they are let alone, and what clients were
-  told, what the journal says and what a receiver outside has seen have to be one history.
+  told, what the journal says and what a receiver outside has seen have to be one history. Fewer than 100 acknowledged
+  a second on average over all runs is wrong too.
 
   --runs      12
   --seconds   60, of each run
@@ -22,8 +23,9 @@ const USAGE = `npm run fleet -- [--runs n] [--seconds n] [--seed n] [--nemeses $
 
 npm run fleet -- --only takeover|switch [--trials n] [--seed n]
 
-  takeover    workers are killed; how long until their workflows run elsewhere (50)
-  switch      the kill switch is turned on four nodes, one of them frozen; how long until the last new effect (200)
+  takeover    workers are killed; how long until their workflows run elsewhere (50): p95 within the lease and 5 seconds
+  switch      the kill switch is turned on four nodes, one of them frozen; how long until the last new effect (200): p99
+              within a second
 `;
 
 const OPTIONS = {

@@ -151,6 +151,12 @@ test("somebody sees and ends their own sessions, and nobody else's", async (t) =
   assert.equal((await bench.ask("/api/session", { headers: second })).status, 401);
   assert.equal((await own(first)).length, 1);
   await logIn("person:ann");
+  const narrow = { principal: "person:ann", name: "reads", scopes: ["approvals:read"], by } as const;
+  const reads = { authorization: `Bearer ${(await issue(runtime, narrow)).text}` };
+  const refused = await bench.ask("/api/sessions", { method: "DELETE", headers: reads });
+  assert.deepEqual([refused.status, refused.body["code"]], [403, "forbidden"]);
+  assert.equal((await end(String((await own(first))[0]?.session_id), reads)).status, 403);
+  assert.equal((await own(first)).length, 2);
   const all = await as("person:ann")("/api/sessions", { method: "DELETE" });
   assert.equal(ok(all)["ended"], 2);
   assert.equal((await bench.ask("/api/session", { headers: first })).status, 401);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { recoverDead } from "../../src/engine/recover.ts";
+import { isHoldpointError } from "../../src/index.ts";
 import { machine, settled } from "../fixtures/runtime.ts";
 
 const LEASE_MS = 3_000;
@@ -23,4 +24,57 @@ test("an effect that takes longer than the lease ends in the name of the instanc
   await closed;
   assert.equal((await answer).executed, true);
   assert.equal((await other.actions.get("one")).phase, "applied");
+});
+
+for (const effect of ["idempotent", "keyed", "read"] as const)
+  test(`a call whose attempt fails while its instance closes is left to whoever comes next: ${effect}`, async () => {
+    const computer = machine();
+    const sent: string[] = [];
+    const open = (isUp: boolean) => {
+      const hp = computer.process();
+      const out = Promise.withResolvers<void>();
+      const retention = effect === "keyed" ? { keyRetentionMs: 60_000 } : {};
+      const run = async () => {
+        sent.push("sent");
+        await out.promise;
+        if (!isUp) throw new Error("503");
+        return "done";
+      };
+      const call = hp.gate({ name: "call", policy: "approve", effect, attempts: 5, ...retention, run });
+      return { hp, call, end: out.resolve };
+    };
+    const first = open(false);
+    const answer = first.call({}, { requestId: "one" }).catch((error: unknown) => error);
+    await settled();
+    const closed = first.hp.close();
+    await settled();
+    first.end();
+    await computer.clock.advance(1_000);
+    await closed;
+    const told = await answer;
+    assert.ok(isHoldpointError(told, "closed"), String(told));
+    assert.match(told.data, effect === "read" ? /^Nothing was written/ : /may have been started/);
+    const second = open(true);
+    second.end();
+    assert.equal((await second.call({}, { requestId: "one" })).executed, true);
+    assert.deepEqual(sent, ["sent", "sent"]);
+    await second.hp.close();
+  });
+
+test("a pause before the next attempt is not cut short by closing: nothing is sent once more", async () => {
+  const computer = machine();
+  const hp = computer.process();
+  const sent: string[] = [];
+  const run = () => {
+    sent.push("sent");
+    throw new Error("later, please");
+  };
+  const call = hp.gate({ name: "call", policy: "approve", effect: "idempotent", attempts: 5, run });
+  const answer = call({}, { requestId: "one" }).catch((error: unknown) => error);
+  await settled();
+  const closing = hp.close();
+  assert.ok(isHoldpointError(await answer, "closed"));
+  await computer.clock.advance(1_000);
+  await closing;
+  assert.deepEqual(sent, ["sent"]);
 });

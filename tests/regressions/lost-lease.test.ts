@@ -114,6 +114,80 @@ describe("a process that is alone and has lost its lease", () => {
   });
 });
 
+describe("a tool that runs longer than the lease", () => {
+  /** Runs until the test says so, and tells when its signal aborts. */
+  function long() {
+    const { computer, line, open } = alone();
+    const { hp } = open();
+    const { promise: done, resolve: end } = Promise.withResolvers<void>();
+    const heard: string[] = [];
+    const run = async (_args: unknown, { signal }: { signal: AbortSignal }) => {
+      heard.push("begins");
+      signal.addEventListener("abort", () => heard.push(String(signal.reason)));
+      await done;
+    };
+    return { computer, line, hp, heard, end, call: hp.gate({ name: "long", policy: "approve", run }) };
+  }
+
+  test("is told by its signal when the lease has run out, and not before", async () => {
+    const { computer, line, heard, end, call, hp } = long();
+    const answer = call({}, { requestId: "one" });
+    await settled();
+    line.isAway = true;
+    await computer.clock.advance(LEASE_MS * 0.9);
+    assert.deepEqual(heard, ["begins"]);
+    await computer.clock.advance(LEASE_MS * 0.2);
+    assert.deepEqual(heard, ["begins", "Error: the lease of this process has run out"]);
+    line.isAway = false;
+    end();
+    await answer.catch(() => undefined);
+    await hp.close();
+  });
+
+  test("hears nothing when only the machine's clock was set forward", async () => {
+    const { computer, heard, end, call, hp } = long();
+    const answer = call({}, { requestId: "one" });
+    await settled();
+    await computer.clock.advance(LEASE_MS * 5);
+    assert.deepEqual(heard, ["begins"], "the store was asked, and it holds");
+    end();
+    assert.equal((await answer).executed, true);
+    await hp.close();
+  });
+
+  test("hears it at once when the store says that the lease is lost, whether another epoch can begin or not", async () => {
+    for (const canBegin of [true, false]) {
+      const { computer, heard, end, call, hp } = long();
+      const answer = call({}, { requestId: "one" });
+      await settled();
+      const own = await hp.runtime.epoch();
+      const { holdEpoch } = hp.store;
+      if (!canBegin)
+        Object.assign(hp.store, {
+          holdEpoch: () => Promise.reject(new HoldpointError("store_unavailable", "The line is down.")),
+        });
+      computer.database.holds.clear();
+      await computer.clock.advance(LEASE_MS / 2);
+      assert.deepEqual(heard, ["begins", "Error: the lease of this process has run out"], own.id);
+      Object.assign(hp.store, { holdEpoch });
+      end();
+      await answer.catch(() => undefined);
+      await hp.close();
+    }
+  });
+
+  test("hears nothing as long as the lease is renewed", async () => {
+    const { computer, heard, end, call, hp } = long();
+    const answer = call({}, { requestId: "one" });
+    await settled();
+    for (let n = 0; n < 20; n++) await computer.clock.advance(LEASE_MS / 2);
+    assert.deepEqual(heard, ["begins"]);
+    end();
+    assert.equal((await answer).executed, true);
+    await hp.close();
+  });
+});
+
 describe("recovery that looks at an effect whose start its own process has not heard of yet", () => {
   /** Holds the starter back in the moment after its commit. */
   function startedUnheard(effect: "once" | "idempotent") {

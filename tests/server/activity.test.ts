@@ -1,10 +1,11 @@
 // What was asked, decided and done, as a page shows it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { z } from "zod";
 import type { Clock } from "../../src/engine/clock.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { readActivity } from "../../src/server/activity.ts";
-import type { Bench } from "../fixtures/server.ts";
+import { type Bench, serverBench } from "../fixtures/server.ts";
 import { approve, refundsBench, reject } from "./refunds.ts";
 
 type Body = Record<string, unknown>;
@@ -33,7 +34,10 @@ test("what was asked, decided and done is counted by day, tool, agent and person
   const found = await activity(bench, 30);
   const days = found["days"] as Body[];
   assert.equal(days.length, 30);
-  assert.partialDeepStrictEqual(days.at(-1), { ...counts, by_policy: 1, expired: 0 });
+  assert.partialDeepStrictEqual(days.at(-1), {
+    ...counts,
+    ...{ by_policy: 1, expired: 0, verdicts: { approve: 1, revise: 0, block: 0, escalate: 4 } },
+  });
   assert.equal(typeof days.at(-1)?.["waited_p50_seconds"], "number");
   assert.partialDeepStrictEqual(found, {
     tools: [{ name: "refund", ...counts }],
@@ -45,6 +49,29 @@ test("what was asked, decided and done is counted by day, tool, agent and person
     now: { pending: 1, in_doubt: 0, oldest_pending_at: new Date(requestedAt).toISOString() },
   });
   assert.match(String(found["since"]), /T00:00:00\.000Z$/);
+});
+
+test("what policy said is counted by day: what it changed apart from what it let through", async (t) => {
+  const sizes = [1, 2, 20, 300];
+  const calls: Promise<unknown>[] = [];
+  const bench = await serverBench(t, {
+    define(hp) {
+      const post = hp.gate({
+        name: "post",
+        input: z.object({ size: z.number() }),
+        policy({ args: { size } }: { readonly args: { readonly size: number } }) {
+          if (size > 100) return { verdict: "block", rule: "huge", reason: "too large" };
+          if (size > 10) return { verdict: "revise", rule: "cap", set: { size: 10 }, reason: "capped" };
+          return "approve";
+        },
+        run: () => null,
+      });
+      calls.push(...sizes.map((size) => post({ size })));
+    },
+  });
+  await Promise.allSettled(calls);
+  const days = (await activity(bench, 7))["days"] as Body[];
+  assert.deepEqual(days.at(-1)?.["verdicts"], { approve: 2, revise: 1, block: 1, escalate: 0 });
 });
 
 test("a page that asks after every event costs nothing: the answer is kept for some seconds", async (t) => {

@@ -80,6 +80,32 @@ async function keyOf(bench: Bench, name: string, roles: readonly Role[]): Promis
 }
 
 describe("the card of an action", () => {
+  test("says what it would cost, and what is left of the budget", async (t) => {
+    const { bench, hp } = await site(t);
+    const usd = (dollars: number) => ({ currency: "USD", micros: BigInt(dollars) * 1_000_000n });
+    await hp.budgets.limit("ads", usd(1_000));
+    const book = hp.gate({
+      name: "book_ads",
+      input: z.object({ days: z.number() }),
+      cost: ({ days }) => [
+        { budget: "ads", amount: usd(days * 400) },
+        { budget: "nowhere", amount: usd(1) },
+      ],
+      policy: "escalate",
+      run: () => "booked",
+    });
+    const id = await asked(book({ days: 2 }, { requestId: "b", waitMs: 0 }));
+    const { card } = await cardOf(bench, id);
+    assert.deepEqual(card["costs"], [
+      {
+        budget: "ads",
+        amount: { currency: "USD", micros: "800000000" },
+        left: { currency: "USD", micros: "1000000000" },
+      },
+      { budget: "nowhere", amount: { currency: "USD", micros: "1000000" }, left: null },
+    ]);
+  });
+
   test("says what will run, that it is final, its risk, its schema, and the word to type", async (t) => {
     const { bench, hp } = await site(t);
     const refund = refundOf(hp);
@@ -91,7 +117,9 @@ describe("the card of an action", () => {
       is_irreversible: true,
       confirm: "refund_customer",
       proposed_args: null,
-      policy_name: null,
+      reviews: [
+        { verdict: "escalate", rule: "large", reason: "over 100", policy_name: null, edited_by: null },
+      ],
       risk: { level: "critical", score: 900, conditions: ["amount"] },
       workflow: null,
       rejecting: null,
@@ -102,7 +130,6 @@ describe("the card of an action", () => {
         why_alone: "it cannot be taken back, and a word is typed before it is approved",
       },
       voters: [],
-      comments: [],
     });
     assert.match(String(card["effect_words"]), /tried once; it cannot be taken back automatically$/);
     const schema = card["input_schema"] as { properties: object };
@@ -142,6 +169,27 @@ describe("the card of an action", () => {
     assert.partialDeepStrictEqual(later, { total: 0, is_all: false, latest: [] });
   });
 
+  test("counts nothing as before that came after the question, also when it was decided long ago", async (t) => {
+    const { bench, hp } = await site(t);
+    const refund = refundOf(hp);
+    const call = (number: number) =>
+      refund({ customer: "Ann", amount: number } as never, { requestId: `r-${number}`, waitMs: 0 });
+    const ids: string[] = [];
+    for (const number of [1, 2, 3]) ids.push(await asked(call(number)));
+    const [first = "", second = ""] = ids;
+    const before = async (id: string) => {
+      const { total, applied, latest } = (await cardOf(bench, id)).card["history"] as Fields;
+      return { total, applied, latest: (latest as Fields[]).map(({ approval_id }) => approval_id) };
+    };
+    assert.deepEqual(await before(first), { total: 0, applied: 0, latest: [] });
+    assert.deepEqual(await before(second), { total: 1, applied: 0, latest: [first] });
+    for (const id of [first, second]) await hp.approvals.approve(id, { by });
+    for (const number of [1, 2]) await call(number);
+    assert.deepEqual(await before(first), { total: 0, applied: 0, latest: [] });
+    // How it stands now: since then it was done.
+    assert.deepEqual(await before(second), { total: 1, applied: 1, latest: [first] });
+  });
+
   test("keeps what was proposed beside what a person, or the policy, made of it", async (t) => {
     const { bench, hp } = await site(t);
     const pay = hp.gate({
@@ -156,7 +204,7 @@ describe("the card of an action", () => {
     const id = await asked(pay({ amount: 7 }, { requestId: "p", waitMs: 0 }));
     const { approval, card } = await cardOf(bench, id);
     assert.deepEqual([approval["args"], card["proposed_args"]], [{ amount: 7, fee: 1 }, { amount: 7 }]);
-    assert.equal(card["confirm"], "pay", "two people are asked, and nobody scores the risk");
+    assert.equal(card["confirm"], "pay", "two people are asked");
     ok(
       await bench.ask(
         `/api/approvals/${id}/votes`,
@@ -166,6 +214,83 @@ describe("the card of an action", () => {
     const later = await cardOf(bench, id);
     assert.deepEqual(later.card["proposed_args"], { amount: 7 });
     assert.deepEqual(later.card["voters"], [{ person: "person:ann", state: "approved", stage: 1 }]);
+  });
+
+  test("of what people changed says which review said what: of the first question, and of each change", async (t) => {
+    const { bench, hp } = await site(t);
+    const pay = hp.gate({
+      name: "pay",
+      input: z.object({ amount: z.number() }),
+      policy: ({ args: { amount } }) => ({
+        ...(amount > 100
+          ? { verdict: "escalate", rule: "large", reason: `${amount} is over 100` }
+          : { verdict: "approve", rule: "small", reason: "little is at stake" }),
+        risk: { score: amount, level: amount > 500 ? "critical" : "low", conditions: [`pays ${amount}`] },
+      }),
+      run: () => "paid",
+    });
+    const id = await asked(pay({ amount: 900 }, { requestId: "p", waitMs: 0 }));
+    const large = { rule: "large", reason: "900 is over 100", verdict: "escalate", edited_by: null };
+    const first = { ...large, risk: { level: "critical", score: 900, conditions: ["pays 900"] } };
+    assert.partialDeepStrictEqual((await cardOf(bench, id)).card, { reviews: [first], risk: first.risk });
+    const edit = { decision: "approve", edit: { amount: 40 }, approved_by: "ann" };
+    ok(await bench.ask(`/api/approvals/${id}/votes`, post(edit)));
+    const small = { rule: "small", reason: "little is at stake", verdict: "approve" };
+    const second = { ...small, risk: { level: "low", score: 40, conditions: ["pays 40"] } };
+    const { approval, card } = await cardOf(bench, id);
+    assert.equal(approval["status"], "modified");
+    assert.partialDeepStrictEqual(card, {
+      reviews: [first, { ...second, edited_by: "person:ann" }],
+      risk: second.risk,
+    });
+    await pay({ amount: 900 }, { requestId: "p" });
+    assert.equal(((await cardOf(bench, id)).card["reviews"] as Fields[]).length, 2);
+  });
+
+  test("whose change falls under another rule says what was said of it; the one that is asked instead what was said of the change", async (t) => {
+    const { bench, hp } = await site(t);
+    const pay = hp.gate({
+      name: "pay",
+      input: z.object({ to: z.string() }),
+      policy: ({ args }) => ({
+        ...{ verdict: "escalate", rule: args.to === "bob" ? "other" : "first" },
+        approvers: { quorum: args.to === "bob" ? 2 : 1 },
+      }),
+      run: () => "paid",
+    });
+    const id = await asked(pay({ to: "ann" }, { requestId: "p", waitMs: 0 }));
+    const edit = { decision: "approve", edit: { to: "bob" }, approved_by: "cho" };
+    const { vote } = ok(await bench.ask(`/api/approvals/${id}/votes`, post(edit)));
+    const instead = String((vote as Fields)["request_id"]);
+    assert.notEqual(instead, id);
+    const said = async (which: string) =>
+      ((await cardOf(bench, which)).card["reviews"] as Fields[]).map(({ rule: by, edited_by }) => [
+        by,
+        edited_by,
+      ]);
+    assert.deepEqual(await said(id), [["first", null]]);
+    assert.deepEqual(await said(instead), [["other", "person:cho"]]);
+  });
+
+  test("tells a preview that failed from one that shows something", async (t) => {
+    const { bench, hp } = await site(t);
+    const drop = hp.gate({
+      name: "drop",
+      preview: ({ table }: { table: string }) => {
+        if (table === "") throw new Error("no such table");
+        return { table };
+      },
+      run: () => "dropped",
+    });
+    const shown = async (table: string) => {
+      const { approval } = await cardOf(
+        bench,
+        await asked(drop({ table }, { requestId: `r${table}`, waitMs: 0 })),
+      );
+      return [approval["preview"], approval["preview_failed"]];
+    };
+    assert.deepEqual(await shown("orders"), [{ table: "orders" }, false]);
+    assert.deepEqual(await shown(""), ["no such table", true]);
   });
 
   test("of an agent outside has the rules of what nobody declared", async (t) => {
@@ -241,6 +366,29 @@ describe("the card of what a workflow asks", () => {
       ],
     );
     assert.equal(around.done[1]?.["args"], '{"nights":2}');
+  });
+
+  test("an action that was decided: what the workflow did afterwards is counted, and is not among what was before", async (t) => {
+    const { bench, hp } = await site(t);
+    const { hotel, mail, look } = book(hp, { undone: [] });
+    const pay = hp.gate({ name: "pay", policy: "escalate", run: (_: object) => 1 });
+    const flow = hp.workflow("trip", async (ctx, _: object) => {
+      await ctx.call(hotel, { nights: 2 });
+      await ctx.call(pay, {});
+      await ctx.call(mail, {});
+      await ctx.call(look, {});
+    });
+    const { id: workflow } = await flow.start({});
+    const id = await pendingOf(hp, "pay");
+    const around = async () => {
+      const { done, total, since, cannot_undo } = (await cardOf(bench, id)).card["workflow"] as Fields;
+      return { done: (done as Fields[]).map(({ tool }) => tool), total, since, cannot_undo };
+    };
+    const before = { done: ["hotel"], total: 1, cannot_undo: 0 };
+    assert.deepEqual(await around(), { ...before, since: 0 });
+    await hp.approvals.approve(id, { by });
+    await until(async () => ((await hp.workflows.get(workflow)).status === "completed" ? true : undefined));
+    assert.deepEqual(await around(), { ...before, since: 2 });
   });
 
   test("a checkpoint: where a rejection goes back to, what it takes back and what stays; and then it does", async (t) => {
@@ -334,15 +482,17 @@ describe("a card", () => {
     assert.equal((one.card["you"] as Fields)["may_decide"], true);
     assert.equal((other.card["you"] as Fields)["may_decide"], false);
     // As the guide says that anybody can.
-    const { shown, you: _, ...card } = one.card;
+    const { shown, shown_row: _row, you: _, ...card } = one.card;
     const each = (fields: Fields) =>
       Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
     assert.equal(digestOf({ approval: each(one.approval), card: each(card) }), shown);
     const comment = await bench.ask(`/api/approvals/${id}/comments`, post({ text: "which order?" }, ann));
     assert.ok(comment.status < 300, comment.text);
-    const commented = (await cardOf(bench, id, ann)).card;
-    assert.partialDeepStrictEqual(commented["comments"], [{ by: "person:ann", text: "which order?" }]);
-    assert.notEqual(commented["shown"], shown);
+    const commented = await cardOf(bench, id, ann);
+    const said = [{ by: "person:ann", text: "which order?" }];
+    assert.partialDeepStrictEqual(commented.approval["comments"], said);
+    assert.equal(JSON.stringify(commented).split("which order?").length, 2, "once in the answer");
+    assert.notEqual(commented.card["shown"], shown);
   });
 
   test("says what whoever looks could do with it, and nothing to those who only look", async (t) => {

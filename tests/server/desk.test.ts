@@ -39,6 +39,19 @@ test("every page is the same file, with a policy that lets only the server's own
   }
 });
 
+test("the page comes compressed for whoever takes it, and is the same", async (t) => {
+  const { ask } = await serverBench(t, { noAuth: false });
+  const small = await ask("/approvals", { headers: { "accept-encoding": "gzip, br" } });
+  assert.equal(small.headers["content-encoding"], "br");
+  assert.equal(small.headers["cache-control"], "no-store");
+  assert.equal(small.headers["vary"], "accept-encoding");
+  assert.equal(brotliDecompressSync(readFileSync(path.join(DIST, "index.html.br"))).toString(), page);
+  assert.equal(
+    Number(small.headers["content-length"]),
+    readFileSync(path.join(DIST, "index.html.br")).length,
+  );
+});
+
 test("the page holds no script, no style and nothing of another host", () => {
   assert.doesNotMatch(page, /<style|<script(?![^>]*\bsrc="\/assets\/)|\son\w+=|https?:\/\//);
   assert.match(page, /<link rel="icon" type="image\/svg\+xml" href="\/assets\//);
@@ -61,6 +74,34 @@ test("files come with their type, compressed for whoever takes it, and are kept 
   }
   const none = await ask(`/assets/${named[0]}`, { headers: { "accept-encoding": "gzip, brx" } });
   assert.equal(none.headers["content-encoding"], undefined);
+});
+
+const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+
+test("an address where nothing is shows a browser the desk, which says so; a program gets a problem", async (t) => {
+  const { ask } = await serverBench(t, { noAuth: false });
+  for (const place of ["/nope", "/nope/further?x=1", "/apis", "/docs/nope"]) {
+    const answer = await ask(place, { headers: BROWSER });
+    assert.equal(answer.status, 404, place);
+    assert.equal(answer.text, page, place);
+    assert.match(String(answer.headers["content-type"]), /^text\/html/);
+    assert.match(String(answer.headers["content-security-policy"]), /script-src 'self'/);
+    assert.equal(answer.headers["cache-control"], "no-store");
+  }
+  assert.equal((await ask("/approvals/", { headers: BROWSER })).status, 200);
+  const programs = [
+    await ask("/nope"),
+    await ask("/nope", { headers: { accept: "application/json" } }),
+    await ask("/nope", { method: "POST", headers: BROWSER, body: {} }),
+    await ask("/api", { headers: BROWSER }),
+    await ask("/api?x=1", { headers: BROWSER }),
+    await ask("/api/nope", { headers: BROWSER }),
+    await ask("/assets/nope.js", { headers: BROWSER }),
+  ];
+  for (const { status, body, headers } of programs) {
+    assert.deepEqual([status, body["code"]], [404, "unknown_route"]);
+    assert.match(String(headers["content-type"]), /^application\/problem\+json/);
+  }
 });
 
 test("no address reaches a file that is not one of the desk's", async (t) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { setBudget, setSwitch } from "../../src/engine/operate.ts";
+import { setBudget } from "../../src/engine/budgets.ts";
+import { setSwitch } from "../../src/engine/operate.ts";
 import type { Runtime } from "../../src/engine/runtime.ts";
 import { insides } from "../../src/open.ts";
 import { type Ear, listenTo } from "../fixtures/listen.ts";

@@ -207,3 +207,14 @@ test("what another agent asks under the example's names is not the example's que
     assert.equal((await here.ask("/api/example")).body["approval_id"], asked);
   }
 });
+
+test("the example has no more questions before people than any agent may have", async (t) => {
+  const bench = await site(t, { pending: 3, rate: 1_000_000, burst: 1_000_000 });
+  const ask = await loggedIn(bench);
+  const refused = await until(
+    () => ask("/api/example", { method: "POST", body: {} }),
+    ({ status }) => status !== 202,
+  );
+  assert.deepEqual([refused.status, refused.body["code"]], [429, "rate_limited"]);
+  assert.match(refused.text, /agent:refund-agent has 3 questions before people already/);
+});

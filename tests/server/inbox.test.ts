@@ -11,6 +11,14 @@ const by = "person:root";
 type Row = { readonly request_id: string; readonly [field: string]: unknown };
 const rowsOf = ({ body }: { readonly body: Record<string, unknown> }) => body["approvals"] as readonly Row[];
 
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let look = 0; look < 400; look++) {
+    if (await isSo()) return;
+    await new Promise<void>((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail("it does not come");
+}
+
 function define(hp: Holdpoint) {
   const of = (name: string, from: readonly string[]) =>
     hp.gate({
@@ -81,6 +89,42 @@ test("the inbox says what waits for whoever asks, and has what a row shows", asy
   assert.equal((await as("ann", `/api/approvals?q=${"x".repeat(201)}`)).status, 400);
 });
 
+test("a row says that nobody could take it back, as its card does", async (t) => {
+  const bench = await serverBench(t, {
+    define(hp) {
+      const asks = { policy: "escalate", run: (_: object) => 1 } as const;
+      const [mail, look] = [
+        hp.gate({ name: "mail", ...asks }),
+        hp.gate({ name: "look", effect: "read", ...asks }),
+      ];
+      const book = hp.gate({ name: "book", undo: () => {}, ...asks });
+      hp.workflow("trip", async (ctx, _: object) => {
+        await Promise.all([ctx.call(mail, {}), ctx.call(book, {})]);
+      }).start({});
+      hp.workflow("ask", async (ctx, _: object) => ctx.checkpoint("Plan")).start({});
+      for (const [index, tool] of [mail, look, book].entries())
+        tool({}, { requestId: `r-${index}` }).catch(() => undefined);
+    },
+  });
+  await until(async () => rowsOf(await bench.ask("/api/approvals")).length === 6);
+  const rows = rowsOf(await bench.ask("/api/approvals"));
+  const said = rows.map(({ name, workflow_id, is_irreversible }) =>
+    [name, workflow_id === null ? "alone" : "in a workflow", is_irreversible].join(" "),
+  );
+  assert.deepEqual(said.toSorted(), [
+    "Plan in a workflow false",
+    "book alone true",
+    "book in a workflow false",
+    "look alone false",
+    "mail alone true",
+    "mail in a workflow true",
+  ]);
+  for (const { request_id, is_irreversible } of [...rows, ...rowsOf(await bench.ask("/api/approvals"))]) {
+    const { card } = (await bench.ask(`/api/approvals/${request_id}/card`)).body;
+    assert.partialDeepStrictEqual(card, { is_irreversible });
+  }
+});
+
 test("filters keep order, cursor and limit", async (t) => {
   const { as } = await opened(t);
   const met: unknown[] = [];
@@ -92,6 +136,27 @@ test("filters keep order, cursor and limit", async (t) => {
     cursor = `&cursor=${page.body["next_cursor"]}`;
   }
   assert.deepEqual(met, ["mail", "refund"]);
+});
+
+test("the inbox is ordered by deadline where that is asked, with cursors that are of this order alone", async (t) => {
+  const bench = await serverBench(t, {
+    define(hp) {
+      for (const [index, seconds] of [null, 7_200, 3_600, 10_800].entries()) {
+        const time = seconds === null ? {} : { decideWithinMs: seconds * 1_000 };
+        const policy = { verdict: "escalate", ...time } as const;
+        const tool = hp.gate({ name: `t.${index}`, policy, run: () => 1 });
+        tool({}, { requestId: `r-${index}` }).catch(() => undefined);
+      }
+    },
+  });
+  await until(async () => rowsOf(await bench.ask("/api/approvals")).length === 4);
+  const page = async (cursor = "") => bench.ask(`/api/approvals?order=deadline&mine=true&limit=3${cursor}`);
+  const first = await page();
+  const cursor = `&cursor=${first.body["next_cursor"]}`;
+  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ name }) => name));
+  assert.deepEqual(names, [["t.2", "t.1", "t.3"], ["t.0"]]);
+  assert.equal((await bench.ask(`/api/approvals?order=oldest${cursor}`)).status, 400);
+  assert.equal((await bench.ask("/api/approvals?order=deadline&status=decided")).status, 400);
 });
 
 test("what is decided is no longer anybody's, and says when that was", async (t) => {

@@ -120,7 +120,10 @@ test("a back-test is begun, followed, and tells what would change: what people r
       changes: [{ from: "escalate", to: "approve", count: 2 }],
       listed: [
         { action_id: rejected, tool: "refund", from: "escalate", to: "approve", people: "rejected" },
-        { action_id: approved, people: "approved", rule: "default" },
+        {
+          ...{ action_id: approved, people: "approved", rule: "default" },
+          args: { text: '{"amount_usd":150}', characters: 18 },
+        },
       ],
     },
   });
@@ -129,6 +132,18 @@ test("a back-test is begun, followed, and tells what would change: what people r
   assert.deepEqual(changes[0]?.sums[0], "amount_usd 1050 in 2 actions");
   const { policies } = await asked(bench, "/api/policies");
   assert.equal((policies as Body[]).length, 1, "nothing was put in force");
+});
+
+test("of arguments that are long a back-test lists the beginning, short fields first, and says so", async (t) => {
+  const { bench, hp } = await refundsBench(t);
+  const note = "x".repeat(100_000);
+  const pay = hp.gate({ name: "pay", run: (_: object) => "paid" });
+  await pay({ note, to: "Ann", amount_usd: 700 }, { requestId: "long" });
+  const { report } = await tried(bench, { text: POLICY.replace("verdict: block", "verdict: escalate") });
+  const [one] = (report as { listed: { args: { text: string; characters: number } }[] }).listed;
+  assert.equal(one?.args.text.length, 2_000);
+  assert.ok(one.args.text.startsWith('{"amount_usd":700,"to":"Ann","note":"xxx'));
+  assert.equal(one.args.characters, 100_039);
 });
 
 test("a back-test that goes wrong says why; one that nobody began is not found", async (t) => {

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
+import { setBudget } from "../../src/engine/budgets.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
-import { setBudget } from "../../src/engine/operate.ts";
 import type { Holdpoint, Workflow } from "../../src/index.ts";
 import { listenTo } from "../fixtures/listen.ts";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
@@ -116,6 +116,13 @@ test("what one server asks for is found, commented and counted at the other, wit
   const found = [...first.approvals, ...second.approvals];
   assert.deepEqual([found.map((one) => one.request_id), second.next_cursor], [ids, null]);
   assert.partialDeepStrictEqual(found[0], { effect_class: "once", is_mine: true, workflow_id: null });
+  const byDeadline = { q: "LEDGER", order: "deadline", limit: 2 } as const;
+  const soonest = await far.approvals.list(byDeadline);
+  const last = await far.approvals.list({ ...byDeadline, cursor: soonest.next_cursor ?? "" });
+  assert.deepEqual(
+    [...soonest.approvals, ...last.approvals].map((one) => one.request_id),
+    ids,
+  );
   const after = await far.approvals.attention();
   assert.deepEqual([after.pending - before.pending, after.mine - before.mine], [3, 3]);
 });

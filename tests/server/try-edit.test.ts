@@ -161,10 +161,8 @@ describe("an edit that is tried", () => {
     assert.partialDeepStrictEqual(await tried(bench, id, { t: "hi" }), {
       ...{ outcome: "stands", verdict: { verdict: "escalate", policy: "notes" } },
     });
-    assert.equal(
-      ((await bench.ask(`/api/approvals/${id}/card`)).body["card"] as Fields)["policy_name"],
-      "notes",
-    );
+    const { reviews } = (await bench.ask(`/api/approvals/${id}/card`)).body["card"] as Fields;
+    assert.partialDeepStrictEqual(reviews, [{ verdict: "escalate", policy_name: "notes", edited_by: null }]);
   });
 
   test("asks people anew where the tool shows something else of it, or stages begin again", async (t) => {
@@ -291,7 +289,7 @@ test("whether a secret's value stands in an edit is said only to who may decide,
   assert.deepEqual(codes, ["not_eligible", "not_eligible", "secret_transformed"]);
   assert.ok(!JSON.stringify(events).includes("483920"));
 
-  for (let time = 1; time < 10; time++) assert.equal((await tryAs("483920", "ann")).status, 400);
+  for (let time = 1; time < 9; time++) assert.equal((await tryAs(`${time} 483920`, "ann")).status, 400);
   for (const to of ["483920", "483921"]) {
     const often = await tryAs(to, "ann");
     assert.equal(often.status, 429, often.text);
@@ -299,7 +297,7 @@ test("whether a secret's value stands in an edit is said only to who may decide,
   }
   assert.equal((await cast(bench, id, { to: "y" })).status, 429);
   const elapsed = performance.now();
-  t.mock.method(runtime.clock as Required<Clock>, "elapsed", () => elapsed + 60_001);
+  t.mock.method(runtime.clock as Required<Clock>, "elapsed", () => elapsed + 3_600_000);
   assert.equal((await tryAs("y", "ann")).status, 200);
 });
 

@@ -8,6 +8,7 @@ import { AGENTS, ANN, BEN } from "./people.ts";
 
 export async function openBudgets(hp: Holdpoint): Promise<void> {
   await hp.budgets.limit("refunds", { currency: "USD", micros: 60_000_000_000n });
+  await hp.budgets.limit("travel", { currency: "EUR", micros: 4_500_000_000n });
 }
 
 /** Three times the agent did without asking, of twenty. */

@@ -3,8 +3,10 @@ import { type Holdpoint, holdpoint } from "../../../src/index.ts";
 
 export type Latency = {
   readonly inboxP50Ms: number;
+  readonly inboxP95Ms: number;
   readonly inboxP99Ms: number;
   readonly wakeP50Ms: number;
+  readonly wakeP95Ms: number;
   readonly wakeP99Ms: number;
 };
 
@@ -82,8 +84,10 @@ export async function measureLatency(database: string, times: number): Promise<L
     const woken = await wakes(database, times);
     return {
       inboxP50Ms: at(pages, 0.5),
+      inboxP95Ms: at(pages, 0.95),
       inboxP99Ms: at(pages, 0.99),
       wakeP50Ms: at(woken, 0.5),
+      wakeP95Ms: at(woken, 0.95),
       wakeP99Ms: at(woken, 0.99),
     };
   } finally {

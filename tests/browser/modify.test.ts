@@ -1,0 +1,88 @@
+/** What people change before they approve, in the form that the tool's schema makes. */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { z } from "zod";
+import type { Holdpoint } from "../../src/index.ts";
+import { axeFinds, bringAxe } from "./axe.ts";
+import { endOf, openDesk, sharedBrowser } from "./desk.ts";
+import { PHONE, WIDE } from "./visit.ts";
+
+const browser = sharedBrowser(endOf({ after }));
+
+const payment = z.object({
+  memo: z.string().nullable(),
+  until: z.union([z.number(), z.null()]),
+  way: z.discriminatedUnion("by", [
+    z.object({ by: z.literal("card"), number: z.string(), note: z.string() }),
+    z.object({ by: z.literal("bank"), iban: z.string().min(2), note: z.string() }),
+  ]),
+  limits: z.record(z.string(), z.number()),
+});
+
+async function openPayment(t: { after(fn: () => Promise<void> | void): void }) {
+  const paid: unknown[] = [];
+  const define = (hp: Holdpoint) =>
+    hp.gate({ name: "pay", input: payment, policy: "escalate", run: (args) => void paid.push(args) });
+  const desk = await openDesk(t, { browser, define });
+  const agent = await desk.agent("payer");
+  const args = {
+    ...{ memo: "for May", until: null, limits: { day: 100, night: 10 } },
+    way: { by: "card", number: "4111", note: "soon" },
+  };
+  const answer = await agent.actions.propose({ tool: "pay", args });
+  const [action, approval] =
+    answer.kind === "waiting" ? [answer.action_id, answer.approval_id] : assert.fail(answer.kind);
+  return { desk, paid, approval, start: () => agent.actions.start(action, {}) };
+}
+
+describe("the form of a change", () => {
+  test("has fields for what may be nothing, for each kind, and for names; what is written so runs", async (t) => {
+    const { desk, paid, approval, start } = await openPayment(t);
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${approval}`);
+    await page.getByRole("button", { name: "Modify" }).click();
+    assert.equal(await page.getByLabel(/\(JSON\)/).count(), 0, "nothing has to be written as JSON");
+    await page.getByRole("checkbox", { name: "Memo: nothing (null)" }).check();
+    await page.getByRole("checkbox", { name: "Until: nothing (null)" }).uncheck();
+    await page.getByRole("textbox", { name: "Until" }).fill("7");
+    await page.getByRole("combobox", { name: "By" }).selectOption("bank");
+    const send = page.getByRole("button", { name: "Approve with changes" });
+    await page.getByText("It does not fit what the tool takes.").waitFor();
+    await page.getByLabel("IBAN").fill("CH93");
+    assert.equal(
+      await page.getByRole("textbox", { name: "Note", exact: true }).inputValue(),
+      "soon",
+      "what both kinds have is kept",
+    );
+    await page.getByRole("button", { name: "Leave out night" }).click();
+    await page.getByLabel("Another name in Limits").fill("day");
+    await page.getByText("There is day already.").waitFor();
+    await page.getByLabel("Another name in Limits").fill("week");
+    await page.getByLabel("Another name in Limits").press("Enter");
+    await page.getByLabel("week", { exact: true }).fill("500");
+    await page.getByText("It can be approved so.").waitFor();
+    await send.click();
+    await page.getByText("Approved with changes by ann.").waitFor();
+    await start();
+    assert.deepEqual(paid, [
+      {
+        memo: null,
+        until: 7,
+        way: { by: "bank", iban: "CH93", note: "soon" },
+        limits: { day: 100, week: 500 },
+      },
+    ]);
+  });
+
+  test("axe finds nothing in it", async (t) => {
+    const { desk, approval } = await openPayment(t);
+    for (const size of [WIDE, PHONE]) {
+      const { page, open, context } = await desk.visit("person:ann", { size });
+      await bringAxe(context);
+      await open(`/approvals/${approval}`);
+      await page.getByRole("button", { name: "Modify" }).click();
+      await page.getByRole("combobox", { name: "By" }).waitFor();
+      assert.deepEqual(await axeFinds(page, "all"), []);
+    }
+  });
+});
