@@ -1,4 +1,4 @@
-// One line per test file, every failure in full at the end, and a closing line "N passed, N failed".
+// One line per test file, each failure in short below it and in full at the end, and a closing line "N passed, N failed".
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { inspect } from "node:util";
@@ -45,15 +45,23 @@ function completeFile(run, data) {
   const members = membersOf(data.file);
   if (members === undefined) return closed(run, data, duration);
   const lines = members.map((member) => closed(run, { ...data, name: member, file: member }));
-  return `${lines.join("")}${file.failed > 0 ? line(data.file, file) : ""}`;
+  return `${lines.join("")}${file.failed > 0 ? `${line(data.file, file)}${brief(run, file)}` : ""}`;
 }
 
 function closed(run, data, duration) {
   const file = fileOf(run, data.file);
   if (file.failed === 0 && !file.seen && !isNarrowed && !runsSuite(data.file))
     fail(run, file, data, "the file holds no tests");
-  return line(data.file, file, duration);
+  return `${line(data.file, file, duration)}${brief(run, file)}`;
 }
+
+// Where only a part of a long output is kept, it still says what failed and why.
+function brief(run, file) {
+  const failures = run.failures.filter((failure) => failure.file === file);
+  return failures.map(({ title, text }) => `${indent(`${title}\n${indent(shortened(text))}`)}\n`).join("");
+}
+
+const shortened = (text) => text.split("\n").slice(0, 12).join("\n").slice(0, 1_000);
 
 function line(name, { failed, passed, took }, duration = took) {
   const verdict = failed > 0 ? `FAILED ${failed}` : "ok";

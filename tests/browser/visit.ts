@@ -29,7 +29,8 @@ export type Visit = {
 
 type Place = { readonly browser: Browser; readonly url: string };
 
-const WAIT_MS = 10_000;
+/** Generous: the machine may be busy. */
+const WAIT_MS = 30_000;
 
 async function newContext(browser: Browser, { theme = "light", size = WIDE, touch, now }: VisitOptions) {
   const context = await browser.newContext({

@@ -149,12 +149,14 @@ test("20. a megabyte of arguments resumes in another process (mastra#24736)", as
   await gated(first)({ text }, { requestId: "big", waitMs: 0 });
   await first.approvals.approve(await pendingApproval(first), ann);
   await first.close();
-  const before = performance.now();
+  const before = process.cpuUsage();
   assert.partialDeepStrictEqual(await gated(folder.open())({ text }, { requestId: "big" }), {
     executed: true,
     result: 1_000_000,
   });
-  assert.ok(performance.now() - before < 2_000, "in less than the two seconds after which others gave up");
+  // Of the processor's time, whatever else the machine does.
+  const { user, system } = process.cpuUsage(before);
+  assert.ok((user + system) / 1_000 < 2_000, "in less than the two seconds after which others gave up");
 });
 
 test("22. a secret never reaches a notification or what an approver sees (hermes-agent PR 78032)", async (t) => {

@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { holdpoint } from "../../src/index.ts";
-import { openFleet, until } from "./nodes.ts";
+import { until } from "../fixtures/until.ts";
+import { openFleet } from "./nodes.ts";
 
 /** The lease of these nodes is two seconds. */
 const DEFINITIONS = `

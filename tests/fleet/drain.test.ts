@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { until } from "./nodes.ts";
+import { until } from "../fixtures/until.ts";
 
 const CLI = join(import.meta.dirname, "../../bin/holdpoint.mjs");
 

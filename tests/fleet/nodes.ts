@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
+import { until } from "../fixtures/until.ts";
 
 const HERE = import.meta.dirname;
 const CLI = join(HERE, "../../bin/holdpoint.mjs");
@@ -43,18 +44,6 @@ function nodeOf(child: ChildProcess): Node {
     signal: (name) => void child.kill(name),
     ended: () => gone,
   };
-}
-
-export async function until<Value>(
-  look: () => Value | undefined | Promise<Value | undefined>,
-  what: string,
-): Promise<Value> {
-  for (let n = 0; n < 3_000; n++) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise<void>((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`${what}: it did not come to that`);
 }
 
 /** Everything that a test has started is ended with it. */

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { createClient } from "../../src/client/client.ts";
-import { type Fleet, openFleet, until } from "./nodes.ts";
+import { until } from "../fixtures/until.ts";
+import { type Fleet, openFleet } from "./nodes.ts";
 
 const CLI = join(import.meta.dirname, "../../bin/holdpoint.mjs");
 

@@ -4,8 +4,9 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { holdpoint } from "../../src/index.ts";
+import { until } from "../fixtures/until.ts";
 import { STEPS } from "./definitions.ts";
-import { type Fleet, openFleet, until } from "./nodes.ts";
+import { type Fleet, openFleet } from "./nodes.ts";
 
 const MANY = 4;
 

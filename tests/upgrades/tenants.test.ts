@@ -9,7 +9,7 @@ import { keepOpening, openAll } from "../../src/office.ts";
 import { openStore } from "../../src/open.ts";
 import type { LogLine } from "../../src/server/log.ts";
 import type { Office, Tenants } from "../../src/server/tenants.ts";
-import { until } from "../fleet/nodes.ts";
+import { until } from "../fixtures/until.ts";
 import { annotate, caseStream, openNewer } from "./newer-program.ts";
 
 test("one tenant that a newer node has written to keeps no other from being opened or left, and is told of once", {

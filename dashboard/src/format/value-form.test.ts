@@ -156,8 +156,8 @@ describe("the form in which a value is shown", () => {
       `select ${" from".repeat(80_000)}`,
       `--- a\n+++ b\n@@ -1,200000 +1,200000 @@\n${" x\n".repeat(200_000)}`,
     ];
-    const before = performance.now();
+    const before = process.cpuUsage();
     for (const text of hostile) formOf("text", text);
-    assert.ok(performance.now() - before < 1_000);
+    assert.ok(process.cpuUsage(before).user < 2_000_000, "less than two seconds of the processor");
   });
 });

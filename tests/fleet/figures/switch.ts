@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom, type Random } from "../../../src/testing/simulator/random.ts";
-import { until } from "../nodes.ts";
+import { until } from "../../fixtures/until.ts";
 import { ask } from "../storm/ask.ts";
 import { type Base, LEASE_SECONDS, openBase } from "../storm/base.ts";
 import { createMember, type Member } from "../storm/crew.ts";

@@ -1,7 +1,8 @@
 /** Whether anything was lost, doubled or left behind: by the journal, by the receiver, and by what clients were told. */
 import { holdpoint } from "../../../src/index.ts";
 import type { Store } from "../../../src/stores/store.ts";
-import { type Fleet, until } from "../../fleet/nodes.ts";
+import { until } from "../../fixtures/until.ts";
+import type { Fleet } from "../../fleet/nodes.ts";
 import type { Load } from "./load.ts";
 import { OLDER } from "./older-build.ts";
 
