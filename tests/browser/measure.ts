@@ -9,6 +9,7 @@ import { WIDE } from "./visit.ts";
 type End = Parameters<typeof openDesk>[0];
 
 const ARRIVALS = 20;
+const TABS = 7;
 const MOST_MS = 1_000;
 const MOST_BYTES = 200_000;
 
@@ -27,17 +28,24 @@ const HEAD = [
   "shift".padStart(8),
 ].join("");
 
-async function arrivals(page: Page, ask: () => Promise<unknown>): Promise<readonly number[]> {
-  const rows = page.locator("[data-row]");
+/** How long it takes from the agent's request until all of the pages show it, each time. */
+async function arrivals(pages: readonly Page[], ask: () => Promise<unknown>): Promise<readonly number[]> {
+  const rows = pages.map((page) => page.locator("[data-row]"));
   const taken: number[] = [];
   for (let number = 0; number < ARRIVALS; number++) {
-    const before = await rows.count();
+    const before = await Promise.all(rows.map((one) => one.count()));
     const at = performance.now();
     await ask();
-    await rows.nth(before).waitFor();
+    await Promise.all(rows.map((one, index) => one.nth(before[index] ?? 0).waitFor()));
     taken.push(performance.now() - at);
   }
   return taken.toSorted((a, b) => a - b);
+}
+
+async function openInbox(page: Page, url: string): Promise<Page> {
+  await page.goto(`${url}/approvals`);
+  await page.locator("[data-row]").first().waitFor();
+  return page;
 }
 
 /** Answers 1 where a page has more than 200 KB of files, or an approval took longer than a second from the agent's request to the page. */
@@ -55,7 +63,7 @@ export async function measure(end: End, browser: () => Promise<Browser>): Promis
   say(line("login", await firstLoad(stranger, `${desk.url}/login`, () => button.waitFor())));
   let isSmall = true;
   // High enough for all that will arrive: rows out of sight are not there.
-  const { page } = await desk.visit("person:ann", { size: { ...WIDE, height: 3_000 } });
+  const { page, context } = await desk.visit("person:ann", { size: { ...WIDE, height: 6_000 } });
   for (const [name, path] of [
     ["today", "/"],
     ["inbox", "/approvals"],
@@ -65,10 +73,17 @@ export async function measure(end: End, browser: () => Promise<Browser>): Promis
     say(line(name, load));
     isSmall &&= load.ownBytes < MOST_BYTES;
   }
-  await page.goto(`${desk.url}/approvals`);
-  await page.locator("[data-row]").first().waitFor();
-  const taken = await arrivals(page, () => askRefund(agent));
-  const [middle = 0, worst = 0] = [taken[Math.floor(taken.length / 2)], taken.at(-1)];
-  say(`An approval that arrives is seen after ${ms(middle)} (middle of ${ARRIVALS}), at most ${ms(worst)}`);
-  return isSmall && worst < MOST_MS ? 0 : 1;
+  const pages = [await openInbox(page, desk.url)];
+  const seenIn = async (where: string): Promise<boolean> => {
+    const taken = await arrivals(pages, () => askRefund(agent));
+    const [middle = 0, worst = 0] = [taken[Math.floor(taken.length / 2)], taken.at(-1)];
+    say(
+      `An approval that arrives is seen ${where} after ${ms(middle)} (middle of ${ARRIVALS}), at most ${ms(worst)}`,
+    );
+    return worst < MOST_MS;
+  };
+  const isSoon = await seenIn("in the inbox");
+  while (pages.length < TABS) pages.push(await openInbox(await context.newPage(), desk.url));
+  const isSoonInAll = await seenIn(`in all of ${TABS} tabs`);
+  return isSmall && isSoon && isSoonInAll ? 0 : 1;
 }
