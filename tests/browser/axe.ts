@@ -22,7 +22,7 @@ const ALL = { runOnly: { type: "tag", values: TAGS }, resultTypes: ["violations"
 const COLOURS = { runOnly: { type: "rule", values: ["color-contrast"] }, resultTypes: ["violations"] };
 
 /** One line for each thing that is wrong, however often it is. */
-export async function axeFinds(page: Page, rules: "all" | "colours"): Promise<readonly string[]> {
+export async function axeFinds(page: Page, rules: "all" | "colours"): Promise<string[]> {
   const options = rules === "all" ? ALL : COLOURS;
   const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as Found;
   const lines = new Map<string, string>();

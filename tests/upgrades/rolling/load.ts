@@ -15,10 +15,16 @@ export type Load = {
   readonly decided: Set<string>;
   /** What was answered with an error, or not at all, and asked again elsewhere. */
   readonly turnedAway: Map<string, number>;
+  /** Approvals that people have seen and left for later. */
+  readonly left: ReadonlySet<string>;
+  /** From now on nothing is left for later. */
+  hurry(): void;
   stop(): Promise<void>;
 };
 
 const MOST_OPEN = 40;
+/** As many as are seen first: they wait while nodes are replaced, whatever else is decided meanwhile. */
+export const LEFT = 3;
 
 type Made = { readonly store: Store; readonly random: (bytes: number) => Uint8Array };
 
@@ -90,6 +96,13 @@ export function startLoad(
   const started = new Map<number, string>();
   const decided = new Set<string>();
   const turnedAway = new Map<string, number>();
+  const left = new Set<string>();
+  let isHurried = false;
+  const isForLater = (id: string): boolean => {
+    if (isHurried) return false;
+    if (left.size < LEFT) left.add(id);
+    return left.has(id);
+  };
   const failed = (why: string) => void turnedAway.set(why, (turnedAway.get(why) ?? 0) + 1);
   const begin = async () => {
     for (let n = 1; !over.signal.aborted; n++) {
@@ -114,7 +127,10 @@ export function startLoad(
       const { body } = await askAny(servers, list, failed);
       const items = (body["approvals"] ?? body["items"] ?? []) as readonly { readonly request_id: string }[];
       await Promise.all(
-        items.filter(({ request_id }) => !decided.has(request_id)).map((one) => decide(one.request_id)),
+        items
+          .map(({ request_id }) => request_id)
+          .filter((id) => !decided.has(id) && !isForLater(id))
+          .map(decide),
       );
       await sleep(50);
     }
@@ -125,7 +141,12 @@ export function startLoad(
     started,
     decided,
     turnedAway,
+    left,
+    hurry() {
+      isHurried = true;
+    },
     async stop() {
+      isHurried = true;
       over.abort();
       await done;
     },

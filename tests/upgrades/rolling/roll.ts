@@ -7,7 +7,7 @@ import { openPostgres } from "../../../src/postgres.ts";
 import { until } from "../../fixtures/until.ts";
 import { type Fleet, type Node, openFleet } from "../../fleet/nodes.ts";
 import { checkRun, type Findings } from "./check.ts";
-import { startLoad } from "./load.ts";
+import { LEFT, startLoad } from "./load.ts";
 import { makeOlder } from "./older-build.ts";
 import { startReceiver } from "./receiver.ts";
 
@@ -92,6 +92,8 @@ export async function roll(
   // Not the store of a node: a client has none of the views, and writes none.
   const store = await openPostgres({ database: fleet.server.url });
   const load = startLoad({ store, random }, { urls }, { receiver: receiver.url, perSecond: orders });
+  // Asked by nodes of the older version, and decided when there are none any more.
+  await until(() => (load.left.size === LEFT ? true : undefined), "the first questions");
   const ends: (number | string)[] = [];
   for (const at of [0, 2, 1, 3]) {
     await sleep(pauseMs);
@@ -100,6 +102,7 @@ export async function roll(
       `${running[at]?.kind} ${at % 2} is a newer one; ${load.started.size} orders so far, ${load.decided.size} decided`,
     );
   }
+  load.hurry();
   await sleep(pauseMs);
   await load.stop();
   const atRest = async () => (receiver.came.size >= 2 * load.started.size ? true : undefined);
