@@ -9,7 +9,7 @@ import type { Json } from "../core/json.ts";
 import { type Clock, sleepThrough } from "./clock.ts";
 import { isMoney } from "./define-tool.ts";
 import type { Epoch, Runtime } from "./runtime.ts";
-import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
+import { redactJson, redactText, revealSecrets } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 export type Failed = {
@@ -18,7 +18,14 @@ export type Failed = {
   /** What the run comes to in the end, when it was given up at its time-out. */
   readonly late: Promise<Report | Failed> | null;
 };
-export type Call = { readonly action: string; readonly state: ActionIn<"running">; readonly args: Json };
+/** What is sent. All of it is at hand: nothing is waited for between the last look and the tool's function. */
+export type Call = {
+  readonly action: string;
+  readonly state: ActionIn<"running">;
+  readonly args: Json;
+  /** What the handles in the arguments stand for. */
+  readonly known: ReadonlyMap<string, string>;
+};
 
 /** Thrown by a tool to say that certainly nothing happened. */
 export class NotApplied extends Error {
@@ -66,7 +73,11 @@ function bookSpent(spent: Map<string, bigint>, costs: readonly ReservedCost[]): 
   };
 }
 
-export function contextOf(call: Call, signal: AbortSignal, spent: Map<string, bigint>): ToolContext {
+export function contextOf(
+  call: Omit<Call, "known">,
+  signal: AbortSignal,
+  spent: Map<string, bigint>,
+): ToolContext {
   const { state, action } = call;
   const { effect } = state;
   const { grant } = effect;
@@ -168,9 +179,8 @@ async function watchLease(
   }
 }
 
-export async function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Ended> {
-  const known = await resolveAll(runtime.secrets, call.args).catch((error: unknown) => errorText(error));
-  if (typeof known === "string") return { status: "not_applied", reason: known };
+export function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Ended> {
+  const { known } = call;
   const spent = new Map<string, bigint>();
   const args = revealSecrets(copyJson(call.args), known);
   const over = new AbortController();

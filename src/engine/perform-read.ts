@@ -7,15 +7,18 @@ import type { Proposed } from "../core/action/propose.ts";
 import type { Load } from "../core/action/start.ts";
 import type { ActionIn } from "../core/action/state.ts";
 import { type Draft, isNeed, type Need, openDraft } from "../core/draft.ts";
+import { errorText } from "../core/error-text.ts";
+import { isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, type Call } from "./attempt.ts";
 import { closed } from "./closed.ts";
 import { loaderOf } from "./load.ts";
 import { actionIn, executorOf, move, moveRules, type Source, withOwnArgs } from "./move.ts";
 import { runCommand, runDecide } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import { holdsStored, type KnownSecrets, knownSecrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
 type Started = { readonly kind: "started"; readonly state: ActionIn<"running">; readonly args: Json };
@@ -61,19 +64,34 @@ function conclude(
     : { kind: "new", action, answer: { kind: "settled", state: recorded.state } };
 }
 
-async function runRead(
-  runtime: Runtime,
-  tool: Tool,
-  call: { action: string; state: ActionIn<"running">; args: Json },
-): Promise<Report> {
+/** Whether what this process does in the name of an epoch is no longer its own: that says nothing of the read. */
+async function hasLapsed({ begunEpoch }: Runtime, epoch: string): Promise<boolean> {
+  const own = await begunEpoch();
+  return own?.id !== epoch || own.leaseLeftMs() === 0;
+}
+
+/** undefined: the lease ran out meanwhile, and it is begun anew. */
+async function runRead(runtime: Runtime, tool: Tool, call: Call): Promise<Report | undefined> {
   for (let tries = 1; ; tries++) {
     await runtime.reach("before_send");
     const report = await attempt(runtime, tool, call);
     await runtime.reach("after_send");
     if (report.status !== "failed") return report;
+    if (await hasLapsed(runtime, call.state.effect.epoch)) return undefined;
     if (tries >= tool.attempts) return { status: "not_applied", reason: report.reason };
     // Nothing of it is written down: whoever comes next reads anew.
     if (runtime.closing.aborted) throw closed();
+  }
+}
+
+/** Brings what the handles stand for; what becomes of a read whose secrets cannot be had. */
+async function whyMissing(known: KnownSecrets, args: Json): Promise<Report | undefined> {
+  try {
+    await known.load(args);
+    return undefined;
+  } catch (error) {
+    if (isHoldpointError(error) && error.retryable) throw error;
+    return { status: "not_applied", reason: errorText(error) };
   }
 }
 
@@ -85,8 +103,9 @@ export async function performRead(
   digest: string | null,
 ): Promise<Proposed> {
   if (tool.hasCosts) return move(runtime, tool, source, digest);
-  const executor = await executorOf(runtime, tool);
+  let executor = await executorOf(runtime, tool);
   const loaded = new Map<string, Json>();
+  const known = knownSecrets(runtime.secrets);
   const rules: Rules = (draft) =>
     moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) });
   const action = actionIn(source);
@@ -102,7 +121,16 @@ export async function performRead(
       continue;
     }
     if (seen.kind !== "started") return seen;
-    const report = await runRead(runtime, tool, { action, state: seen.state, args: seen.args });
+    const before = known.values.size;
+    const missing = await whyMissing(known, seen.args);
+    // To ask the store for them may have taken its time: the rules are asked again.
+    if (known.values.size > before && holdsStored(seen.args)) continue;
+    const call = { action, state: seen.state, args: seen.args, known: known.values };
+    const report = missing ?? (await runRead(runtime, tool, call));
+    if (report === undefined) {
+      executor = await executorOf(runtime, tool);
+      continue;
+    }
     await runtime.reach("before_outcome");
     const done = await runCommand(runtime, needs, (draft) =>
       conclude(draft, rules, { digest: seen.state.argsDigest, report }),

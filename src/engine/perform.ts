@@ -3,7 +3,7 @@
  *
  * F1. Nothing is sent unless this process's epoch may still run at that moment, nor while a kill switch is on or after
  *     `execute_by`, nor again once its key may be forgotten. The start has looked at the switches; unless the send follows
- *     at once, they are looked at again.
+ *     at once, they are looked at again. Secrets and large values are brought before that look.
  * F2. What came back is recorded however often the store has to be asked; it is never dropped.
  * F3. An error proves nothing unless the tool says so: by class it is sent again, probed, or in doubt.
  */
@@ -29,7 +29,6 @@ import type { ActionIn, Effect, LiveAction } from "../core/action/state.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import { grantsOf } from "../core/grant/settle-use.ts";
-import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import { actionStream, budgetStream, epochStream } from "../core/stream.ts";
 import { ownStanding } from "../core/tenant/state.ts";
@@ -38,6 +37,7 @@ import { stopwatch } from "./clock.ts";
 import { loadArgs, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Epoch, Runtime } from "./runtime.ts";
+import { atHand, holdsStored, resolveAll } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
 const BACK_OFF_MS = 100;
@@ -235,26 +235,37 @@ function admit(runtime: Runtime, command: SendCommand): Promise<SendAnswer & { r
   });
 }
 
+/** Arguments and secrets; why they cannot be had. */
+async function bring(
+  runtime: Runtime,
+  state: ActionIn<"running">,
+): Promise<Pick<Call, "args" | "known"> | string> {
+  let what = "its arguments cannot be read: ";
+  try {
+    const args = await beforeSend(runtime, () => loadArgs(runtime, state));
+    what = "";
+    return { args, known: await beforeSend(runtime, () => resolveAll(runtime.secrets, args)) };
+  } catch (error) {
+    if (isHoldpointError(error) && error.retryable) throw error;
+    return `${what}${errorText(error)}`;
+  }
+}
+
 async function readied(runtime: Runtime, command: SendCommand): Promise<Ready> {
   const { action } = command;
   const first = await admit(runtime, command);
   if (first.kind === "left") return first;
   const { state } = first;
-  let args: Json;
-  try {
-    args = await beforeSend(runtime, () => loadArgs(runtime, state));
-  } catch (error) {
-    if (isHoldpointError(error) && error.retryable) throw error;
-    const reason = `its arguments cannot be read: ${errorText(error)}`;
-    return {
-      kind: "left",
-      state: (await record(runtime, action, state, { status: "not_applied", reason })).state,
-    };
+  const brought = await bring(runtime, state);
+  if (typeof brought === "string") {
+    const report = { status: "not_applied", reason: brought } as const;
+    return { kind: "left", state: (await record(runtime, action, state, report)).state };
   }
-  // A large value may have taken its time.
-  const last = isArtifactRef(state.args) ? await admit(runtime, command) : first;
+  // What is in the store may have taken its time.
+  const isSlow = isArtifactRef(state.args) || holdsStored(brought.args);
+  const last = isSlow ? await admit(runtime, command) : first;
   if (last.kind === "left") return last;
-  return { kind: "send", call: { action, state: last.state, args }, now: () => last.now + last.age() };
+  return { kind: "send", call: { action, state: last.state, ...brought }, now: () => last.now + last.age() };
 }
 
 /** A start that was committed just now: `age` counts from before it was decided. */
@@ -265,13 +276,19 @@ const FRESH_MS = 250;
 
 type Performed = { readonly action: string; readonly fresh: Fresh | null };
 
-/** undefined: not fresh any more, looked at by recovery meanwhile, or with arguments that have to be loaded first. */
-function readyAtOnce({ recovered }: Runtime, { action, fresh }: Performed, tries: number): Ready | undefined {
-  if (fresh === null || tries > 1 || recovered.has(attemptName({ action, state: fresh.state })))
-    return undefined;
-  if (fresh.age() >= FRESH_MS || isArtifactRef(fresh.state.args)) return undefined;
+/** undefined: not fresh any more, looked at by recovery meanwhile, or with something that has to be brought first. */
+async function readyAtOnce(
+  { recovered, secrets }: Runtime,
+  { action, fresh }: Performed,
+  tries: number,
+): Promise<Ready | undefined> {
+  if (fresh === null || tries > 1) return undefined;
   const { state, now, age } = fresh;
-  return { kind: "send", call: { action, state, args: state.args }, now: () => now + age() };
+  const { args } = state;
+  const known = isArtifactRef(args) ? undefined : await atHand(secrets, args);
+  if (known === undefined || age() >= FRESH_MS || recovered.has(attemptName({ action, state })))
+    return undefined;
+  return { kind: "send", call: { action, state, args, known }, now: () => now + age() };
 }
 
 async function attempts(
@@ -285,7 +302,8 @@ async function attempts(
     !epoch.mayRun() || state.effect.epoch !== epoch.id || runtime.sent.has(attemptName({ action, state }));
   for (let tries = 1; ; tries++) {
     const ready =
-      readyAtOnce(runtime, performed, tries) ?? (await readied(runtime, { action, epoch: epoch.id, isLeft }));
+      (await readyAtOnce(runtime, performed, tries)) ??
+      (await readied(runtime, { action, epoch: epoch.id, isLeft }));
     if (ready.kind === "left") return ready.state;
     const { call, now } = ready;
     const { state } = call;

@@ -86,7 +86,7 @@ export function createSecrets(options: SecretsOptions): Secrets {
 
   return {
     async resolve(handle) {
-      if (handle.startsWith("row:")) return open(handle.slice(4));
+      if (isStored(handle)) return open(handle.slice(4));
       const value = options.environment(handle.slice(4));
       if (value === undefined || value === "")
         throw new HoldpointError("secret_missing", `The environment variable ${handle.slice(4)} is not set.`);
@@ -119,6 +119,23 @@ export function handlesIn(value: Json): ReadonlySet<string> {
     return undefined;
   });
   return handles;
+}
+
+const isStored = (handle: string): boolean => handle.startsWith("row:");
+
+/** Whether the store has to be asked for some of its secrets. */
+export const holdsStored = (value: Json): boolean => [...handlesIn(value)].some(isStored);
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** Every handle with what it stands for, if that is known without asking the store. */
+export async function atHand(
+  secrets: Secrets,
+  value: Json,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const handles = [...handlesIn(value)];
+  if (handles.length === 0) return NONE;
+  return handles.some(isStored) ? undefined : resolveAll(secrets, value).catch(() => undefined);
 }
 
 /** Every handle in a value, with what it stands for. */

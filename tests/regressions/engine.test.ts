@@ -408,7 +408,7 @@ describe("a time-out of several days", () => {
     const run = () => new Promise<never>(() => {});
     const tool = defineTool({ name: "batch", policy: "approve", timeoutMs: 3 * DAY, run });
     const effect = { id: "eff_1", attempt: 1, costs: [], grant: { kind: "verdict" } };
-    const call = { action: "act_1", state: { effect } as never, args: {} };
+    const call = { action: "act_1", state: { effect } as never, args: {}, known: new Map() };
     let isOver = false;
     const ended = attempt(runtime, tool, call).finally(() => {
       isOver = true;

@@ -156,10 +156,11 @@ async function entriesIn(runtime: OpenRuntime, id: string): Promise<readonly Ent
   return entries;
 }
 
-export function office(seed = 1): Office {
+export function office(seed = 1, leaseMs?: number): Office {
   const clock = setClock();
   const random = randomOf(seed);
-  const database = createMemoryDatabase({ folds: FOLDS, projections: PROJECTIONS, clock, random });
+  const lease = leaseMs === undefined ? {} : { leaseMs };
+  const database = createMemoryDatabase({ folds: FOLDS, projections: PROJECTIONS, clock, random, ...lease });
   let processes = 0;
   return {
     clock,

@@ -219,11 +219,14 @@ describe("an owner whose attempt failed without proof", () => {
       .answers({ kind: "in_doubt" });
   });
 
-  test("does not send again after another process took it for dead", () => {
-    given(add(own("idempotent"), epochDied))
-      .when(triesAgain())
-      .answers({ kind: "in_doubt" });
-  });
+  for (const effectClass of ["idempotent", "once"] as const) {
+    test(`after another process took it for dead it leaves an effect of class ${effectClass} to whoever takes over`, () => {
+      given(add(own(effectClass), epochDied))
+        .when(triesAgain())
+        .then([])
+        .answers({ kind: "left" });
+    });
+  }
 
   test("that lost the effect to another process leaves it alone", () => {
     const taken = given(add(own("idempotent"), epochDied, nextEpochOpen)).when(takesOver()).world;

@@ -1,7 +1,7 @@
 /**
  * What happens to an effect whose owner died, or whose attempt failed, by effect class.
  *
- * C1. Only effects of ended epochs are taken over.
+ * C1. Only effects of ended epochs are taken over; whoever began them has nothing more to say of them.
  * C2. Nothing is sent again while a kill switch is on, after `execute_by`, or after the receiver forgot the key.
  * C3. `once` and `probed` are never sent again, nor is a tool that changed meanwhile: they go in doubt.
  * C4. Much may lie between the start and the send: switches and `execute_by` are looked at again just before it.
@@ -99,6 +99,8 @@ export function retryOwn(draft: Draft, command: Retry & { readonly attempt: numb
   const { epoch, attempt } = command;
   if (state.phase !== "running" || state.effect.epoch !== epoch || state.effect.attempt !== attempt)
     return { kind: "left" };
+  // Taken for dead, it is for whoever took over to say what becomes of it.
+  if (draft.state(epochStream(epoch)).life !== "open") return { kind: "left" };
   const answer = again(draft, command, state);
   return answer.kind === "left"
     ? doubt(

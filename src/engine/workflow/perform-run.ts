@@ -6,7 +6,7 @@ import { type Take, takeRun } from "../../core/workflow/run.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { resultJson } from "../attempt.ts";
 import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Epoch, Runtime } from "../runtime.ts";
 import { beginDefinition } from "./begin.ts";
 import { hasDeclared } from "./children.ts";
 import { definingOf } from "./define-requested.ts";
@@ -139,24 +139,38 @@ async function handOver(run: Run): Promise<void> {
   }
 }
 
+/** Only while the epoch that took it lasts: in the name of another one nothing of this run can be written. */
+async function whileHeld<Value>(run: Run, { lost }: Epoch, work: () => Promise<Value>): Promise<Value> {
+  const over = new AbortController();
+  const turn = () => {
+    turnAway(run);
+    run.bell.ring();
+  };
+  lost.addEventListener("abort", turn, { once: true, signal: over.signal });
+  if (lost.aborted) turn();
+  return work().finally(() => over.abort());
+}
+
 /** Runs a workflow until it is over, waits, or belongs to somebody else. */
 export async function performRun(
   runtime: Runtime,
-  { definition, id, dead }: Job,
+  { definition, id, dead: given }: Job,
   onRun: (run: Run) => void,
 ): Promise<Left> {
-  for (;;) {
+  for (let dead = given; ; ) {
     if (runtime.closing.aborted) return { kind: "left" };
-    const { id: epoch } = await runtime.epoch();
+    const own = await runtime.epoch();
     // Here and not further down, so that whatever a test makes of it holds for the whole run.
     await runtime.reach("before_take");
-    const state = await take(runtime, definition, { workflow: id, epoch, dead });
+    const state = await take(runtime, definition, { workflow: id, epoch: own.id, dead });
     await runtime.reach("after_take");
     if (state === "left" || state === "over") return { kind: state };
     const run = await openRun(runtime, definition, id, state);
     onRun(run);
-    const kind = await runOnce(run);
+    const kind = await whileHeld(run, own, () => runOnce(run));
     if (kind !== "again") return { kind };
+    // Its own run of it is over: it goes on in the name of its next epoch, unless somebody else was first.
+    if (own.lost.aborted) dead = own.id;
     if (runtime.closing.aborted) await handOver(run).catch(() => undefined);
   }
 }
