@@ -110,6 +110,25 @@ describe("the form of a change", () => {
     assert.deepEqual(sent, [{ to: "bob@x", amount: 30, bcc: "evil@x" }]);
   });
 
+  test("has one box for a value of very many parts, and folds very many changes", async (t) => {
+    const input = z.object({ title: z.string(), limits: z.record(z.string(), z.number()) });
+    const define = (hp: Holdpoint) => hp.gate({ name: "limit", input, policy: "escalate", run: () => ({}) });
+    const desk = await openDesk(t, { browser, define });
+    const limits = (by: number) =>
+      Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`k${at}`, at + by]));
+    const agent = await desk.agent("limits");
+    const answer = await agent.actions.propose({ tool: "limit", args: { title: "May", limits: limits(0) } });
+    if (answer.kind !== "waiting") return assert.fail(answer.kind);
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${answer.approval_id}`);
+    await page.getByRole("button", { name: "Modify" }).click();
+    await page.getByRole("textbox", { name: "Title", exact: true }).waitFor();
+    await page.getByLabel("Limits (JSON)").fill(JSON.stringify(limits(1)));
+    const difference = page.getByRole("region", { name: "The difference" });
+    await difference.getByRole("button", { name: "550 changes more: show all" }).click();
+    await difference.getByText("100 changes after these, as JSON:").waitFor();
+  });
+
   test("axe finds nothing in it", async (t) => {
     const { desk, approval } = await openPayment(t);
     for (const size of [WIDE, PHONE]) {

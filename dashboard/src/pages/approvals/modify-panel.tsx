@@ -2,13 +2,18 @@
 import { useEffect, useMemo, useRef } from "react";
 import { type Change, changesBetween } from "../../format/edits.ts";
 import { isSame } from "../../format/json.ts";
+import { MOST_BOXES } from "../../format/schema-form-share.ts";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { FormContext } from "../../ui/schema-form/form-state.ts";
 import { Given } from "../../ui/schema-form/given.tsx";
 import { SchemaField } from "../../ui/schema-form/schema-field.tsx";
+import { Share } from "../../ui/values/share.tsx";
 import { ChangesList } from "./changes-list.tsx";
 import type { Draft } from "./use-draft.ts";
+
+// biome-ignore lint/performance/noBarrelFile: both travel in one file, which is loaded with the first change.
+export { PolicyWord } from "./policy-word.tsx";
 
 type Props = {
   readonly draft: Draft;
@@ -65,12 +70,14 @@ export function ModifyPanel({ draft, title, isAnswer, onLeave }: Props) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape is heard from all fields within. */}
       <div ref={place} onKeyDown={({ key }) => (key === "Escape" && !isAnswer ? onLeave() : undefined)}>
         <FormContext value={surroundings}>
-          <SchemaField
-            schema={schema}
-            path={[]}
-            value={form.value}
-            label={isAnswer ? "Your answer" : "All of it"}
-          />
+          <Share parts={MOST_BOXES}>
+            <SchemaField
+              schema={schema}
+              path={[]}
+              value={form.value}
+              label={isAnswer ? "Your answer" : "All of it"}
+            />
+          </Share>
         </FormContext>
       </div>
       {isAnswer || changes.length === 0 ? null : (
