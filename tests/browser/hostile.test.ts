@@ -174,5 +174,5 @@ test("arguments named like what every object has are shown, and can be decided o
   const { page } = visit;
   await page.goto(`${url}/approvals/${waiting.approval}`);
   for (const name of INHERITED) await page.getByText(`under ${name}`).waitFor();
-  assert.ok(await page.getByRole("button", { name: "Approve" }).isEnabled());
+  await page.getByRole("button", { name: "Approve", disabled: false }).waitFor();
 });

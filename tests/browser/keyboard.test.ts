@@ -22,7 +22,7 @@ describe("with the keyboard alone", () => {
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/approvals/${first.approval}`);
-    await page.getByRole("button", { name: "Approve" }).waitFor();
+    await page.getByRole("button", { name: "Approve", disabled: false }).waitFor();
     await page.keyboard.press("a");
     await page.keyboard.press("Enter");
     await page.getByText("Approved by ann.").waitFor();

@@ -35,6 +35,23 @@ async function openPayment(t: { after(fn: () => Promise<void> | void): void }) {
   return { desk, paid, approval, start: () => agent.actions.start(action, {}) };
 }
 
+const letter = z.looseObject({ to: z.string().toLowerCase(), amount: z.number() });
+
+async function openLetter(t: { after(fn: () => Promise<void> | void): void }) {
+  const sent: unknown[] = [];
+  const define = (hp: Holdpoint) =>
+    hp.gate({ name: "mail", input: letter, policy: "escalate", run: (args) => void sent.push(args) });
+  const desk = await openDesk(t, { browser, define });
+  const agent = await desk.agent("writer");
+  const args = { to: "ann@x", amount: 40, bcc: "evil@x" };
+  const answer = await agent.actions.propose({ tool: "mail", args });
+  if (answer.kind !== "waiting") assert.fail(answer.kind);
+  const { page, open } = await desk.visit("person:ann");
+  await open(`/approvals/${answer.approval_id}`);
+  await page.getByRole("button", { name: "Modify" }).click();
+  return { page, sent, start: () => agent.actions.start(answer.action_id, {}) };
+}
+
 describe("the form of a change", () => {
   test("has fields for what may be nothing, for each kind, and for names; what is written so runs", async (t) => {
     const { desk, paid, approval, start } = await openPayment(t);
@@ -72,6 +89,44 @@ describe("the form of a change", () => {
         limits: { day: 100, week: 500 },
       },
     ]);
+  });
+
+  test("does not show as removed what would run, and shows what the tool makes of the rest", async (t) => {
+    const { page, sent, start } = await openLetter(t);
+    await page.getByLabel(/\(JSON\)/).fill('{"to":"BOB@x","amount":30}');
+    await page.getByText("What was proposed cannot be left out.").waitFor();
+    await page.getByText("bcc: it stays, and would run.").waitFor();
+    const send = page.getByRole("button", { name: "Approve with changes" });
+    assert.ok(await send.isDisabled());
+    const difference = page.getByRole("region", { name: "The difference" });
+    await difference.getByText("As it would run, which is not quite what you wrote.").waitFor();
+    assert.doesNotMatch(await difference.innerText(), /bcc|BOB/);
+    await difference.getByText("bob@x").waitFor();
+    await page.getByRole("button", { name: "Put back what stays" }).click();
+    await page.getByText("It can be approved so.").waitFor();
+    await send.click();
+    await page.getByText("Approved with changes by ann.").waitFor();
+    await start();
+    assert.deepEqual(sent, [{ to: "bob@x", amount: 30, bcc: "evil@x" }]);
+  });
+
+  test("has one box for a value of very many parts, and folds very many changes", async (t) => {
+    const input = z.object({ title: z.string(), limits: z.record(z.string(), z.number()) });
+    const define = (hp: Holdpoint) => hp.gate({ name: "limit", input, policy: "escalate", run: () => ({}) });
+    const desk = await openDesk(t, { browser, define });
+    const limits = (by: number) =>
+      Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`k${at}`, at + by]));
+    const agent = await desk.agent("limits");
+    const answer = await agent.actions.propose({ tool: "limit", args: { title: "May", limits: limits(0) } });
+    if (answer.kind !== "waiting") return assert.fail(answer.kind);
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${answer.approval_id}`);
+    await page.getByRole("button", { name: "Modify" }).click();
+    await page.getByRole("textbox", { name: "Title", exact: true }).waitFor();
+    await page.getByLabel("Limits (JSON)").fill(JSON.stringify(limits(1)));
+    const difference = page.getByRole("region", { name: "The difference" });
+    await difference.getByRole("button", { name: "550 changes more: show all" }).click();
+    await difference.getByText("100 changes after these, as JSON:").waitFor();
   });
 
   test("axe finds nothing in it", async (t) => {

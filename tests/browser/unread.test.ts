@@ -19,6 +19,22 @@ const define = (hp: Holdpoint) => {
   });
 };
 
+const defineNote = (hp: Holdpoint) => {
+  hp.gate({ name: "note", input: z.object({ text: z.string() }), policy: "escalate", run: () => ({}) });
+};
+
+/** In the page: whatever comes to say "Approve" is pressed in the moment in which it is there. */
+const PRESS_AT_ONCE = `
+  window.pressed = 0;
+  new MutationObserver((_, observer) => {
+    const button = [...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Approve");
+    if (button === undefined) return;
+    observer.disconnect();
+    window.pressed += 1;
+    button.click();
+  }).observe(document.body, { childList: true, subtree: true });
+`;
+
 async function askDeploy(desk: Desk): Promise<string> {
   const agent = await desk.agent("ships");
   const answer = await agent.actions.propose({
@@ -78,6 +94,28 @@ describe("what was not read", () => {
     assert.deepEqual((await desk.hp.approvals.get(approval)).votes, []);
     await approve(phone.page).click();
     await phone.page.getByText("Approved by ann.").waitFor();
+  });
+
+  test("is not approved by a press that was meant for the card before it", async (t) => {
+    const desk = await openDesk(t, { browser, define: defineNote });
+    const agent = await desk.agent("ships");
+    const ask = async (text: string) => {
+      const answer = await agent.actions.propose({ tool: "note", args: { text } });
+      return answer.kind === "waiting" ? answer.approval_id : assert.fail(answer.kind);
+    };
+    const [first, second] = [await ask("one"), await ask("two")];
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${first}`);
+    await approve(page).click();
+    await page.getByText("Approved by ann.").waitFor();
+    await page.evaluate(PRESS_AT_ONCE);
+    await page.getByRole("button", { name: /Next approval \(/ }).click();
+    await page.waitForURL(`**/approvals/${second}`);
+    await approve(page).and(page.locator(":not([aria-disabled])")).waitFor();
+    assert.equal(await page.evaluate("window.pressed"), 1);
+    assert.deepEqual((await desk.hp.approvals.get(second)).votes, []);
+    await approve(page).click();
+    await page.getByText("Approved by ann.").waitFor();
   });
 
   test("is not approved before it is there", async (t) => {

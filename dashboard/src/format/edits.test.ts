@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { canLeaveOut, changesBetween, editOf, withAt, withoutAt } from "./edits.ts";
+import { canLeaveOut, changesBetween, editOf, staysIn, withAt, withoutAt } from "./edits.ts";
 
 const before = { to: "bob", amount: 40, lines: [{ sku: "a", count: 1 }], note: { text: "hi", loud: false } };
 
@@ -39,6 +39,18 @@ describe("an edit before approving", () => {
     assert.deepEqual(changesBetween({}, JSON.parse('{"toString":"a"}')), [
       { path: ["toString"], before: undefined, after: "a" },
     ]);
+  });
+
+  test("tells what was left out and would run all the same, at whatever depth", () => {
+    const written = { to: "bob", lines: [], note: { text: "hi" } };
+    assert.deepEqual(staysIn(before, written, { ...before, ...written }), [["amount"]]);
+    assert.deepEqual(staysIn(before, written, before), [["amount"], ["note", "loud"]]);
+  });
+
+  test("holds nothing back that is changed, added or dropped on the way", () => {
+    assert.deepEqual(staysIn(before, { ...before, amount: 30 }, { ...before, amount: 31, more: 1 }), []);
+    assert.deepEqual(staysIn(before, { to: "bob" }, { to: "Bob" }), []);
+    assert.deepEqual(staysIn("a", "b", "c"), []);
   });
 
   test("tells the places that differ", () => {

@@ -64,3 +64,18 @@ export function changesBetween(
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.flatMap((name) => changesBetween(fieldOf(before, name), fieldOf(after, name), [...at, name]));
 }
+
+/** Where something was proposed that is left out in what was written, and stays in what would run. */
+export function staysIn(
+  before: Json | undefined,
+  written: Json | undefined,
+  would: Json | undefined,
+  at: Path = [],
+): readonly Path[] {
+  if (would === undefined || before === undefined) return [];
+  if (written === undefined) return [at];
+  if (!isObject(before)) return [];
+  return Object.keys(before).flatMap((name) =>
+    staysIn(fieldOf(before, name), fieldOf(written, name), fieldOf(would, name), [...at, name]),
+  );
+}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { microsOf, shareOf, typedOf } from "./money-input.ts";
+import { amountFault, microsOf, shareOf, typedOf } from "./money-input.ts";
 
 test("an amount is read to the millionth, whatever its size", () => {
   assert.equal(microsOf("500"), "500000000");
@@ -11,6 +11,19 @@ test("an amount is read to the millionth, whatever its size", () => {
 
 test("what is no amount is not read as one", () => {
   for (const typed of ["", "-1", "1e3", "1.2345678", "12 USD", "1.2.3"]) assert.equal(microsOf(typed), null);
+});
+
+test("an amount that is a thousand to some and one to others is refused, and the person told", () => {
+  for (const typed of ["1,000", "10.000", "250,000", "1 000.500"]) {
+    assert.equal(microsOf(typed), null);
+    assert.match(amountFault(typed) ?? "", /two ways/);
+  }
+  assert.equal(microsOf("1 000"), "1000000000");
+  assert.equal(microsOf("0.125"), "125000");
+  assert.equal(microsOf("1.0000"), "1000000");
+  assert.match(amountFault("12 USD") ?? "", /such as/);
+  assert.equal(amountFault("12.50"), undefined);
+  assert.equal(typedOf({ micros: "12345000" }), "12.3450", "what is shown can be sent again");
 });
 
 test("an amount is shown as it would be typed", () => {

@@ -106,6 +106,14 @@ describe("what is shown of text", () => {
     assert.ok(folded("😀".repeat(2_000)).shown.isWellFormed());
   });
 
+  test("what is long once its hidden characters are written out is folded", () => {
+    const { shown, more } = folded("\u{e0041}".repeat(400));
+    assert.ok(more > 0 && shown.length > 0 && shown.length + more === 800);
+    assert.ok(folded(`${"a".repeat(1_500)}${"\u{e0041}".repeat(90)}`).more > 0);
+    assert.equal(folded("\u{e0041}".repeat(100)).more, 0);
+    assert.equal(folded("\tC:\\".repeat(300)).more, 0, "tabs and backslashes are ordinary");
+  });
+
   test("names of fields are words; a strange one stays as it is", () => {
     assert.deepEqual(["invoiceId", "amount_usd", "to", "x y", "<b>"].map(labelOf), [
       "Invoice ID",

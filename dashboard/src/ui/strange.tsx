@@ -27,18 +27,24 @@ const shownAs = {
 
 const MARK = "rounded-small bg-hold-wash px-0.5 text-hold";
 
+/** Before what they are written as, which is long. */
+const Letters = ({ letters }: { readonly letters: string }) =>
+  letters === "" ? null : <span className="font-semibold select-none">hidden letters “{letters}” </span>;
+
 function Shown({ piece }: { readonly piece: Piece }) {
   if (piece.kind === "plain") return piece.text;
   if (piece.kind === "hidden")
     return (
       <mark title="characters that cannot be seen" className={MARK}>
+        <Letters letters={piece.letters} />
         {piece.text}
       </mark>
     );
   return (
     <>
       <mark className={MARK}>
-        {countText(piece.hidden)} more that cannot be seen follow, written out and not marked:
+        {countText(piece.hidden)} more that cannot be seen follow, written out and not marked:{" "}
+        <Letters letters={piece.letters} />
       </mark>
       {piece.text}
     </>

@@ -44,4 +44,13 @@ describe("together with others", () => {
     assert.equal(isWholeInRow({ ...short, says: "x".repeat(301) }), false);
     assert.equal(isWholeInRow({ ...short, isChanged: true }), false);
   });
+
+  test("a row does not show whole what is long once its hidden characters are written out", () => {
+    const hidden = "\u{e0041}".repeat(100);
+    for (const fields of [{ args: { text: hidden } }, { args: { [hidden]: 1 } }, { says: hidden }]) {
+      assert.equal(isWholeInRow({ ...short, ...fields }), false);
+      assert.match(whyAlone({ ...short, ...fields }) ?? "", /too long/);
+    }
+    assert.equal(isWholeInRow({ ...short, args: { text: "a\u200bb" } }), true);
+  });
 });

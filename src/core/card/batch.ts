@@ -7,6 +7,7 @@
  */
 import { canonicalJson } from "../canonical-json.ts";
 import type { Json } from "../json.ts";
+import { visible, visibleJson } from "../visible.ts";
 
 /** Characters that a row has room for. */
 const MOST_ARGS = 600;
@@ -25,8 +26,12 @@ export type ToBatch = {
   readonly says: string | null;
 };
 
+/** By what there is to read: a character that cannot be seen is written out. */
+const isLonger = (text: string, most: number, written: (text: string) => string): boolean =>
+  text.length > most || written(text).length > most;
+
 const isLong = ({ args, says }: Pick<ToBatch, "args" | "says">): boolean =>
-  canonicalJson(args).length > MOST_ARGS || (says ?? "").length > MOST_WORDS;
+  isLonger(canonicalJson(args), MOST_ARGS, visibleJson) || isLonger(says ?? "", MOST_WORDS, visible);
 
 const COMMENTED = "there are comments to read";
 

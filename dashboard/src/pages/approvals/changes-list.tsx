@@ -1,9 +1,11 @@
 /** What differs: where, what stood there, and what stands there now. */
+import { useMemo } from "react";
 import type { Change } from "../../format/edits.ts";
 import { type Json, pathText } from "../../format/json.ts";
 import { isQuotedBeside } from "../../format/quoted.ts";
 import { Strange } from "../../ui/strange.tsx";
 import { Foldable } from "../../ui/values/foldable.tsx";
+import { Rest, useMany } from "../../ui/values/many.tsx";
 
 type SideProps = {
   readonly value: Json | undefined;
@@ -41,18 +43,29 @@ function Side({ value, other, kind }: SideProps) {
   );
 }
 
+/** As the rest of very many is written. */
+const asJson = ({ path, before, after }: Change): Json => ({
+  at: pathText(path),
+  ...(before === undefined ? {} : { before }),
+  ...(after === undefined ? {} : { after }),
+});
+
 export function ChangesList({ changes }: { readonly changes: readonly Change[] }) {
+  const many = useMany(useMemo(() => changes.map(asJson), [changes]));
   return (
-    <ul className="flex flex-col gap-3">
-      {changes.map(({ path, before, after }) => (
-        <li key={JSON.stringify(path)} className="flex flex-col gap-1">
-          <span className="text-small font-semibold">
-            {path.length === 0 ? "all of it" : <Strange text={pathText(path)} className="font-mono" />}
-          </span>
-          <Side value={before} other={after} kind="before" />
-          <Side value={after} other={before} kind="after" />
-        </li>
-      ))}
-    </ul>
+    <div className="flex flex-col gap-3">
+      <ul className="flex flex-col gap-3">
+        {changes.slice(0, many.shown.length).map(({ path, before, after }) => (
+          <li key={JSON.stringify(path)} className="flex flex-col gap-1">
+            <span className="text-small font-semibold">
+              {path.length === 0 ? "all of it" : <Strange text={pathText(path)} className="font-mono" />}
+            </span>
+            <Side value={before} other={after} kind="before" />
+            <Side value={after} other={before} kind="after" />
+          </li>
+        ))}
+      </ul>
+      <Rest many={many} what="changes" asJson={(rest) => rest} />
+    </div>
   );
 }

@@ -1,8 +1,9 @@
 /** Yes, no, or yes with changes. On a phone it stays at the thumb. */
 import { isClientError } from "holdpoint/client";
-import type { ReactNode, RefObject } from "react";
+import { type ReactNode, type RefObject, Suspense } from "react";
 import { useClaimedName } from "../../api/claimed-name.ts";
 import { countText } from "../../format/amounts.ts";
+import { lazyPart } from "../../shell/lazy-part.ts";
 import { Button } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Failure } from "../../ui/states.tsx";
@@ -11,11 +12,13 @@ import { useSteady } from "../../ui/use-steady.ts";
 import { useFolds } from "../../ui/values/folds.tsx";
 import { MoreMenu } from "./more-menu.tsx";
 import { Next } from "./outcome-panel.tsx";
-import { PolicyWord } from "./policy-word.tsx";
 import type { Desk } from "./use-desk.ts";
 import type { Draft } from "./use-draft.ts";
 import type { Neighbours } from "./use-neighbours.ts";
 import { endWords, sentence } from "./words.ts";
+
+/** Loaded with the first change. */
+const PolicyWord = lazyPart(async () => (await import("./modify-panel.tsx")).PolicyWord);
 
 export type BarProps = {
   readonly desk: Desk;
@@ -217,7 +220,9 @@ export function DecisionBar(props: BarProps) {
       ) : null}
       {isQuiet || !isWriting(props) ? null : (
         <div className="max-lg:max-h-[35dvh] max-lg:overflow-y-auto">
-          <PolicyWord draft={props.draft} />
+          <Suspense>
+            <PolicyWord draft={props.draft} />
+          </Suspense>
         </div>
       )}
       {!isQuiet && desk.isEditing ? <EditButtons {...props} /> : null}

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import type { Tried } from "../../api/approvals.ts";
 import { changesBetween } from "../../format/edits.ts";
-import { jsonOf } from "../../format/json.ts";
+import { jsonOf, pathText } from "../../format/json.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Icon, type IconName } from "../../ui/icon.tsx";
@@ -80,8 +80,26 @@ function Revision({ tried, draft }: { readonly tried: Tried; readonly draft: Dra
   );
 }
 
+const MOST_NAMED = 10;
+
+/** An edit replaces fields: one that is not in it stays. */
+function Stays({ draft: { stays, would, form } }: { readonly draft: Draft }) {
+  const more = stays.length - MOST_NAMED;
+  return (
+    <Notice icon="warn" tone="stop" title="What was proposed cannot be left out.">
+      <p>
+        <Strange text={stays.slice(0, MOST_NAMED).map(pathText).join(", ")} className="font-mono" />
+        {more > 0 ? ` and ${more} more` : ""}: it stays, and would run.
+      </p>
+      <Button size="small" className="self-start" onClick={() => form.reset(would)}>
+        Put back what stays
+      </Button>
+    </Notice>
+  );
+}
+
 export function PolicyWord({ draft }: { readonly draft: Draft }) {
-  const { edit, tried, form, isChecking, error } = draft;
+  const { edit, tried, form, stays, isChecking, error } = draft;
   if (form.faults.size > 0) return <Notice icon="warn" tone="stop" title="Something of it is no JSON yet." />;
   if (edit === undefined) return <Notice icon="edit" tone="plain" title="Nothing is changed yet." />;
   if (error !== null && !isChecking)
@@ -90,6 +108,7 @@ export function PolicyWord({ draft }: { readonly draft: Draft }) {
         {error instanceof Error ? <Strange text={error.message} /> : null}
       </Notice>
     );
+  if (stays.length > 0) return <Stays draft={draft} />;
   if (tried === undefined) return <Notice icon="clock" tone="plain" title="Checking…" />;
   const [icon, tone, title] = LOOKS[tried.outcome];
   return (

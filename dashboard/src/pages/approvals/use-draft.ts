@@ -2,14 +2,15 @@
  * What somebody writes before they approve: checked against schema and policy as they type.
  *
  * E1. Typing waits for nothing: what was written last is asked about, and only the answer to that counts.
- * E2. Whether it can be approved so is the server's word.
+ * E2. Whether it can be approved so is the server's word, and so is what would run then: a field that was left out and would run all
+ *     the same holds it back.
  */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type Tried, tryQuery } from "../../api/approvals.ts";
 import { useSession } from "../../api/session.ts";
-import { editOf } from "../../format/edits.ts";
-import { isObject, isSame, type Json, jsonOf } from "../../format/json.ts";
+import { editOf, staysIn } from "../../format/edits.ts";
+import { isObject, isSame, type Json, jsonOf, type Path } from "../../format/json.ts";
 import { schemaOf } from "../../format/schema-of.ts";
 import type { Desk } from "./use-desk.ts";
 import { type KeptForm, useKeptForm } from "./use-kept-form.ts";
@@ -24,6 +25,10 @@ export type Draft = KeptForm & {
   readonly edit: Json | undefined;
   /** The answer to what stands there now, or, while that is on its way, the one before. */
   readonly tried: Tried | undefined;
+  /** What would run, as the server says; what stands in the form, until it has said so. */
+  readonly would: Json;
+  /** What was proposed, is left out in the form, and would run all the same. */
+  readonly stays: readonly Path[];
   readonly isChecking: boolean;
   readonly error: unknown;
   readonly canSend: boolean;
@@ -79,10 +84,14 @@ export function useDraft(desk: Desk, firstAnswer: FirstAnswer): Draft {
     isAnswer && edit === undefined
       ? hasSuggestion(before)
       : tried !== undefined && PERMITS.has(tried.outcome);
+  // What policy would have instead does not run by itself.
+  const isTold = !isChecking && tried !== undefined && tried.outcome !== "revised";
+  const would = isTold ? jsonOf(tried.args) : form.value;
+  const stays = staysIn(before, form.value, would);
   return {
     ...written,
-    ...{ schema, before, edit, tried, isChecking },
+    ...{ schema, before, edit, tried, would, stays, isChecking },
     error: edit === undefined ? null : error,
-    canSend: isFit && !isChecking && form.faults.size === 0,
+    canSend: isFit && stays.length === 0 && !isChecking && form.faults.size === 0,
   };
 }

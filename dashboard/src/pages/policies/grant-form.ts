@@ -1,6 +1,6 @@
 /** The terms of a standing grant, as they are typed and as they are sent. */
 import type { InputOf } from "holdpoint/client";
-import { microsOf, typedOf } from "../../format/money-input.ts";
+import { amountFault, microsOf, typedOf } from "../../format/money-input.ts";
 
 export type GrantOffer = Omit<InputOf<"POST /api/grants">, "by">;
 
@@ -63,9 +63,10 @@ const isCount = (typed: string): boolean => /^[1-9]\d{0,6}$/.test(typed.trim());
 /** What keeps it from being sent. Whether it is right, the server says. */
 export function grantFaults({ uses, total, currency, amount }: GrantForm): GrantFaults {
   const hasTotal = total.trim() !== "";
+  const wrong = hasTotal ? amountFault(total) : undefined;
   return {
     ...(isCount(uses) ? {} : { uses: "A whole number, 1 or more." }),
-    ...(hasTotal && microsOf(total) === null ? { total: "An amount such as 500 or 12.50." } : {}),
+    ...(wrong === undefined ? {} : { total: wrong }),
     ...(hasTotal && currency.trim() === "" ? { currency: "Of which currency?" } : {}),
     ...(hasTotal && amount.trim() === "" ? { amount: "Which argument says how much one call is?" } : {}),
   };

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
-import { microsOf, typedOf } from "../../format/money-input.ts";
+import { amountFault, microsOf, typedOf } from "../../format/money-input.ts";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toaster.tsx";
@@ -57,7 +57,7 @@ export function LimitForm({ of, onClose }: Props) {
           label={of === null ? "Limit" : `Limit in ${currency}`}
           inputMode="decimal"
           value={typed}
-          fault={typed !== "" && micros === null ? "An amount such as 500 or 12.50." : undefined}
+          fault={typed === "" ? undefined : amountFault(typed)}
           onChange={(event) => setTyped(event.target.value)}
         />
         {of === null ? (

@@ -11,9 +11,11 @@ import {
   issueAt,
   turnedInto,
 } from "../../format/schema-form.ts";
+import { sharesOf, withinShare } from "../../format/schema-form-share.ts";
 import { resolved } from "../../format/schema-parts.ts";
 import { Button } from "../button.tsx";
 import { LookAlike } from "../look-alike.tsx";
+import { Share, useShare } from "../values/share.tsx";
 import { AddName, Maybe } from "./alternatives.tsx";
 import { ChoiceBox, FlagBox, JsonBox, NumberBox, TextBox } from "./boxes.tsx";
 import { mayRemove, useForm } from "./form-state.ts";
@@ -135,16 +137,18 @@ type GroupProps = { readonly fields: readonly Field[]; readonly value: Json; rea
 
 function Group({ fields, value, path }: GroupProps) {
   const labels = labelsOf(fields.map(({ name }) => name));
+  const shares = sharesOf(fields, value, useShare());
   return (
     <div className={path.length === 0 ? "flex flex-col gap-4" : "grid items-start gap-4 sm:grid-cols-2"}>
-      {fields.map((field) => (
-        <Entry
-          key={field.name}
-          field={field}
-          value={value}
-          path={[...path, field.name]}
-          label={visible(labels.get(field.name) ?? field.name)}
-        />
+      {fields.map((field, at) => (
+        <Share key={field.name} parts={shares[at] ?? 0}>
+          <Entry
+            field={field}
+            value={value}
+            path={[...path, field.name]}
+            label={visible(labels.get(field.name) ?? field.name)}
+          />
+        </Share>
       ))}
     </div>
   );
@@ -257,7 +261,7 @@ const FRAMED: readonly Control["kind"][] = ["group", "list", "record", "variants
 export function SchemaField({ schema: given, path, value, label }: Props) {
   const { root, issues } = useForm();
   const schema = resolved(given, root);
-  const control = controlOf(schema, value, root);
+  const control = withinShare(controlOf(schema, value, root), value, useShare());
   if (control.kind === "maybe") return <Nothing of={control.of} {...{ path, value, label }} />;
   if (!FRAMED.includes(control.kind)) return <Plain {...{ control, schema, path, value, label }} />;
   const inner = <Inner {...{ control, schema, path, value, label }} />;
