@@ -85,3 +85,22 @@ test("keys and people are looked after: what is shown once, and what wants a rea
   await page.getByRole("button", { name: "Leave it" }).click();
   assert.equal((await desk.hp.people.get("person:ben")).suspended, true);
 });
+
+test("whatever is stopped stands on the kill switch's page and on the first one, also an agent that nobody knows here", async (t) => {
+  const desk = await openDesk(t, { browser, define: openShop().define });
+  const { page, open } = await desk.visit(ROOT);
+  await open("/kill-switch");
+  const panel = page.getByRole("region", { name: "Agents, services and workflows" });
+  await panel.getByText("none is stopped").waitFor();
+  await desk.hp.stop({ agent: "zebra", by: ROOT, reason: "it runs in circles" });
+  await panel.getByText("1 stopped").waitFor();
+  const row = panel.getByRole("listitem").filter({ hasText: "agent:zebra" });
+  await row.getByText("it runs in circles").waitFor();
+  await open("/");
+  await page.getByRole("link", { name: "1 agent or workflow is stopped" }).click();
+  await row.getByRole("button", { name: "Release" }).click();
+  const releasing = page.getByRole("dialog", { name: "Release" });
+  await releasing.getByLabel("Reason").fill("it was mended");
+  await releasing.getByRole("button", { name: "Release" }).click();
+  await panel.getByText("none is stopped").waitFor();
+});
