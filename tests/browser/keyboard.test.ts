@@ -59,6 +59,24 @@ describe("on a phone", () => {
   });
 });
 
+describe("what was just done, told on a phone", () => {
+  test("lies on no button that decides, and goes when it is tapped", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const { page, open } = await desk.visit("person:ann", { size: PHONE, touch: true });
+    await open(`/approvals/${approval}`);
+    await page.getByRole("button", { name: "More to do with it" }).filter({ visible: true }).tap();
+    await page.getByRole("button", { name: "Give more time" }).tap();
+    await page.getByRole("dialog").getByRole("button", { name: "Give more time" }).tap();
+    const told = page.getByRole("button", { name: "There is more time." });
+    const box = await told.boundingBox();
+    assert.ok(box !== null && box.y + box.height < PHONE.height / 2, JSON.stringify(box));
+    await told.tap();
+    await told.waitFor({ state: "detached" });
+    assert.equal((await desk.hp.approvals.get(approval)).status, "pending");
+  });
+});
+
 describe("the theme", () => {
   test("follows the system, and then what was chosen in the settings, also after a reload", async (t) => {
     const desk = await openDesk(t, { browser });
