@@ -125,8 +125,10 @@ function Outcome({ action, entries }: { readonly action: Action; readonly entrie
 function Shown({ action }: { readonly action: Action }) {
   const session = useSession();
   const maySee = may(session, "journal:read");
-  const { data } = useQuery({ ...historyQuery(action.action_id), enabled: maySee });
+  const { data, error, refetch } = useQuery({ ...historyQuery(action.action_id), enabled: maySee });
   const entries = data?.entries ?? [];
+  const unread = error === null ? "coming" : "failed";
+  const history = maySee ? (data === undefined ? unread : "there") : "closed";
   return (
     <>
       <Head action={action} />
@@ -138,7 +140,7 @@ function Shown({ action }: { readonly action: Action }) {
           <ReviewFacts action={action} />
         </Panel>
       </div>
-      <ArgsFacts action={action} entries={entries} />
+      <ArgsFacts action={action} entries={entries} history={history} />
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <Outcome action={action} entries={entries} />
         {action.outcome === null ? null : (
@@ -149,6 +151,11 @@ function Shown({ action }: { readonly action: Action }) {
       </div>
       {maySee ? (
         <Panel title="History" aside="everything about it in the journal, in commit order" isFlush>
+          {error === null ? null : (
+            <div className="p-4">
+              <Failure error={error} onRetry={() => void refetch()} />
+            </div>
+          )}
           <Entries entries={entries} hasStreams />
           <div className="p-4 sm:px-5">
             <Verify />
