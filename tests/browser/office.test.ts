@@ -61,16 +61,23 @@ test("an endpoint is changed: what was not touched stays, and what the server re
   );
 });
 
-test("keys and people are looked after: what is shown once, and what wants a reason", async (t) => {
+test("keys and people are looked after: what is shown once can be copied, or is said not to be, and what wants a reason", async (t) => {
   const desk = await openDesk(t, { browser, define: openShop().define });
   await desk.agent("refunds");
   await desk.link("person:ben");
   const { page, open } = await desk.visit(ROOT);
+  await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })');
   await open("/agents");
   await page.getByRole("button", { name: "Rotate" }).click();
   const rotating = page.getByRole("dialog", { name: "Rotate refunds" });
   await rotating.getByRole("button", { name: "Make the new key" }).click();
   assert.match(await rotating.getByLabel("The new key").inputValue(), /^hpk_/);
+  // As on plain http of another machine, and then in a browser that allows nothing.
+  await rotating.getByRole("button", { name: "Copy" }).click();
+  await rotating.getByText("Copied.").waitFor();
+  await page.evaluate("document.execCommand = () => false");
+  await rotating.getByRole("button", { name: "Copy" }).click();
+  await rotating.getByText("The browser does not let this page copy").waitFor();
   await rotating.getByRole("button", { name: "I have it" }).click();
   await open("/agents?tab=people");
   const row = page.getByRole("listitem").filter({ hasText: "person:ben" });
