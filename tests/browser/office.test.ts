@@ -111,3 +111,15 @@ test("whatever is stopped stands on the kill switch's page and on the first one,
   await releasing.getByRole("button", { name: "Release" }).click();
   await panel.getByText("none is stopped").waitFor();
 });
+
+test("whoever cannot end all their sessions is told so", async (t) => {
+  const desk = await openDesk(t, { browser });
+  const { page, open, faults } = await desk.visit(ROOT);
+  faults.expect(/ERR_FAILED|api\/sessions/);
+  await open("/settings");
+  await page.route("**/api/sessions", (route) =>
+    route.request().method() === "DELETE" ? route.abort() : route.continue(),
+  );
+  await page.getByRole("button", { name: "End all, this one too" }).click();
+  await page.getByRole("region", { name: "Your sessions" }).getByRole("alert").waitFor();
+});
