@@ -5,16 +5,18 @@ import { copyText, NOT_COPIED } from "./copy-text.ts";
 import { Dialog } from "./dialog.tsx";
 import { Icon } from "./icon.tsx";
 
+const COPIED = "Copied.";
+
 export type Shown = { readonly label: string; readonly text: string; readonly note: ReactNode };
 
 function ShownOnce({ shown, onClose }: { readonly shown: Shown; readonly onClose: () => void }) {
   const id = useId();
   const box = useRef<HTMLTextAreaElement>(null);
-  const [isCopied, setCopied] = useState<boolean | null>(null);
+  const [told, setTold] = useState("");
   const copy = async () => {
-    const isDone = await copyText(shown.text);
-    setCopied(isDone);
-    if (!isDone) box.current?.focus();
+    const isCopied = await copyText(shown.text);
+    setTold(isCopied ? COPIED : NOT_COPIED);
+    if (!isCopied) box.current?.focus();
   };
   return (
     <div className="flex flex-col gap-4">
@@ -41,10 +43,10 @@ function ShownOnce({ shown, onClose }: { readonly shown: Shown; readonly onClose
       </div>
       <div className="text-small text-soft">{shown.note}</div>
       <div className="flex flex-wrap items-center justify-end gap-2">
-        <span role="status" className={`text-small ${isCopied === false ? "text-stop" : "text-go"}`}>
-          {isCopied === null ? "" : isCopied ? "Copied." : NOT_COPIED}
+        <span role="status" className={`text-small ${told === COPIED ? "text-go" : "text-stop"}`}>
+          {told}
         </span>
-        <Button icon={isCopied === true ? "check" : "copy"} onClick={() => void copy()} autoFocus>
+        <Button icon={told === COPIED ? "check" : "copy"} onClick={() => void copy()} autoFocus>
           Copy
         </Button>
         <Button kind="main" onClick={onClose}>

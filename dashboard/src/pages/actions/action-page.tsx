@@ -122,13 +122,14 @@ function Outcome({ action, entries }: { readonly action: Action; readonly entrie
   );
 }
 
+const STANDS = { success: "there", pending: "coming", error: "failed" } as const;
+
 function Shown({ action }: { readonly action: Action }) {
   const session = useSession();
   const maySee = may(session, "journal:read");
-  const { data, error, refetch } = useQuery({ ...historyQuery(action.action_id), enabled: maySee });
-  const entries = data?.entries ?? [];
-  const unread = error === null ? "coming" : "failed";
-  const history = maySee ? (data === undefined ? unread : "there") : "closed";
+  const { error, refetch, ...asked } = useQuery({ ...historyQuery(action.action_id), enabled: maySee });
+  const entries = asked.data?.entries ?? [];
+  const history = maySee ? STANDS[asked.status] : "closed";
   return (
     <>
       <Head action={action} />

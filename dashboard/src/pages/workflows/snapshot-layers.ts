@@ -1,7 +1,6 @@
 /** A stored snapshot taken apart into what its three readers look at. */
 import { type Fields, fieldsOf } from "../../format/fields-of.ts";
 
-
 export type Approver = {
   readonly summary: string | null;
   readonly decisionNeeded: string | null;
