@@ -107,6 +107,7 @@ export const CALLS = {
   },
   killSwitch: {
     get: query("GET /api/kill-switch"),
+    stops: query("GET /api/kill-switch/stops"),
     stop: body("POST /api/kill-switch/stop"),
     release: body("POST /api/kill-switch/release"),
   },

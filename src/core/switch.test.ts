@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "./errors.ts";
-import { agentScope, decideSwitch, switchFold } from "./switch.ts";
+import { agentScope, decideSwitch, scopeOf, stoppedOf, switchFold } from "./switch.ts";
 
 const stop = { stop: true, by: "person:ann", reason: "drill" };
 const recorded = (type: string, body: object | null = { by: "person:ann", reason: "drill" }, tv = 1) =>
@@ -24,6 +24,12 @@ describe("a kill switch", () => {
 
   test("of an agent is the same by its bare name and by its principal", () => {
     assert.equal(agentScope("mailer"), agentScope("agent:mailer"));
+  });
+
+  test("is named by its scope: of whom it is can be read from that", () => {
+    assert.deepEqual(stoppedOf(scopeOf({})), { what: "tenant" });
+    assert.deepEqual(stoppedOf(scopeOf({ agent: "mailer" })), { what: "agent", agent: "agent:mailer" });
+    assert.deepEqual(stoppedOf(scopeOf({ workflow: "wf_1" })), { what: "workflow", workflow: "wf_1" });
   });
 
   test("meets an unknown, newer or erased event with an error: it never falls open", () => {

@@ -20,6 +20,19 @@ export function scopeOf({ agent, workflow }: Stoppable): string {
   return agent === undefined ? TENANT_SCOPE : agentScope(agent);
 }
 
+export type Stopped =
+  | { readonly what: "tenant" }
+  | { readonly what: "agent"; readonly agent: string }
+  | { readonly what: "workflow"; readonly workflow: string };
+
+/** What the switch of a scope stops. */
+export function stoppedOf(scope: string): Stopped {
+  if (scope === TENANT_SCOPE) return { what: "tenant" };
+  const before = workflowScope("");
+  if (scope.startsWith(before)) return { what: "workflow", workflow: scope.slice(before.length) };
+  return { what: "agent", agent: scope };
+}
+
 export const switchFold: Fold<SwitchState> = {
   version: 1,
   initial: { stopped: false },

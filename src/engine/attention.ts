@@ -4,6 +4,7 @@ import type { ViewRow } from "../stores/store.ts";
 import { countApprovals, isMine, onlookerOf } from "./approval-lists.ts";
 import { eachRow, MOST_SCANNED, othersTurn } from "./row-pages.ts";
 import type { Runtime } from "./runtime.ts";
+import { countStops } from "./stops.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 
@@ -63,6 +64,8 @@ export type Attention = Theirs & {
   readonly inDoubt: number;
   readonly alerts: number;
   readonly deadMessages: number;
+  /** Agents, services and workflows whose switch is on. */
+  readonly stopped: number;
   readonly isEmpty: boolean;
 };
 
@@ -76,6 +79,7 @@ export async function attentionOf(place: Place, person: string | null): Promise<
     inDoubt: await store.count(tenant, "actions", "in_doubt"),
     alerts: await store.count(tenant, "alerts", "standing"),
     deadMessages: await store.count(tenant, "messages", "dead"),
+    stopped: await countStops(place),
     isEmpty: pending === 0 && (await isUnused(place)),
   };
 }

@@ -94,11 +94,11 @@ export function cardOnWire(card: Card) {
 }
 
 export function youOnWire({ you, inRow: { whyAlone, whyRejectAlone } }: Card) {
-  const { mayDecide, whyNot, vote, moves, mayBatch } = you;
+  const { mayDecide, whyNot, vote, moves, mayBatch, rejectionEnds } = you;
   return {
     ...{ may_decide: mayDecide, why_not: whyNot, vote },
     ...{ may: [...moves], may_batch: mayBatch, why_alone: whyAlone },
-    why_reject_alone: whyRejectAlone,
+    ...{ why_reject_alone: whyRejectAlone, rejection_ends: rejectionEnds },
   };
 }
 

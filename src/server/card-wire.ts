@@ -144,6 +144,10 @@ export const cardSchema = z.object({
       .string()
       .nullable()
       .meta({ description: "why it is rejected only by itself; null where nothing about it says so" }),
+    rejection_ends: z.boolean().nullable().meta({
+      description:
+        "whether it is over once they reject it: false where others can still agree to it; null where they may not decide, or nobody is authenticated and it depends on who does",
+    }),
   }),
   voters: z.array(
     z.object({

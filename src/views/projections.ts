@@ -10,6 +10,7 @@ import { endpointsView, messagesView, outboxAgainView, outboxView } from "./mess
 import { nodesView } from "./nodes.ts";
 import { policiesView } from "./policies.ts";
 import { sessionsView } from "./sessions.ts";
+import { switchesView } from "./switches.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
 export const PROJECTIONS = [
@@ -35,4 +36,5 @@ export const PROJECTIONS = [
   intentTimesView,
   nodesView,
   budgetsView,
+  switchesView,
 ] as const;

@@ -185,7 +185,7 @@ describe("what wants somebody", () => {
     const nothing = await attentionOf(hp.runtime, ANN);
     assert.deepEqual(nothing, {
       ...{ pending: 0, mine: 0, oldestAt: null, nextDeadline: null, lookedAt: 0, isAll: true },
-      ...{ inDoubt: 0, alerts: 0, deadMessages: 0, isEmpty: true },
+      ...{ inDoubt: 0, alerts: 0, deadMessages: 0, stopped: 0, isEmpty: true },
     });
     await ask(hp, "wire", [BOB]);
     await place.clock.advance(1_000);
@@ -201,7 +201,7 @@ describe("what wants somebody", () => {
     assert.deepEqual(await attentionOf(hp.runtime, ANN), {
       ...{ pending: 2, mine: 1, oldestAt: START + 1_000, nextDeadline: START + 61_000 },
       ...{ lookedAt: 2, isAll: true },
-      ...{ inDoubt: 1, alerts: 0, deadMessages: 0, isEmpty: false },
+      ...{ inDoubt: 1, alerts: 0, deadMessages: 0, stopped: 0, isEmpty: false },
     });
     assert.equal((await attentionOf(hp.runtime, null)).mine, 2);
     assert.equal((await attentionOf(hp.runtime, "agent:tester")).mine, 0);

@@ -100,6 +100,11 @@ describe("at the card", () => {
     await dialog.getByRole("textbox").fill(word.slice(1));
     assert.ok(await send.isDisabled());
     await dialog.getByRole("textbox").fill(word);
+    await dialog.getByRole("button", { name: "Back" }).click();
+    await page.getByRole("button", { name: "Approve" }).click();
+    assert.equal(await dialog.getByRole("textbox").inputValue(), "", "it is typed anew");
+    assert.ok(await send.isDisabled());
+    await dialog.getByRole("textbox").fill(word);
     await send.click();
     await page.getByText("You have approved it; it waits for others.").waitFor();
     await page.getByText("1 of 2 have agreed").waitFor();

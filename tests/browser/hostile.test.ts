@@ -44,6 +44,8 @@ type Ids = {
   readonly approval: string;
   readonly checkpoint: string;
   readonly workflow: string;
+  /** Past its checkpoint: it can be sent back there. */
+  readonly passed: string;
   readonly action: string;
 };
 
@@ -55,18 +57,22 @@ const LAYERS = {
 };
 
 /** Many names, and one workflow in which every layer is full. */
-async function atCheckpoint({ hp }: Desk): Promise<Pick<Ids, "checkpoint" | "workflow">> {
+async function atCheckpoint({ hp }: Desk): Promise<Pick<Ids, "checkpoint" | "workflow" | "passed">> {
   const { workflows } = hp.outside;
-  let workflow = "";
+  let [workflow, passed] = ["", ""];
   for (const [at, name] of SOME.entries()) {
     workflow = await workflows.create({ name, description: SAYS, by: agent });
     await workflows.start(workflow, { agent });
     const checkpoint = `at ${name.replaceAll(/[/#]/g, "")}`.trim();
     const layers = at === SOME.length - 1 ? LAYERS : { summary: name };
     await workflows.checkpoint(workflow, { checkpoint, agent, ...layers });
+    if (at > 0) continue;
+    passed = workflow;
+    const [asked] = (await hp.approvals.list({ limit: 1 })).items;
+    await hp.approvals.approve(asked?.id ?? "", { by });
   }
   const [last] = (await hp.approvals.list({ order: "newest", limit: 1 })).items;
-  return { workflow, checkpoint: last?.id ?? "" };
+  return { workflow, passed, checkpoint: last?.id ?? "" };
 }
 
 async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
@@ -77,6 +83,16 @@ async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
   if (other.kind !== "waiting") return assert.fail();
   await hp.approvals.reject(other.approval, { by, reason: SAYS });
   return { approval, action: other.action };
+}
+
+/** It was approved and begun, and its agent does not know what became of it. */
+async function doubted({ hp }: Desk): Promise<void> {
+  const waiting = await hp.outside.propose({ tool: "stranger.lost", args: byKey, says: SAYS, agent });
+  if (waiting.kind !== "waiting") return assert.fail();
+  const { action, approval } = waiting;
+  await hp.approvals.approve(approval, { by });
+  assert.equal((await hp.outside.takeUp(action, agent)).kind, "permitted");
+  await hp.outside.report({ action, agent, status: "unknown", reason: SAYS });
 }
 
 /** Some fields take no hidden characters at all: whatever is refused there is nowhere to be seen. */
@@ -99,10 +115,12 @@ async function furnish(desk: Desk): Promise<Ids> {
     );
   }
   const flows = await atCheckpoint(desk);
+  await doubted(desk);
   const actions = await acted(desk);
   const client = await desk.agent("stranger");
   for (const text of PAYLOADS.filter((_, at) => at % 4 === 0))
     await client.approvals.comment(actions.approval, { text: text.toWellFormed().trim() || "none" });
+  await hp.stop({ agent: "lost", by, reason: SAYS });
   return { ...flows, ...actions };
 }
 
@@ -124,7 +142,11 @@ before(async () => {
   await bringCanary(visit.context);
 });
 
-const PAGES: readonly (readonly [field: string, path: () => string, shows: string])[] = [
+type Place = readonly [field: string, path: () => string, shows: string];
+/** Where nothing of theirs need be: what they wrote elsewhere does not come there as anything but text. */
+const place = (field: string, path: () => string): Place => [field, path, "Holdpoint"];
+
+const PAGES: readonly Place[] = [
   [
     "arguments, what the agent says and comments, on the card",
     () => `/approvals/${ids.approval}`,
@@ -147,6 +169,21 @@ const PAGES: readonly (readonly [field: string, path: () => string, shows: strin
   ["names of endpoints", () => "/settings?tab=endpoints", "canary()"],
   ["the main page", () => "/", "canary()"],
   ["activity", () => "/activity", "stranger"],
+  ["what is in doubt, and why", () => "/in-doubt", "canary()"],
+  ["why somebody was stopped", () => "/kill-switch", "canary()"],
+  ["checkpoints of a workflow", () => `/workflows/${ids.workflow}?tab=checkpoints`, "canary()"],
+  ["jobs of a workflow", () => `/workflows/${ids.workflow}?tab=jobs`, "canary()"],
+  ["the journal of a workflow", () => `/workflows/${ids.workflow}?tab=journal`, "workflow.created"],
+  ...["effects", "values"].map((tab) =>
+    place(`a workflow's ${tab}`, () => `/workflows/${ids.workflow}?tab=${tab}`),
+  ),
+  ...["explain", "backtest", "suggestions"].map((tab) =>
+    place(`policies, ${tab}`, () => `/policies?tab=${tab}`),
+  ),
+  ...["alerts", "budgets", "tenants", "server"].map((tab) =>
+    place(`settings, ${tab}`, () => `/settings?tab=${tab}`),
+  ),
+  place("nodes", () => "/nodes"),
 ];
 
 describe(`${PAYLOADS.length} hostile texts`, () => {
@@ -162,6 +199,15 @@ describe(`${PAYLOADS.length} hostile texts`, () => {
       const { wrong } = await readPlain(page);
       assert.deepEqual(wrong, []);
     });
+});
+
+test("names of checkpoints are text, too, where a workflow is sent back to one", async () => {
+  const { page } = visit;
+  await page.goto(`${url}/workflows/${ids.passed}`);
+  await page.getByRole("button", { name: "Send back" }).click();
+  const back = page.getByRole("dialog").getByLabel("Back to");
+  assert.match(await back.innerText(), /at /);
+  assert.deepEqual((await readPlain(page)).wrong, []);
 });
 
 /** Names that every object has by nature, in rows that make a table. */

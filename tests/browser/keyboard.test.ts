@@ -19,6 +19,18 @@ describe("with the keyboard alone", () => {
       .getByRole("link", { name: /shop\.refund/ })
       .nth(1)
       .waitFor();
+    // A box to tick is no place to type in.
+    await page
+      .getByRole("checkbox", { name: /^Select/ })
+      .first()
+      .focus();
+    for (const key of ["g", "w"]) await page.keyboard.press(key);
+    await page.waitForURL("**/workflows");
+    await open("/approvals");
+    await page
+      .getByRole("link", { name: /shop\.refund/ })
+      .nth(1)
+      .waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/approvals/${first.approval}`);
@@ -56,6 +68,37 @@ describe("on a phone", () => {
     const on = await page.getByRole("link", { name: "Nothing else waits for you" }).boundingBox();
     assert.ok(on !== null && on.y > PHONE.height / 2 && on.y + on.height <= PHONE.height, JSON.stringify(on));
     assert.equal((await desk.hp.approvals.get(approval)).status, "approved");
+  });
+});
+
+describe("a chart on a phone", () => {
+  test("keeps telling of the day that was tapped when the finger is lifted", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    await askRefund(await desk.agent("refunds"));
+    const { page, open } = await desk.visit("person:ann", { size: PHONE, touch: true });
+    await open("/activity");
+    const chart = page.getByRole("slider").first();
+    assert.match(String(await chart.getAttribute("aria-valuetext")), /^all \d+ days/);
+    await chart.tap();
+    assert.doesNotMatch(String(await chart.getAttribute("aria-valuetext")), /^all/);
+  });
+});
+
+describe("what was just done, told on a phone", () => {
+  test("lies on no button that decides, and goes when it is tapped", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const { page, open } = await desk.visit("person:ann", { size: PHONE, touch: true });
+    await open(`/approvals/${approval}`);
+    await page.getByRole("button", { name: "More to do with it" }).filter({ visible: true }).tap();
+    await page.getByRole("button", { name: "Give more time" }).tap();
+    await page.getByRole("dialog").getByRole("button", { name: "Give more time" }).tap();
+    const told = page.getByRole("button", { name: "There is more time." });
+    const box = await told.boundingBox();
+    assert.ok(box !== null && box.y + box.height < PHONE.height / 2, JSON.stringify(box));
+    await told.tap();
+    await told.waitFor({ state: "detached" });
+    assert.equal((await desk.hp.approvals.get(approval)).status, "pending");
   });
 });
 

@@ -61,16 +61,23 @@ test("an endpoint is changed: what was not touched stays, and what the server re
   );
 });
 
-test("keys and people are looked after: what is shown once, and what wants a reason", async (t) => {
+test("keys and people are looked after: what is shown once can be copied, or is said not to be, and what wants a reason", async (t) => {
   const desk = await openDesk(t, { browser, define: openShop().define });
   await desk.agent("refunds");
   await desk.link("person:ben");
   const { page, open } = await desk.visit(ROOT);
+  await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })');
   await open("/agents");
   await page.getByRole("button", { name: "Rotate" }).click();
   const rotating = page.getByRole("dialog", { name: "Rotate refunds" });
   await rotating.getByRole("button", { name: "Make the new key" }).click();
   assert.match(await rotating.getByLabel("The new key").inputValue(), /^hpk_/);
+  // As on plain http of another machine, and then in a browser that allows nothing.
+  await rotating.getByRole("button", { name: "Copy" }).click();
+  await rotating.getByText("Copied.").waitFor();
+  await page.evaluate("document.execCommand = () => false");
+  await rotating.getByRole("button", { name: "Copy" }).click();
+  await rotating.getByText("The browser does not let this page copy").waitFor();
   await rotating.getByRole("button", { name: "I have it" }).click();
   await open("/agents?tab=people");
   const row = page.getByRole("listitem").filter({ hasText: "person:ben" });
@@ -84,4 +91,35 @@ test("keys and people are looked after: what is shown once, and what wants a rea
   await row.getByRole("button", { name: "Reinstate" }).click();
   await page.getByRole("button", { name: "Leave it" }).click();
   assert.equal((await desk.hp.people.get("person:ben")).suspended, true);
+});
+
+test("whatever is stopped stands on the kill switch's page and on the first one, also an agent that nobody knows here", async (t) => {
+  const desk = await openDesk(t, { browser, define: openShop().define });
+  const { page, open } = await desk.visit(ROOT);
+  await open("/kill-switch");
+  const panel = page.getByRole("region", { name: "Agents, services and workflows" });
+  await panel.getByText("none is stopped").waitFor();
+  await desk.hp.stop({ agent: "zebra", by: ROOT, reason: "it runs in circles" });
+  await panel.getByText("1 stopped").waitFor();
+  const row = panel.getByRole("listitem").filter({ hasText: "agent:zebra" });
+  await row.getByText("it runs in circles").waitFor();
+  await open("/");
+  await page.getByRole("link", { name: "1 agent or workflow is stopped" }).click();
+  await row.getByRole("button", { name: "Release" }).click();
+  const releasing = page.getByRole("dialog", { name: "Release" });
+  await releasing.getByLabel("Reason").fill("it was mended");
+  await releasing.getByRole("button", { name: "Release" }).click();
+  await panel.getByText("none is stopped").waitFor();
+});
+
+test("whoever cannot end all their sessions is told so", async (t) => {
+  const desk = await openDesk(t, { browser });
+  const { page, open, faults } = await desk.visit(ROOT);
+  faults.expect(/ERR_FAILED|api\/sessions/);
+  await open("/settings");
+  await page.route("**/api/sessions", (route) =>
+    route.request().method() === "DELETE" ? route.abort() : route.continue(),
+  );
+  await page.getByRole("button", { name: "End all, this one too" }).click();
+  await page.getByRole("region", { name: "Your sessions" }).getByRole("alert").waitFor();
 });

@@ -18,7 +18,7 @@ const USAGE = `npm run screenshots -- [--only <page>] [--out <folder>] [--readme
   --only     pages whose name contains this; may be repeated. There are:
              ${LOOKS.map(({ name }) => name).join(", ")}
   --out      the folder they are put into; screenshots/ unless set
-  --readme   only those that the README shows, into docs/images/
+  --readme   only those that the README and the guide to the desk show, into docs/images/
   --measure  no pictures: what the first load costs, how soon pages are there, and how soon an approval that arrives is seen.
              Ends with 1 above 200 KB of files for a page, or if an approval takes longer than a second
 `;
@@ -36,7 +36,7 @@ const SIZES = [WIDE, PHONE] as const;
 const MOST_HEIGHT = 4_000;
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** What the README shows, and under which name. */
+/** What the README and the guide to the desk show, and under which name. */
 const README: readonly { readonly file: string; readonly page: string; readonly theme: Theme }[] = [
   { file: "desk-approval.png", page: "card-refund", theme: "light" },
   { file: "desk-inbox.png", page: "inbox", theme: "light" },

@@ -144,3 +144,31 @@ test("whoever was suspended may stop, and releases nothing: a node may not have 
   assert.equal((await bench.ask("/api/kill-switch")).body["stopped"], true);
   ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, by: "bob" })));
 });
+
+test("all that is stopped is listed, with who said so and why, and leaves the list when it is released", async (t) => {
+  const bench = await serverBench(t, { define });
+  const id = await underWay(bench);
+  const listed = async (query = "") => {
+    const { stops, next_cursor } = ok(await bench.ask(`/api/kill-switch/stops${query}`));
+    return { stops: stops as Record<string, unknown>[], next: next_cursor };
+  };
+  const attention = async () => ok(await bench.ask("/api/attention"))["stopped"];
+  assert.deepEqual(await listed(), { stops: [], next: null });
+  const turn = async (way: string, whose: object) =>
+    ok(await bench.ask(`/api/kill-switch/${way}`, post({ ...WORD, ...whose })));
+  for (const whose of [{ agent: "zebra" }, { workflow_id: id }, {}]) await turn("stop", whose);
+  const { stops } = await listed();
+  assert.deepEqual(
+    new Set(stops.map(({ agent, workflow_id }) => agent ?? workflow_id ?? "tenant")),
+    new Set(["tenant", id, "agent:zebra"]),
+  );
+  for (const stop of stops)
+    assert.partialDeepStrictEqual(stop, { stopped: true, by: "person:ann", reason: WORD.reason });
+  assert.equal(await attention(), 2, "the tenant's own is no agent's and no workflow's");
+  const first = await listed("?limit=2");
+  const rest = await listed(`?cursor=${String(first.next)}`);
+  assert.deepEqual([...first.stops, ...rest.stops], stops);
+  await turn("release", { agent: "agent:zebra" });
+  assert.equal((await listed()).stops.length, 2);
+  assert.equal(await attention(), 1);
+});

@@ -7,6 +7,8 @@ export type SwitchState = AnswerOf<"GET /api/kill-switch">;
 /** Whose: everybody's of the tenant where nobody is named. */
 export type Whose = InputOf<"GET /api/kill-switch">;
 
+export type Stop = AnswerOf<"GET /api/kill-switch/stops">["stops"][number];
+
 export const switchQuery = queryOptions({
   queryKey: ["switch", "tenant"],
   queryFn: () => client.killSwitch.get(),
@@ -14,3 +16,18 @@ export const switchQuery = queryOptions({
 
 export const switchOfQuery = (whose: Whose) =>
   queryOptions({ queryKey: ["switch", "one", whose], queryFn: () => client.killSwitch.get(whose) });
+
+const MOST = 1_000;
+
+async function allStops(): Promise<readonly Stop[]> {
+  const found: Stop[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { stops, next_cursor } = await client.killSwitch.stops({ limit: MOST, cursor });
+    found.push(...stops);
+    if (next_cursor === null) return found;
+    cursor = next_cursor;
+  }
+}
+
+/** All of them: whoever is not among them is not stopped. */
+export const stopsQuery = queryOptions({ queryKey: ["switch", "stops"], queryFn: allStops });

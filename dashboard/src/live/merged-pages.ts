@@ -23,3 +23,9 @@ export type Ways<Item> = {
   readonly idOf: (item: Item) => string;
   readonly isBelow?: (item: Item, last: Item) => boolean;
 };
+
+/** Of a list by time, in either order. */
+export const belowBy = <Item>(timeOf: (item: Item) => string) => ({
+  oldest: (item: Item, last: Item): boolean => timeOf(item) >= timeOf(last),
+  newest: (item: Item, last: Item): boolean => timeOf(item) <= timeOf(last),
+});

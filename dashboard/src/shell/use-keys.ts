@@ -1,24 +1,17 @@
 /** Keys of a page. They do nothing while somebody types, in a dialog, with a modifier, or right after `g`, which goes elsewhere. */
 import { useEffect, useRef } from "react";
+import { belongsElsewhere } from "./belongs-elsewhere.ts";
 import { GOING_MS } from "./global-keys.ts";
 import { keysAreOn } from "./keys-choice.ts";
 import { type PageKeys, usePageKeys } from "./page-keys.ts";
 
 export type Keys = { readonly [key: string]: (event: KeyboardEvent) => void };
 
-const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable], [role=textbox]";
-
 let wentAt = Number.NEGATIVE_INFINITY;
 
-const isElsewhere = ({ target }: KeyboardEvent): boolean =>
-  target instanceof Element &&
-  (target.closest(TYPING) !== null || document.querySelector("dialog[open]") !== null);
-
 /** Letters can be switched off; what has no letter cannot. */
-function isOurs(event: KeyboardEvent): boolean {
-  const isModified = event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
-  return !isModified && !isElsewhere(event) && (event.key.length > 1 || keysAreOn());
-}
+const isOurs = (event: KeyboardEvent): boolean =>
+  !belongsElsewhere(event) && (event.key.length > 1 || keysAreOn());
 
 /** `help` is what the overlay of all keys shows of them. */
 export function useKeys(keys: Keys, help: PageKeys): void {

@@ -1,22 +1,16 @@
 /** Ids and digests: short enough to read, whole to copy. */
-import { useState } from "react";
 import { visible } from "../../../src/core/visible.ts";
 import { classes } from "./classes.ts";
 import { Icon } from "./icon.tsx";
 import { Strange } from "./strange.tsx";
+import { useCopied } from "./use-copied.ts";
 
 type Props = { readonly id: string; readonly isShort?: boolean; readonly className?: string };
 
-const TOLD_MS = 1_500;
 const short = (id: string): string => (id.length <= 16 ? id : `${id.slice(0, 8)}…${id.slice(-5)}`);
 
 export function Known({ id, isShort = false, className }: Props) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(id);
-    setCopied(true);
-    window.setTimeout(() => setCopied(false), TOLD_MS);
-  };
+  const { isCopied, copy } = useCopied(id);
   return (
     <span className={classes("inline-flex max-w-full items-center gap-1", className)}>
       <code title={visible(id)} className="min-w-0 break-all font-mono text-small">

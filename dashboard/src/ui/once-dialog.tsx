@@ -1,17 +1,22 @@
 /** A dialog that ends with something that is shown once: a key, a secret, a link. Closing it forgets it. */
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useId, useRef, useState } from "react";
 import { Button } from "./button.tsx";
+import { copyText, NOT_COPIED } from "./copy-text.ts";
 import { Dialog } from "./dialog.tsx";
 import { Icon } from "./icon.tsx";
+
+const COPIED = "Copied.";
 
 export type Shown = { readonly label: string; readonly text: string; readonly note: ReactNode };
 
 function ShownOnce({ shown, onClose }: { readonly shown: Shown; readonly onClose: () => void }) {
   const id = useId();
-  const [isCopied, setCopied] = useState(false);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const [told, setTold] = useState("");
   const copy = async () => {
-    await navigator.clipboard.writeText(shown.text);
-    setCopied(true);
+    const isCopied = await copyText(shown.text);
+    setTold(isCopied ? COPIED : NOT_COPIED);
+    if (!isCopied) box.current?.focus();
   };
   return (
     <div className="flex flex-col gap-4">
@@ -28,6 +33,7 @@ function ShownOnce({ shown, onClose }: { readonly shown: Shown; readonly onClose
         </label>
         <textarea
           id={id}
+          ref={box}
           readOnly
           rows={3}
           value={shown.text}
@@ -37,10 +43,10 @@ function ShownOnce({ shown, onClose }: { readonly shown: Shown; readonly onClose
       </div>
       <div className="text-small text-soft">{shown.note}</div>
       <div className="flex flex-wrap items-center justify-end gap-2">
-        <span role="status" className="text-small text-go">
-          {isCopied ? "Copied." : ""}
+        <span role="status" className={`text-small ${told === COPIED ? "text-go" : "text-stop"}`}>
+          {told}
         </span>
-        <Button icon={isCopied ? "check" : "copy"} onClick={() => void copy()} autoFocus>
+        <Button icon={told === COPIED ? "check" : "copy"} onClick={() => void copy()} autoFocus>
           Copy
         </Button>
         <Button kind="main" onClick={onClose}>

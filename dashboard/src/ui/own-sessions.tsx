@@ -47,9 +47,12 @@ function SessionRow({ of }: { readonly of: Own }) {
 function EndAll() {
   const deed = useDeed({ does: () => client.session.endAll(), onDone: goToLogin });
   return (
-    <Button size="small" isBusy={deed.isBusy} onClick={() => deed.run(undefined)}>
-      End all, this one too
-    </Button>
+    <div className="flex flex-wrap items-center gap-2">
+      <Button size="small" isBusy={deed.isBusy} onClick={() => deed.run(undefined)}>
+        End all, this one too
+      </Button>
+      {deed.error === undefined ? null : <Failure error={deed.error} />}
+    </div>
   );
 }
 

@@ -1,16 +1,9 @@
 /** A few lines to copy. */
-import { useState } from "react";
 import { Button } from "./button.tsx";
-
-const TOLD_MS = 1_500;
+import { useCopied } from "./use-copied.ts";
 
 export function Snippet({ title, text }: { readonly title: string; readonly text: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    window.setTimeout(() => setCopied(false), TOLD_MS);
-  };
+  const { isCopied, copy } = useCopied(text);
   return (
     <figure className="flex min-w-0 flex-col rounded-base border border-line bg-ground">
       <figcaption className="flex items-center justify-between border-b border-line py-1 pr-1 pl-3 text-small font-semibold text-soft">

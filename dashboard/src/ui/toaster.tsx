@@ -1,4 +1,7 @@
-/** What was just done, in a line that goes away by itself and is read out. */
+/**
+ * What was just done, in a line that goes away by itself and is read out. It lies on no button that decides, and a tap on it
+ * reaches nothing below.
+ */
 import { useSyncExternalStore } from "react";
 import { Icon } from "./icon.tsx";
 import { Strange } from "./strange.tsx";
@@ -16,11 +19,13 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener();
 }
 
+const forget = (id: number): void => change(toasts.filter((one) => one.id !== id));
+
 export function toast(text: string, tone: Tone = "go"): void {
   last += 1;
   const id = last;
   change([...toasts.slice(-2), { id, text, tone }]);
-  window.setTimeout(() => change(toasts.filter((one) => one.id !== id)), SHOWN_MS);
+  window.setTimeout(() => forget(id), SHOWN_MS);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -34,16 +39,18 @@ export function Toaster() {
     <div
       role="status"
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-4 bottom-20 z-40 flex flex-col items-center gap-2 md:bottom-6"
+      className="pointer-events-none fixed inset-x-4 top-16 z-40 flex flex-col items-center gap-2 md:top-4 lg:top-auto lg:bottom-6"
     >
       {shown.map(({ id, text, tone }) => (
-        <p
+        <button
           key={id}
-          className="flex max-w-lg items-center gap-2 rounded-base border border-line bg-surface px-4 py-2.5 text-small font-semibold shadow-lg"
+          type="button"
+          onClick={() => forget(id)}
+          className="pointer-events-auto flex max-w-lg items-center gap-2 rounded-base border border-line bg-surface px-4 py-2.5 text-small font-semibold shadow-lg"
         >
           <Icon name={tone === "stop" ? "warn" : "check"} className={`size-4 ${TEXT[tone]}`} />
           <Strange text={text} />
-        </p>
+        </button>
       ))}
     </div>
   );

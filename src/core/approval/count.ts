@@ -82,3 +82,10 @@ export function isHopeless(approval: LiveApproval, roster: RosterState): boolean
   const left = peopleLeft(approval, roster);
   return left !== undefined && left.length < quorum;
 }
+
+/** Whether it is over once this person, who may decide it, has rejected it. */
+export function rejectionEnds(approval: LiveApproval, roster: RosterState, person: string): boolean {
+  const { votes, binding, stage } = approval;
+  const vote = { by: person, decision: "reject", note: null, via: "", binding, stage, at: 0 } as const;
+  return isHopeless({ ...approval, votes: [...votes, vote] }, roster);
+}

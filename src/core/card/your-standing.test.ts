@@ -20,7 +20,7 @@ import { passTime } from "../approval/deadline.ts";
 import type { LiveApproval } from "../approval/state.ts";
 import { approvalStream, ROSTER } from "../stream.ts";
 import { votersOf } from "./voters.ts";
-import { type YourStanding, yourStanding } from "./your-standing.ts";
+import { endsByYou, type YourStanding, yourStanding } from "./your-standing.ts";
 
 const DAN = "person:dan";
 const STAGES = [{ from: [ANN, BOB] }, { from: [CAT, DAN] }];
@@ -128,6 +128,39 @@ describe("what is said and what is decided", () => {
         if (approved.kind === "same") assert.ok(had || why === "it is decided", String(why));
       }
     });
+});
+
+describe("whether it is over once they reject it", () => {
+  const three = { from: [ANN, BOB, CAT], quorum: 2, veto: false };
+  const free = asked({ approvers: three });
+  const worlds: readonly (readonly [string, World])[] = [
+    ["a veto", asked({ approvers: { from: [ANN, BOB], quorum: 2 } })],
+    ["two of three, no veto", free],
+    ["one of them has rejected", given(free).when(rejects(ANN)).world],
+    ["anybody, no veto", asked({ approvers: { quorum: 2, veto: false } })],
+    ["a later stage that needs two of two", asked({ stages: [three, { from: [CAT, DAN], quorum: 2 }] })],
+  ];
+  const ends = (world: World, person: string | null) =>
+    given(world).when((draft) => {
+      const more = draft.need({ write: [approval], read: [ROSTER] });
+      if (more !== undefined) return more;
+      const [now, roster] = [passTime(draft, APPROVAL), draft.state(ROSTER)];
+      return { ends: endsByYou(now, roster, person, yourStanding(now, roster, person ?? DAN)) };
+    }).answer.ends;
+
+  for (const [title, world] of worlds)
+    test(`is said as it is decided: ${title}`, () => {
+      for (const person of [ANN, BOB, CAT, DAN]) {
+        const rejected = given(world).when(rejects(person)).answer;
+        const told = rejected.kind === "recorded" ? rejected.status === "rejected" : null;
+        assert.equal(ends(world, person), told, person);
+      }
+    });
+
+  test("is not known of nobody in particular where there is no veto", () => {
+    assert.equal(ends(asked(), null), true);
+    assert.equal(ends(asked({ approvers: { quorum: 2, veto: false } }), null), null);
+  });
 });
 
 describe("who has voted and who is still asked", () => {

@@ -2,7 +2,7 @@
  * Whether the person who looks may decide now, and why not, said to them. The words are no rule: `vote.ts` decides, and a test holds
  * the two together.
  */
-import { isNeededLater } from "../approval/count.ts";
+import { isNeededLater, rejectionEnds } from "../approval/count.ts";
 import { delegationsIn, isEligible } from "../approval/eligible.ts";
 import { stageRules } from "../approval/rule-in.ts";
 import type { ApprovalStatus, LiveApproval } from "../approval/state.ts";
@@ -74,4 +74,16 @@ export function yourStanding(approval: LiveApproval, roster: RosterState, person
   return why === undefined
     ? { mayDecide: true, whyNot: whyOnlyReject(approval, roster, person), vote }
     : { mayDecide: false, whyNot: why, vote };
+}
+
+/** Whether it is over once whoever looks rejects it; null where they may not decide, or it depends on who they are. */
+export function endsByYou(
+  approval: LiveApproval,
+  roster: RosterState,
+  who: string | null,
+  { mayDecide }: YourStanding,
+): boolean | null {
+  if (!mayDecide) return null;
+  if (who === null) return approval.approvers.veto ? true : null;
+  return rejectionEnds(approval, roster, who);
 }

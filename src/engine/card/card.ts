@@ -60,14 +60,20 @@ export type InRow = {
   readonly isWhole: boolean;
 };
 
-export type You = YourStanding & { readonly moves: readonly Move[]; readonly mayBatch: boolean };
+export type You = YourStanding & {
+  readonly moves: readonly Move[];
+  readonly mayBatch: boolean;
+  readonly rejectionEnds: boolean | null;
+};
 
 /** Who looks: null where nobody is authenticated; whether what they show is good for deciding. */
 export type Looker = { readonly principal: string | null; readonly mayDecide: boolean };
 
-function yours({ you, moves }: CardFacts, { mayDecide }: Looker, { whyAlone: alone }: InRow): You {
-  if (mayDecide) return { ...you, moves, mayBatch: moves.includes("approve") && alone === null };
-  const none = { moves: [], mayBatch: false };
+function yours(facts: CardFacts, { mayDecide }: Looker, { whyAlone: alone }: InRow): You {
+  const { you, moves, rejectionEnds } = facts;
+  if (mayDecide)
+    return { ...you, moves, mayBatch: moves.includes("approve") && alone === null, rejectionEnds };
+  const none = { moves: [], mayBatch: false, rejectionEnds: null };
   if (!you.mayDecide) return { ...you, ...none };
   return { ...you, ...none, mayDecide: false, whyNot: "what you are logged in with is not for deciding" };
 }

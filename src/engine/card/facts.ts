@@ -5,7 +5,7 @@ import { withAction } from "../../core/approval/end.ts";
 import type { LiveApproval } from "../../core/approval/state.ts";
 import type { Move } from "../../core/card/moves.ts";
 import { movesOf } from "../../core/card/your-moves.ts";
-import { type YourStanding, yourStanding } from "../../core/card/your-standing.ts";
+import { endsByYou, type YourStanding, yourStanding } from "../../core/card/your-standing.ts";
 import { type Draft, isNeed, type Need } from "../../core/draft.ts";
 import type { RosterState } from "../../core/roster.ts";
 import { actionStream, approvalStream, ROSTER, workflowStream } from "../../core/stream.ts";
@@ -26,6 +26,8 @@ export type CardFacts = {
   readonly workflow: StateOf<"workflow">;
   readonly workflowId: string | null;
   readonly you: YourStanding;
+  /** Whether it is over once they reject it; null where that is not known. */
+  readonly rejectionEnds: boolean | null;
   readonly moves: readonly Move[];
 };
 
@@ -59,7 +61,8 @@ function look(draft: Draft, { id, who }: Looked): Need | CardFacts | { readonly 
   const you = standingOf(now, roster, who);
   const moves = movesOf(draft, now, who, you);
   if ("kind" in moves) return moves;
-  return { approval, now, roster, action, workflow, workflowId, you, moves };
+  const rejectionEnds = endsByYou(now, roster, who, you);
+  return { approval, now, roster, action, workflow, workflowId, you, rejectionEnds, moves };
 }
 
 /** `who` looks: null where nobody is authenticated. */

@@ -27,6 +27,9 @@ export const attentionRoutes = [
         in_doubt: count.meta({ description: "0 for whoever may not read actions" }),
         alerts: count.meta({ description: "those that stand; 0 for whoever may not read alerts" }),
         dead_messages: count.meta({ description: "0 for whoever may not read endpoints" }),
+        stopped: count.meta({
+          description: "agents, services and workflows that are stopped; 0 for whoever may not read switches",
+        }),
         is_empty: z.boolean().meta({ description: "nobody has ever asked for anything here" }),
       }),
     },
@@ -43,6 +46,7 @@ export const attentionRoutes = [
         in_doubt: seen("actions:read", found.inDoubt),
         alerts: seen("alerts:read", found.alerts),
         dead_messages: seen("endpoints:read", found.deadMessages),
+        stopped: seen("switch:read", found.stopped),
         is_empty: found.isEmpty,
       });
     },

@@ -2,6 +2,8 @@
 import { z } from "zod";
 import type { Stoppable, SwitchState } from "../../core/switch.ts";
 import { getSwitch, setSwitch } from "../../engine/operate.ts";
+import { listStops, type Stop } from "../../engine/stops.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
 import { ok, route } from "../route.ts";
 import { bySchema, reasonSchema, time, timeSchema } from "../wire.ts";
@@ -43,6 +45,13 @@ function onWire(state: SwitchState, { agent, workflow_id }: Whose) {
   return { stopped: true, ...who, by: state.by, reason: state.reason, at: time(state.at) };
 }
 
+const LIST = "stops";
+
+const whoseOf = ({ whose: stopped }: Stop): Whose => {
+  if (stopped.what === "tenant") return {};
+  return stopped.what === "agent" ? { agent: stopped.agent } : { workflow_id: stopped.workflow };
+};
+
 function turning<const Path extends `/${string}`>(path: Path, stop: boolean, summary: string) {
   return route({
     method: "POST",
@@ -72,6 +81,20 @@ export const killSwitchRoutes = [
     query: z.strictObject(whose),
     answers: { 200: standing },
     handle: async ({ runtime, query }) => ok(onWire(await getSwitch(runtime, stoppable(query)), query)),
+  }),
+  route({
+    method: "GET",
+    path: "/api/kill-switch/stops",
+    summary: "All that is stopped: the tenant, agents, services and workflows, the latest first",
+    tag: "kill switch",
+    scope: "switch:read",
+    query: z.strictObject(pageQuery),
+    answers: { 200: z.object({ stops: z.array(standing), next_cursor: nextCursor }) },
+    async handle({ runtime, query }) {
+      const { items, next } = await listStops(runtime, pageOf(LIST, query));
+      const stops = items.map((stop) => onWire({ stopped: true, ...stop }, whoseOf(stop)));
+      return ok({ stops, next_cursor: sealCursor(LIST, next) });
+    },
   }),
   turning(
     "/api/kill-switch/stop",

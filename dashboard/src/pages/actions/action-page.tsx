@@ -122,11 +122,14 @@ function Outcome({ action, entries }: { readonly action: Action; readonly entrie
   );
 }
 
+const STANDS = { success: "there", pending: "coming", error: "failed" } as const;
+
 function Shown({ action }: { readonly action: Action }) {
   const session = useSession();
   const maySee = may(session, "journal:read");
-  const { data } = useQuery({ ...historyQuery(action.action_id), enabled: maySee });
-  const entries = data?.entries ?? [];
+  const { error, refetch, ...asked } = useQuery({ ...historyQuery(action.action_id), enabled: maySee });
+  const entries = asked.data?.entries ?? [];
+  const history = maySee ? STANDS[asked.status] : "closed";
   return (
     <>
       <Head action={action} />
@@ -138,7 +141,7 @@ function Shown({ action }: { readonly action: Action }) {
           <ReviewFacts action={action} />
         </Panel>
       </div>
-      <ArgsFacts action={action} entries={entries} />
+      <ArgsFacts action={action} entries={entries} history={history} />
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <Outcome action={action} entries={entries} />
         {action.outcome === null ? null : (
@@ -149,6 +152,11 @@ function Shown({ action }: { readonly action: Action }) {
       </div>
       {maySee ? (
         <Panel title="History" aside="everything about it in the journal, in commit order" isFlush>
+          {error === null ? null : (
+            <div className="p-4">
+              <Failure error={error} onRetry={() => void refetch()} />
+            </div>
+          )}
           <Entries entries={entries} hasStreams />
           <div className="p-4 sm:px-5">
             <Verify />

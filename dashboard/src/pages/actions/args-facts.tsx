@@ -7,7 +7,7 @@ import { Strange } from "../../ui/strange.tsx";
 import { ValueBlock } from "../../ui/values/value-block.tsx";
 import { When } from "../../ui/when.tsx";
 import { RAN_FROM } from "./action-words.ts";
-import { argsStory, changedFields, type Version } from "./args-story.ts";
+import { argsNote, argsStory, changedFields, type History, type Version } from "./args-story.ts";
 
 function titleOf({ kind, by }: Version): string {
   if (kind === "proposed") return "Proposed";
@@ -72,17 +72,18 @@ function Ran({ action }: { readonly action: Action }) {
   );
 }
 
-type Props = { readonly action: Action; readonly entries: readonly JournalLine[] };
+type Props = {
+  readonly action: Action;
+  readonly entries: readonly JournalLine[];
+  readonly history: History;
+};
 
-export function ArgsFacts({ action, entries }: Props) {
+export function ArgsFacts({ action, entries, history }: Props) {
   const story = argsStory(action.action_id, entries);
   const isOne = story.length < 2;
   const last = story.at(-1);
   return (
-    <Panel
-      title="Arguments"
-      aside={isOne ? "nobody has changed them" : "each of these is in the journal; the last one counts"}
-    >
+    <Panel title="Arguments" aside={argsNote(action.executed_from, story.length, history)}>
       {isOne ? (
         <div className="flex flex-col gap-2">
           <ValueBlock heading={<Ran action={action} />} value={action.args} label="Arguments" />

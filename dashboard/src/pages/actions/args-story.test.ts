@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JournalLine } from "../../api/actions.ts";
-import { argsStory, changedFields } from "./args-story.ts";
+import { argsNote, argsStory, changedFields } from "./args-story.ts";
 
 const line = (stream: string, type: string, body: unknown): JournalLine => ({
   ...{ position: 1, seq: 1, at: "2026-01-01T00:00:00.000Z", hash: "00" },
@@ -36,4 +36,12 @@ test("only the fields that differ are named, also those that are new or gone", (
     "fresh",
   ]);
   assert.deepEqual(changedFields("text", "other"), []);
+});
+
+test("whether they were changed is the action's own word: also where nobody can read what they were before", () => {
+  assert.equal(argsNote("original", 0, "closed"), "nobody has changed them");
+  assert.match(argsNote("human_revised", 0, "closed"), /^changed by people; .* you may not read$/);
+  assert.match(argsNote("supervisor_revised", 0, "failed"), /^changed by policy; .* could not be read$/);
+  assert.equal(argsNote("human_revised", 0, "coming"), "changed by people");
+  assert.match(argsNote("human_revised", 2, "there"), /the last one counts/);
 });

@@ -1,5 +1,6 @@
 /** What was proposed, what policy and people made of it, and what ran: facts of the history, in their order. */
-import type { JournalLine } from "../../api/actions.ts";
+import type { Action, JournalLine } from "../../api/actions.ts";
+import { fieldsOf } from "../../format/fields-of.ts";
 
 export type Version = {
   readonly kind: "proposed" | "revised";
@@ -11,9 +12,6 @@ export type Version = {
   readonly at: string;
 };
 
-type Fields = { readonly [field: string]: unknown };
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null ? (value as Fields) : {};
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 const KINDS: { readonly [type: string]: Version["kind"] } = {
@@ -45,4 +43,21 @@ export function changedFields(before: unknown, after: unknown): readonly string[
   const [old, fresh] = [fieldsOf(before), fieldsOf(after)];
   const names = new Set([...Object.keys(old), ...Object.keys(fresh)]);
   return [...names].filter((name) => JSON.stringify(old[name]) !== JSON.stringify(fresh[name]));
+}
+
+/** Whether the journal can be read, by whoever looks and now. */
+export type History = "there" | "coming" | "failed" | "closed";
+
+const BEFORE: { readonly [history in History]: string } = {
+  there: "",
+  coming: "",
+  failed: "; what they were before could not be read",
+  closed: "; what they were before stands in the journal, which you may not read",
+};
+
+/** The action itself says whether they were changed; the journal, what they were before. */
+export function argsNote(from: Action["executed_from"], versions: number, history: History): string {
+  if (versions > 1) return "each of these is in the journal; the last one counts";
+  if (from === "original") return "nobody has changed them";
+  return `${from === "human_revised" ? "changed by people" : "changed by policy"}${BEFORE[history]}`;
 }

@@ -1,5 +1,6 @@
 /** What was tried and what is known of it, out of the history: started, sent again, asked after, ended. */
 import type { JournalLine } from "../../api/actions.ts";
+import { type Fields, fieldsOf } from "../../format/fields-of.ts";
 
 export type Attempt = {
   readonly words: string;
@@ -9,9 +10,6 @@ export type Attempt = {
   readonly seq: number;
 };
 
-type Fields = { readonly [field: string]: unknown };
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null ? (value as Fields) : {};
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 const TOLD: { readonly [type: string]: (body: Fields) => string } = {

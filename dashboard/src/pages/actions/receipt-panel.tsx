@@ -5,6 +5,7 @@ import { client } from "../../api/client.ts";
 import { exactText } from "../../format/times.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { copyText, NOT_COPIED } from "../../ui/copy-text.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Known } from "../../ui/known.tsx";
@@ -47,8 +48,8 @@ function Signed({ id }: { readonly id: string }) {
   const sign = useMutation({ mutationFn: () => client.receipts.sign(id) });
   const text = sign.data === undefined ? "" : JSON.stringify(sign.data, null, 2);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    toast("The signed receipt is copied");
+    if (await copyText(text)) toast("The signed receipt is copied.");
+    else toast(NOT_COPIED, "stop");
   };
   if (sign.data === undefined)
     return (

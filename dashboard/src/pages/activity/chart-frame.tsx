@@ -37,6 +37,22 @@ function moved(key: string, at: number | null, last: number): number | null | un
   return key === "Escape" ? null : to[key];
 }
 
+function AsTable({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <details className="text-small">
+      <summary className="cursor-pointer font-semibold text-soft">As a table</summary>
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
+        tabIndex={0}
+        aria-label={`${title}, as a table`}
+        className="mt-2 max-h-80 overflow-auto"
+      >
+        {children}
+      </section>
+    </details>
+  );
+}
+
 export function ChartFrame({ title, days, legend, plot, tell, table, note }: Props) {
   const [place, width] = useWidth();
   const [active, setActive] = useState<number | null>(null);
@@ -48,6 +64,10 @@ export function ChartFrame({ title, days, legend, plot, tell, table, note }: Pro
     const inner = Math.max(1, width - MARGIN.left - MARGIN.right);
     const at = Math.floor(((clientX - left - MARGIN.left) / inner) * days.length);
     setActive(Math.min(days.length - 1, Math.max(0, at)));
+  };
+  // A finger that is lifted leaves too: what it pointed at is what somebody wants to read.
+  const leave = ({ pointerType }: PointerEvent) => {
+    if (pointerType === "mouse") setActive(null);
   };
   const press = (event: KeyboardEvent) => {
     const next = moved(event.key, active, days.length - 1);
@@ -71,7 +91,7 @@ export function ChartFrame({ title, days, legend, plot, tell, table, note }: Pro
           onKeyDown={press}
           onPointerMove={point}
           onPointerDown={point}
-          onPointerLeave={() => setActive(null)}
+          onPointerLeave={leave}
           onBlur={() => setActive(null)}
           className="cursor-crosshair touch-pan-y"
           style={{ height: HEIGHT }}
@@ -81,17 +101,7 @@ export function ChartFrame({ title, days, legend, plot, tell, table, note }: Pro
         <p className="figures min-h-10 text-small text-soft" aria-hidden="true">
           {told}
         </p>
-        <details className="text-small">
-          <summary className="cursor-pointer font-semibold text-soft">As a table</summary>
-          <section
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
-            tabIndex={0}
-            aria-label={`${title}, as a table`}
-            className="mt-2 max-h-80 overflow-auto"
-          >
-            {table}
-          </section>
-        </details>
+        <AsTable title={title}>{table}</AsTable>
       </div>
     </Panel>
   );

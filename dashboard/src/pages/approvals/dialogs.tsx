@@ -1,5 +1,5 @@
 /** What is asked before an approval is decided. */
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { Ask } from "./ask.tsx";
@@ -29,7 +29,7 @@ export function RejectDialog({ desk }: Props) {
       <RejectingWords approval={desk.approval} card={desk.card} />
       <TextArea
         label="Reason"
-        hint="Recorded, and told to whoever asked."
+        hint={desk.card.you.rejection_ends === true ? "Recorded, and told to whoever asked." : "Recorded."}
         required
         maxLength={10_000}
         value={reason}
@@ -54,6 +54,11 @@ export function RejectDialog({ desk }: Props) {
 export function ConfirmDialog({ desk, edit }: Props & { readonly edit: unknown }) {
   const [typed, setTyped] = useState("");
   const word = desk.card.confirm ?? "";
+  const isOpen = desk.asking === "confirm";
+  // Whoever went back types it again: it is never one press.
+  useEffect(() => {
+    if (!isOpen) setTyped("");
+  }, [isOpen]);
   return (
     <Ask
       desk={desk}

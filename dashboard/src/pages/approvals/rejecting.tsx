@@ -2,6 +2,7 @@
 import type { Approval, Card } from "../../api/approvals.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Strange } from "../../ui/strange.tsx";
+import { notOverWords } from "./words.ts";
 
 type Rejecting = NonNullable<Card["rejecting"]>;
 
@@ -25,18 +26,18 @@ function Way({ rejecting: { is_end, goes_back_to, is_last } }: { readonly reject
   );
 }
 
-export function RejectingWords({ approval, card }: { readonly approval: Approval; readonly card: Card }) {
+function Done({ approval, card }: Props) {
   const { rejecting } = card;
   if (rejecting === null)
     return (
-      <p className="text-small text-soft">
+      <p className="text-soft">
         {approval.about === "question"
           ? "The workflow is told that nobody answers, with your reason, and goes on by its own rules."
           : "It does not run. The agent is told so, with your reason."}
       </p>
     );
   return (
-    <div className="flex flex-col gap-2 text-small">
+    <>
       <Way rejecting={rejecting} />
       {rejecting.undone.length === 0 ? null : (
         <p className="flex gap-2 text-note">
@@ -54,6 +55,22 @@ export function RejectingWords({ approval, card }: { readonly approval: Approval
           </span>
         </p>
       )}
+    </>
+  );
+}
+
+type Props = { readonly approval: Approval; readonly card: Card };
+
+export function RejectingWords({ approval, card }: Props) {
+  const notYet = notOverWords(card.you.rejection_ends);
+  return (
+    <div className="flex flex-col gap-2 text-small">
+      {notYet === null ? null : (
+        <p>
+          {notYet} <span className="text-soft">Once it is rejected:</span>
+        </p>
+      )}
+      <Done approval={approval} card={card} />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Approval } from "../../api/approvals.ts";
-import { endWords, needsText, statusWord, votesText } from "./words.ts";
+import { endWords, needsText, notOverWords, statusWord, votesText } from "./words.ts";
 
 const RULE = { quorum: 2, from: ["person:ann", "role:supervisor"], veto: true, separate: false };
 const approval = (fields: Partial<Approval>): Approval =>
@@ -42,4 +42,10 @@ describe("what became of an approval, in words", () => {
     const rule = { ...RULE, escalate_at_half: [], remind_every_seconds: null };
     assert.equal(needsText(rule), "2 people of ann, role supervisor");
   });
+});
+
+test("a rejection that does not end it is not said to: as the server says, or where it does not know", () => {
+  assert.equal(notOverWords(true), null);
+  assert.match(String(notOverWords(false)), /does not end it/);
+  assert.match(String(notOverWords(null)), /only where too few are left/);
 });

@@ -87,3 +87,11 @@ export function needsText({ quorum, from }: Approval["approvers"]): string {
 
 export const approverName = (name: string): string =>
   name.replace(/^person:/, "").replace(/^(role|group):/, "$1 ");
+
+/** Without a veto one rejection need not end it. Null where it does; unknown where nobody is authenticated. */
+export function notOverWords(ends: boolean | null): string | null {
+  if (ends === true) return null;
+  return ends === false
+    ? "Your rejection counts, and does not end it: others can still agree to it."
+    : "A rejection ends it only where too few are left who could still agree to it.";
+}

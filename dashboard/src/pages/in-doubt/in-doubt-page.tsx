@@ -3,6 +3,7 @@
 import type { ListedAction } from "../../api/actions.ts";
 import { client } from "../../api/client.ts";
 import { several } from "../../format/amounts.ts";
+import { belowBy } from "../../live/merged-pages.ts";
 import { useLongList } from "../../live/use-long-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -14,6 +15,7 @@ const PAGE = 20;
 /** The oldest are open; who comes here comes for them. */
 const OPEN = 2;
 const idOf = ({ action_id }: ListedAction): string => action_id;
+const { oldest: isBelow } = belowBy(({ proposed_at }: ListedAction) => proposed_at);
 
 async function pageOf(cursor: string | undefined) {
   const query = { phase: "in_doubt", order: "oldest", limit: PAGE } as const;
@@ -42,6 +44,7 @@ export function InDoubtPage() {
     key: ["actions", "in doubt"],
     fetch: pageOf,
     idOf,
+    isBelow,
   });
   return (
     <Page

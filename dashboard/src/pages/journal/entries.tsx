@@ -23,9 +23,9 @@ function Entry({ entry, hasStreams }: { readonly entry: JournalLine; readonly ha
       <summary className="grid cursor-pointer grid-cols-[2.5rem_minmax(0,1fr)_auto] items-baseline gap-3 px-4 py-2 text-small sm:px-5">
         <span className="figures text-right text-faint">{entry.seq}</span>
         <span className="min-w-0">
-          <code className="font-mono font-semibold">{entry.type}</code>
+          <Strange text={entry.type} className="font-mono font-semibold" />
           {hasStreams ? (
-            <code className="ml-2 font-mono text-tiny break-all text-faint">{entry.stream}</code>
+            <Strange text={entry.stream} className="ml-2 font-mono text-tiny break-all text-faint" />
           ) : null}
         </span>
         <When at={entry.at} className="text-tiny text-faint" />

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { switchQuery } from "../../api/switch.ts";
 import { Asked } from "../../ui/asked.tsx";
 import { Page } from "../../ui/page.tsx";
-import { AgentSwitches, OneSwitch } from "./other-switches.tsx";
+import { OneSwitch, OtherSwitches } from "./other-switches.tsx";
 import { StopAll } from "./stop-all.tsx";
 import { SwitchHistory } from "./switch-history.tsx";
 
@@ -12,7 +12,7 @@ export function KillSwitchPage() {
     <Page title="Kill switch" lead="Stops new effects. It takes nothing back, and loses nothing.">
       <Asked query={useQuery(switchQuery)}>{(state) => <StopAll state={state} />}</Asked>
       <div className="grid items-start gap-4 lg:grid-cols-2">
-        <AgentSwitches />
+        <OtherSwitches />
         <OneSwitch />
       </div>
       <SwitchHistory />

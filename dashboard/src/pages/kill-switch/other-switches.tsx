@@ -1,9 +1,11 @@
-/** The switches of single agents and services, and of one workflow by its id. */
-import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
+/** The switches of single agents, services and workflows: those that are on, whoever may act, and one by its name. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { keysQuery, latelyQuery } from "../../api/agents.ts";
 import { may, nameOf, useSession } from "../../api/session.ts";
-import { type SwitchState, switchOfQuery, type Whose } from "../../api/switch.ts";
+import { type Stop, stopsQuery, switchOfQuery, type Whose } from "../../api/switch.ts";
+import { countText } from "../../format/amounts.ts";
 import { Asked } from "../../ui/asked.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -14,9 +16,9 @@ import { Strange } from "../../ui/strange.tsx";
 import { TurnSwitch } from "../../ui/turn-switch.tsx";
 import { When } from "../../ui/when.tsx";
 import { principalsOf } from "../agents/principals.ts";
+import { type Row, switchRows } from "./switch-rows.ts";
 
-/** Each is a question of its own to the server. */
-const MOST = 60;
+const FIRST = 60;
 
 function useAgents(): readonly string[] {
   const session = useSession();
@@ -26,61 +28,83 @@ function useAgents(): readonly string[] {
   return all.filter(({ kind }) => kind !== "person").map(({ principal }) => principal);
 }
 
-type RowProps = { readonly whose: Whose; readonly name: string; readonly state: SwitchState };
+type RowProps = { readonly whose: Whose; readonly name: string; readonly stop: Stop | null };
 
-function SwitchRow({ whose, name, state }: RowProps) {
+function Name({ name, whose: { workflow_id: id } }: Pick<RowProps, "name" | "whose">) {
+  const text = <Strange text={name} className="font-mono text-small font-semibold" />;
+  if (id === undefined) return text;
+  return (
+    <Link to="/workflows/$id" params={{ id }} className="min-w-0 break-all underline underline-offset-3">
+      {text}
+    </Link>
+  );
+}
+
+function SwitchRow({ whose, name, stop }: RowProps) {
   const canTurn = may(useSession(), "switch:write");
   return (
     <li className="flex items-center gap-x-4 px-4 py-2.5 sm:px-5">
       <div className="min-w-0 grow">
         <p className="flex flex-wrap items-center gap-2">
-          <Strange text={name} className="font-mono text-small font-semibold" />
-          {state.stopped ? <Badge status="stopped" tone="stop" /> : <Badge status="may act" tone="go" />}
+          <Name name={name} whose={whose} />
+          {stop === null ? <Badge status="may act" tone="go" /> : <Badge status="stopped" tone="stop" />}
         </p>
-        {state.stopped && state.at !== null ? (
+        {stop === null || stop.at === null ? null : (
           <p className="text-small text-soft">
-            by <Strange text={nameOf(state.by)} /> <When at={state.at} />:{" "}
-            <Strange isProse text={state.reason ?? ""} />
+            by <Strange text={nameOf(stop.by)} /> <When at={stop.at} />:{" "}
+            <Strange isProse text={stop.reason ?? ""} />
           </p>
-        ) : null}
+        )}
       </div>
-      {canTurn ? <TurnSwitch whose={whose} name={name} isStopped={state.stopped} /> : null}
+      {canTurn ? <TurnSwitch whose={whose} name={name} isStopped={stop !== null} /> : null}
     </li>
   );
 }
 
-export function AgentSwitches() {
-  const agents = useAgents().slice(0, MOST);
-  const states = useQueries({ queries: agents.map((agent) => switchOfQuery({ agent })) });
-  const rows = agents.flatMap((name, at) => {
-    const state = states[at]?.data;
-    return state === undefined ? [] : [{ name, state }];
-  });
-  if (rows.length === 0) return null;
-  const stoppedFirst = rows.toSorted((one, other) => Number(other.state.stopped) - Number(one.state.stopped));
-  const stopped = rows.filter(({ state }) => state.stopped).length;
+function Rows({ rows }: { readonly rows: readonly Row[] }) {
+  const [isAll, setAll] = useState(false);
+  const shown = isAll ? rows : rows.slice(0, FIRST);
+  if (rows.length === 0)
+    return <p className="p-4 text-small text-soft sm:px-5">No agent has a key, or has asked lately.</p>;
   return (
-    <Panel
-      isFlush
-      title="Agents and services"
-      aside={stopped === 0 ? "none is stopped" : `${stopped} stopped`}
-    >
+    <>
       <ul className="divide-y divide-line">
-        {stoppedFirst.map(({ name, state }) => (
-          <SwitchRow key={name} whose={{ agent: name }} name={name} state={state} />
+        {shown.map((row) => (
+          <SwitchRow key={row.name} {...row} />
         ))}
       </ul>
+      {shown.length === rows.length ? null : (
+        <div className="flex justify-center border-t border-line p-3">
+          <Button size="small" onClick={() => setAll(true)}>
+            Show all {countText(rows.length)}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function OtherSwitches() {
+  const stops = useQuery(stopsQuery);
+  const rows = switchRows(stops.data ?? [], useAgents());
+  const stopped = rows.filter(({ stop }) => stop !== null).length;
+  const told = stopped === 0 ? "none is stopped" : `${countText(stopped)} stopped`;
+  return (
+    <Panel isFlush title="Agents, services and workflows" aside={stops.data === undefined ? undefined : told}>
+      <Asked query={stops} lines={2}>
+        {() => <Rows rows={rows} />}
+      </Asked>
     </Panel>
   );
 }
 
-function FoundSwitch({ whose, name }: Omit<RowProps, "state">) {
+function FoundSwitch({ whose, name }: Omit<RowProps, "stop">) {
   const query = useQuery(switchOfQuery(whose));
   return (
     <Asked query={query} lines={1}>
       {(state) => (
         <ul className="border-t border-line">
-          <SwitchRow {...{ whose, name, state }} />
+          <SwitchRow {...{ whose, name, stop: state.stopped ? state : null }} />
         </ul>
       )}
     </Asked>

@@ -1,9 +1,10 @@
-/** Every time that the tenant was stopped and released, newest first. */
+/** When the tenant was stopped and released: the latest times, newest first. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { type AnswerOf, isClientError } from "holdpoint/client";
 import { useState } from "react";
 import { client } from "../../api/client.ts";
 import { may, nameOf, useSession } from "../../api/session.ts";
+import { fieldsOf } from "../../format/fields-of.ts";
 import { momentText } from "../../format/times.ts";
 import { Asked } from "../../ui/asked.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -15,10 +16,18 @@ type Entry = AnswerOf<"GET /api/journal/{kind}/{id}">["entries"][number];
 
 const MOST = 200;
 
-/** A switch that was never turned has no stream. */
+const PAGE = 1_000;
+
+/** The latest; a stream is read from its beginning. A switch that was never turned has none. */
 async function turns(): Promise<readonly Entry[]> {
+  let latest: readonly Entry[] = [];
   try {
-    return (await client.journal.stream("switch", "tenant", { limit: MOST })).entries;
+    for (let from: number | null = 1; from !== null; ) {
+      const page = await client.journal.stream("switch", "tenant", { from_seq: from, limit: PAGE });
+      latest = [...latest, ...page.entries].slice(-MOST);
+      from = page.next_seq;
+    }
+    return latest;
   } catch (error) {
     if (isClientError(error, "unknown_id")) return [];
     throw error;
@@ -28,8 +37,7 @@ async function turns(): Promise<readonly Entry[]> {
 const historyQuery = queryOptions({ queryKey: ["switch", "history"], queryFn: turns });
 
 function saidIn({ body }: Entry): { readonly by: string; readonly reason: string } {
-  const fields =
-    typeof body === "object" && body !== null ? (body as { readonly [name: string]: unknown }) : {};
+  const fields = fieldsOf(body);
   return { by: String(fields["by"] ?? ""), reason: String(fields["reason"] ?? "") };
 }
 

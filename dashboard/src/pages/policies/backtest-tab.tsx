@@ -1,13 +1,13 @@
 /** A policy tried on everything that was recorded, before it goes live. */
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useId, useRef, useState } from "react";
+import { useCallback, useEffect, useId, useRef, useState } from "react";
 import { client } from "../../api/client.ts";
 import { useDeed } from "../../api/use-deed.ts";
 import { Choice } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Panel } from "../../ui/panel.tsx";
-import { setDraft, useDraft } from "./draft.ts";
+import { beginDraft, chooseAnew, setDraft, useDraft } from "./draft.ts";
 import { offsetOf } from "./place-in-text.ts";
 import { PolicyEditor } from "./policy-editor.tsx";
 import { shortDigest } from "./policy-groups.ts";
@@ -26,22 +26,26 @@ function BeginWith({ isEmpty }: { readonly isEmpty: boolean }) {
   const versions = useQuery(versionsQuery).data ?? [];
   const inForce = versions.findLast(({ standing }) => standing === "used")?.digest;
   const isUntouched = useRef(isEmpty && named === "");
-  const chosen = useQuery(versionQuery(digest)).data;
+  const text = useQuery(versionQuery(digest)).data?.text;
+  const choose = useCallback((one: string) => {
+    chooseAnew();
+    setDigest(one);
+  }, []);
   useEffect(() => {
     if (!isUntouched.current || inForce === undefined) return;
     isUntouched.current = false;
-    setDigest(inForce);
-  }, [inForce]);
+    choose(inForce);
+  }, [inForce, choose]);
   useEffect(() => {
-    if (chosen !== undefined) setDraft(chosen.text);
-  }, [chosen]);
+    if (text !== undefined) beginDraft(digest, text);
+  }, [digest, text]);
   if (versions.length === 0) return null;
   return (
     <Choice
       label="Begin with"
       hint="Its text takes the place of what stands below."
       value={digest}
-      onChange={(event) => setDigest(event.target.value)}
+      onChange={(event) => choose(event.target.value)}
     >
       <option value="">a text of my own</option>
       {versions.toReversed().map(({ name, digest: one, standing, since }) => (

@@ -1,5 +1,6 @@
 /** The terms of a standing grant, as they are typed and as they are sent. */
 import type { InputOf } from "holdpoint/client";
+import { type Fields, fieldsOf } from "../../format/fields-of.ts";
 import { amountFault, microsOf, typedOf } from "../../format/money-input.ts";
 
 export type GrantOffer = Omit<InputOf<"POST /api/grants">, "by">;
@@ -30,9 +31,6 @@ export const BLANK_GRANT: GrantForm = {
   reason: "",
 };
 
-type Fields = { readonly [name: string]: unknown };
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null ? (value as Fields) : {};
 const textIn = (fields: Fields, name: string, otherwise = ""): string => {
   const value = fields[name];
   return typeof value === "string" || typeof value === "number" ? String(value) : otherwise;

@@ -1,15 +1,27 @@
 /** What agents may do: the policies in force and before, tried out, and what people permitted beforehand. */
+import { Suspense } from "react";
 import { may, useSession } from "../../api/session.ts";
+import { lazyPart } from "../../shell/lazy-part.ts";
 import { NotAllowed } from "../../ui/not-allowed.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Panel } from "../../ui/panel.tsx";
+import { Loading } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useTab } from "../../ui/use-tab.ts";
-import { BacktestTab } from "./backtest-tab.tsx";
 import { ExplainTab } from "./explain-tab.tsx";
 import { GrantsTab } from "./grants-tab.tsx";
 import { SuggestionsTab } from "./suggestions-tab.tsx";
 import { VersionsTab } from "./versions-tab.tsx";
+
+const BacktestTab = lazyPart(async () => (await import("./backtest-tab.tsx")).BacktestTab);
+
+function Backtest() {
+  return (
+    <Suspense fallback={<Loading />}>
+      <BacktestTab />
+    </Suspense>
+  );
+}
 
 function Grants() {
   if (may(useSession(), "grants:read")) return <GrantsTab />;
@@ -23,7 +35,7 @@ function Grants() {
 const TABS = [
   { id: "versions", title: "In force", content: <VersionsTab /> },
   { id: "explain", title: "Explain", content: <ExplainTab /> },
-  { id: "backtest", title: "Back-test", content: <BacktestTab /> },
+  { id: "backtest", title: "Back-test", content: <Backtest /> },
   { id: "suggestions", title: "Suggestions", content: <SuggestionsTab /> },
   { id: "grants", title: "Standing grants", content: <Grants /> },
 ];

@@ -2,6 +2,7 @@
 import { may, nameOf, useSession } from "../../api/session.ts";
 import { countText, several } from "../../format/amounts.ts";
 import { Button } from "../../ui/button.tsx";
+import { copyText, NOT_COPIED } from "../../ui/copy-text.ts";
 import { DialogButton } from "../../ui/dialog-button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -50,8 +51,8 @@ function GrantButton({ suggestion }: Props) {
 export function SuggestionCard({ suggestion }: Props) {
   const { headline, tool, agent, rule, open, as_rule, as_grant } = suggestion;
   const copy = async () => {
-    await navigator.clipboard.writeText(rule);
-    toast("The rule is copied.");
+    if (await copyText(rule)) toast("The rule is copied.");
+    else toast(NOT_COPIED, "stop");
   };
   return (
     <Panel

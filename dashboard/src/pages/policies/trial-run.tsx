@@ -4,6 +4,7 @@ import { countText } from "../../format/amounts.ts";
 import { Asked } from "../../ui/asked.tsx";
 import { Meter } from "../../ui/meter.tsx";
 import { Panel } from "../../ui/panel.tsx";
+import { Strange } from "../../ui/strange.tsx";
 import { type Trial, trialQuery } from "./policy-queries.ts";
 import { TrialReport } from "./trial-report.tsx";
 
@@ -31,7 +32,7 @@ function Shown({ trial }: { readonly trial: Trial }) {
   return (
     <Panel title="It came to no end">
       <p role="alert" className="text-small text-stop">
-        {trial.fault ?? "The server does not say why."}
+        <Strange text={trial.fault ?? "The server does not say why."} />
       </p>
     </Panel>
   );

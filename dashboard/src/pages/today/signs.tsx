@@ -20,11 +20,23 @@ type Sign = {
 
 const are = (count: number, one: string, many: string): string => (count === 1 ? one : many);
 
-function signsOf({ in_doubt, alerts, dead_messages }: Attention, isStopped: boolean): readonly Sign[] {
+function signsOf(
+  { stopped, in_doubt, alerts, dead_messages }: Attention,
+  isStopped: boolean,
+): readonly Sign[] {
   const signs: readonly (Sign | null)[] = [
     isStopped
       ? { figure: "Stopped", words: "the kill switch is on", to: "/kill-switch", tone: "stop", icon: "stop" }
       : null,
+    stopped === 0
+      ? null
+      : {
+          figure: countText(stopped),
+          words: are(stopped, "agent or workflow is stopped", "agents or workflows are stopped"),
+          to: "/kill-switch",
+          tone: "stop",
+          icon: "stop",
+        },
     in_doubt === 0
       ? null
       : {

@@ -52,11 +52,11 @@ export function TodayPage() {
       title={name === "somebody" ? "Today" : `Today, ${name}`}
       lead={data.is_empty ? undefined : <Lead attention={data} />}
     >
+      <Signs attention={data} />
       {data.is_empty ? (
         <FirstRun />
       ) : (
         <>
-          <Signs attention={data} />
           <WaitsForYou attention={data} />
           <Lately />
         </>

@@ -1,6 +1,7 @@
 /** Sending a workflow back: where to, what comes then, and what that does to each of its calls. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { visible } from "../../../../src/core/visible.ts";
 import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
 import { outlookQuery, type RollbackTarget, type Workflow } from "../../api/workflows.ts";
@@ -47,7 +48,7 @@ function RollbackForm({ workflow, targets, onClose }: Form) {
         <Choice label="Back to" value={to} onChange={(event) => setTo(event.target.value)}>
           {targets.map((one) => (
             <option key={one.to} value={one.to}>
-              {titleOf(one)}
+              {visible(titleOf(one))}
             </option>
           ))}
         </Choice>

@@ -1,5 +1,5 @@
 /** A stored snapshot taken apart into what its three readers look at. */
-type Fields = { readonly [field: string]: unknown };
+import { type Fields, fieldsOf } from "../../format/fields-of.ts";
 
 export type Approver = {
   readonly summary: string | null;
@@ -17,8 +17,6 @@ export type Layers = {
   readonly whole: unknown;
 };
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 const NAMED = ["summary", "decision_needed", "recommendation", "confidence"];
 

@@ -2,6 +2,7 @@ import { client } from "../../api/client.ts";
 import { nameOf } from "../../api/session.ts";
 import type { ListedWorkflow, WorkflowStatus } from "../../api/workflows.ts";
 import { several } from "../../format/amounts.ts";
+import { belowBy } from "../../live/merged-pages.ts";
 import { useLongList } from "../../live/use-long-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { LongList } from "../../ui/long-list.tsx";
@@ -22,6 +23,7 @@ type Props = { readonly filters: Filters; readonly onClear: (name: "q" | "agent"
 const PAGE = 100;
 const HEIGHT = 66;
 const idOf = ({ workflow_id }: ListedWorkflow): string => workflow_id;
+const IS_BELOW = belowBy(({ started_at }: ListedWorkflow) => started_at);
 
 async function pageOf({ status, q, agent, order }: Filters, cursor: string | undefined) {
   const { workflows, next_cursor } = await client.workflows.list({
@@ -83,6 +85,7 @@ export function WorkflowList({ filters, onClear }: Props) {
     key: ["workflows", "list", filters],
     fetch: (cursor) => pageOf(filters, cursor),
     idOf,
+    isBelow: IS_BELOW[filters.order],
   });
   const { items, hasMore, more, head, isLooking, failed } = list;
   return (

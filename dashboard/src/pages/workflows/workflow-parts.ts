@@ -1,7 +1,6 @@
 /** Parts of a workflow whose shape the wire leaves open. */
-type Fields = { readonly [field: string]: unknown };
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null ? (value as Fields) : {};
+import { fieldsOf } from "../../format/fields-of.ts";
+
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
 export type Parties = {

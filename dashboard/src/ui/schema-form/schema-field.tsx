@@ -12,6 +12,7 @@ import {
   turnedInto,
 } from "../../format/schema-form.ts";
 import { sharesOf, withinShare } from "../../format/schema-form-share.ts";
+import { limitsText } from "../../format/schema-limits.ts";
 import { resolved } from "../../format/schema-parts.ts";
 import { Button } from "../button.tsx";
 import { LookAlike } from "../look-alike.tsx";
@@ -22,24 +23,9 @@ import { mayRemove, useForm } from "./form-state.ts";
 
 type Props = { readonly schema: Json; readonly path: Path; readonly value: Json; readonly label: string };
 
-const LIMITS = [
-  ["minimum", "at least"],
-  ["exclusiveMinimum", "more than"],
-  ["maximum", "at most"],
-  ["exclusiveMaximum", "less than"],
-  ["maxLength", "at most so many characters:"],
-] as const;
-
 /** What the schema itself says of the field. It is the tool's text: hidden characters are written out. */
 function hintOf(schema: Json): string | undefined {
-  const limits = LIMITS.flatMap(([name, words]) => {
-    const limit = fieldOf(schema, name);
-    // What every whole number is below says nothing.
-    return typeof limit === "number" && Math.abs(limit) < Number.MAX_SAFE_INTEGER
-      ? [`${words} ${limit}`]
-      : [];
-  });
-  const said = [textIn(schema, "description"), limits.join(", ")].filter(
+  const said = [textIn(schema, "description"), limitsText(schema)].filter(
     (text) => text !== undefined && text !== "",
   );
   return said.length === 0 ? undefined : visible(said.join(" · "));
