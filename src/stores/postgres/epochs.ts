@@ -3,6 +3,7 @@
  *
  * L1. A hold is taken when there is none, when it has lapsed, or when it is one's own: asking twice is harmless.
  * L2. A hold that lapsed cannot be renewed, even if nobody has taken it: others may have seen it free.
+ * L3. A hold that was left is not released with the others: it lapses.
  */
 import { HoldpointError } from "../../core/errors.ts";
 import type { EpochHold } from "../store.ts";
@@ -39,6 +40,7 @@ export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: 
   const release = { name: "hp_release_epoch", text: `DELETE FROM ${table} WHERE id = $1 AND holder = $2` };
   const held = { name: "hp_epoch_held", text: `SELECT until > ${now} FROM ${table} WHERE id = $2` };
   const holds = new Map<string, () => Promise<void>>();
+  let isOver = false;
   const time = (): number | null => clock?.now() ?? null;
   return {
     async hold(id) {
@@ -49,12 +51,14 @@ export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: 
       if (taken?.length !== 1) throw new HoldpointError("broken_rule", `The epoch ${id} is held already.`);
       const letGo = async () => {
         holds.delete(holder);
+        if (isOver) return;
         await ask("ids", { statement: release, values: [key, holder] });
       };
       holds.set(holder, letGo);
       return {
         leaseMs,
         release: letGo,
+        leave: () => void holds.delete(holder),
         async renew() {
           const [renewed] = await ask("ids", { statement: renew, values: values() });
           if (renewed?.length !== 1)
@@ -68,6 +72,7 @@ export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: 
     },
     async releaseAll() {
       for (const letGo of [...holds.values()]) await letGo();
+      isOver = true;
     },
   };
 }
