@@ -137,23 +137,29 @@ export async function startServer(given: ServeOptions): Promise<Started> {
     ...options.audience,
   });
   const over = new AbortController();
+  let server: Server | undefined;
+  let opening: Promise<void> | undefined;
+  const end = async () => {
+    if (server !== undefined) return server.close();
+    audience.end();
+    await tenants.close();
+  };
+  const close = async () => {
+    over.abort();
+    tenants.rest();
+    await allOf([() => Promise.all([opening, end()]), shared.close]);
+  };
   try {
-    const server = await listen(options, store, tenants, audience);
-    const opening = keepOpening(store, tenants, { log, over: over.signal });
-    const close = async () => {
-      over.abort();
-      tenants.rest();
-      await allOf([() => Promise.all([opening, server.close()]), shared.close]);
-    };
+    server = await listen(options, store, tenants, audience);
+    opening = keepOpening(store, tenants, { log, over: over.signal });
     const office = (tenant = HOME) => tenants.of(tenant);
     await beginExample(options, await office());
     const asked = async () =>
       settings.example ? (await example.standing((await office()).runtime)).approval : null;
     return { ...server, publicUrl, close, office, asked };
   } catch (error) {
-    audience.end();
-    await tenants.close();
-    await shared.close();
+    // Whatever else goes wrong now, this is why it does not start.
+    await close().catch(() => undefined);
     throw error;
   }
 }

@@ -5,6 +5,8 @@
  * H2. Nothing is started in the name of an epoch that was lost, although nobody may have ended it. Nothing is sent once the end has begun. With a lease, nothing is sent in its last third: a frozen process that wakes up finds that it may not run.
  *     It then begins another epoch; what it had begun in the old one is not its own any more.
  * H3. None begins in a tenant that was closed.
+ * H4. A process that closes while something of its own still runs leaves its epoch: open, and held for as long as that runs,
+ *     or until its lease lapses. Nobody else looks into what may still happen.
  */
 import { endEpoch, type NodeFacts, openEpoch } from "../core/epoch.ts";
 import { HoldpointError } from "../core/errors.ts";
@@ -36,24 +38,30 @@ export type OwnEpoch = Epoch & {
   isLost(): boolean;
   readonly leaseMs: number | null;
   end(): Promise<void>;
+  /** Instead of ending it. What still runs is told; `rest` comes when nothing does any more, if it does. */
+  leave(rest: Promise<unknown>): void;
 };
+
+type Lapse = { giveUp(): void };
 
 /** The lease counts from before it was asked for: the answer may have taken long. */
 function leaseOf(
   hold: EpochHold,
   clock: Clock,
   asked: () => number,
-): Pick<OwnEpoch, "mayRun" | "leaseLeftMs" | "renew" | "confirm" | "isLost" | "lost" | "leaseMs"> {
+): Pick<OwnEpoch, "mayRun" | "leaseLeftMs" | "renew" | "confirm" | "isLost" | "lost" | "leaseMs"> & Lapse {
   const { leaseMs } = hold;
   const over = new AbortController();
   const { signal: lost } = over;
+  const giveUp = () => over.abort();
   if (leaseMs === undefined)
     return {
       ...{ mayRun: () => true, renew: async () => true, confirm: async () => undefined },
-      ...{ isLost: () => false, lost, leaseMs: null, leaseLeftMs: () => null },
+      ...{ isLost: () => false, lost, giveUp, leaseMs: null, leaseLeftMs: () => null },
     };
   let age = asked;
   const renew = async () => {
+    if (lost.aborted) return false;
     const askedAgain = stopwatch(clock);
     try {
       await hold.renew?.();
@@ -68,7 +76,7 @@ function leaseOf(
     if (!mayRun() && !(await renew())) throw lapsed();
   };
   const leaseLeftMs = () => (lost.aborted ? 0 : Math.max(0, leaseMs - age()));
-  return { mayRun, leaseLeftMs, renew, confirm, isLost: () => lost.aborted, lost, leaseMs };
+  return { mayRun, leaseLeftMs, renew, confirm, isLost: () => lost.aborted, lost, giveUp, leaseMs };
 }
 
 /** Says in the same commit which versions of policies it judges by. */
@@ -97,7 +105,7 @@ export async function beginEpoch(
     throw new HoldpointError("tenant_closed", `The tenant ${place.tenant} was closed: nothing starts in it.`);
   }
   for (const use of uses) use.epoch = id;
-  const lease = leaseOf(hold, place.clock, asked);
+  const { giveUp, ...lease } = leaseOf(hold, place.clock, asked);
   let isEnding = false;
   return {
     id,
@@ -109,6 +117,12 @@ export async function beginEpoch(
         draft.append(ref, endEpoch(draft.state(ref), "closed", id)),
       );
       await hold.release();
+    },
+    leave(rest) {
+      isEnding = true;
+      hold.leave();
+      giveUp();
+      rest.then(() => hold.release()).catch(() => undefined);
     },
   };
 }

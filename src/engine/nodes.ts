@@ -8,6 +8,7 @@ import type { ViewRow } from "../stores/store.ts";
 import { actionRows } from "./action-rows.ts";
 import { checkFields, wrong } from "./check-call.ts";
 import { endIfDead } from "./epoch.ts";
+import { forEach } from "./left-alone.ts";
 import { eachRow, rowPage } from "./row-pages.ts";
 import type { Opening, Runtime } from "./runtime.ts";
 
@@ -118,8 +119,10 @@ export async function nodesWith(place: Place, name: string): Promise<number | nu
 /** Those that died with nothing under way: nobody else comes across them. */
 export async function endDeadNodes(runtime: Runtime): Promise<void> {
   const own = await runtime.epoch();
+  const others: string[] = [];
   for await (const { stream } of eachRow(runtime, { view: NODES, bucket: "open" }))
-    if (stream.id !== own.id) await endIfDead(runtime, stream.id, own.id);
+    if (stream.id !== own.id) others.push(stream.id);
+  await forEach(others, (id) => endIfDead(runtime, id, own.id));
 }
 
 export const nodesOf = (open: Opening): Nodes => ({

@@ -55,6 +55,7 @@ export type RuntimeParts = {
 const DRAIN_MS = 30_000;
 const SEAL_MS = 5_000;
 const LOOK_MS = 20;
+const REST_MS = 1_000;
 
 /** Of each tool. */
 const RECOVERED_AT_ONCE = 16;
@@ -71,6 +72,12 @@ async function restPerforming(runtime: Runtime, withinMs: number): Promise<boole
   for (let waited = 0; runtime.performing.size > 0 && waited < withinMs; waited += LOOK_MS)
     await runtime.clock.sleep(LOOK_MS);
   return runtime.performing.size === 0;
+}
+
+/** However long that takes: it keeps no process alive. */
+async function atRest(runtime: Runtime, upkeep: Promise<void> | undefined): Promise<void> {
+  await upkeep;
+  while (runtime.performing.size > 0) await runtime.idle.sleep(REST_MS);
 }
 
 /** Both within one limit: whoever stops the process counts on it. */
@@ -132,22 +139,23 @@ const memory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue"
 
 /** What runs beside the work: the lease is held until that has come to rest, everything else ends before. */
 function createUpkeep(parts: RuntimeParts) {
-  const atRest = new AbortController();
+  const over = new AbortController();
   let upkeep: Promise<void> | undefined;
   let holding: Promise<void> | undefined;
   return {
     start(runtime: Runtime, life: Parameters<typeof holdLease>[1]): void {
-      holding ??= holdLease(runtime, life, parts.idle, atRest.signal);
+      holding ??= holdLease(runtime, life, parts.idle, over.signal);
       upkeep ??= maintain(runtime, life, parts.idle, parts);
     },
     /** Whether it has come to rest in time. */
     async end(runtime: Runtime): Promise<boolean> {
       const { drainMs = DRAIN_MS } = parts;
       const isIdle = await comeToRest(runtime, upkeep ?? Promise.resolve(), drainMs);
-      atRest.abort();
+      over.abort();
       if (isIdle) await holding;
       return isIdle;
     },
+    rest: (runtime: Runtime): Promise<void> => atRest(runtime, upkeep),
   };
 }
 
@@ -191,9 +199,16 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   }
 
   async function endOwn(): Promise<void> {
-    // Left open, the epoch is found dead by the next process, which puts what was under way in doubt.
-    if (!(await upkeep.end(runtime))) return;
-    await (await lives.begun())?.end();
+    if (await upkeep.end(runtime)) await (await lives.begun())?.end();
+    else leaveOwn();
+  }
+
+  /** Its epoch is found dead when the hold is gone, and what was under way put in doubt. One that has yet to begin is not waited for. */
+  function leaveOwn(): void {
+    lives.begun()?.then(
+      (own) => own.leave(upkeep.rest(runtime)),
+      () => undefined,
+    );
   }
 
   /** Whoever comes next seals what a store that does not answer has left unsealed. */

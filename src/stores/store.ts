@@ -76,6 +76,8 @@ export type Moved = {
 /** Where a hold is a lease it has to be renewed within `leaseMs`; renewing one that lapsed is the error `epoch_ended`. */
 export type EpochHold = {
   release(): Promise<void>;
+  /** Closing the store does not release it: it stays until its lease runs out, or, where it is a lock, its process ends. */
+  leave(): void;
   readonly leaseMs?: number;
   renew?(): Promise<void>;
 };

@@ -5,7 +5,8 @@ import { recoverDead } from "../../src/engine/recover.ts";
 import { isHoldpointError } from "../../src/index.ts";
 import { machine, settled } from "../fixtures/runtime.ts";
 
-const LEASE_MS = 3_000;
+const SECOND = 1_000;
+const LEASE_MS = 3 * SECOND;
 
 test("an effect that takes longer than the lease ends in the name of the instance that closes meanwhile", async () => {
   const computer = machine({ leaseMs: LEASE_MS });
@@ -24,6 +25,54 @@ test("an effect that takes longer than the lease ends in the name of the instanc
   await closed;
   assert.equal((await answer).executed, true);
   assert.equal((await other.actions.get("one")).phase, "applied");
+});
+
+/** An instance that closes while its tool does not heed that, beside one that can tell whether it happened. */
+async function overstayed(leaseMs?: number) {
+  const computer = machine(leaseMs === undefined ? {} : { leaseMs });
+  const [closing, other] = [computer.process({ drainMs: 300 }), computer.process()];
+  const out = Promise.withResolvers<void>();
+  const told: unknown[] = [];
+  const tool = { name: "slow", policy: "approve", effect: "probed" } as const;
+  const verify = () => ({ answer: "not_applied" }) as const;
+  const run = (_: unknown, { signal }: { signal: AbortSignal }) => {
+    signal.addEventListener("abort", () => told.push(signal.reason));
+    return out.promise;
+  };
+  const answer = closing.gate({ ...tool, verify, run })({}, { requestId: "one" });
+  other.gate({ ...tool, verify, run: () => undefined });
+  const refused = assert.rejects(answer, { code: "closed" });
+  await other.runtime.epoch();
+  await settled();
+  const closed = closing.close();
+  await computer.clock.advance(SECOND);
+  await closed;
+  const phase = async () => (await other.actions.get("one")).phase;
+  return { computer, other, told, phase, end: out.resolve, refused };
+}
+
+test("an effect that outlasts the drain is looked into when the lease has lapsed, and not before; its tool is told", async () => {
+  const { computer, other, told, phase, end, refused } = await overstayed(30 * SECOND);
+  assert.equal(told.length, 1);
+  await computer.clock.advance(25 * SECOND);
+  assert.equal(await phase(), "running");
+  await computer.clock.advance(30 * SECOND);
+  assert.equal(await phase(), "not_applied");
+  end();
+  await refused;
+  await other.close();
+});
+
+test("an effect that outlasts the drain is looked into once it has come to rest, where it is held by a lock", async () => {
+  const { computer, other, told, phase, end, refused } = await overstayed();
+  assert.equal(told.length, 1);
+  await computer.clock.advance(600 * SECOND);
+  assert.equal(await phase(), "running");
+  end();
+  await refused;
+  await computer.clock.advance(30 * SECOND);
+  assert.equal(await phase(), "not_applied");
+  await other.close();
 });
 
 for (const effect of ["idempotent", "keyed", "read"] as const)

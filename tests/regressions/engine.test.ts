@@ -333,6 +333,9 @@ describe("closing", () => {
       const next = computer.process();
       await next.runtime.epoch();
       await computer.clock.advance(10 * SECOND);
+      assert.equal(await phaseOf(next, "t"), "running", "its process is still there");
+      hp.crash();
+      await computer.clock.advance(10 * SECOND);
       assert.equal(await phaseOf(next, "t"), "in_doubt");
       await next.close();
     });

@@ -266,15 +266,25 @@ async function lookAtHeld(desk: Desk): Promise<void> {
   desk.held.isDue ||= desk.isBehind;
 }
 
+/** Of an epoch that this process cannot read, whoever can will say so. */
+async function isDead(desk: Desk, epoch: string, own: string): Promise<boolean> {
+  try {
+    return await endIfDead(desk.runtime, epoch, own);
+  } catch (error) {
+    if (!isLeftAlone(error)) throw error;
+    return leaveAlone(desk, epoch, error);
+  }
+}
+
 /** Workflows of processes that died. */
 async function offerAbandoned(desk: Desk): Promise<void> {
   const own = await desk.runtime.epoch();
-  const alive = new Set<string>([own.id]);
+  const left = new Set<string>([own.id]);
   for await (const row of rowsIn(desk, "running")) {
     const epoch = String(row.data["epoch"]);
-    if (alive.has(epoch)) continue;
-    if (await endIfDead(desk.runtime, epoch, own.id)) offerRow(desk, row, epoch);
-    else alive.add(epoch);
+    if (left.has(epoch)) continue;
+    if (await isDead(desk, epoch, own.id)) offerRow(desk, row, epoch);
+    else left.add(epoch);
   }
 }
 

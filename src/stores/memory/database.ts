@@ -45,7 +45,7 @@ export type MemoryData = {
   streams: number;
 };
 
-export type MemoryHold = { readonly holder: object; until: number };
+export type MemoryHold = { readonly holder: object; until: number; isLeft: boolean };
 
 export type MemoryOptions = {
   readonly folds: Folds;

@@ -29,7 +29,7 @@ export function openMemoryStore(database: MemoryDatabase): MemoryStore {
   };
   const end = (how: "closed" | "crashed") => {
     open = false;
-    dropHolds(database, holder);
+    dropHolds(database, holder, how);
     for (const waiter of [...waiting]) waiter.stop(how);
   };
   return {

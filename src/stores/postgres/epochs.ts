@@ -3,6 +3,8 @@
  *
  * L1. A hold is taken when there is none, when it has lapsed, or when it is one's own: asking twice is harmless.
  * L2. A hold that lapsed cannot be renewed, even if nobody has taken it: others may have seen it free.
+ * L3. A hold that was left is not released with the others: it lapses.
+ * L4. Nothing tells a row that lapsed from one that is not there, so whoever comes across one clears it away.
  */
 import { HoldpointError } from "../../core/errors.ts";
 import type { EpochHold } from "../store.ts";
@@ -38,7 +40,9 @@ export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: 
   };
   const release = { name: "hp_release_epoch", text: `DELETE FROM ${table} WHERE id = $1 AND holder = $2` };
   const held = { name: "hp_epoch_held", text: `SELECT until > ${now} FROM ${table} WHERE id = $2` };
+  const clear = { name: "hp_clear_epoch", text: `DELETE FROM ${table} WHERE id = $2 AND until <= ${now}` };
   const holds = new Map<string, () => Promise<void>>();
+  let isOver = false;
   const time = (): number | null => clock?.now() ?? null;
   return {
     async hold(id) {
@@ -49,12 +53,14 @@ export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: 
       if (taken?.length !== 1) throw new HoldpointError("broken_rule", `The epoch ${id} is held already.`);
       const letGo = async () => {
         holds.delete(holder);
+        if (isOver) return;
         await ask("ids", { statement: release, values: [key, holder] });
       };
       holds.set(holder, letGo);
       return {
         leaseMs,
         release: letGo,
+        leave: () => void holds.delete(holder),
         async renew() {
           const [renewed] = await ask("ids", { statement: renew, values: values() });
           if (renewed?.length !== 1)
@@ -63,11 +69,17 @@ export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: 
       };
     },
     async isHeld(id) {
-      const [rows] = await ask("ids", { statement: held, values: [time(), keyOf(id)] });
-      return textAt(rows?.[0], 0) === "t";
+      const values = [time(), keyOf(id)];
+      const [rows] = await ask("ids", { statement: held, values });
+      const isHeld = textAt(rows?.[0], 0) === "t";
+      // A server that only reads has answered all the same.
+      if (!isHeld && rows?.length === 1)
+        await ask("ids", { statement: clear, values }).catch(() => undefined);
+      return isHeld;
     },
     async releaseAll() {
       for (const letGo of [...holds.values()]) await letGo();
+      isOver = true;
     },
   };
 }

@@ -4,12 +4,56 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { heldBack, postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { actionStream } from "../../core/stream.ts";
 import { count, TENANT, times } from "../../testing/store-contract/bench.ts";
+import { createFollowers } from "./follow.ts";
+import type { Moves } from "./moves.ts";
 
 const bench = postgresBench();
 const ids = (moved: { readonly streams: readonly { readonly stream: { readonly id: string } }[] }) =>
   moved.streams.map(({ stream }) => stream.id).sort();
 
 const FOREIGN = "BEGIN; SELECT pg_current_xact_id()";
+
+const MINUTE_MS = 60_000;
+
+/** A database that stalls for a minute at the first look, by a time that only looks and pauses move. */
+function stalled() {
+  let now = 0;
+  const pauses: number[] = [];
+  const paused: (() => void)[] = [];
+  const pausing = Promise.withResolvers<void>();
+  const committed: { position: number; tenant: string; streams: string[] }[] = [];
+  const moves: Moves = async (from) => {
+    if (now === 0) now += MINUTE_MS;
+    return { moves: [...committed], horizon: 100, seen: from };
+  };
+  const pace = {
+    now: () => now,
+    async sleep(ms: number) {
+      pauses.push(ms);
+      now += ms;
+      pausing.resolve();
+      await new Promise<void>((resolve) => paused.push(resolve));
+    },
+  };
+  const listener = { start: () => {}, rest: () => {} };
+  const followers = createFollowers({ moves, listener, pollMs: MINUTE_MS, translate: (e) => e, pace });
+  const commit = () => {
+    committed.push({ position: 5, tenant: TENANT, streams: ["action/act_1"] });
+    followers.wake();
+  };
+  return { followers, pauses, commit, pausing: pausing.promise, goOn: () => paused.shift()?.() };
+}
+
+test("a look that waited out a stall is followed by a short pause, and what was told of in it is seen right after", async (t) => {
+  const { followers, pauses, commit, pausing, goOn } = stalled();
+  t.after(() => followers.close());
+  const following = followers.follow(1, new AbortController().signal);
+  await pausing;
+  commit();
+  goOn();
+  assert.deepEqual(ids(await following), ["act_1"]);
+  assert.equal(pauses[0], 250);
+});
 
 describe("following a PostgreSQL store", { concurrency: false }, () => {
   test("a long transaction of somebody else holds no follower up, and each move is told once", async (t) => {

@@ -25,7 +25,11 @@ type Options = {
   readonly listener: Pick<Listener, "start" | "rest">;
   readonly pollMs: number;
   translate(error: unknown): unknown;
+  /** How looks are spaced; the process's own time unless set. */
+  readonly pace?: Pace;
 };
+
+export type Pace = { now(): number; sleep(ms: number): Promise<unknown> };
 
 type Waiter = {
   readonly position: number;
@@ -39,9 +43,14 @@ type Waiter = {
 /** So long what is not settled may become so before it is reported unsettled. */
 const GRACE_MS = 25;
 const AGAIN_MS = 4;
-/** Commits that follow each other closely are looked at together: looking takes at most a fifth of the time. */
+/**
+ * Commits that follow each other closely are looked at together: looking takes at most a fifth of the time. A look that had to
+ * wait for the database says nothing of what looking costs, so no pause is long.
+ */
 const PAUSE_MS = 2;
 const PAUSE_SHARE = 4;
+const MOST_PAUSE_MS = 250;
+const OWN_PACE: Pace = { now: () => performance.now(), sleep: (ms) => sleep(ms) };
 
 export function createFollowers(options: Options): Followers {
   const { listener } = options;
@@ -93,17 +102,21 @@ export function createFollowers(options: Options): Followers {
   };
 }
 
-/** One look at a time; whoever is woken during one looks again after it. */
-function createLooks({ moves, translate }: Options, waiters: ReadonlySet<Waiter>): () => void {
+/** One look at a time; whoever is woken during one, or in the pause after it, looks again after that. */
+function createLooks(
+  { moves, translate, pace = OWN_PACE }: Options,
+  waiters: ReadonlySet<Waiter>,
+): () => void {
   let isDue = false;
   let looking = false;
   const lookAll = async () => {
     while (isDue) {
       isDue = false;
-      const since = performance.now();
+      const since = pace.now();
       const once = askOnce(moves);
       await Promise.all([...waiters].map((waiter) => look(waiter, once)));
-      await sleep(Math.max(PAUSE_MS, PAUSE_SHARE * (performance.now() - since)));
+      const share = PAUSE_SHARE * (pace.now() - since);
+      await pace.sleep(Math.min(Math.max(PAUSE_MS, share), MOST_PAUSE_MS));
     }
     looking = false;
   };

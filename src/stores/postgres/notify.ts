@@ -62,42 +62,57 @@ const LINGER_MS = 1_000;
 const RETRY_MS = 500;
 const PART_MS = 1_000;
 
-/** A connection of its own, while somebody waits; one that drops is made again. It never keeps the process alive. */
-export function createListener({ connect, channel, heard }: Listening): Listener {
-  let client: Promise<Client | undefined> | undefined;
+type Opened = Promise<Client | undefined>;
+
+/** Undefined where it could not be made. `dropped` is told however it ends. */
+async function open({ connect, channel, heard }: Listening, dropped: () => void): Opened {
+  let fresh: Client | undefined;
+  try {
+    const { client, free } = await connect();
+    fresh = client;
+    fresh.on("notification", heard);
+    fresh.once("end", dropped);
+    await register(fresh, channel);
+    free();
+    (fresh as Client & Referred).unref();
+    heard();
+    return fresh;
+  } catch {
+    dropped();
+    if (fresh !== undefined) await part(fresh);
+    return undefined;
+  }
+}
+
+const partOpened = async (opened: Opened | undefined): Promise<void> => {
+  const client = await opened;
+  if (client !== undefined) await part(client);
+};
+
+/**
+ * A connection of its own, while somebody waits; one that drops is made again. It never keeps the process alive. One that is
+ * parted from may end when there is another one already.
+ */
+export function createListener(listening: Listening): Listener {
+  let current: Opened | undefined;
+  let parted: Promise<unknown> = Promise.resolve();
   let isWanted = false;
   let isClosed = false;
   let linger: NodeJS.Timeout | undefined;
-  const drop = () => {
-    client = undefined;
-    if (isWanted && !isClosed) setTimeout(listen, RETRY_MS).unref();
-  };
-  const open = async (): Promise<Client | undefined> => {
-    let fresh: Client | undefined;
-    try {
-      const { client, free } = await connect();
-      fresh = client;
-      fresh.on("notification", heard);
-      fresh.once("end", drop);
-      await register(fresh, channel);
-      free();
-      (fresh as Client & Referred).unref();
-      heard();
-      return fresh;
-    } catch {
-      drop();
-      if (fresh !== undefined) await part(fresh);
-      return undefined;
-    }
-  };
   const listen = () => {
-    if (isWanted && !isClosed) client ??= open();
+    if (!isWanted || isClosed || current !== undefined) return;
+    const own: Opened = open(listening, () => {
+      if (current !== own) return;
+      current = undefined;
+      setTimeout(listen, RETRY_MS).unref();
+    });
+    current = own;
   };
   const stop = async () => {
     isWanted = false;
-    const open = await client;
-    client = undefined;
-    if (open !== undefined) await part(open);
+    parted = Promise.all([parted, partOpened(current)]);
+    current = undefined;
+    await parted;
   };
   return {
     start() {

@@ -99,6 +99,25 @@ describe("processes on one PostgreSQL store", { concurrency: false }, () => {
     assert.equal(await store.epochHeld("epo_1"), true);
   });
 
+  test("a lease that lapsed leaves no row behind once somebody has come across it, and one that holds keeps its own", async (t) => {
+    const { open, sql, schema } = bench(t);
+    let now = START;
+    const clock = { now: () => now };
+    const store = await open({ clock, leaseMs: 1_000 });
+    const client = await sql();
+    const rows = async () => (await client.query(`SELECT id FROM ${schema}.hp_epochs`)).rowCount;
+    const dead = await store.holdEpoch("epo_1");
+    now += 500;
+    await store.holdEpoch("epo_2");
+    now += 600;
+    assert.equal(await rows(), 2);
+    assert.equal(await store.epochHeld("epo_1"), false);
+    assert.equal(await store.epochHeld("epo_2"), true);
+    assert.equal(await rows(), 1);
+    await assert.rejects(async () => dead.renew?.(), { code: "epoch_ended" });
+    assert.equal(await store.epochHeld("epo_1"), false);
+  });
+
   test("time is the database's, not that of the process", async (t) => {
     const { open, sql } = bench(t);
     const store = await open();

@@ -14,7 +14,14 @@ import { sha256 } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isBusy, isCannotOpen } from "./sqlite-errors.ts";
 
-export type Hold = { release(): void };
+export type Hold = {
+  release(): void;
+  /** Held from now on until the process ends, unless it is released: nobody else may refer to it any more. */
+  keep(): void;
+};
+
+/** A connection that nobody refers to is closed by the garbage collector, and its lock falls. */
+const kept = new Set<DatabaseSync>();
 
 const lockFile = (folder: string, id: string): string =>
   path.join(folder, "epochs", `${/^[\w-]{1,100}$/.test(id) ? id : sha256(id)}.lock`);
@@ -27,7 +34,7 @@ export function holdEpoch(folder: string, id: string): Hold {
   try {
     db.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE");
     fs.chmodSync(file, 0o600);
-    return { release: () => release(db, file) };
+    return { release: () => release(db, file), keep: () => void kept.add(db) };
   } catch (error) {
     db.close();
     // Whoever looked before the lock was taken found it free, and cleared the file away: L3.
@@ -38,6 +45,7 @@ export function holdEpoch(folder: string, id: string): Hold {
 
 /** Deleted while still locked where the system allows it, so that no free lock is ever seen. */
 function release(db: DatabaseSync, file: string): void {
+  kept.delete(db);
   if (!db.isOpen) return;
   if (process.platform !== "win32") fs.rmSync(file, { force: true });
   db.close();

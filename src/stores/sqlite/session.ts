@@ -3,6 +3,7 @@ import path from "node:path";
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Most } from "../cache.ts";
 import { tableOf } from "../project.ts";
+import type { EpochHold } from "../store.ts";
 import { alreadyHeld, type Hold, holdEpoch } from "./epochs.ts";
 import { createFollowers, type Followers, PAUSE_MS } from "./follow.ts";
 import { createWriter, type Writer } from "./group-commit.ts";
@@ -105,7 +106,7 @@ function watchLayout({ db, projections }: Journal): () => void {
   };
 }
 
-export async function hold(session: Session, id: string): Promise<{ release(): Promise<void> }> {
+export async function hold(session: Session, id: string): Promise<EpochHold> {
   const { folder, patience, holds } = session;
   try {
     const held = await patiently({ ...patience, busyMs: LOOKING_MS }, () => holdEpoch(folder, id));
@@ -114,6 +115,10 @@ export async function hold(session: Session, id: string): Promise<{ release(): P
       async release() {
         holds.delete(held);
         held.release();
+      },
+      leave() {
+        held.keep();
+        holds.delete(held);
       },
     };
   } catch (error) {

@@ -95,6 +95,7 @@ function hold(wire: Wire, held: EpochHold): EpochHold {
   const { renew, leaseMs } = held;
   return {
     release: () => call(wire, true, () => held.release()),
+    leave: () => held.leave(),
     ...(leaseMs === undefined || renew === undefined
       ? {}
       : { leaseMs, renew: () => call(wire, true, () => renew()) }),

@@ -50,5 +50,17 @@ export function epochClaims(create: CreateDatabase): void {
       await other.close();
       assert.equal(await store.epochHeld("epo_1"), false);
     });
+
+    test("what a process has left is held after it has closed", async (t) => {
+      const { store, another } = await bench(t, create);
+      const other = await another();
+      const hold = await other.holdEpoch("epo_1");
+      await other.holdEpoch("epo_2");
+      hold.leave();
+      await other.close();
+      assert.equal(await store.epochHeld("epo_1"), true);
+      assert.equal(await store.epochHeld("epo_2"), false);
+      await hold.release();
+    });
   });
 }
