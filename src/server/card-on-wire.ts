@@ -1,4 +1,6 @@
 /** The card as it is answered, and the digest of what it shows. */
+
+import { isTakenBack } from "../core/card/effect-words.ts";
 import { digestOf } from "../core/digest.ts";
 import { cannotUndo } from "../engine/card/around.ts";
 import type { Card } from "../engine/card/card.ts";
@@ -35,7 +37,7 @@ function workflowOnWire(workflow: Card["workflow"]) {
       phase: was.phase,
       at: time("effect" in was ? was.effect.startedAt : was.proposedAt),
       args: beginning(was.args),
-      can_undo: undo === "has" && !isUndone,
+      can_undo: isTakenBack(undo) && !isUndone,
       is_undone: isUndone,
     })),
     total,
@@ -46,8 +48,8 @@ function workflowOnWire(workflow: Card["workflow"]) {
 
 function rejectingOnWire(rejecting: Card["rejecting"]) {
   if (rejecting === null) return null;
-  const { goesBackTo, isEnd, isLast, undone, stays } = rejecting;
-  return { goes_back_to: goesBackTo, is_end: isEnd, is_last: isLast, undone, stays };
+  const { goesBackTo, isEnd, isLast, undone, claimed, stays } = rejecting;
+  return { goes_back_to: goesBackTo, is_end: isEnd, is_last: isLast, undone, claimed, stays };
 }
 
 function riskOnWire(risk: Card["risk"]) {

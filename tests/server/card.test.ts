@@ -307,24 +307,69 @@ describe("the card of an action", () => {
 });
 
 describe("the card of what a workflow asks", () => {
-  test("an agent drives from outside: it can be taken back where the agent says how", async (t) => {
-    const { bench } = await site(t);
+  test("an agent drives from outside: an undo that only the agent knows takes away neither badge nor typed word", async (t) => {
+    const { bench, hp } = await site(t);
+    const policy = { verdict: "escalate", approvers: { quorum: 2 } } as const;
+    hp.declare({ name: "hotel.book", policy });
+    hp.declare({ name: "hotel.cancel" });
+    hp.declare({ name: "hotel.look", effect: "read" });
     const made = ok(await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" })));
     const path = `/api/workflows/${String(made["workflow_id"])}`;
     ok(await bench.ask(`${path}/start`, post({})));
-    const propose = async (body: object) =>
-      String(ok(await bench.ask(`${path}/actions`, post(body)))["approval_id"]);
-    const undo = { tool: "hotel.cancel", args: { booking: 7 } };
-    const book = { tool: "hotel.book", args: { hotel: 1 } };
-    const able = await cardOf(bench, await propose({ ...book, request_id: "a", undo }));
-    assert.deepEqual(able.approval["undo"], undo);
-    assert.partialDeepStrictEqual(able.card, {
-      is_irreversible: false,
-      workflow: { name: "Trip", total: 0 },
-    });
-    const unable = await cardOf(bench, await propose({ ...book, request_id: "b" }));
-    assert.equal(unable.card["is_irreversible"], true);
-    assert.match(String(unable.card["effect_words"]), /cannot be taken back automatically$/);
+    const booked = async (tool: string | null) => {
+      const undo = tool === null ? undefined : { tool, args: { booking: 7 } };
+      const body = { tool: "hotel.book", args: { hotel: 1 }, request_id: `by ${tool}`, undo };
+      const id = String(ok(await bench.ask(`${path}/actions`, post(body)))["approval_id"]);
+      const { approval, card } = await cardOf(bench, id);
+      assert.deepEqual(approval["undo"], undo ?? null);
+      const listed = ok(await bench.ask("/api/approvals"))["approvals"] as Fields[];
+      const row = listed.find((one) => one["request_id"] === id);
+      assert.equal(row?.["is_irreversible"], card["is_irreversible"], "a row says the same");
+      return card as Fields & { effect_words: string; you: Fields };
+    };
+    for (const tool of ["nothing.at.all", "hotel.look"]) {
+      const card = await booked(tool);
+      assert.partialDeepStrictEqual(card, { is_irreversible: true, confirm: "hotel.book" });
+      assert.match(card.effect_words, /; the agent says how it would be taken back, and nobody else does$/);
+      assert.match(String(card.you["why_alone"]), /it cannot be taken back, and a word is typed/);
+    }
+    const declared = await booked("hotel.cancel");
+    assert.partialDeepStrictEqual(declared, { is_irreversible: false, confirm: null });
+    assert.match(declared.effect_words, /as the agent says, by a declared tool$/);
+    assert.match(String(declared.you["why_alone"]), /how it would be taken back/);
+    const unable = await booked(null);
+    assert.partialDeepStrictEqual(unable, { is_irreversible: true, confirm: "hotel.book" });
+    assert.match(unable.effect_words, /cannot be taken back automatically$/);
+  });
+
+  test("what only the agent says that it takes back is told apart from what is taken back", async (t) => {
+    const { bench, hp } = await site(t);
+    for (const name of ["hotel", "seat", "cancel"]) hp.declare({ name, policy: "approve" });
+    const made = ok(await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" })));
+    const path = `/api/workflows/${String(made["workflow_id"])}`;
+    ok(await bench.ask(`${path}/start`, post({})));
+    for (const [tool, undo] of [
+      ["hotel", "cancel"],
+      ["seat", "nothing.at.all"],
+    ]) {
+      const { action_id } = ok(await bench.ask(`${path}/actions`, post({ tool, undo: { tool: undo } })));
+      ok(await bench.ask(`/api/actions/${String(action_id)}/outcome`, post({ status: "applied" })));
+    }
+    const stood = ok(await bench.ask(`${path}/checkpoints`, post({ checkpoint_id: "Plan", summary: "so" })));
+    const { card } = await cardOf(bench, String(stood["approval_id"]));
+    assert.partialDeepStrictEqual(card["rejecting"], { undone: ["hotel"], claimed: ["seat"], stays: [] });
+    const { done, cannot_undo } = card["workflow"] as { done: Fields[]; cannot_undo: number };
+    const able = done.map(({ tool, can_undo }) => [tool, can_undo]);
+    assert.deepEqual(
+      [able, cannot_undo],
+      [
+        [
+          ["seat", false],
+          ["hotel", true],
+        ],
+        1,
+      ],
+    );
   });
 
   const book = (hp: Holdpoint, seen: { undone: string[] }) => ({

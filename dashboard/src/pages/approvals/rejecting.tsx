@@ -46,6 +46,14 @@ export function RejectingWords({ approval, card }: { readonly approval: Approval
           </span>
         </p>
       )}
+      {rejecting.claimed.length === 0 ? null : (
+        <p className="flex gap-2 text-soft">
+          <Icon name="warn" className="mt-0.5 size-4" />
+          <span>
+            Taken back, as the agent says: <Tools names={rejecting.claimed} />
+          </span>
+        </p>
+      )}
       {rejecting.stays.length === 0 ? null : (
         <p className="flex gap-2 font-semibold text-stop">
           <Icon name="warn" className="mt-0.5 size-4" />
