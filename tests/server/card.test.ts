@@ -342,6 +342,45 @@ describe("the card of what a workflow asks", () => {
     assert.match(unable.effect_words, /cannot be taken back automatically$/);
   });
 
+  test("a card reads of its workflow only what is new since somebody looked, however much its agent called", async (t) => {
+    const { bench, hp } = await site(t);
+    hp.declare({ name: "note", policy: "approve" });
+    const { workflows } = hp.outside;
+    const agent = "agent:far";
+    const workflow = await workflows.create({ name: "Busy", by: agent });
+    await workflows.start(workflow, { agent });
+    const calls = async (count: number) => {
+      for (let time = 0; time < count; time++)
+        await hp.outside.propose({ tool: "note", args: {}, workflow, agent });
+    };
+    await calls(120);
+    await workflows.checkpoint(workflow, { checkpoint: "Plan", agent, summary: "so" });
+    const [asked] = (await hp.approvals.list()).items;
+    const id = asked?.id ?? "";
+    const { store } = (await bench.server.office()).runtime;
+    const read = store.read.bind(store);
+    let entries = 0;
+    t.mock.method(store, "read", async (...given: Parameters<typeof read>) => {
+      const page = await read(...given);
+      if (given[1].kind === "workflow") entries += page.length;
+      return page;
+    });
+    const look = async () => {
+      entries = 0;
+      const { card } = await cardOf(bench, id);
+      return { around: card["workflow"] as Fields, snapshot: card["snapshot"], entries };
+    };
+    const first = await look();
+    assert.ok(first.entries > 120, "nobody had looked before");
+    const again = await look();
+    assert.deepEqual([again.around, again.entries], [first.around, 1], "the entry of its checkpoint");
+    assert.equal(again.around["total"], 120);
+    await hp.approvals.reject(id, { by: "person:ann", reason: "no" });
+    await look();
+    const over = await look();
+    assert.deepEqual([over.entries, over.snapshot], [1, first.snapshot], "turned down, too");
+  });
+
   test("what only the agent says that it takes back is told apart from what is taken back", async (t) => {
     const { bench, hp } = await site(t);
     for (const name of ["hotel", "seat", "cancel"]) hp.declare({ name, policy: "approve" });
