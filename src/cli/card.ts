@@ -49,8 +49,10 @@ export type SubjectCard = {
 };
 
 /** No process with the tool may be at hand: a workflow that goes back asks it for its undo. */
-const classWords = ({ effectClass, within }: Action): string =>
-  effectWords(effectClass, within === undefined ? "none" : "not_known");
+const classWords = ({ effectClass, within }: Action, approval: Approval | undefined): string => {
+  if (approval?.undo !== undefined) return effectWords(effectClass, "claimed");
+  return effectWords(effectClass, within === undefined ? "none" : "not_known");
+};
 
 const HEADINGS: { readonly [phase in Action["phase"]]: string } = {
   open: "What will run",
@@ -87,7 +89,7 @@ function printHead(terminal: Terminal, sections: Sections, { approval, action }:
   terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(STYLES[state] ?? "bold", state)}`);
   sections.heading(HEADINGS[action.phase]);
   sections.field("tool", action.tool);
-  sections.field("effect", `${action.effectClass}: ${classWords(action)}`);
+  sections.field("effect", `${action.effectClass}: ${classWords(action, approval)}`);
 }
 
 /** What the tool itself said it would do, and what people approve with it. */
@@ -106,7 +108,7 @@ function printPreview(sections: Sections, { approval, full }: Card): void {
 /** The agent's own account of how it would be undone; it is part of what people approve. */
 function printUndo(sections: Sections, { approval, full }: Card): void {
   if (approval?.undo === undefined) return;
-  sections.heading("How the agent would take it back, if its workflow goes back");
+  sections.heading("The agent says how it would take it back, if its workflow goes back (checked by nobody)");
   sections.field("tool", approval.undo.tool);
   sections.block(readable(approval.undo.args, full));
 }

@@ -122,7 +122,7 @@ export async function wordingOf(
 export async function approveApproval(
   runtime: Runtime,
   id: string,
-  decision: Decision & { readonly edit?: unknown; readonly handles?: ReadonlySet<string> },
+  decision: Decision & { readonly edit?: unknown },
 ): Promise<Decided> {
   checkPerson(decision.by);
   const approval = await getApproval(runtime, id);
@@ -145,7 +145,7 @@ export async function approveApproval(
       aboutOf(approval),
     );
   }
-  const edit = wholeEdit(approval, decision);
+  const edit = wholeEdit(approval, decision.edit);
   const seen =
     decision.binding === undefined
       ? ({ binding: approval.binding, isAssumed: true } as const)

@@ -2,12 +2,13 @@
 import type { LiveApproval } from "../core/approval/state.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
+import { hasMovedHandle } from "../core/secret-handle.ts";
 import type { Issue } from "../core/tool-rules.ts";
 import { raisedName } from "../core/workflow/raise.ts";
 import { plainJson } from "./prepare-args.ts";
 import { loadArtifact } from "./read-state.ts";
 import type { Runtime } from "./runtime.ts";
-import { handlesIn, holdsNone, redactText, resolveAll, revealSecrets } from "./secrets.ts";
+import { handlesIn, holdsNone, isMadeHere, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 import { issuesAgainst, issuesText } from "./stored-schema.ts";
 
 /** As much of an approval as an edit of it is judged by, with its arguments in full. */
@@ -35,14 +36,20 @@ export async function secretsOf(runtime: Runtime, approval: Editable): Promise<R
   return resolveAll(runtime.secrets, approval.args).catch(() => new Map<string, string>());
 }
 
-/** `handles`: those of secrets that may stand in it beside those that are there already. */
-export type Edit = { readonly edit?: unknown; readonly handles?: ReadonlySet<string> };
+/** Handles that this program made may be put anywhere; others are where they were, or nowhere. */
+function refuseMovedHandle({ args }: Editable, given: unknown): void {
+  if (!hasMovedHandle(given, args, isMadeHere)) return;
+  throw new HoldpointError("reserved_key", "In an edit a secret's handle stands only where it stood.", {
+    next: "Leave the fields with secrets as they are; another secret is the program's to put there.",
+  });
+}
 
 /** All of it, as the editor would have it. */
-export function wholeEdit(approval: Editable, given: Edit): Json {
+export function wholeEdit(approval: Editable, given: unknown): Json {
   refuseEmptyEdit(approval);
-  const allowed = new Set([...handlesIn(approval.args), ...(given.handles ?? [])]);
-  return patched(approval, plainJson(given.edit, allowed));
+  const edit = plainJson(given, handlesIn(approval.args));
+  refuseMovedHandle(approval, given);
+  return patched(approval, edit);
 }
 
 /** `known`: the secrets of what was asked. To whom it may be said the rules of a vote say. */

@@ -59,7 +59,10 @@ async function decideOne(runtime: Runtime, item: BatchItem, who: Decider): Promi
   const { id, binding, decision, note, edit, shown: card } = item;
   const said = { ...who, binding, ...(card === undefined ? {} : { shown: card }) };
   if (decision === "reject") return rejectApproval(runtime, id, { ...said, reason: note ?? "" });
-  const more = { ...(note === undefined ? {} : { note }), ...(edit === undefined ? {} : copyEdit(edit)) };
+  const more = {
+    ...(note === undefined ? {} : { note }),
+    ...(edit === undefined ? {} : { edit: copyEdit(edit) }),
+  };
   return approveApproval(runtime, id, { ...said, ...more });
 }
 

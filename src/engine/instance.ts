@@ -137,7 +137,7 @@ export function approvalsOf(open: Opening): Approvals {
     },
     async approve(id, decision) {
       const { edit, ...said } = checkDecision(decision, ["note", "edit", "shown"]);
-      const copy = edit === undefined ? said : { ...said, ...copyEdit(edit) };
+      const copy = edit === undefined ? said : { ...said, edit: copyEdit(edit) };
       return approveApproval(await open(), checkId(APPROVAL, id), copy);
     },
     reject: async (id, decision) =>

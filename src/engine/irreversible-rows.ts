@@ -12,7 +12,7 @@ import type { Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "tools">;
 
-/** How an action is undone never changes, and lists are asked for again and again. */
+/** How an action is undone never changes once it is known, and lists are asked for again and again. */
 const kept = new WeakMap<Runtime["tools"], Map<string, KnownUndo>>();
 const MOST_KEPT = 10_000;
 
@@ -32,7 +32,7 @@ async function undoIn(place: Place, action: string): Promise<KnownUndo> {
   if (state === undefined || state.phase === "none") return "not_known";
   const undo = knownUndo(place, state, undefined);
   // A tool that is not declared here may be later.
-  if (undo !== "not_known") known.set(name, undo);
+  if (undo !== "not_known" && undo !== "claimed") known.set(name, undo);
   return undo;
 }
 

@@ -34,18 +34,16 @@ export function plainJson(given: unknown, allowed: ReadonlySet<string> = new Set
   return value;
 }
 
-/** An edit, copied, with the handles in it that this program made. Others must be in the action already. */
-export function copyEdit(given: unknown): { readonly edit: Json; readonly handles: ReadonlySet<string> } {
-  const edit = copyJson(given ?? {});
-  const handles = new Set<string>();
-  const gather = (raw: unknown): void => {
-    if (Array.isArray(raw)) for (const part of raw) gather(part);
-    else if (isSecretHandle(raw) && isMadeHere(raw)) handles.add(raw.$secret);
-    else if (isJsonObject(raw)) for (const part of Object.values(raw)) gather(part);
-  };
-  gather(given);
-  return { edit, handles };
+function withMade(copy: Json, given: unknown): Json {
+  if (isSecretHandle(given) && isMadeHere(given)) return given;
+  if (Array.isArray(copy) && Array.isArray(given))
+    return copy.map((part: Json, index) => withMade(part, given[index]));
+  if (!isJsonObject(copy) || !isJsonObject(given)) return copy;
+  return Object.fromEntries(Object.entries(copy).map(([key, part]) => [key, withMade(part, given[key])]));
 }
+
+/** An edit, copied; the handles in it that this program made stay what they are, and nothing else passes for one. */
+export const copyEdit = (given: unknown): Json => withMade(copyJson(given ?? {}), given);
 
 export type Prepared = { readonly args: Json; readonly known: ReadonlyMap<string, string> };
 

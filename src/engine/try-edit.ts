@@ -156,7 +156,7 @@ async function partOf(runtime: Runtime, approval: Approval, trial: Trial, edit: 
 
 export async function tryEdit(runtime: Runtime, id: string, given: TriedEdit): Promise<Tried> {
   const approval = await getApproval(runtime, id);
-  const edit = wholeEdit(approval, { edit: given.edit });
+  const edit = wholeEdit(approval, given.edit);
   const by = await editorOf(runtime, approval, given.by);
   const known = await secretsOf(runtime, approval);
   const trying = { edit, by, ...secretFlaw(edit, known) };

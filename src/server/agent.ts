@@ -53,3 +53,16 @@ export function selfOf(
   if (named !== undefined && !isSelf(principal, named)) throw otherThan(field);
   return principal;
 }
+
+/** Who is asked for does not decide about it, so whoever only drives names nobody but themselves: the rest is a poster's to say. */
+export function mayActFor({ principal, can }: Who, named: readonly string[] | null | undefined): boolean {
+  if (principal === null || can("workflows:write")) return true;
+  return (named ?? []).every((one) => one === principal);
+}
+
+export function onlyForItself(does: string, next: string): HoldpointError {
+  return new HoldpointError("forbidden", `This credential ${does} only for itself.`, {
+    data: "Nothing was written.",
+    next,
+  });
+}

@@ -1,6 +1,7 @@
 /** The card as it is answered, and the digest of what it shows. */
+
 import { digestOf } from "../core/digest.ts";
-import { cannotUndo } from "../engine/card/around.ts";
+import { cannotUndo, canUndo } from "../engine/card/around.ts";
 import type { Card } from "../engine/card/card.ts";
 import { previewOf } from "../views/approvals.ts";
 import { money, time } from "./wire.ts";
@@ -28,15 +29,15 @@ function workflowOnWire(workflow: Card["workflow"]) {
     name: state.name,
     status: state.status,
     attempt: state.generation,
-    done: done.map(({ action, state: was, undo, isUndone }) => ({
-      action_id: action,
-      tool: was.tool,
-      effect_class: was.effectClass,
-      phase: was.phase,
-      at: time("effect" in was ? was.effect.startedAt : was.proposedAt),
-      args: beginning(was.args),
-      can_undo: undo === "has" && !isUndone,
-      is_undone: isUndone,
+    done: done.map((one) => ({
+      action_id: one.action,
+      tool: one.state.tool,
+      effect_class: one.state.effectClass,
+      phase: one.state.phase,
+      at: time("effect" in one.state ? one.state.effect.startedAt : one.state.proposedAt),
+      args: beginning(one.state.args),
+      can_undo: canUndo(one),
+      is_undone: one.isUndone,
     })),
     total,
     cannot_undo: cannotUndo(done),
@@ -46,8 +47,8 @@ function workflowOnWire(workflow: Card["workflow"]) {
 
 function rejectingOnWire(rejecting: Card["rejecting"]) {
   if (rejecting === null) return null;
-  const { goesBackTo, isEnd, isLast, undone, stays } = rejecting;
-  return { goes_back_to: goesBackTo, is_end: isEnd, is_last: isLast, undone, stays };
+  const { goesBackTo, isEnd, isLast, undone, claimed, stays } = rejecting;
+  return { goes_back_to: goesBackTo, is_end: isEnd, is_last: isLast, undone, claimed, stays };
 }
 
 function riskOnWire(risk: Card["risk"]) {

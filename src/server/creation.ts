@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { HoldpointError } from "../core/errors.ts";
 import type { OutsideCheckpoint, OutsideCreation } from "../engine/outside/create-workflow.ts";
-import { principalNamed, selfOf } from "./agent.ts";
+import { mayActFor, onlyForItself, principalNamed, selfOf } from "./agent.ts";
 import { askingFields, askingOf, said } from "./asking.ts";
 import type { Who } from "./authenticate.ts";
 import { microsOf } from "./seed-surface.ts";
@@ -86,15 +86,16 @@ function partiesOf(who: Who, { poster_id, executor_id, supervisor_id }: Creation
 }
 
 /** Whoever only drives creates what they drive themselves: whom it is for is a poster's to say. */
-function checkOwn({ principal, can }: Who, { executor_id, acts_for }: Creation): void {
+function checkOwn(who: Who, { executor_id, acts_for }: Creation): void {
+  const { principal, can } = who;
   if (principal === null || can("workflows:write")) return;
   // As it is taken below: a bare name is an agent's.
   const isOwn = executor_id == null || principalNamed("agent", executor_id, "executor_id") === principal;
-  if (isOwn && (acts_for ?? []).every((one) => one === principal)) return;
-  throw new HoldpointError("forbidden", "This credential creates workflows only for itself.", {
-    data: "Nothing was written.",
-    next: 'Leave "executor_id" and "acts_for" out, or have a poster create it: that needs workflows:write.',
-  });
+  if (isOwn && mayActFor(who, acts_for)) return;
+  throw onlyForItself(
+    "creates workflows",
+    'Leave "executor_id" and "acts_for" out, or have a poster create it: that needs workflows:write.',
+  );
 }
 
 function escrowOf({ escrow_amount: amount, escrow_currency: currency }: Creation) {

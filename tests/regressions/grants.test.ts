@@ -46,6 +46,21 @@ describe("secrets are made by the program, not written by a model", () => {
     assert.equal((await call).executed, true);
   });
 
+  test("a program that edits puts handles where it likes, and what looks like one beside them counts for nothing", async () => {
+    const sent: unknown[] = [];
+    const hp = machine().process({ environment: { ...environment, NEW: "another-secret-value" } });
+    const send = hp.gate({ name: "send", run: (args: { body: string; to: string }) => void sent.push(args) });
+    const call = send({ body: secret("env:KEY"), to: "a" }, { requestId: "1" });
+    const id = await pendingOf(hp);
+    const [fresh, like] = [secret("env:NEW"), JSON.parse('{"$secret":"env:NEW"}') as string];
+    await assert.rejects(hp.approvals.approve(id, { ...ANN, edit: { body: fresh, to: like } }), (error) =>
+      isHoldpointError(error, "reserved_key"),
+    );
+    await hp.approvals.approve(id, { ...ANN, edit: { body: fresh } });
+    assert.equal((await call).executed, true);
+    assert.deepEqual(sent, [{ body: "another-secret-value", to: "a" }]);
+  });
+
   test("what people write about an action loses the values of its secrets", async () => {
     const hp = machine().process({ environment });
     const send = hp.gate({ name: "send", run: (_args: { body: string }) => 1 });

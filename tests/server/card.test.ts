@@ -307,26 +307,6 @@ describe("the card of an action", () => {
 });
 
 describe("the card of what a workflow asks", () => {
-  test("an agent drives from outside: it can be taken back where the agent says how", async (t) => {
-    const { bench } = await site(t);
-    const made = ok(await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" })));
-    const path = `/api/workflows/${String(made["workflow_id"])}`;
-    ok(await bench.ask(`${path}/start`, post({})));
-    const propose = async (body: object) =>
-      String(ok(await bench.ask(`${path}/actions`, post(body)))["approval_id"]);
-    const undo = { tool: "hotel.cancel", args: { booking: 7 } };
-    const book = { tool: "hotel.book", args: { hotel: 1 } };
-    const able = await cardOf(bench, await propose({ ...book, request_id: "a", undo }));
-    assert.deepEqual(able.approval["undo"], undo);
-    assert.partialDeepStrictEqual(able.card, {
-      is_irreversible: false,
-      workflow: { name: "Trip", total: 0 },
-    });
-    const unable = await cardOf(bench, await propose({ ...book, request_id: "b" }));
-    assert.equal(unable.card["is_irreversible"], true);
-    assert.match(String(unable.card["effect_words"]), /cannot be taken back automatically$/);
-  });
-
   const book = (hp: Holdpoint, seen: { undone: string[] }) => ({
     hotel: hp.gate({
       name: "hotel",

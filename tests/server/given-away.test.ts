@@ -57,11 +57,14 @@ async function staffed(bench: Bench) {
   const narrow = await issue(runtime, { principal: by, name: "n", scopes: ["people:write"], by });
   const wide = await issue(runtime, { principal: by, name: "w", by });
   const agent = await issue(runtime, { principal: "agent:far", name: "f", roles: ["executor"], by });
+  const roles = ["executor", "poster"] as const;
+  const posting = await issue(runtime, { principal: "agent:far", name: "p", roles, by });
   const bob = await issue(runtime, { principal: "person:bob", name: "b", by });
   return {
     narrow: bearer(narrow.text),
     wide: bearer(wide.text),
     agent: bearer(agent.text),
+    posting: bearer(posting.text),
     bob: bearer(bob.text),
   };
 }
@@ -91,9 +94,9 @@ test("whoever an action was done for does not decide about its undo", async (t) 
       hp.declare({ name: "refund", policy: "approve", undo: { policy: "escalate" } });
     },
   });
-  const { agent, bob } = await staffed(bench);
+  const { posting, bob } = await staffed(bench);
   const ask = async (path: string, body: object) => {
-    const answer = await bench.ask(path, post(body, agent));
+    const answer = await bench.ask(path, post(body, posting));
     assert.equal(answer.status, 200, answer.text);
     return answer.body;
   };
@@ -114,6 +117,36 @@ test("whoever an action was done for does not decide about its undo", async (t) 
   assert.ok(requester.includes("person:bob"), JSON.stringify(requester));
   const vote = await bench.ask(`${path}/votes`, post({ decision: "approve" }, bob));
   assert.equal(vote.body["code"], "not_eligible", vote.text);
+});
+
+test("an agent that only executes takes nobody's vote away by saying that it acts for them", async (t) => {
+  const bench = await serverBench(t, { noAuth: false });
+  const { agent, posting, bob } = await staffed(bench);
+  const { runtime } = await bench.server.office();
+  const made = await bench.ask("/api/workflows", post({ name: "w" }, agent));
+  const flow = `/api/workflows/${String(made.body["workflow_id"])}`;
+  await bench.ask(`${flow}/start`, post({}, agent));
+  const doors = ["/api/actions", `${flow}/actions`];
+  const propose = (door: string, headers: Record<string, string>, acts_for?: readonly string[]) =>
+    bench.ask(door, post({ tool: "pay", args: { amount: 9 }, acts_for }, headers));
+  const before = await runtime.store.position();
+  for (const door of doors)
+    for (const acts_for of [["person:bob"], ["agent:far", "person:bob"], ["agent:other"], ["far"]]) {
+      const refused = await propose(door, agent, acts_for);
+      assert.deepEqual([refused.status, refused.body["code"]], [403, "forbidden"], refused.text);
+      assert.match(String(refused.body["detail"]), /proposes actions only for itself/);
+    }
+  assert.equal(await runtime.store.position(), before, "nothing was written");
+  for (const door of doors)
+    for (const acts_for of [undefined, [], ["agent:far"]]) {
+      const asked = await propose(door, agent, acts_for);
+      assert.equal(asked.body["kind"], "waiting", asked.text);
+      const votes = `/api/approvals/${String(asked.body["approval_id"])}/votes`;
+      const vote = await bench.ask(votes, post({ decision: "reject", reason: "no" }, bob));
+      assert.equal(vote.status, 200, vote.text);
+    }
+  for (const door of doors)
+    assert.equal((await propose(door, posting, ["person:bob"])).body["kind"], "waiting", "a poster says it");
 });
 
 test("a rule knows who posted a workflow: the name of one that an agent made for itself is no way around it", async (t) => {

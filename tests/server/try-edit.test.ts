@@ -256,6 +256,35 @@ describe("an edit that is tried", () => {
   });
 });
 
+test("an approver reads no secret by moving its handle into a field that is told to others", async (t) => {
+  process.env["TRY_EDIT_MOVED"] = "tok-77aa0191";
+  t.after(() => delete process.env["TRY_EDIT_MOVED"]);
+  const { bench, hp } = await site(t);
+  const ran: unknown[] = [];
+  const input = z.object({ channel: z.string(), text: z.string(), tokens: z.array(z.string()) });
+  const call = hp.gate({ name: "post", input, policy: "escalate", run: (args) => void ran.push(args) });
+  const handle = { $secret: "env:TRY_EDIT_MOVED" };
+  const args = { channel: "ops", text: "deployed", tokens: ["none", secret("env:TRY_EDIT_MOVED")] };
+  const requestId = "moved";
+  const id = await asked((options) => call(args, { ...options, requestId }));
+  const { binding } = await hp.approvals.get(id);
+  const submit = { request_id: id, decision: "MODIFIED", rationale: "so", approved_by: "ann" };
+  const one = { request_id: id, binding, decision: "approve" };
+  const doors = (edit: object) => [
+    () => bench.ask(`/api/approvals/${id}/try`, post({ edit })),
+    () => cast(bench, id, edit),
+    () => bench.ask("/api/approvals/submit", post({ ...submit, modifications: edit })),
+    () => bench.ask("/api/approvals/batch", post({ approved_by: "ann", decisions: [{ ...one, edit }] })),
+  ];
+  for (const edit of [{ channel: "mallorys", text: handle }, { tokens: [handle, "none"] }])
+    for (const door of doors(edit)) assert.match((await door()).text, /"reserved_key"/);
+  const stays = { channel: "dev", tokens: ["some", handle] };
+  assert.equal(ok(await bench.ask(`/api/approvals/${id}/try`, post({ edit: stays })))["outcome"], "stands");
+  ok(await cast(bench, id, stays));
+  await call(args, { requestId });
+  assert.deepEqual(ran, [{ channel: "dev", text: "deployed", tokens: ["some", "tok-77aa0191"] }]);
+});
+
 test("whether a secret's value stands in an edit is said only to who may decide, recorded, and not often", async (t) => {
   process.env["TRY_EDIT_PIN"] = "483920";
   t.after(() => delete process.env["TRY_EDIT_PIN"]);

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { EFFECT_CLASSES } from "../tool-rules.ts";
-import { effectWords, isIrreversible } from "./effect-words.ts";
+import { effectWords, isIrreversible, isTakenBack, KNOWN_UNDOS } from "./effect-words.ts";
 import { headingOf } from "./heading.ts";
 
 describe("the words of a card", () => {
   test("say of what only reads that there is nothing to take back, whatever its tool declares", () => {
-    for (const undo of ["none", "has", "nothing", "not_known"] as const)
+    for (const undo of KNOWN_UNDOS)
       assert.equal(effectWords("read", undo), "it only reads: nothing to take back");
   });
 
   test("say of every other effect whether it is repeated, and whether it is taken back", () => {
     const words = EFFECT_CLASSES.filter((name) => name !== "read").flatMap((name) =>
-      (["none", "has", "nothing", "not_known"] as const).map((undo) => effectWords(name, undo)),
+      KNOWN_UNDOS.map((undo) => effectWords(name, undo)),
     );
-    assert.equal(new Set(words).size, 20, "no two say the same");
+    assert.equal(new Set(words).size, 30, "no two say the same");
     assert.equal(
       effectWords("once", "none"),
       "nothing is known about repeating it, so it is tried once; it cannot be taken back automatically",
@@ -23,8 +23,13 @@ describe("the words of a card", () => {
   });
 
   test("call irreversible what is not known to be taken back by anybody", () => {
-    const final = (["none", "has", "nothing", "not_known"] as const).filter(isIrreversible);
-    assert.deepEqual(final, ["none", "not_known"]);
+    assert.deepEqual(KNOWN_UNDOS.filter(isIrreversible), ["claimed", "none", "not_known"]);
+    assert.deepEqual(KNOWN_UNDOS.filter(isTakenBack), ["has", "named"]);
+  });
+
+  test("mark an undo that the agent names as what the agent says", () => {
+    for (const undo of ["named", "claimed"] as const)
+      assert.match(effectWords("once", undo), /the agent says/);
   });
 
   test("are Holdpoint's own: of an agent's there is only the name", () => {

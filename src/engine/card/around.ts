@@ -1,5 +1,5 @@
 /** What stands around an approval: its workflow, and what a rejection would do to that. */
-import { isIrreversible } from "../../core/card/effect-words.ts";
+import { isIrreversible, isTakenBack } from "../../core/card/effect-words.ts";
 import { rejectionOf } from "../../core/card/rejection.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CallUndo } from "../../core/workflow/events.ts";
@@ -17,6 +17,8 @@ export type Rejecting = {
   readonly isLast: boolean;
   /** Tools, the newest first. */
   readonly undone: readonly string[];
+  /** Those of which only the agent says so. */
+  readonly claimed: readonly string[];
   readonly stays: readonly string[];
 };
 
@@ -35,6 +37,8 @@ export const NOTHING_AROUND: AroundIt = { workflow: null, rejecting: null, snaps
 const isLeft = ({ isUndone, undo, state }: Done): boolean =>
   !isUndone && undo !== "nothing" && state.phase === "applied";
 
+export const canUndo = ({ undo, isUndone }: Done): boolean => isTakenBack(undo) && !isUndone;
+
 /** How many of them nobody could take back. */
 export const cannotUndo = (done: readonly Done[]): number =>
   done.filter(({ undo, isUndone }) => !isUndone && isIrreversible(undo)).length;
@@ -46,8 +50,10 @@ export function rejectingOf(state: LiveWorkflow, stake: Reached, { done, since }
   const { isEnd, isLast, goesBackTo, after } = rejectionOf(state, stake);
   // Whatever else went on while it waits is gone back over too.
   const left = [...since.done, ...done].filter(isLeft);
-  if (isEnd) return { isEnd, isLast, goesBackTo, undone: [], stays: left.map(toolOf) };
-  const undone = left.filter(({ undo, seq }) => undo === "has" && seq > after);
+  if (isEnd) return { isEnd, isLast, goesBackTo, undone: [], claimed: [], stays: left.map(toolOf) };
+  const over = left.filter(({ seq }) => seq > after);
+  const undone = over.filter(({ undo }) => isTakenBack(undo)).map(toolOf);
+  const claimed = over.filter(({ undo }) => undo === "claimed").map(toolOf);
   const stays = stake.irreversible.map(({ tool }) => tool).reverse();
-  return { isEnd, isLast, goesBackTo, undone: undone.map(toolOf), stays };
+  return { isEnd, isLast, goesBackTo, undone, claimed, stays };
 }

@@ -16,9 +16,10 @@ import type { YourStanding } from "../../core/card/your-standing.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Risk } from "../../core/verdict.ts";
 import { type Approval, approvalInFull } from "../approvals.ts";
-import { snapshotIn } from "../message/shown.ts";
+import { unlessGone } from "../message/shown.ts";
 import { loadArtifact } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
+import { openedSnapshot } from "../workflow/operate-workflows.ts";
 import { type AgentHistory, agentHistory } from "./agent-history.ts";
 import { type AroundIt, NOTHING_AROUND, type Rejecting, rejectingOf, type WorkflowAround } from "./around.ts";
 import { type CardCost, costsIn } from "./costs.ts";
@@ -133,8 +134,7 @@ async function aroundIt(runtime: Runtime, id: string, facts: CardFacts): Promise
   const soFar = await readSoFar(runtime, workflowId, asked);
   const done = await doneIn(runtime, soFar, asked);
   const { checkpoint } = soFar;
-  const name = checkpoint?.snapshot.id;
-  const snapshot = name === undefined ? undefined : await snapshotIn(runtime, workflowId, name);
+  const snapshot = checkpoint && (await unlessGone(openedSnapshot(runtime, checkpoint.snapshot)));
   return {
     workflow: { id: workflowId, state: workflow, ...done },
     rejecting:

@@ -19,6 +19,12 @@ function byTool({ tools }: Pick<Runtime, "tools">, name: string): KnownUndo {
   return known.undo === null ? "none" : "has";
 }
 
+/** Whoever named a tool that nobody declared, or one that only reads, could name any: it spares nobody a look. */
+function byAgent({ tools }: Pick<Runtime, "tools">, name: string): KnownUndo {
+  const known = tools.get(name);
+  return known === undefined || known.rules.effectClass === "read" ? "claimed" : "named";
+}
+
 /** `call`: what its workflow recorded with the call, where an agent drives it. */
 export function knownUndo(
   runtime: Pick<Runtime, "tools">,
@@ -28,7 +34,7 @@ export function knownUndo(
   if (effectClass === "read") return "nothing";
   // What takes something back is not itself taken back.
   if (within === undefined || within.undoes !== null) return "none";
-  if (undo !== undefined) return "has";
+  if (undo !== undefined) return byAgent(runtime, undo.tool);
   if (call !== undefined) return OF_CALL[call];
   return isStep(within.op, tool) ? "not_known" : byTool(runtime, tool);
 }

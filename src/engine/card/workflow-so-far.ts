@@ -4,82 +4,51 @@
  * S1. What had begun when it was asked is told apart from what began since: later effects are no grounds of an earlier question. Of
  *     both it is said how they stand now.
  */
-import type { SettledAnswer } from "../../core/action/settled-answer.ts";
 import type { LiveAction } from "../../core/action/state.ts";
 import type { KnownUndo } from "../../core/card/effect-words.ts";
 import type { AtStake } from "../../core/card/rejection.ts";
 import { actionStream } from "../../core/stream.ts";
-import type { CallUndo, Snapshot } from "../../core/workflow/events.ts";
+import type { Snapshot } from "../../core/workflow/events.ts";
 import type { Runtime } from "../runtime.ts";
-import { entriesOf } from "../workflow/entries.ts";
-import type { Entry } from "../workflow/recorded.ts";
+import { entryAt } from "../workflow/entries.ts";
 import { knownUndo } from "./known-undo.ts";
-
-type Call = {
-  readonly action: string;
-  readonly seq: number;
-  readonly at: number;
-  readonly undo: CallUndo | undefined;
-  /** Nothing came of it. */
-  isVoid: boolean;
-};
+import { type Call, type Notes, notesOf } from "./workflow-notes.ts";
 
 /** A checkpoint as it was reached, or raised by a monitor, which does not know every undo. */
 export type Reached = AtStake & { readonly snapshot: Snapshot; readonly isRaised: boolean };
 
-export type SoFar = {
-  readonly calls: Map<string, Call>;
-  readonly undone: Set<string>;
+export type SoFar = Pick<Notes, "calls" | "undone"> & {
   /** The entry with which it was asked. */
-  askedSeq: number;
+  readonly askedSeq: number;
   /** Where the approval is that of a checkpoint. */
-  checkpoint: Reached | undefined;
+  readonly checkpoint: Reached | undefined;
 };
 
-const isVoid = ({ body }: Entry): boolean => (body["answer"] as unknown as SettledAnswer).executed === false;
+type Place = Pick<Runtime, "store" | "tenant">;
 
-function reachedIn({ type, body }: Entry): Reached {
-  const { snapshot, canRollback, irreversible } = body as unknown as Reached;
-  return { snapshot, canRollback, irreversible, isRaised: type === "checkpoint.raised" };
+async function reachedAt(
+  place: Place,
+  workflow: string,
+  seq: number | undefined,
+): Promise<Reached | undefined> {
+  const entry = seq === undefined ? undefined : await entryAt(place, workflow, seq);
+  if (entry === undefined) return undefined;
+  const { snapshot, canRollback, irreversible } = entry.body as unknown as Reached;
+  return { snapshot, canRollback, irreversible, isRaised: entry.type === "checkpoint.raised" };
 }
 
 type AskedIn = { readonly approval: string; readonly action: string; readonly at: number };
 
-function note(soFar: SoFar, entry: Entry, asked: AskedIn): void {
-  const { type, seq, at, body } = entry;
-  const action = String(body["action"]);
-  if (body["approval"] === asked.approval || (type === "call.made" && action === asked.action))
-    soFar.askedSeq = Math.min(soFar.askedSeq, seq);
-  switch (type) {
-    case "call.made":
-      soFar.calls.set(action, {
-        ...{ action, seq, at, isVoid: false },
-        undo: body["undo"] as CallUndo | undefined,
-      });
-      return;
-    case "call.settled": {
-      const call = soFar.calls.get(action);
-      if (call !== undefined) call.isVoid = isVoid(entry);
-      return;
-    }
-    case "compensation.settled":
-      if (body["status"] === "undone") soFar.undone.add(String(body["undoes"]));
-      return;
-    case "checkpoint.reached":
-    case "checkpoint.raised":
-      if (body["approval"] === asked.approval) soFar.checkpoint = reachedIn(entry);
-  }
-}
-
 export async function readSoFar(
-  place: Pick<Runtime, "store" | "tenant">,
+  place: Place,
   workflow: string,
-  asked: AskedIn,
+  { approval, action }: AskedIn,
 ): Promise<SoFar> {
-  const askedSeq = Number.POSITIVE_INFINITY;
-  const soFar: SoFar = { calls: new Map(), undone: new Set(), askedSeq, checkpoint: undefined };
-  for await (const entry of entriesOf(place, workflow)) note(soFar, entry, asked);
-  return soFar;
+  const { calls, undone, asked, checkpoints } = await notesOf(place, workflow);
+  const never = Number.POSITIVE_INFINITY;
+  const askedSeq = Math.min(asked.get(approval) ?? never, calls.get(action)?.seq ?? never);
+  const checkpoint = await reachedAt(place, workflow, checkpoints.get(approval));
+  return { calls, undone, askedSeq, checkpoint };
 }
 
 export type Done = {

@@ -2,7 +2,7 @@
 
 import type { Receipt } from "../../core/action/receipt.ts";
 import { HoldpointError } from "../../core/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { type Action, getAction } from "../actions.ts";
 import { type Approval, getApproval } from "../approvals.ts";
 import { type PolicyNames, policyNames } from "../backtest/kept-policies.ts";
@@ -45,13 +45,9 @@ async function ofAction(runtime: Runtime, id: string, approval: Approval | undef
 }
 
 /** Undefined where it cannot be had: that keeps nobody from deciding. */
-export async function snapshotIn(
-  runtime: Runtime,
-  workflow: string,
-  name: string,
-): Promise<JsonObject | undefined> {
+export async function unlessGone(opened: Promise<Json>): Promise<JsonObject | undefined> {
   try {
-    const snapshot = await snapshotOf(runtime, workflow, name);
+    const snapshot = await opened;
     return isJsonObject(snapshot) ? snapshot : undefined;
   } catch (error) {
     if (error instanceof HoldpointError) return undefined;
@@ -68,7 +64,7 @@ async function ofApproval(runtime: Runtime, id: string): Promise<Shown> {
   if (subject.kind === "question") return { kind: "question", approval, workflow };
   const rows = await timelineOf(runtime, subject.workflow, undefined);
   const name = rows.findLast(({ ref }) => ref === id)?.checkpoint?.snapshot.id ?? subject.op;
-  const snapshot = await snapshotIn(runtime, subject.workflow, name);
+  const snapshot = await unlessGone(snapshotOf(runtime, subject.workflow, name));
   return { kind: "checkpoint", approval, workflow, rows, snapshot };
 }
 

@@ -17,11 +17,14 @@ function parse(id: string, text: string, body: string | null): Entry {
   return { type, seq, at, body: JSON.parse(body) as JsonObject };
 }
 
-export async function* entriesOf(
-  { store, tenant }: { readonly store: Store; readonly tenant: string },
-  id: string,
-  from = 1,
-): AsyncGenerator<Entry> {
+type Place = { readonly store: Store; readonly tenant: string };
+
+export async function entryAt({ store, tenant }: Place, id: string, seq: number): Promise<Entry | undefined> {
+  const [found] = await store.read(tenant, workflowStream(id), { fromSeq: seq, limit: 1 });
+  return found === undefined ? undefined : parse(id, found.header, found.body);
+}
+
+export async function* entriesOf({ store, tenant }: Place, id: string, from = 1): AsyncGenerator<Entry> {
   for (let fromSeq = from; ; fromSeq += PAGE) {
     const page = await store.read(tenant, workflowStream(id), { fromSeq, limit: PAGE });
     for (const { header, body } of page) yield parse(id, header, body);

@@ -187,7 +187,13 @@ async function capturedAt(place: Place, id: string, checkpoint: string): Promise
   return found;
 }
 
-/** The captured state of a checkpoint, as it was stored. */
+/** The captured state, as it was stored. */
+export async function openedSnapshot(place: Place, { hash, uri, compressedBytes }: Snapshot): Promise<Json> {
+  const stored = await openSnapshot(place, hash);
+  return { ...stored, artifact_uri: uri, compressed_size_bytes: compressedBytes };
+}
+
+/** That of a checkpoint. */
 export async function snapshotOf(place: Place, id: string, checkpoint: string): Promise<Json> {
   const state = await workflowState(place, id);
   const known = [...state.passed, ...(state.pending === null ? [] : [state.pending])];
@@ -195,7 +201,5 @@ export async function snapshotOf(place: Place, id: string, checkpoint: string): 
   const found = standing?.snapshot ?? (await capturedAt(place, id, checkpoint));
   if (found === undefined)
     throw new HoldpointError("unknown_id", `The workflow ${id} has no checkpoint "${checkpoint}".`);
-  const { uri, compressedBytes } = found;
-  const stored = await openSnapshot(place, found.hash);
-  return { ...stored, artifact_uri: uri, compressed_size_bytes: compressedBytes };
+  return openedSnapshot(place, found);
 }

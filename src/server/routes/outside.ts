@@ -15,7 +15,7 @@ import {
 import { readState } from "../../engine/read-state.ts";
 import type { Runtime } from "../../engine/runtime.ts";
 import { workflowState } from "../../engine/workflow/workflows.ts";
-import { agentOf, agentSchema } from "../agent.ts";
+import { agentOf, agentSchema, mayActFor, onlyForItself } from "../agent.ts";
 import type { Who } from "../authenticate.ts";
 import {
   answerOnWire,
@@ -57,8 +57,13 @@ async function performerOf(
   return agentOf(who, named, state.phase === "none" ? "agent:unknown" : state.agent);
 }
 
-function proposalOf(body: z.output<typeof proposalSchema>, agent: string): OutsideProposal {
+function proposalOf(who: Who, body: z.output<typeof proposalSchema>, agent: string): OutsideProposal {
   const { tool, args, request_id, says, acts_for, undo } = body;
+  if (!mayActFor(who, acts_for))
+    throw onlyForItself(
+      "proposes actions",
+      'Leave "acts_for" out, or have a poster create a workflow that says it: that needs workflows:write.',
+    );
   return {
     ...{ tool, agent, args },
     ...(request_id == null ? {} : { requestId: request_id }),
@@ -115,7 +120,7 @@ const actions = [
     mayAsk,
     async handle({ runtime, who, body }) {
       const agent = agentOf(who, body.agent);
-      return ok(answerOnWire(await proposeOutside(runtime, proposalOf(body, agent))));
+      return ok(answerOnWire(await proposeOutside(runtime, proposalOf(who, body, agent))));
     },
     again({ runtime, who, body }, kept) {
       const action = unsettledIn(kept);
@@ -219,7 +224,9 @@ const workflows = [
     mayAsk,
     async handle({ runtime, who, params: { id }, body }) {
       const agent = await driverOf(runtime, who, body.agent, id);
-      return ok(answerOnWire(await proposeOutside(runtime, { ...proposalOf(body, agent), workflow: id })));
+      return ok(
+        answerOnWire(await proposeOutside(runtime, { ...proposalOf(who, body, agent), workflow: id })),
+      );
     },
     again({ runtime, who, params: { id }, body }, kept) {
       const action = unsettledIn(kept);

@@ -47,6 +47,14 @@ function Done({ approval, card }: Props) {
           </span>
         </p>
       )}
+      {rejecting.claimed.length === 0 ? null : (
+        <p className="flex gap-2 text-soft">
+          <Icon name="warn" className="mt-0.5 size-4" />
+          <span>
+            Taken back, as the agent says: <Tools names={rejecting.claimed} />
+          </span>
+        </p>
+      )}
       {rejecting.stays.length === 0 ? null : (
         <p className="flex gap-2 font-semibold text-stop">
           <Icon name="warn" className="mt-0.5 size-4" />

@@ -45,7 +45,7 @@ export function Preview({ approval }: { readonly approval: Approval }) {
 export function Undo({ approval: { undo } }: { readonly approval: Approval }) {
   if (undo === null) return null;
   return (
-    <Panel title="How it would be taken back" aside="as the agent says">
+    <Panel title="How it would be taken back" aside="as the agent says, checked by nobody">
       <p className="mb-2 text-small">
         By <Strange text={undo.tool} className="font-mono" />, with:
       </p>
