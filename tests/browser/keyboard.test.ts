@@ -39,6 +39,21 @@ describe("with the keyboard alone", () => {
   });
 });
 
+describe("after a decision", () => {
+  test("nothing is said to wait only where that is known", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const { page, open, faults } = await desk.visit("person:ann");
+    faults.expect(/ERR_FAILED/);
+    await page.route("**/api/approvals?*mine=true*", (route) => route.abort());
+    await open(`/approvals/${approval}`);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Approved by ann.").waitFor();
+    await page.getByRole("link", { name: "See what else waits" }).waitFor();
+    assert.equal(await page.getByText("Nothing else waits for you").count(), 0);
+  });
+});
+
 describe("on a phone", () => {
   test("one decides with taps, on buttons that a thumb can hit", async (t) => {
     const desk = await openDesk(t, { browser, define: openShop().define });

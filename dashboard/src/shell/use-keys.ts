@@ -1,4 +1,8 @@
-/** Keys of a page. They do nothing while somebody types, in a dialog, with a modifier, or right after `g`, which goes elsewhere. */
+/**
+ * Keys of a page. They do nothing while somebody types, in a dialog, with a modifier, or right after `g`, which goes elsewhere.
+ *
+ * K1. Enter is of the button or link that has the focus; a page's own only where nothing has it.
+ */
 import { useEffect, useRef } from "react";
 import { GOING_MS } from "./global-keys.ts";
 import { keysAreOn } from "./keys-choice.ts";
@@ -14,10 +18,12 @@ const isElsewhere = ({ target }: KeyboardEvent): boolean =>
   target instanceof Element &&
   (target.closest(TYPING) !== null || document.querySelector("dialog[open]") !== null);
 
+const isOfFocused = ({ key, target }: KeyboardEvent): boolean => key === "Enter" && target !== document.body;
+
 /** Letters can be switched off; what has no letter cannot. */
 function isOurs(event: KeyboardEvent): boolean {
   const isModified = event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
-  return !isModified && !isElsewhere(event) && (event.key.length > 1 || keysAreOn());
+  return !isModified && !isElsewhere(event) && !isOfFocused(event) && (event.key.length > 1 || keysAreOn());
 }
 
 /** `help` is what the overlay of all keys shows of them. */

@@ -11,12 +11,14 @@ export type Neighbours = {
   readonly next: string | null;
   readonly before: string | null;
   readonly left: number;
+  /** False while it is not known, or more wait than were looked at. */
+  readonly isAll: boolean;
   readonly go: (id: string | null) => void;
 };
 
 export function useNeighbours(id: string): Neighbours {
   const navigate = useNavigate();
-  const { data } = useQuery(fewQuery(MINE, AROUND));
+  const { data, isError } = useQuery(fewQuery(MINE, AROUND));
   const ids = (data?.approvals ?? []).map(({ request_id }) => request_id);
   const at = ids.indexOf(id);
   // Once it is decided it is no longer there: the next one stands in its place.
@@ -27,6 +29,7 @@ export function useNeighbours(id: string): Neighbours {
     next: others[last.current] ?? others[0] ?? null,
     before: others[last.current - 1] ?? null,
     left: others.length,
+    isAll: data?.next_cursor === null && !isError,
     go: (to) => {
       if (to !== null) void navigate({ to: "/approvals/$id", params: { id: to } });
     },
