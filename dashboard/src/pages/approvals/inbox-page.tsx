@@ -92,9 +92,9 @@ function useInboxKeys(cursor: RowCursor, selection: Selection, focusSearch: () =
       x: () => (cursor.at === null ? undefined : selection.toggle(cursor.at)),
       "/": focusSearch,
       Escape: selection.clear,
-      ...(cursor.at === null || document.activeElement instanceof HTMLAnchorElement
-        ? {}
-        : { Enter: () => void navigate({ to: "/approvals/$id", params: { id: cursor.at ?? "" } }) }),
+      // A row that has the focus is a link, and opens by itself.
+      Enter: () =>
+        cursor.at === null ? undefined : void navigate({ to: "/approvals/$id", params: { id: cursor.at } }),
     },
     INBOX_KEYS,
   );
@@ -110,7 +110,7 @@ type ListProps = {
 function Inbox({ search, onChange, box }: ListProps) {
   const session = useSession();
   const { items, hasMore, more, head, isLooking, failed } = useInbox(search);
-  const { told, onSight } = useArrivals(search);
+  const { told, onSight } = useArrivals(search, { items, isPart: head.data?.next != null });
   const revealing = useRef<(index: number) => void>(() => {});
   const reveal = useCallback((index: number) => revealing.current(index), []);
   const onReady = useCallback((way: (index: number) => void) => {
