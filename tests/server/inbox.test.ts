@@ -169,7 +169,9 @@ test("what was decided is ordered by when it was where that is asked, with curso
     },
   });
   await until(async () => rowsOf(await bench.ask("/api/approvals")).length === 3);
-  const byName = new Map(rowsOf(await bench.ask("/api/approvals")).map((row) => [row.name, row.request_id]));
+  const byName = new Map(
+    rowsOf(await bench.ask("/api/approvals")).map(({ name, request_id }) => [name, request_id]),
+  );
   for (const name of ["t.1", "t.2", "t.0"])
     await bench.ask(`/api/approvals/${byName.get(name)}/votes`, {
       ...{ method: "POST", body: { decision: "reject", reason: "no", approved_by: "ann" } },
