@@ -62,6 +62,8 @@ function orderOf(context: Context, status: Status): ApprovalOrder {
     );
   if (order === "deadline" && status !== "pending")
     throw new CommandError("usage", "--order deadline is of what waits.", "Leave --status and --all out.");
+  if (order === "decided" && (status === "pending" || status === "any"))
+    throw new CommandError("usage", "--order decided is of what was decided.", "Such as --status decided");
   return order;
 }
 
@@ -207,7 +209,7 @@ export const approvals: Command = {
     all: { summary: "of every status, newest first" },
     order: {
       value: "<order>",
-      summary: `one of ${APPROVAL_ORDERS.join(", ")}; deadline is the soonest first, of what waits`,
+      summary: `one of ${APPROVAL_ORDERS.join(", ")}; deadline is the soonest first, of what waits; decided the latest decision first, of what was decided`,
     },
     mine: { summary: "only what you may decide, and have not" },
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },

@@ -24,6 +24,7 @@ type ListPlace = Pick<Runtime, "store" | "tenant" | "tools">;
 const APPROVALS = "approvals";
 const LIST = { view: APPROVALS, kind: "approval", prefix: "apr" } as const;
 const BY_DEADLINE = { ...LIST, view: "approvals_by_deadline", order: "oldest" } as const;
+const BY_DECISION = { ...LIST, view: "approvals_by_decision", order: "newest" } as const;
 
 /** Whom a row is shown to: a person, or nobody who is known, who then says who they are when they decide. */
 export type Onlooker = { readonly person: string | null; readonly roster: RosterState };
@@ -75,8 +76,11 @@ function bucketOf({ status = "pending", mine }: Page): ApprovalStatus | "any" | 
   return status === "decided" ? "any" : status;
 }
 
-const isFiltered = ({ status, mine, text, about, agent, name }: Page): boolean =>
-  status === "decided" || mine === true || [text, about, agent, name].some((one) => one !== undefined);
+/** By decision, all that is listed is decided. */
+const isFiltered = ({ status, order, mine, text, about, agent, name }: Page): boolean =>
+  (status === "decided" && order !== "decided") ||
+  mine === true ||
+  [text, about, agent, name].some((one) => one !== undefined);
 
 async function summaryFor(
   place: ListPlace,
@@ -89,9 +93,14 @@ async function summaryFor(
   return who === undefined ? shown : { ...shown, isMine: await isMine(place, row, who) };
 }
 
-function listOf({ order = "oldest" }: Page, bucket: string) {
-  if (order !== "deadline") return { ...LIST, order };
-  return bucket === "pending" ? BY_DEADLINE : wrong("Only what is pending is listed by its deadline.");
+function listOf({ order = "oldest", status = "pending" }: Page, bucket: string) {
+  if (order === "deadline")
+    return bucket === "pending" ? BY_DEADLINE : wrong("Only what is pending is listed by its deadline.");
+  if (order === "decided")
+    return status !== "pending" && status !== "any"
+      ? BY_DECISION
+      : wrong("Only what is decided is listed by when it was.");
+  return { ...LIST, order };
 }
 
 /** `person` is null where nobody is known: then all that is pending is theirs. */

@@ -72,3 +72,18 @@ export const approvalsByDeadlineView = {
   isSame: (before: StateOf<"approval">, after: StateOf<"approval">) =>
     before.status !== "pending" && after.status !== "pending",
 } as const;
+
+const isOpen = ({ status }: StateOf<"approval">): boolean => status === "none" || status === "pending";
+
+/** What was decided, by when it was: also what expired or was taken back. */
+export const approvalsByDecisionView = {
+  view: "approvals_by_decision",
+  kind: "approval",
+  version: 1,
+  row(_id: string, state: StateOf<"approval">) {
+    if (state.status === "none" || state.status === "pending") return undefined;
+    const at = state.decided?.at ?? state.requestedAt;
+    return { bucket: state.status, at, due: null, data: summary(state) };
+  },
+  isSame: (before: StateOf<"approval">, after: StateOf<"approval">) => isOpen(before) && isOpen(after),
+} as const;

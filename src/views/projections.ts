@@ -1,7 +1,7 @@
 /** Every view that a store keeps. */
 import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
-import { approvalsByDeadlineView, approvalsView } from "./approvals.ts";
+import { approvalsByDeadlineView, approvalsByDecisionView, approvalsView } from "./approvals.ts";
 import { budgetsView } from "./budgets.ts";
 import { grantsView, standingView } from "./grants.ts";
 import { intentInboxView, intentsFromView, intentsToView, intentsView, intentTimesView } from "./intents.ts";
@@ -16,6 +16,7 @@ import { runsView, workflowsView } from "./workflows.ts";
 export const PROJECTIONS = [
   approvalsView,
   approvalsByDeadlineView,
+  approvalsByDecisionView,
   actionsView,
   workflowsView,
   runsView,

@@ -137,6 +137,34 @@ describe("a list of approvals", () => {
     await hp.close();
   });
 
+  test("has what was decided, the latest decision first, in pages, whatever became of it since", async () => {
+    const { place, hp, ids } = await furnished();
+    const [refund = "", wire = "", mail = ""] = ids;
+    await place.clock.advance(1_000);
+    await hp.approvals.reject(wire, { by: BOB, reason: "no" });
+    await place.clock.advance(1_000);
+    await hp.approvals.approve(refund, { by: ANN });
+    await place.clock.advance(1_000);
+    await hp.approvals.cancel(mail, { by: ANN, reason: "not needed" });
+    const ordered = async (page: object) => {
+      const met: string[] = [];
+      for (let after = {}; ; ) {
+        const { items, next } = await hp.approvals.list({ ...page, ...after, order: "decided", limit: 1 });
+        met.push(...items.map(({ id }) => id));
+        if (next === null) return met;
+        after = { after: next };
+      }
+    };
+    assert.deepEqual(await ordered({ status: "decided" }), [mail, refund, wire]);
+    await hp.approvals.revoke(refund, { by: ANN, reason: "too late" });
+    assert.deepEqual(await ordered({ status: "decided" }), [mail, refund, wire]);
+    assert.deepEqual(await ordered({ status: "decided", text: "payments" }), [refund, wire]);
+    assert.deepEqual(await ordered({ status: "revoked" }), [refund]);
+    for (const status of ["pending", "any"])
+      await assert.rejects(ordered({ status }), { code: "invalid_input" });
+    await hp.close();
+  });
+
   test("has what was decided, and when", async () => {
     const { place, hp, ids } = await furnished();
     const [refund = "", wire = ""] = ids;

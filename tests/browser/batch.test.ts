@@ -58,6 +58,37 @@ describe("several approvals decided together", () => {
     assert.deepEqual(await votesOf(orders), ["person:ben"]);
   });
 
+  test("Enter on the bar opens the dialogue; whoever goes back has selected what they had, until it is sent", async (t) => {
+    const desk = await openDesk(t, { browser, define });
+    const agent = await desk.agent("reports");
+    for (const table of ["orders", "stock"]) await askRead(agent, table);
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals");
+    await page.locator("[data-row]").nth(1).waitFor();
+    for (const row of [0, 1]) {
+      await page.keyboard.press("j");
+      await page.locator("[data-row]").nth(row).locator("a:focus").waitFor();
+      await page.keyboard.press("x");
+    }
+    const bar = page.getByRole("region", { name: "Selected" });
+    await bar.getByRole("button", { name: "Approve" }).focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Approve 2 approvals" });
+    await dialog.getByRole("button", { name: "Back" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await bar.getByText("2 selected").waitFor();
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("button", { name: "Approve 2", exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await bar.getByText("2 selected").waitFor();
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("button", { name: "Approve 2", exact: true }).click();
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+    await bar.waitFor({ state: "hidden" });
+    assert.equal(new URL(page.url()).pathname, "/approvals");
+  });
+
   test("a checkpoint is not rejected with others, nor is what has comments; the vote names what its row showed", async (t) => {
     const desk = await openDesk(t, { browser, define });
     const agent = await desk.agent("reports");

@@ -51,6 +51,49 @@ describe("with the keyboard alone", () => {
   });
 });
 
+describe("from a card", () => {
+  test("one goes on, and back, in the list as it was looked at; what is typed with a blank at its end stays", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const agent = await desk.agent("refunds");
+    const first = await askRefund(agent, 41, "one");
+    await agent.actions.propose({ tool: "shop.look", args: {} });
+    const last = await askRefund(agent, 42, "two");
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals?tab=waiting&order=newest");
+    const box = page.getByRole("searchbox", { name: "Search" });
+    await box.pressSequentially("money ");
+    await page.waitForURL("**/approvals?*q=money*");
+    await box.pressSequentially("leaves");
+    await page.waitForURL(/q=money(\+|%20)leaves/);
+    assert.equal(await box.inputValue(), "money leaves");
+    const rows = page.getByRole("link", { name: /shop\.refund/ });
+    await rows.nth(1).waitFor();
+    await rows.first().click();
+    await page.waitForURL(`**/approvals/${last.approval}`);
+    await page.getByRole("button", { name: "Next approval" }).and(page.locator(":enabled")).first().waitFor();
+    await page.keyboard.press("j");
+    await page.waitForURL(`**/approvals/${first.approval}`);
+    await page.locator("main").getByRole("link", { name: "Approvals", exact: true }).click();
+    await page.waitForURL(/tab=waiting/);
+    assert.equal(await box.inputValue(), "money leaves");
+  });
+});
+
+describe("after a decision", () => {
+  test("nothing is said to wait only where that is known", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const { page, open, faults } = await desk.visit("person:ann");
+    faults.expect(/ERR_FAILED/);
+    await page.route("**/api/approvals?*mine=true*", (route) => route.abort());
+    await open(`/approvals/${approval}`);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Approved by ann.").waitFor();
+    await page.getByRole("link", { name: "See what else waits" }).waitFor();
+    assert.equal(await page.getByText("Nothing else waits for you").count(), 0);
+  });
+});
+
 describe("on a phone", () => {
   test("one decides with taps, on buttons that a thumb can hit", async (t) => {
     const desk = await openDesk(t, { browser, define: openShop().define });

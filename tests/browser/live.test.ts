@@ -64,6 +64,45 @@ describe("the inbox", () => {
   });
 });
 
+describe("a row that leaves the inbox", () => {
+  test("takes the focus of nobody who writes elsewhere, and scrolls nothing", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    await fillInbox(desk.hp, 40);
+    const { page, open } = await desk.visit("person:ann");
+    await open("/approvals?tab=waiting");
+    const first = page.locator("[data-row] a").first();
+    await first.waitFor();
+    await page.keyboard.press("j");
+    await page.locator("[data-row] a:focus").waitFor();
+    const id = (await page.locator("[data-row]").first().getAttribute("data-row")) ?? "";
+    await page.getByRole("searchbox", { name: "Search" }).focus();
+    await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
+    await desk.hp.approvals.reject(id, { by: "person:ann", reason: "no" });
+    await page.getByRole("list", { name: "39 approvals" }).waitFor();
+    await page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100))");
+    assert.ok(Number(await page.evaluate("window.scrollY")) > 500);
+    assert.equal(await page.evaluate("document.activeElement.type"), "search");
+  });
+});
+
+describe("what was decided", () => {
+  test("stands by its decision, in the inbox and on Today, however long ago it was asked", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    await fillInbox(desk.hp, 210);
+    const { page, open } = await desk.visit("person:ann");
+    const reject = (id: string) => desk.hp.approvals.reject(id, { by: "person:ann", reason: "no" });
+    const { items } = await desk.hp.approvals.list({ limit: 300 });
+    await Promise.all(items.filter(({ id }) => id !== approval).map(({ id }) => reject(id)));
+    await reject(approval);
+    await open("/approvals?tab=decided");
+    await page.locator("[data-row]").first().getByText("shop.refund", { exact: true }).waitFor();
+    await open("/");
+    const lately = page.getByRole("region", { name: "Decided lately" });
+    await lately.getByRole("link").first().getByText("shop.refund", { exact: true }).waitFor();
+  });
+});
+
 describe("the clock of whoever looks is wrong", () => {
   for (const [word, hours] of [
     ["ahead", 2],

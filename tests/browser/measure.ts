@@ -1,15 +1,16 @@
 /** Figures for people: what the first load costs, how soon pages stand, and how soon an approval that arrives is seen. */
 import type { Browser, Page } from "playwright-core";
+import { ARRIVALS, arrivals, arrivalsInSight } from "./arrivals.ts";
 import { openDesk } from "./desk.ts";
 import { firstLoad, type Load } from "./first-load.ts";
 import { settled } from "./pages.ts";
 import { askRefund, openShop } from "./shop.ts";
-import { WIDE } from "./visit.ts";
+import { PHONE, WIDE } from "./visit.ts";
 
 type End = Parameters<typeof openDesk>[0];
 
-const ARRIVALS = 20;
 const TABS = 7;
+const WAITING = 25;
 const MOST_MS = 1_000;
 const MOST_BYTES = 200_000;
 
@@ -27,20 +28,6 @@ const HEAD = [
   ...["requests", "bytes", "own", "FCP", "LCP", "blocked"].map((word) => word.padStart(10)),
   "shift".padStart(8),
 ].join("");
-
-/** How long it takes from the agent's request until all of the pages show it, each time. */
-async function arrivals(pages: readonly Page[], ask: () => Promise<unknown>): Promise<readonly number[]> {
-  const rows = pages.map((page) => page.locator("[data-row]"));
-  const taken: number[] = [];
-  for (let number = 0; number < ARRIVALS; number++) {
-    const before = await Promise.all(rows.map((one) => one.count()));
-    const at = performance.now();
-    await ask();
-    await Promise.all(rows.map((one, index) => one.nth(before[index] ?? 0).waitFor()));
-    taken.push(performance.now() - at);
-  }
-  return taken.toSorted((a, b) => a - b);
-}
 
 async function openInbox(page: Page, url: string): Promise<Page> {
   await page.goto(`${url}/approvals`);
@@ -74,16 +61,22 @@ export async function measure(end: End, browser: () => Promise<Browser>): Promis
     isSmall &&= load.ownBytes < MOST_BYTES;
   }
   const pages = [await openInbox(page, desk.url)];
-  const seenIn = async (where: string): Promise<boolean> => {
-    const taken = await arrivals(pages, () => askRefund(agent));
+  const judge = (where: string, taken: readonly number[]): boolean => {
     const [middle = 0, worst = 0] = [taken[Math.floor(taken.length / 2)], taken.at(-1)];
     say(
       `An approval that arrives is seen ${where} after ${ms(middle)} (middle of ${ARRIVALS}), at most ${ms(worst)}`,
     );
     return worst < MOST_MS;
   };
-  const isSoon = await seenIn("in the inbox");
+  const isSoon = judge("in the inbox", await arrivals(pages, () => askRefund(agent)));
   while (pages.length < TABS) pages.push(await openInbox(await context.newPage(), desk.url));
-  const isSoonInAll = await seenIn(`in all of ${TABS} tabs`);
-  return isSmall && isSoon && isSoonInAll ? 0 : 1;
+  const isSoonInAll = judge(`in all of ${TABS} tabs`, await arrivals(pages, () => askRefund(agent)));
+  for (const one of pages.slice(1)) await one.close();
+  let isSoonTold = true;
+  for (const size of [WIDE, PHONE]) {
+    const taken = await arrivalsInSight(end, browser, { size, waiting: WAITING });
+    const where = `or told of at ${size.width} x ${size.height}, with ${WAITING} waiting,`;
+    isSoonTold = judge(where, taken) && isSoonTold;
+  }
+  return isSmall && isSoon && isSoonInAll && isSoonTold ? 0 : 1;
 }

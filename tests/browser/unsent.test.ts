@@ -78,4 +78,29 @@ describe("what was written and not sent", () => {
     await page.getByRole("button", { name: "Modify" }).click();
     assert.equal(await page.getByLabel("Amount USD").inputValue(), "400");
   });
+
+  test("is kept of a note, a reason and a question too; a note that is taken out leaves its box open", async (t) => {
+    const desk = await openDesk(t, { browser, define: openShop().define });
+    const { approval } = await askRefund(await desk.agent("refunds"));
+    const { page, open } = await desk.visit("person:ann");
+    await open(`/approvals/${approval}`);
+    const note = page.getByLabel("Note", { exact: true });
+    await page.getByText("Add a note").click();
+    await note.fill("a");
+    await note.fill("");
+    await note.fill("as agreed");
+    await page.getByLabel("Ask for more").fill("Which order?");
+    const dialog = page.getByRole("dialog", { name: "Reject" });
+    await page.getByRole("button", { name: "Reject" }).click();
+    await dialog.getByLabel("Reason").fill("no photo");
+    await dialog.getByRole("button", { name: "Back" }).click();
+    await page.getByRole("link", { name: "Approvals" }).first().click();
+    await page.getByRole("link", { name: /shop\.refund/ }).click();
+    await page.getByRole("button", { name: "Reject" }).click();
+    assert.equal(await dialog.getByLabel("Reason").inputValue(), "no photo");
+    await dialog.getByRole("button", { name: "Back" }).click();
+    assert.equal(await page.getByLabel("Ask for more").inputValue(), "Which order?");
+    assert.ok(await note.isVisible());
+    assert.equal(await note.inputValue(), "as agreed");
+  });
 });

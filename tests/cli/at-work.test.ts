@@ -139,9 +139,11 @@ test("approvals --order deadline lists what runs out soonest first, and last wha
   assert.deepEqual(await list("--order", "newest"), [0, "soon", "never", "later"]);
   assert.deepEqual(await list("--order", "deadline"), [0, "soon", "later", "never"]);
   assert.deepEqual(await list("--order", "deadline", "--mine", "--limit", "2"), [0, "soon", "later"]);
+  assert.deepEqual(await list("--order", "decided", "--status", "decided"), [0]);
   for (const flags of [
     ["--order", "odd"],
     ["--order", "deadline", "--all"],
+    ["--order", "decided"],
     ["--order", "newest", "--watch"],
   ])
     assert.deepEqual(await list(...flags), [2], flags.join(" "));

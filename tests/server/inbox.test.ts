@@ -159,6 +159,33 @@ test("the inbox is ordered by deadline where that is asked, with cursors that ar
   assert.equal((await bench.ask("/api/approvals?order=deadline&status=decided")).status, 400);
 });
 
+test("what was decided is ordered by when it was where that is asked, with cursors that are of this order alone", async (t) => {
+  const bench = await serverBench(t, {
+    define(hp) {
+      for (const index of [0, 1, 2]) {
+        const tool = hp.gate({ name: `t.${index}`, policy: "escalate", run: () => 1 });
+        tool({}, { requestId: `r-${index}` }).catch(() => undefined);
+      }
+    },
+  });
+  await until(async () => rowsOf(await bench.ask("/api/approvals")).length === 3);
+  const byName = new Map(
+    rowsOf(await bench.ask("/api/approvals")).map(({ name, request_id }) => [name, request_id]),
+  );
+  for (const name of ["t.1", "t.2", "t.0"])
+    await bench.ask(`/api/approvals/${byName.get(name)}/votes`, {
+      ...{ method: "POST", body: { decision: "reject", reason: "no", approved_by: "ann" } },
+    });
+  const page = async (cursor = "") =>
+    bench.ask(`/api/approvals?status=decided&order=decided&limit=2${cursor}`);
+  const first = await page();
+  const cursor = `&cursor=${first.body["next_cursor"]}`;
+  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ name }) => name));
+  assert.deepEqual(names, [["t.0", "t.2"], ["t.1"]]);
+  assert.equal((await bench.ask(`/api/approvals?status=decided&order=newest${cursor}`)).status, 400);
+  assert.equal((await bench.ask("/api/approvals?order=decided")).status, 400);
+});
+
 test("what is decided is no longer anybody's, and says when that was", async (t) => {
   const { bench, as } = await opened(t);
   const [first] = rowsOf(await as("ann", "/api/approvals?name=refund"));

@@ -124,6 +124,15 @@ test("what one server asks for is found, commented and counted at the other, wit
     ids,
   );
   const after = await far.approvals.attention();
+  for (const n of [1, 0, 2])
+    await near.approvals.vote(ids[n] ?? "", { decision: "reject", reason: "no", approved_by: "ann" });
+  const byDecision = { q: "LEDGER", status: "decided", order: "decided", limit: 2 } as const;
+  const latest = await far.approvals.list(byDecision);
+  const earlier = await far.approvals.list({ ...byDecision, cursor: latest.next_cursor ?? "" });
+  assert.deepEqual(
+    [...latest.approvals, ...earlier.approvals].map((one) => one.request_id),
+    [ids[2], ids[0], ids[1]],
+  );
   assert.deepEqual([after.pending - before.pending, after.mine - before.mine], [3, 3]);
 });
 

@@ -5,6 +5,9 @@ import { APPROVAL_STATUSES } from "./state.ts";
 export const LISTED_STATUSES = [...APPROVAL_STATUSES, "decided", "any"] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
-/** `deadline`: the soonest first, and last what has none; only of what is pending. */
-export const APPROVAL_ORDERS = ["oldest", "newest", "deadline"] as const;
+/**
+ * By when it was asked, or: `deadline`, the soonest first, and last what has none; only of what is pending. `decided`, what was
+ * decided last first; only of what is not.
+ */
+export const APPROVAL_ORDERS = ["oldest", "newest", "deadline", "decided"] as const;
 export type ApprovalOrder = (typeof APPROVAL_ORDERS)[number];

@@ -88,8 +88,12 @@ export const approvalSchema = z.object({
 });
 
 /** A cursor of one order is none of another. */
-const listOf = ({ order }: { readonly order: ApprovalOrder }): string =>
-  order === "deadline" ? "approvals by deadline" : "approvals";
+const LISTS: { readonly [order in ApprovalOrder]: string } = {
+  oldest: "approvals",
+  newest: "approvals",
+  deadline: "approvals by deadline",
+  decided: "approvals by decision",
+};
 
 type Place = Pick<Asked, "runtime">;
 
@@ -188,7 +192,8 @@ export const approvalRoutes = [
     query: z.strictObject({
       status: z.enum(LISTED_STATUSES).default("pending"),
       order: z.enum(APPROVAL_ORDERS).default("oldest").meta({
-        description: "deadline: the soonest first, and last what has none; only of what is pending",
+        description:
+          "deadline: the soonest first, and last what has none; only of what is pending. decided: what was decided last first; only of what is not",
       }),
       mine: z
         .literal("true")
@@ -209,7 +214,7 @@ export const approvalRoutes = [
     async handle({ runtime, who, query }) {
       const { mine, q: text, limit: _, cursor: __, ...asked } = query;
       const filters = { ...sent({ text, ...asked }), mine: mine !== undefined, person: who.principal };
-      const list = listOf(query);
+      const list = LISTS[query.order];
       const { items, next } = await listApprovals(runtime, { ...filters, ...pageOf(list, query) });
       const approvals = await Promise.all(items.map((item) => summaryOnWire({ runtime }, item)));
       return ok({ approvals, next_cursor: sealCursor(list, next) });

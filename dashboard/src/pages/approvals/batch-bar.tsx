@@ -13,13 +13,18 @@ import { DecidingAs } from "./deciding-as.tsx";
 import { useBatched } from "./use-batched.ts";
 import type { Selection } from "./use-row-cursor.ts";
 
-type DialogProps = { readonly ids: readonly string[]; readonly said: Said; readonly onClose: () => void };
+type DialogProps = {
+  readonly ids: readonly string[];
+  readonly said: Said;
+  readonly onSent: () => void;
+  readonly onClose: () => void;
+};
 
 type Deed = ReturnType<typeof useDecideAll>;
 type AskProps = Omit<DialogProps, "ids"> & { readonly batched: readonly Batched[]; readonly decide: Deed };
 
 /** Before it is sent: a reason, a name, and the two ways out. */
-function BatchAsk({ batched, said, decide, onClose }: AskProps) {
+function BatchAsk({ batched, said, decide, onSent, onClose }: AskProps) {
   const [reason, setReason] = useState("");
   const { isOpen } = useSession();
   const batch = batchOf(batched, said, reason.trim());
@@ -42,7 +47,7 @@ function BatchAsk({ batched, said, decide, onClose }: AskProps) {
           kind={said === "approve" ? "go" : "stop"}
           disabled={!isReady}
           isBusy={decide.isPending}
-          onClick={() => decide.mutate(batch)}
+          onClick={() => decide.mutate(batch, { onSuccess: onSent })}
         >
           {decide.isPending ? "Sending…" : act}
         </Button>
@@ -57,7 +62,7 @@ const takenFirst = (batched: readonly Batched[], said: Said): readonly Batched[]
     (one, other) => Number(whyAlone(one.seen, said) !== null) - Number(whyAlone(other.seen, said) !== null),
   );
 
-function BatchSheet({ ids, said, onClose }: DialogProps) {
+function BatchSheet({ ids, said, onSent, onClose }: DialogProps) {
   const { batched, isComplete, error: unread } = useBatched(ids);
   const decide = useDecideAll();
   const error = unread ?? decide.error;
@@ -81,7 +86,7 @@ function BatchSheet({ ids, said, onClose }: DialogProps) {
       </ul>
       {error === null ? null : <Failure error={error} />}
       {decide.data === undefined ? (
-        <BatchAsk {...{ said, onClose, batched, decide }} />
+        <BatchAsk {...{ said, onSent, onClose, batched, decide }} />
       ) : (
         <Button onClick={onClose}>Close</Button>
       )}
@@ -92,10 +97,7 @@ function BatchSheet({ ids, said, onClose }: DialogProps) {
 export function BatchBar({ selection }: { readonly selection: Selection }) {
   const [asking, setAsking] = useState<{ readonly said: Said; readonly ids: readonly string[] } | null>(null);
   const ids = [...selection.ids];
-  const close = () => {
-    setAsking(null);
-    selection.clear();
-  };
+  const close = () => setAsking(null);
   const title =
     asking === null
       ? ""
@@ -120,7 +122,7 @@ export function BatchBar({ selection }: { readonly selection: Selection }) {
         </section>
       )}
       <Dialog title={title} isOpen={asking !== null} onClose={close}>
-        {asking === null ? null : <BatchSheet ids={asking.ids} said={asking.said} onClose={close} />}
+        {asking === null ? null : <BatchSheet {...asking} onSent={selection.clear} onClose={close} />}
       </Dialog>
     </>
   );

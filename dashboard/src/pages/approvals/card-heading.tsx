@@ -7,6 +7,7 @@ import { Icon } from "../../ui/icon.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import { Deadline } from "./deadline.tsx";
+import { lastInbox } from "./last-inbox.ts";
 import { RiskBadge } from "./risk-badge.tsx";
 import type { Neighbours } from "./use-neighbours.ts";
 import { kindWord, personName, statusWord } from "./words.ts";
@@ -46,6 +47,7 @@ export function CardHeading({ approval, card, neighbours, place }: Props) {
       <div className="flex items-center justify-between gap-3">
         <Link
           to="/approvals"
+          search={lastInbox().address}
           className="-ml-1 flex min-h-9 items-center gap-1 text-small font-semibold text-soft hover:text-ink"
         >
           <Icon name="back" className="size-4" /> Approvals

@@ -98,12 +98,7 @@ function WhatIsAround({ desk: { approval, card, can }, box }: AroundProps) {
     <div className="flex min-w-0 flex-col gap-4">
       <WorkflowPanel workflow={card.workflow} isPending={approval.status === "pending"} />
       <HistoryPanel history={card.history} />
-      <CommentsPanel
-        id={approval.request_id}
-        box={box}
-        comments={approval.comments}
-        canWrite={can("comment")}
-      />
+      <CommentsPanel approval={approval} box={box} canWrite={can("comment")} />
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { Strange } from "../../ui/strange.tsx";
 import { Foldable } from "../../ui/values/foldable.tsx";
 import { FoldsProvider } from "../../ui/values/folds.tsx";
 import { When } from "../../ui/when.tsx";
+import { useKeptText } from "./use-kept-text.ts";
 import { personName } from "./words.ts";
 
 type Comment = Approval["comments"][number];
@@ -61,11 +62,11 @@ function Conversation({ comments }: { readonly comments: readonly Comment[] }) {
   );
 }
 
-type BoxProps = { readonly id: string; readonly box: RefObject<HTMLTextAreaElement | null> };
+type BoxProps = { readonly approval: Approval; readonly box: RefObject<HTMLTextAreaElement | null> };
 
-function CommentBox({ id, box }: BoxProps) {
-  const [text, setText] = useState("");
-  const comment = useComment(id);
+function CommentBox({ approval, box }: BoxProps) {
+  const [text, setText] = useKeptText(approval, "comment");
+  const comment = useComment(approval.request_id);
   const send = (event: SubmitEvent) => {
     event.preventDefault();
     if (text.trim() === "") return;
@@ -101,15 +102,16 @@ function CommentBox({ id, box }: BoxProps) {
   );
 }
 
-type Props = BoxProps & { readonly comments: readonly Comment[]; readonly canWrite: boolean };
+type Props = BoxProps & { readonly canWrite: boolean };
 
-export function CommentsPanel({ id, box, comments, canWrite }: Props) {
+export function CommentsPanel({ approval, box, canWrite }: Props) {
+  const { comments } = approval;
   if (!canWrite && comments.length === 0) return null;
   return (
     <Panel title="Questions and answers" aside={comments.length === 0 ? undefined : `${comments.length}`}>
       <div className="flex flex-col gap-4">
         {comments.length === 0 ? null : <Conversation comments={comments} />}
-        {canWrite ? <CommentBox id={id} box={box} /> : null}
+        {canWrite ? <CommentBox approval={approval} box={box} /> : null}
       </div>
     </Panel>
   );

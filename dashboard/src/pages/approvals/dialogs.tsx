@@ -5,12 +5,13 @@ import { Strange } from "../../ui/strange.tsx";
 import { Ask } from "./ask.tsx";
 import { RejectingWords } from "./rejecting.tsx";
 import type { Desk } from "./use-desk.ts";
+import { useKeptText } from "./use-kept-text.ts";
 import { sentence } from "./words.ts";
 
 type Props = { readonly desk: Desk };
 
 export function RejectDialog({ desk }: Props) {
-  const [reason, setReason] = useState("");
+  const [reason, setReason] = useKeptText(desk.approval, "reason");
   const [isFinal, setFinal] = useState(false);
   const { rejecting } = desk.card;
   const canBeFinal = desk.approval.about === "checkpoint" && rejecting !== null && !rejecting.is_last;

@@ -1,54 +1,17 @@
 /** Search and filters; all of it stands in the address. */
 import { useQuery } from "@tanstack/react-query";
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useCallback } from "react";
 import { visible } from "../../../../src/core/visible.ts";
-import { choicesQuery, type Summary } from "../../api/approvals.ts";
-import { Icon } from "../../ui/icon.tsx";
-import { allOf, isFiltered, ORDERS, type Search } from "./inbox-search.ts";
+import { choicesQuery } from "../../api/approvals.ts";
+import { SearchBox } from "../../ui/search-box.tsx";
+import { allOf, isFiltered, KINDS, ORDERS, type Search } from "./inbox-search.ts";
 import { kindWord, personName } from "./words.ts";
-
-const PAUSE_MS = 250;
-const KINDS: readonly Summary["about"][] = ["action", "checkpoint", "question", "intent"];
 
 type Props = {
   readonly search: Search;
   readonly onChange: (search: Search) => void;
   readonly box: RefObject<HTMLInputElement | null>;
 };
-
-function SearchBox({ search, onChange, box }: Props) {
-  const [text, setText] = useState(search.q);
-  useEffect(() => setText(search.q), [search.q]);
-  useEffect(() => {
-    if (text === search.q) return;
-    const timer = window.setTimeout(() => onChange({ ...search, q: text }), PAUSE_MS);
-    return () => window.clearTimeout(timer);
-  }, [text, search, onChange]);
-  return (
-    <label className="flex min-h-11 grow items-center gap-2 rounded-base border border-edge bg-surface px-3 focus-within:outline-2 focus-within:outline-offset-2 sm:max-w-80">
-      <Icon name="search" className="size-4 text-faint" />
-      <span className="sr-only">Search</span>
-      <input
-        ref={box}
-        type="search"
-        maxLength={200}
-        value={text}
-        placeholder="Search"
-        onChange={({ target }) => setText(target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") event.currentTarget.blur();
-        }}
-        className="min-w-0 grow bg-transparent outline-none placeholder:text-faint"
-      />
-      <span
-        aria-hidden="true"
-        className="rounded-small border border-line px-1.5 text-tiny text-faint max-md:hidden font-mono"
-      >
-        /
-      </span>
-    </label>
-  );
-}
 
 type SelectProps = {
   readonly label: string;
@@ -112,9 +75,17 @@ export function InboxFilters({ search, onChange, box }: Props) {
   const agents = distinct(rows.map(({ agent }) => agent)).map((agent) => [agent, personName(agent)] as const);
   const names = distinct(rows.map(({ name }) => name)).map((name) => [name, name] as const);
   const kinds = KINDS.map((kind) => [kind, kindWord(kind)] as const);
+  const setText = useCallback((q: string) => onChange({ ...search, q }), [search, onChange]);
   return (
     <search className="flex flex-wrap gap-2">
-      <SearchBox search={search} onChange={onChange} box={box} />
+      <SearchBox
+        label="Search"
+        value={search.q}
+        onChange={setText}
+        box={box}
+        hint="/"
+        className="sm:max-w-80"
+      />
       <div className="grid w-full grid-cols-3 gap-2 sm:flex sm:w-auto">
         <Select
           label="Kind"

@@ -86,9 +86,13 @@ function useRows({ items, hasMore, onMore, onReady, onSight }: RowsProps) {
   useEffect(() => onReady(reveal), [onReady, reveal]);
   const rows = list.getVirtualItems();
   const { startIndex = 0, endIndex = -1 } = list.range ?? {};
+  const lowerEdge = (list.scrollOffset ?? 0) + (list.scrollRect?.height ?? 0);
+  // Of the last one only the edge may be there, behind what stays at the foot of a phone.
+  const isWhole = margin + (endIndex + 1) * height <= lowerEdge;
+  const seenUpTo = endIndex + (isWhole ? 1 : 0);
   useEffect(() => {
-    onSight(items.slice(startIndex, endIndex + 1).map(({ id }) => id));
-  }, [items, startIndex, endIndex, onSight]);
+    onSight(items.slice(startIndex, seenUpTo).map(({ id }) => id));
+  }, [items, startIndex, seenUpTo, onSight]);
   const last = rows.at(-1)?.index ?? 0;
   useEffect(() => {
     if (hasMore && last >= items.length - AHEAD) onMore();

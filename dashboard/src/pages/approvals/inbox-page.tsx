@@ -1,7 +1,7 @@
 /** The inbox: what waits for whoever looks, all that waits, and what was decided. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type RefObject, useCallback, useRef } from "react";
+import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { attentionQuery } from "../../api/attention.ts";
 import { may, useSession } from "../../api/session.ts";
 import { countText } from "../../format/amounts.ts";
@@ -14,8 +14,9 @@ import { BatchBar } from "./batch-bar.tsx";
 import { FirstRun } from "./first-run.tsx";
 import { InboxFilters } from "./inbox-filters.tsx";
 import { InboxList } from "./inbox-list.tsx";
-import { addressOf, isFiltered, type Search, searchOf, TABS, type TabName } from "./inbox-search.ts";
+import { addressOf, askedOf, isFiltered, type Search, searchOf, TABS, type TabName } from "./inbox-search.ts";
 import { INBOX_KEYS } from "./keys.ts";
+import { type LookedAt, MINE, rememberInbox } from "./last-inbox.ts";
 import { useArrivals } from "./use-arrivals.ts";
 import { useInbox } from "./use-inbox.ts";
 import { type RowCursor, type Selection, useRowCursor, useSelection } from "./use-row-cursor.ts";
@@ -92,9 +93,9 @@ function useInboxKeys(cursor: RowCursor, selection: Selection, focusSearch: () =
       x: () => (cursor.at === null ? undefined : selection.toggle(cursor.at)),
       "/": focusSearch,
       Escape: selection.clear,
-      ...(cursor.at === null || document.activeElement instanceof HTMLAnchorElement
-        ? {}
-        : { Enter: () => void navigate({ to: "/approvals/$id", params: { id: cursor.at ?? "" } }) }),
+      // A row that has the focus is a link, and opens by itself.
+      Enter: () =>
+        cursor.at === null ? undefined : void navigate({ to: "/approvals/$id", params: { id: cursor.at } }),
     },
     INBOX_KEYS,
   );
@@ -110,7 +111,7 @@ type ListProps = {
 function Inbox({ search, onChange, box }: ListProps) {
   const session = useSession();
   const { items, hasMore, more, head, isLooking, failed } = useInbox(search);
-  const { told, onSight } = useArrivals(search);
+  const { told, onSight } = useArrivals(search, { items, isPart: head.data?.next != null });
   const revealing = useRef<(index: number) => void>(() => {});
   const reveal = useCallback((index: number) => revealing.current(index), []);
   const onReady = useCallback((way: (index: number) => void) => {
@@ -140,10 +141,19 @@ function Inbox({ search, onChange, box }: ListProps) {
   );
 }
 
+/** Of what was decided nobody goes on to the next: that is of what waits. */
+function lookedAt(search: Search): LookedAt {
+  const isMine = search.tab === "mine" && !isFiltered(search);
+  const list =
+    search.tab === "decided" ? { asked: MINE, isWhole: true } : { asked: askedOf(search), isWhole: isMine };
+  return { address: addressOf(search), ...list };
+}
+
 export function InboxPage() {
   const navigate = useNavigate();
   const search = searchOf(useSearch({ from: "/approvals" }));
   const box = useRef<HTMLInputElement>(null);
+  useEffect(() => rememberInbox(lookedAt(search)));
   const onChange = useCallback(
     (next: Search) => void navigate({ to: "/approvals", search: addressOf(next), replace: true }),
     [navigate],

@@ -10,10 +10,9 @@ import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import { ArgumentsLine } from "./arguments-line.tsx";
 import { Deadline } from "./deadline.tsx";
-import { decidedWord } from "./decided-word.ts";
 import { RiskBadge } from "./risk-badge.tsx";
 import type { Row } from "./use-inbox.ts";
-import { endWords, kindWord, namesText, personName, votesText } from "./words.ts";
+import { endWords, kindWord, namesText, personName, statusWord, votesText } from "./words.ts";
 
 function Votes({ row }: { readonly row: Summary }) {
   const text = votesText(row);
@@ -59,7 +58,7 @@ function What({ row }: { readonly row: Summary }) {
 function Decided({ row }: { readonly row: Summary }) {
   return (
     <span className="flex items-center gap-2">
-      <Badge status={decidedWord(row)} />
+      <Badge status={statusWord(row)} />
       <span className="truncate text-soft">
         <Strange text={namesText(row.decided_by)} className="whitespace-nowrap" />
       </span>

@@ -21,7 +21,7 @@ describe("the inbox in the address", () => {
     assert.deepEqual(searchOf(addressOf(search)), search);
     assert.deepEqual(askedOf(search), {
       status: "decided",
-      order: "newest",
+      order: "decided",
       q: "refund",
       about: "checkpoint",
       agent: "agent:a",
@@ -29,11 +29,11 @@ describe("the inbox in the address", () => {
     });
   });
 
-  test("orders what waits by its deadline where the address says so; what was decided by when it was asked", () => {
+  test("orders what waits by its deadline where the address says so; what was decided by when it was decided", () => {
     const search = searchOf({ tab: "waiting", order: "deadline" });
     assert.deepEqual(addressOf(search), { tab: "waiting", order: "deadline" });
     assert.deepEqual(askedOf(search), { status: "pending", order: "deadline" });
-    assert.equal(askedOf({ ...search, tab: "decided" }).order, "newest");
+    assert.equal(askedOf({ ...search, tab: "decided" }).order, "decided");
     assert.equal(askedOf(searchOf({ order: "sideways" })).order, "oldest");
   });
 

@@ -14,7 +14,7 @@ export type Search = {
   readonly order: "" | (typeof ORDERS)[number];
 };
 
-const KINDS: readonly Summary["about"][] = ["action", "checkpoint", "question", "intent"];
+export const KINDS: readonly Summary["about"][] = ["action", "checkpoint", "question", "intent"];
 
 export function searchOf(search: { readonly [name: string]: string | undefined }): Search {
   const { tab, q = "", about, agent = "", name = "", order } = search;
@@ -36,19 +36,16 @@ export const isFiltered = ({ q, about, agent, name }: Search): boolean =>
   q !== "" || about !== "" || agent !== "" || name !== "";
 
 /** Whatever it is filtered by. */
-export const allOf = ({ tab }: Pick<Search, "tab">): Asked => ({
-  status: tab === "decided" ? "decided" : "pending",
-  ...(tab === "mine" ? { mine: "true" } : {}),
-});
-
-const orderOf = ({ tab, order }: Search): NonNullable<Asked["order"]> =>
-  tab === "decided" ? "newest" : order || "oldest";
+export const allOf = ({ tab }: Pick<Search, "tab">): Asked =>
+  tab === "decided"
+    ? { status: "decided", order: "decided" }
+    : { status: "pending", ...(tab === "mine" ? { mine: "true" } : {}) };
 
 export function askedOf(search: Search): Asked {
   const { tab, q, about, agent, name } = search;
   return {
+    order: search.order || "oldest",
     ...allOf({ tab }),
-    order: orderOf(search),
     ...(q.trim() === "" ? {} : { q: q.trim() }),
     ...(about === "" ? {} : { about }),
     ...(agent === "" ? {} : { agent }),

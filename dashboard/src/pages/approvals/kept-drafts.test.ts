@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { forgetDraft, keepDraft, keptDraft } from "./kept-drafts.ts";
+import { forgetDraft, keepDraft, keepText, keptDraft, keptText } from "./kept-drafts.ts";
 
 const approval = { request_id: "apr_1", args: { amount: 40 }, status: "pending" } as const;
 
@@ -12,4 +12,13 @@ test("what was written and not sent is there again, while the same is asked", ()
   assert.equal(keptDraft({ ...approval, request_id: "apr_2" }), null);
   forgetDraft(approval);
   assert.equal(keptDraft(approval), null);
+});
+
+test("a note and a reason are there again each in its place, while the same is asked", () => {
+  const of = { request_id: "apr_1", binding: "b1" };
+  keepText(of, "note", "as agreed");
+  assert.equal(keptText(of, "note"), "as agreed");
+  assert.equal(keptText(of, "reason"), "");
+  assert.equal(keptText({ ...of, binding: "b2" }, "note"), "");
+  assert.equal(keptText({ ...of, request_id: "apr_2" }, "note"), "");
 });

@@ -73,16 +73,16 @@ function ActionOutcome({ id, isGiven, told }: ActionProps) {
   );
 }
 
-export function Next({ neighbours: { next, left, go } }: { readonly neighbours: Neighbours }) {
+export function Next({ neighbours: { next, left, isAll, go } }: { readonly neighbours: Neighbours }) {
   if (next === null)
     return (
       <Link to="/approvals" className="text-small font-semibold underline">
-        Nothing else waits for you
+        {isAll ? "Nothing else waits for you" : "See what else waits"}
       </Link>
     );
   return (
     <Button kind="main" icon="next" className="self-stretch whitespace-nowrap" onClick={() => go(next)}>
-      Next approval <span className="font-normal opacity-80">({left})</span>
+      Next approval <span className="font-normal opacity-80">{isAll ? `(${left})` : `(${left}+)`}</span>
       <kbd className="ml-1 rounded-small border border-current px-1.5 text-tiny max-md:hidden">n</kbd>
     </Button>
   );

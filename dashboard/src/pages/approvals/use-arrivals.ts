@@ -1,17 +1,25 @@
-/** What came since one began to look, and was not in sight yet. */
+/**
+ * What came since one began to look, and was not in sight yet.
+ *
+ * O1. What stands in the list is told once it is seen not to be in sight. What does not is told where it may stand below the live
+ *     page; elsewhere that page's answer is still on its way.
+ */
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import { fewQuery, type Summary } from "../../api/approvals.ts";
 import { askedOf, type Search } from "./inbox-search.ts";
+import type { Row } from "./use-inbox.ts";
 
 export const MOST_TOLD = 20;
-/** What came into sight meanwhile is not told. */
-const PAUSE_MS = 500;
+/** Until what has come is drawn: what is in sight then is not told. */
+const DRAWN_MS = 50;
 
 type Known = { readonly ids: ReadonlySet<string>; readonly since: string };
+/** `isPart`: there is more than its live page. */
+type Listed = { readonly items: readonly Row[]; readonly isPart: boolean };
 const idOf = ({ request_id }: Summary): string => request_id;
 
-export function useArrivals(search: Search) {
+export function useArrivals(search: Search, { items, isPart }: Listed) {
   const asked = { ...askedOf(search), order: "newest" } as const;
   const { data } = useQuery({ ...fewQuery(asked, MOST_TOLD + 1), enabled: search.tab !== "decided" });
   const rows = data?.approvals;
@@ -21,11 +29,15 @@ export function useArrivals(search: Search) {
     if (rows === undefined) return;
     setKnown((now) => now ?? { ids: new Set(rows.map(idOf)), since: rows[0]?.created_at ?? "" });
   }, [rows]);
+  const mayBeBelow = isPart && search.order !== "newest";
   const isNew = (row: Summary): boolean =>
-    known !== null && row.created_at >= known.since && !known.ids.has(idOf(row));
+    known !== null &&
+    row.created_at >= known.since &&
+    !known.ids.has(idOf(row)) &&
+    (mayBeBelow || items.some(({ id }) => id === idOf(row)));
   const count = rows?.filter(isNew).length ?? 0;
   useEffect(() => {
-    const timer = window.setTimeout(() => setTold(count), count === 0 ? 0 : PAUSE_MS);
+    const timer = window.setTimeout(() => setTold(count), count === 0 ? 0 : DRAWN_MS);
     return () => window.clearTimeout(timer);
   }, [count]);
   const onSight = useCallback((ids: readonly string[]) => {

@@ -3,8 +3,9 @@ import { useState } from "react";
 import type { Approval, Card, CardAnswer } from "../../api/approvals.ts";
 import { may, useSession } from "../../api/session.ts";
 import { jsonOf } from "../../format/json.ts";
-import { keptDraft } from "./kept-drafts.ts";
+import { keepText, keptDraft } from "./kept-drafts.ts";
 import { type Ballot, useBallot } from "./use-ballot.ts";
+import { useKeptText } from "./use-kept-text.ts";
 import { type Seen, useSeen } from "./use-seen.ts";
 
 /** What stands in front of the page, if anything. */
@@ -48,12 +49,13 @@ export function useDesk({ approval, card }: CardAnswer): Desk {
   const seen = useSeen(approval);
   const [asking, setAsking] = useState<Asking>(null);
   const [isEditing, setEditing] = useState(() => wasEditing({ approval, card }));
-  const [note, setNote] = useState("");
+  const [note, setNote] = useKeptText(approval, "note");
   const { vote, cast } = useBallot(approval, (stands) => {
     seen.accept(stands);
     setEditing(false);
     setAsking(null);
     setNote("");
+    keepText(approval, "reason", "");
   });
   const hasScope = may(session, "approvals:decide");
   const isPending = approval.status === "pending";

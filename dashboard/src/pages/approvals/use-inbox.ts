@@ -1,8 +1,7 @@
 /** The rows of the inbox, live: more as one goes down, and what leaves is seen leaving. */
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { listKey, listPage, type Summary } from "../../api/approvals.ts";
 import { useLongList } from "../../live/use-long-list.ts";
-import { lastDecidedFirst } from "./decided-word.ts";
 import { askedOf, type Search } from "./inbox-search.ts";
 import { type Item, missingFrom, mixed } from "./leaving.ts";
 
@@ -41,10 +40,12 @@ const idOf = ({ request_id }: Summary): string => request_id;
 /** What has no deadline is last. */
 const deadlineOf = ({ decide_by }: Summary): number =>
   decide_by === null ? Number.POSITIVE_INFINITY : Date.parse(decide_by);
+const decidedOf = ({ decided_at, created_at }: Summary): string => decided_at ?? created_at;
 const IS_BELOW = {
   oldest: (row: Summary, last: Summary) => row.created_at >= last.created_at,
   newest: (row: Summary, last: Summary) => row.created_at <= last.created_at,
   deadline: (row: Summary, last: Summary) => deadlineOf(row) >= deadlineOf(last),
+  decided: (row: Summary, last: Summary) => decidedOf(row) <= decidedOf(last),
 } as const;
 
 /** Whoever shows it gives it a React key of its search. */
@@ -56,10 +57,5 @@ export function useInbox(search: Search) {
     idOf,
     isBelow: IS_BELOW[asked.order ?? "oldest"],
   });
-  const isDecided = search.tab === "decided";
-  const rows = useMemo(
-    () => (isDecided ? lastDecidedFirst(list.items) : list.items),
-    [isDecided, list.items],
-  );
-  return { ...list, items: useLeaving(rows) };
+  return { ...list, items: useLeaving(list.items) };
 }

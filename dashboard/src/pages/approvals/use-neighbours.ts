@@ -1,22 +1,25 @@
-/** The approvals before and after this one among those that wait for whoever looks: oldest first, as in the inbox. */
+/** The approvals before and after this one among those that wait, as the inbox was last looked at: for whoever looks, oldest first, unless it was otherwise. */
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useRef } from "react";
 import { fewQuery } from "../../api/approvals.ts";
+import { lastInbox } from "./last-inbox.ts";
 
 const AROUND = 100;
-export const MINE = { status: "pending", mine: "true" } as const;
 
 export type Neighbours = {
   readonly next: string | null;
   readonly before: string | null;
   readonly left: number;
+  /** False while it is not known whether more wait for whoever looks. */
+  readonly isAll: boolean;
   readonly go: (id: string | null) => void;
 };
 
 export function useNeighbours(id: string): Neighbours {
   const navigate = useNavigate();
-  const { data } = useQuery(fewQuery(MINE, AROUND));
+  const { asked, isWhole } = lastInbox();
+  const { data, isError } = useQuery(fewQuery(asked, AROUND));
   const ids = (data?.approvals ?? []).map(({ request_id }) => request_id);
   const at = ids.indexOf(id);
   // Once it is decided it is no longer there: the next one stands in its place.
@@ -27,6 +30,7 @@ export function useNeighbours(id: string): Neighbours {
     next: others[last.current] ?? others[0] ?? null,
     before: others[last.current - 1] ?? null,
     left: others.length,
+    isAll: data?.next_cursor === null && !isError && isWhole,
     go: (to) => {
       if (to !== null) void navigate({ to: "/approvals/$id", params: { id: to } });
     },

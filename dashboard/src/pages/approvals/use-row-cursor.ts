@@ -8,18 +8,24 @@ export type RowCursor = {
   readonly step: (by: number) => void;
 };
 
+const hasFocus = (id: string): boolean =>
+  document.activeElement?.closest<HTMLElement>("[data-row]")?.dataset["row"] === id;
+
 /** `reveal` brings a row into sight and puts the focus on it. */
 export function useRowCursor(items: readonly Row[], reveal: (index: number) => void): RowCursor {
   const [at, setAt] = useState<string | null>(null);
   const place = useRef(0);
+  const wasHere = useRef(false);
   const index = items.findIndex(({ id }) => id === at);
   if (index >= 0) place.current = index;
+  // Asked while it is still drawn: with it the focus goes.
+  else if (at !== null) wasHere.current = hasFocus(at);
   useEffect(() => {
-    // Its row has left: whoever was there is at the one that took its place.
+    // Its row has left: whoever was there is at the one that took its place. Whoever is elsewhere stays there.
     if (at === null || index >= 0) return;
     const next = items[Math.min(place.current, items.length - 1)];
     setAt(next?.id ?? null);
-    if (next !== undefined) reveal(items.indexOf(next));
+    if (next !== undefined && wasHere.current) reveal(items.indexOf(next));
   }, [at, index, items, reveal]);
   const step = useCallback(
     (by: number) => {

@@ -1,7 +1,7 @@
 /** How many of the latest decisions fell since a moment, by what was decided. */
 
 import type { Summary } from "../../api/approvals.ts";
-import { decidedWord } from "../approvals/decided-word.ts";
+import { statusWord } from "../approvals/words.ts";
 
 type Ended = Pick<Summary, "status" | "about" | "edited" | "decided_at" | "created_at">;
 
@@ -13,7 +13,7 @@ export type Counts = {
 
 /** A decision that was used was an approval. */
 const wordOf = (row: Ended): string => {
-  const word = decidedWord(row);
+  const word = statusWord(row);
   return word === "lapsed" ? "approved" : word;
 };
 

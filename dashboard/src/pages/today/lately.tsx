@@ -7,14 +7,13 @@ import { Badge } from "../../ui/badge.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
-import { decidedWord, lastDecidedFirst } from "../approvals/decided-word.ts";
-import { namesText, personName } from "../approvals/words.ts";
+import { namesText, personName, statusWord } from "../approvals/words.ts";
 import { countsSince } from "./counts-since.ts";
 
 const LOOKED_AT = 200;
 const SHOWN = 6;
 const HOURS = 24;
-const DECIDED = { status: "decided", order: "newest" } as const;
+const DECIDED = { status: "decided", order: "decided" } as const;
 
 type LineProps = { readonly rows: readonly Summary[]; readonly hasMore: boolean };
 
@@ -38,7 +37,7 @@ function Decided({ row }: { readonly row: Summary }) {
         params={{ id: row.request_id }}
         className="flex min-h-11 flex-wrap items-center gap-x-3 px-4 py-1.5 text-small hover:bg-sunken sm:flex-nowrap sm:px-5"
       >
-        <Badge status={decidedWord(row)} className="shrink-0" />
+        <Badge status={statusWord(row)} className="shrink-0" />
         <Strange text={row.name} className="min-w-0 font-semibold" />
         <span className="min-w-0 grow truncate text-soft max-sm:order-last max-sm:basis-full">
           <Strange text={personName(row.agent)} className="whitespace-nowrap" />
@@ -62,11 +61,9 @@ export function Lately() {
   return (
     <Panel title="Decided lately" aside={<Line rows={rows} hasMore={data?.next_cursor != null} />} isFlush>
       <ul className="divide-y divide-line">
-        {lastDecidedFirst(rows)
-          .slice(0, SHOWN)
-          .map((row) => (
-            <Decided key={row.request_id} row={row} />
-          ))}
+        {rows.slice(0, SHOWN).map((row) => (
+          <Decided key={row.request_id} row={row} />
+        ))}
       </ul>
     </Panel>
   );

@@ -8,7 +8,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Example } from "../approvals/example.tsx";
 import { InboxRow } from "../approvals/inbox-row.tsx";
-import { MINE } from "../approvals/use-neighbours.ts";
+import { MINE } from "../approvals/last-inbox.ts";
 
 const SHOWN = 5;
 const NEAREST = { ...MINE, order: "deadline" } as const;
