@@ -7,7 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextArea } from "../../ui/field.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
-import { type Batched, batchOf, type Said, whyAlone, whyLeftOut } from "./batch.ts";
+import { type Batched, batchOf, rejectionWords, type Said, whyAlone, whyLeftOut } from "./batch.ts";
 import { BatchRow } from "./batch-row.tsx";
 import { DecidingAs } from "./deciding-as.tsx";
 import { useBatched } from "./use-batched.ts";
@@ -28,6 +28,7 @@ function BatchAsk({ batched, said, decide, onSent, onClose }: AskProps) {
   const [reason, setReason] = useState("");
   const { isOpen } = useSession();
   const batch = batchOf(batched, said, reason.trim());
+  const taken = batched.filter((one) => whyLeftOut(one, said) === null);
   const isReady = batch.length > 0 && (said === "approve" || reason.trim() !== "");
   const act = `${said === "approve" ? "Approve" : "Reject"} ${batch.length}`;
   return (
@@ -35,7 +36,7 @@ function BatchAsk({ batched, said, decide, onSent, onClose }: AskProps) {
       {said === "approve" ? null : (
         <TextArea
           label="Reason, for all of them"
-          hint="None of them runs then. It is recorded, and told to whoever asked."
+          hint={rejectionWords(taken)}
           value={reason}
           onChange={({ target }) => setReason(target.value)}
         />

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Approval, CardAnswer } from "../../api/approvals.ts";
-import { batchOf, whyAlone, whyLeftOut } from "./batch.ts";
+import { batchOf, rejectionWords, whyAlone, whyLeftOut } from "./batch.ts";
 
 const YOU = { why_not: null, may: ["approve", "reject"], why_alone: null, why_reject_alone: null };
 const APPROVAL = { request_id: "apr_1", binding: "b", about: "action", status: "pending" };
@@ -24,6 +24,12 @@ describe("several decided together", () => {
     assert.equal(whyAlone(card({ may: [], why_not: "you have voted" }), "reject"), "You have voted.");
     assert.equal(whyAlone(card({ may: ["reject"], why_not: "only reject" }), "approve"), "Only reject.");
     assert.equal(whyAlone(card({}, { status: "approved" }), "approve"), "It is decided already.");
+  });
+
+  test("a rejection is said to end only what it ends", () => {
+    const ends = still(card({ rejection_ends: true }));
+    assert.match(rejectionWords([ends]), /^None of them runs/);
+    assert.match(rejectionWords([ends, still(card({ rejection_ends: false }))]), /people can still agree/);
   });
 
   test("each is sent with the binding and the digest of what its row showed, where that is all of it", () => {

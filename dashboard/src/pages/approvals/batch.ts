@@ -20,6 +20,12 @@ export function whyAlone({ approval, card: { you } }: CardAnswer, said: Said): s
   return why === null ? null : sentence(why);
 }
 
+/** What a rejection of all of them does. */
+export const rejectionWords = (batched: readonly Batched[]): string =>
+  batched.every(({ seen }) => seen.card.you.rejection_ends === true)
+    ? "None of them runs then. It is recorded, and told to whoever asked."
+    : "It is recorded for each. Those that your rejection ends do not run; to the others people can still agree.";
+
 /** Names in it are strangers' text. */
 export function whyLeftOut({ seen, now }: Batched, said: Said): string | null {
   const alone = whyAlone(seen, said);
