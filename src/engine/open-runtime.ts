@@ -159,6 +159,14 @@ function createUpkeep(parts: RuntimeParts) {
   };
 }
 
+/** Its epoch is found dead when the hold is gone, and what was under way put in doubt. One that has yet to begin is not waited for. */
+function leaveOwn(begun: Promise<OwnEpoch> | undefined, rest: () => Promise<void>): void {
+  begun?.then(
+    (own) => own.leave(rest()),
+    () => undefined,
+  );
+}
+
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { store, tenant, clock, random, environment } = parts;
   const closing = new AbortController();
@@ -200,15 +208,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 
   async function endOwn(): Promise<void> {
     if (await upkeep.end(runtime)) await (await lives.begun())?.end();
-    else leaveOwn();
-  }
-
-  /** Its epoch is found dead when the hold is gone, and what was under way put in doubt. One that has yet to begin is not waited for. */
-  function leaveOwn(): void {
-    lives.begun()?.then(
-      (own) => own.leave(upkeep.rest(runtime)),
-      () => undefined,
-    );
+    else leaveOwn(lives.begun(), () => upkeep.rest(runtime));
   }
 
   /** Whoever comes next seals what a store that does not answer has left unsealed. */
