@@ -1,8 +1,7 @@
 /** The card as it is answered, and the digest of what it shows. */
 
-import { isTakenBack } from "../core/card/effect-words.ts";
 import { digestOf } from "../core/digest.ts";
-import { cannotUndo } from "../engine/card/around.ts";
+import { cannotUndo, canUndo } from "../engine/card/around.ts";
 import type { Card } from "../engine/card/card.ts";
 import { previewOf } from "../views/approvals.ts";
 import { money, time } from "./wire.ts";
@@ -30,15 +29,15 @@ function workflowOnWire(workflow: Card["workflow"]) {
     name: state.name,
     status: state.status,
     attempt: state.generation,
-    done: done.map(({ action, state: was, undo, isUndone }) => ({
-      action_id: action,
-      tool: was.tool,
-      effect_class: was.effectClass,
-      phase: was.phase,
-      at: time("effect" in was ? was.effect.startedAt : was.proposedAt),
-      args: beginning(was.args),
-      can_undo: isTakenBack(undo) && !isUndone,
-      is_undone: isUndone,
+    done: done.map((one) => ({
+      action_id: one.action,
+      tool: one.state.tool,
+      effect_class: one.state.effectClass,
+      phase: one.state.phase,
+      at: time("effect" in one.state ? one.state.effect.startedAt : one.state.proposedAt),
+      args: beginning(one.state.args),
+      can_undo: canUndo(one),
+      is_undone: one.isUndone,
     })),
     total,
     cannot_undo: cannotUndo(done),

@@ -122,11 +122,9 @@ export const cardSchema = z.object({
         .boolean()
         .meta({ description: "having gone back it is not tried again: the workflow fails then" }),
       undone: z.array(z.string()).meta({ description: "tools whose effects would be taken back" }),
-      claimed: z
-        .array(z.string())
-        .meta({
-          description: "tools whose effects the agent says that it takes back; nobody else knows how",
-        }),
+      claimed: z.array(z.string()).meta({
+        description: "tools whose effects the agent says that it takes back; nobody else knows how",
+      }),
       stays: z.array(z.string()).meta({ description: "tools whose effects cannot be" }),
     })
     .nullable()

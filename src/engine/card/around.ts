@@ -37,6 +37,8 @@ export const NOTHING_AROUND: AroundIt = { workflow: null, rejecting: null, snaps
 const isLeft = ({ isUndone, undo, state }: Done): boolean =>
   !isUndone && undo !== "nothing" && state.phase === "applied";
 
+export const canUndo = ({ undo, isUndone }: Done): boolean => isTakenBack(undo) && !isUndone;
+
 /** How many of them nobody could take back. */
 export const cannotUndo = (done: readonly Done[]): number =>
   done.filter(({ undo, isUndone }) => !isUndone && isIrreversible(undo)).length;
