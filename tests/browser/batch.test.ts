@@ -71,17 +71,20 @@ describe("several approvals decided together", () => {
       await page.keyboard.press("x");
     }
     const bar = page.getByRole("region", { name: "Selected" });
-    await bar.getByRole("button", { name: "Approve" }).focus();
+    const approve = bar.getByRole("button", { name: "Approve" });
+    await approve.focus();
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "Approve 2 approvals" });
     await dialog.getByRole("button", { name: "Back" }).click();
     await dialog.waitFor({ state: "hidden" });
     await bar.getByText("2 selected").waitFor();
+    await approve.and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await dialog.getByRole("button", { name: "Approve 2", exact: true }).waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "hidden" });
     await bar.getByText("2 selected").waitFor();
+    await approve.and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await dialog.getByRole("button", { name: "Approve 2", exact: true }).click();
     await dialog.getByRole("button", { name: "Close" }).last().click();

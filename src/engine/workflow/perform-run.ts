@@ -141,14 +141,13 @@ async function handOver(run: Run): Promise<void> {
 
 /** Only while the epoch that took it lasts: in the name of another one nothing of this run can be written. */
 async function whileHeld<Value>(run: Run, { lost }: Epoch, work: () => Promise<Value>): Promise<Value> {
-  const over = new AbortController();
   const turn = () => {
     turnAway(run);
     run.bell.ring();
   };
-  lost.addEventListener("abort", turn, { once: true, signal: over.signal });
+  lost.addEventListener("abort", turn);
   if (lost.aborted) turn();
-  return work().finally(() => over.abort());
+  return work().finally(() => lost.removeEventListener("abort", turn));
 }
 
 /** Runs a workflow until it is over, waits, or belongs to somebody else. */

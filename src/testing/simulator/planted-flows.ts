@@ -130,11 +130,7 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
   ),
   bug(
     "a process that died keeps its workflows",
-    at(
-      DISPATCH,
-      "if (await endIfDead(desk.runtime, epoch, own.id)) offerRow(desk, row, epoch);",
-      "if (false);",
-    ),
+    at(DISPATCH, "if (await isDead(desk, epoch, own.id)) offerRow(desk, row, epoch);", "if (false);"),
   ),
   bug("a doubt about a child's effect keeps its parent for ever", at(CALL, "flow.parent !== null", "false")),
   bug(
