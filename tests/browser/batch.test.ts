@@ -115,5 +115,10 @@ describe("several approvals decided together", () => {
     });
     await dialog.getByText("rejected", { exact: true }).waitFor();
     assert.equal((await desk.hp.approvals.get(orders)).votes[0]?.shown, shown_row);
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+    await page.locator("[data-row]").nth(2).waitFor({ state: "detached" });
+    const left = await together(page, "Reject", 2);
+    await left.getByText("Each of these is decided on its own page.").waitFor();
+    assert.equal(await left.getByLabel("Reason, for all of them").count(), 0);
   });
 });

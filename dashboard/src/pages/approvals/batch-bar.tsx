@@ -23,6 +23,16 @@ type DialogProps = {
 type Deed = ReturnType<typeof useDecideAll>;
 type AskProps = Omit<DialogProps, "ids"> & { readonly batched: readonly Batched[]; readonly decide: Deed };
 
+/** Where nothing of it can be decided together. */
+function NoneTaken({ onClose }: Pick<AskProps, "onClose">) {
+  return (
+    <>
+      <p className="text-soft">Each of these is decided on its own page.</p>
+      <Button onClick={onClose}>Back</Button>
+    </>
+  );
+}
+
 /** Before it is sent: a reason, a name, and the two ways out. */
 function BatchAsk({ batched, said, decide, onSent, onClose }: AskProps) {
   const [reason, setReason] = useState("");
@@ -31,6 +41,7 @@ function BatchAsk({ batched, said, decide, onSent, onClose }: AskProps) {
   const taken = batched.filter((one) => whyLeftOut(one, said) === null);
   const isReady = batch.length > 0 && (said === "approve" || reason.trim() !== "");
   const act = `${said === "approve" ? "Approve" : "Reject"} ${batch.length}`;
+  if (taken.length === 0) return <NoneTaken onClose={onClose} />;
   return (
     <>
       {said === "approve" ? null : (
