@@ -1,6 +1,6 @@
 // The pages behind links in messages: they show everything, do nothing, and are for those who may look.
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { canonicalJson } from "../../src/core/canonical-json.ts";
 import { digestOf } from "../../src/core/digest.ts";
 import type { Json } from "../../src/core/json.ts";
@@ -9,7 +9,7 @@ import { offerLogin } from "../../src/engine/identity/logins.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { FORBIDDEN } from "../cli/hostile.ts";
-import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
+import { type Answered, serverSite } from "../fixtures/server.ts";
 import { INJECTIONS } from "../messages/injections.ts";
 
 const by = "person:root";
@@ -23,18 +23,6 @@ function linesOf({ text }: Answered): readonly string[] {
   return shown.map(([, line = ""]) =>
     line.replaceAll(/&([#\w]+);/g, (_, name: string) => NAMED[name] ?? "?"),
   );
-}
-
-async function site(t: TestContext, noAuth = true): Promise<{ bench: Bench; hp: Holdpoint }> {
-  let hp: Holdpoint | undefined;
-  const bench = await serverBench(t, {
-    noAuth,
-    define(own) {
-      hp ??= own;
-    },
-  });
-  assert.ok(hp !== undefined);
-  return { bench, hp };
 }
 
 async function asked(hp: Holdpoint, args: Json, says?: string): Promise<string> {
@@ -59,7 +47,7 @@ function payOf(hp: Holdpoint) {
 }
 
 test("the page of an approval shows what will run, who asks, rule, deadline, votes, and how to decide", async (t) => {
-  const { bench, hp } = await site(t);
+  const { bench, hp } = await serverSite(t);
   const id = await asked(hp, { amount: 250 }, "please");
   const before = (await bench.server.office()).runtime.store;
   const position = await before.position();
@@ -92,7 +80,7 @@ test("the page of an approval shows what will run, who asks, rule, deadline, vot
 });
 
 test(`none of ${INJECTIONS.length} texts does anything on a page, or hides anything of it`, async (t) => {
-  const { bench, hp } = await site(t);
+  const { bench, hp } = await serverSite(t);
   const TOGETHER = 26;
   for (let at = 0; at < INJECTIONS.length; at += TOGETHER) {
     const texts = INJECTIONS.slice(at, at + TOGETHER);
@@ -120,7 +108,7 @@ test(`none of ${INJECTIONS.length} texts does anything on a page, or hides anyth
 });
 
 test("whoever is nobody is led to the login and back; programs get a problem", async (t) => {
-  const { bench, hp } = await site(t, false);
+  const { bench, hp } = await serverSite(t, { noAuth: false });
   const id = await asked(hp, { amount: 1 });
   const program = await bench.ask(`/approvals/${id}/plain`);
   assert.deepEqual([program.status, program.body["code"]], [401, "unauthenticated"]);
@@ -152,7 +140,7 @@ test("whoever is nobody is led to the login and back; programs get a problem", a
 });
 
 test("another tenant's id is a page that says what it says of none, and a narrowed key sees no card", async (t) => {
-  const { bench, hp } = await site(t, false);
+  const { bench, hp } = await serverSite(t, { noAuth: false });
   const id = await asked(hp, { amount: 1 });
   const { runtime } = await bench.server.office("globex");
   await addPerson(runtime, { person: by, roles: ["admin"], by });
@@ -178,7 +166,7 @@ test("another tenant's id is a page that says what it says of none, and a narrow
 });
 
 test("what is too long for a page is shown by its beginning, with its size, its digest and where all of it is", async (t) => {
-  const { bench } = await site(t);
+  const { bench } = await serverSite(t);
   const long: readonly Json[] = [
     { t: Array.from({ length: 100_000 }, () => 1) },
     { t: "\n".repeat(200_000) },

@@ -1,13 +1,13 @@
 // The card: what somebody sees before they decide, of everything that can be decided.
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import { z } from "zod";
 import { digestOf } from "../../src/core/digest.ts";
 import type { Role } from "../../src/core/roster.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
+import { type Answered, type Bench, serverSite } from "../fixtures/server.ts";
 import { INJECTIONS } from "../messages/injections.ts";
 
 type Fields = Record<string, unknown>;
@@ -17,18 +17,6 @@ const by = "person:root";
 const post = (body: unknown, headers: Fields = {}) =>
   ({ method: "POST", body, headers: headers as Record<string, string> }) as const;
 const REFUND = z.object({ customer: z.string(), amount: z.number(), note: z.string().default("none") });
-
-async function site(t: TestContext, noAuth = true): Promise<{ bench: Bench; hp: Holdpoint }> {
-  let hp: Holdpoint | undefined;
-  const bench = await serverBench(t, {
-    noAuth,
-    define(own) {
-      hp ??= own;
-    },
-  });
-  assert.ok(hp !== undefined);
-  return { bench, hp };
-}
 
 function ok({ status, body, text }: Answered): Fields {
   assert.equal(status, 200, text);
@@ -81,7 +69,7 @@ async function keyOf(bench: Bench, name: string, roles: readonly Role[]): Promis
 
 describe("the card of an action", () => {
   test("says what it would cost, and what is left of the budget", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const usd = (dollars: number) => ({ currency: "USD", micros: BigInt(dollars) * 1_000_000n });
     await hp.budgets.limit("ads", usd(1_000));
     const book = hp.gate({
@@ -107,7 +95,7 @@ describe("the card of an action", () => {
   });
 
   test("says what will run, that it is final, its risk, its schema, and the word to type", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const refund = refundOf(hp);
     const id = await asked(refund({ customer: "Ann", amount: 900 } as never, { requestId: "r", waitMs: 0 }));
     const { approval, card } = await cardOf(bench, id);
@@ -139,7 +127,7 @@ describe("the card of an action", () => {
   });
 
   test("shows what the agent has done with the tool before, newest first, and how it was decided", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const refund = refundOf(hp);
     const call = (number: number) =>
       refund({ customer: "Ann", amount: number } as never, { requestId: `r-${number}`, waitMs: 0 });
@@ -170,7 +158,7 @@ describe("the card of an action", () => {
   });
 
   test("counts nothing as before that came after the question, also when it was decided long ago", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const refund = refundOf(hp);
     const call = (number: number) =>
       refund({ customer: "Ann", amount: number } as never, { requestId: `r-${number}`, waitMs: 0 });
@@ -191,7 +179,7 @@ describe("the card of an action", () => {
   });
 
   test("keeps what was proposed beside what a person, or the policy, made of it", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const pay = hp.gate({
       name: "pay",
       input: z.object({ amount: z.number(), fee: z.number().optional() }),
@@ -217,7 +205,7 @@ describe("the card of an action", () => {
   });
 
   test("of what people changed says which review said what: of the first question, and of each change", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const pay = hp.gate({
       name: "pay",
       input: z.object({ amount: z.number() }),
@@ -248,7 +236,7 @@ describe("the card of an action", () => {
   });
 
   test("whose change falls under another rule says what was said of it; the one that is asked instead what was said of the change", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const pay = hp.gate({
       name: "pay",
       input: z.object({ to: z.string() }),
@@ -273,7 +261,7 @@ describe("the card of an action", () => {
   });
 
   test("tells a preview that failed from one that shows something", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const drop = hp.gate({
       name: "drop",
       preview: ({ table }: { table: string }) => {
@@ -294,7 +282,7 @@ describe("the card of an action", () => {
   });
 
   test("of an agent outside has the rules of what nobody declared", async (t) => {
-    const { bench } = await site(t);
+    const { bench } = await serverSite(t);
     const proposal = { tool: "note.write", args: { t: 1 }, agent: "agent:far", says: "please" };
     const { approval_id } = ok(await bench.ask("/api/actions", post(proposal)));
     const { approval, card } = await cardOf(bench, String(approval_id));
@@ -319,7 +307,7 @@ describe("the card of what a workflow asks", () => {
   });
 
   test("an action: what was done before it, and what of that could be taken back", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const { hotel, mail, look } = book(hp, { undone: [] });
     const pay = hp.gate({ name: "pay", policy: "escalate", run: (_: object) => 1, undo: { run: () => 1 } });
     const flow = hp.workflow("trip", async (ctx, _: object) => {
@@ -349,7 +337,7 @@ describe("the card of what a workflow asks", () => {
   });
 
   test("an action that was decided: what the workflow did afterwards is counted, and is not among what was before", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const { hotel, mail, look } = book(hp, { undone: [] });
     const pay = hp.gate({ name: "pay", policy: "escalate", run: (_: object) => 1 });
     const flow = hp.workflow("trip", async (ctx, _: object) => {
@@ -372,7 +360,7 @@ describe("the card of what a workflow asks", () => {
   });
 
   test("a checkpoint: where a rejection goes back to, what it takes back and what stays; and then it does", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const seen = { undone: [] as string[] };
     const { hotel, mail, look } = book(hp, seen);
     const flow = hp.workflow(
@@ -418,7 +406,7 @@ describe("the card of what a workflow asks", () => {
   });
 
   test("a question: its answer's schema; an intent: what was sent", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const flow = hp.workflow("survey", async (ctx, _: object) =>
       ctx.ask("count", "How many?", { answer: z.object({ n: z.number() }) }),
     );
@@ -446,7 +434,7 @@ describe("the card of what a workflow asks", () => {
 
 describe("a card", () => {
   test("has a digest of what it shows: the same until something changes, and for whoever looks", async (t) => {
-    const { bench, hp } = await site(t, false);
+    const { bench, hp } = await serverSite(t, { noAuth: false });
     const id = await asked(
       refundOf(hp)({ customer: "A", amount: 1 } as never, { requestId: "r", waitMs: 0 }),
     );
@@ -476,7 +464,7 @@ describe("a card", () => {
   });
 
   test("says what whoever looks could do with it, and nothing to those who only look", async (t) => {
-    const { bench, hp } = await site(t, false);
+    const { bench, hp } = await serverSite(t, { noAuth: false });
     const look = hp.gate({ name: "look", effect: "read", policy: "escalate", run: (_: object) => 1 });
     const id = await asked(look({ n: 1 }, { requestId: "r", waitMs: 0 }));
     const ann = await keyOf(bench, "ann", ["supervisor"]);
@@ -494,7 +482,7 @@ describe("a card", () => {
   });
 
   test("writes nothing, is unknown elsewhere, and is not for narrowed keys", async (t) => {
-    const { bench, hp } = await site(t, false);
+    const { bench, hp } = await serverSite(t, { noAuth: false });
     const id = await asked(
       refundOf(hp)({ customer: "A", amount: 1 } as never, { requestId: "r", waitMs: 0 }),
     );
@@ -520,7 +508,7 @@ describe("a card", () => {
   });
 
   test("gives strangers' texts back as they are, byte by byte, also cut and as deep as JSON may be", async (t) => {
-    const { bench } = await site(t);
+    const { bench } = await serverSite(t);
     const deep = (levels: number): unknown => (levels === 0 ? "end" : [deep(levels - 1)]);
     const texts = INJECTIONS.slice(0, 150).map((text) => text.toWellFormed());
     for (const args of [{ texts }, { t: `${"x".repeat(193)}😀${"x".repeat(100)}` }, { deep: deep(60) }]) {

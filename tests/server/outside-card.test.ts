@@ -1,24 +1,12 @@
 // The cards of what an agent asks in a workflow that it drives from outside: whose word an undo is, and what a look costs.
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import type { Holdpoint } from "../../src/index.ts";
-import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
+import { test } from "node:test";
+import { type Answered, type Bench, serverSite } from "../fixtures/server.ts";
 
 type Fields = Record<string, unknown>;
 type Shown = { readonly approval: Fields; readonly card: Fields };
 
 const post = (body: unknown) => ({ method: "POST", body }) as const;
-
-async function site(t: TestContext): Promise<{ bench: Bench; hp: Holdpoint }> {
-  let hp: Holdpoint | undefined;
-  const bench = await serverBench(t, {
-    define(own) {
-      hp ??= own;
-    },
-  });
-  assert.ok(hp !== undefined);
-  return { bench, hp };
-}
 
 function ok({ status, body, text }: Answered): Fields {
   assert.equal(status, 200, text);
@@ -30,7 +18,7 @@ async function cardOf(bench: Bench, id: string): Promise<Shown> {
 }
 
 test("an undo that only the agent knows takes away neither badge nor typed word", async (t) => {
-  const { bench, hp } = await site(t);
+  const { bench, hp } = await serverSite(t);
   const policy = { verdict: "escalate", approvers: { quorum: 2 } } as const;
   hp.declare({ name: "hotel.book", policy });
   hp.declare({ name: "hotel.cancel" });
@@ -65,7 +53,7 @@ test("an undo that only the agent knows takes away neither badge nor typed word"
 });
 
 test("a card reads of its workflow only what is new since somebody looked, however much its agent called", async (t) => {
-  const { bench, hp } = await site(t);
+  const { bench, hp } = await serverSite(t);
   hp.declare({ name: "note", policy: "approve" });
   const { workflows } = hp.outside;
   const agent = "agent:far";
@@ -104,7 +92,7 @@ test("a card reads of its workflow only what is new since somebody looked, howev
 });
 
 test("what only the agent says that it takes back is told apart from what is taken back", async (t) => {
-  const { bench, hp } = await site(t);
+  const { bench, hp } = await serverSite(t);
   for (const name of ["hotel", "seat", "cancel"]) hp.declare({ name, policy: "approve" });
   const made = ok(await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" })));
   const path = `/api/workflows/${String(made["workflow_id"])}`;

@@ -1,22 +1,12 @@
 // What is decided in a list, together with others: the server says what is not, and what a row shows has a digest of its own.
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import { digestOf } from "../../src/core/digest.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { type Bench, serverBench } from "../fixtures/server.ts";
+import { type Bench, serverSite } from "../fixtures/server.ts";
 
 type Fields = Record<string, unknown>;
 type Shown = { readonly approval: Fields; readonly card: Fields & { readonly you: Fields } };
-
-async function site(t: TestContext): Promise<{ bench: Bench; hp: Holdpoint }> {
-  let hp: Holdpoint | undefined;
-  const bench = await serverBench(t, {
-    define(own) {
-      hp ??= own;
-    },
-  });
-  return { bench, hp: hp ?? assert.fail("no instance") };
-}
 
 async function cardOf(bench: Bench, id: string): Promise<Shown> {
   const { status, body, text } = await bench.ask(`/api/approvals/${id}/card`);
@@ -51,7 +41,7 @@ const looks = (hp: Holdpoint) => {
 
 describe("in a list", () => {
   test("what somebody wrote about is decided alone, and what was changed is approved alone", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const look = looks(hp);
     const id = await look({ table: "orders" });
     const { you } = (await cardOf(bench, id)).card;
@@ -71,7 +61,7 @@ describe("in a list", () => {
   });
 
   test("a checkpoint is not rejected: what that does stands on its card", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     hp.workflow("trip", async (ctx) => void (await ctx.checkpoint("Plan", { outputs: { nights: 3 } })));
     await hp.workflows.start("trip", {});
     const { card } = await cardOf(bench, await firstOf(hp));
@@ -80,7 +70,7 @@ describe("in a list", () => {
   });
 
   test("what a row shows has a digest that anybody can compute again; a vote records it", async (t) => {
-    const { bench, hp } = await site(t);
+    const { bench, hp } = await serverSite(t);
     const look = looks(hp);
     const id = await look({ table: "orders" });
     const { approval, card } = await cardOf(bench, id);

@@ -11,7 +11,7 @@ import type { Clock } from "../../src/engine/clock.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
 import { type Holdpoint, holdpoint, secret } from "../../src/index.ts";
-import { type Answered, type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
+import { type Answered, type Bench, type BenchOptions, serverSite } from "../fixtures/server.ts";
 import { pick, type Random, randomFrom } from "./sample.ts";
 
 type Fields = Record<string, unknown>;
@@ -48,16 +48,7 @@ const payOf = (hp: Holdpoint) =>
   });
 
 async function site(t: TestContext, more: Partial<BenchOptions> = {}) {
-  let hp: Holdpoint | undefined;
-  const bench = await serverBench(t, {
-    rate: 1_000_000,
-    burst: 1_000_000,
-    ...more,
-    define(own) {
-      hp ??= own;
-    },
-  });
-  assert.ok(hp !== undefined);
+  const { bench, hp } = await serverSite(t, { rate: 1_000_000, burst: 1_000_000, ...more });
   return { bench, hp, pay: payOf(hp) };
 }
 
