@@ -2,9 +2,9 @@
 import type { NewEvent } from "./event.ts";
 import type { Json } from "./json.ts";
 import { storeValue } from "./stored-value.ts";
-import type { StreamKind, StreamRef } from "./stream.ts";
-import { FOLDS, type StateOf } from "./streams.ts";
-import type { Append, Artifact, Decision, Needs, Sight } from "./transaction.ts";
+import type { StreamRef } from "./stream.ts";
+import type { StateAt } from "./streams.ts";
+import type { Append, Artifact, Decision, IndexKey, IndexRow, Needs, Sight } from "./transaction.ts";
 
 export type Need = { readonly kind: "need"; readonly needs: Needs };
 
@@ -13,9 +13,11 @@ export type Draft = {
   readonly now: number;
   /** What else has to be locked before going on; undefined when nothing is. */
   need(needs: Needs): Need | undefined;
-  state<K extends StreamKind>(ref: StreamRef<K>): StateOf<K>;
+  state<Ref extends StreamRef>(ref: Ref): StateAt<Ref>;
   append(ref: StreamRef, events: readonly NewEvent[]): void;
   lookUp(name: string): StreamRef | undefined;
+  /** Streams that an index lists under a key; see `Sight`. */
+  index(key: IndexKey): readonly IndexRow[];
   take(name: string, stream: StreamRef): void;
   /** Keeps bytes under their hash. */
   attach(artifact: Artifact): void;
@@ -37,9 +39,9 @@ export function openDraft(sight: Sight): Draft {
     return undefined;
   }
 
-  function state<K extends StreamKind>(ref: StreamRef<K>): StateOf<K> {
+  function state<Ref extends StreamRef>(ref: Ref): StateAt<Ref> {
     const one = writtenTo(ref);
-    return one === undefined ? sight.state(ref) : (one.state as StateOf<K>);
+    return one === undefined ? sight.state(ref) : (one.state as StateAt<Ref>);
   }
 
   function begin(stream: StreamRef): Written {
@@ -51,7 +53,7 @@ export function openDraft(sight: Sight): Draft {
   function append(ref: StreamRef, events: readonly NewEvent[]): void {
     if (events.length === 0) return;
     const one = writtenTo(ref) ?? begin(ref);
-    const fold = FOLDS[ref.kind] as { evolve(state: unknown, event: unknown): unknown };
+    const fold = sight.fold(ref.kind);
     for (const event of events) {
       one.events.push(event);
       one.version += 1;
@@ -70,6 +72,7 @@ export function openDraft(sight: Sight): Draft {
     state,
     append,
     lookUp: (name) => sight.name(name),
+    index: (key) => sight.index(key),
     take: (name, stream) => void names.push({ name, stream }),
     attach: (artifact) => void artifacts.push(artifact),
     keep(value) {

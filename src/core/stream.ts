@@ -29,7 +29,14 @@ export const STREAM_KINDS = [
 ] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
-export type StreamRef<K extends StreamKind = StreamKind> = { readonly kind: K; readonly id: string };
+declare const folded: unique symbol;
+/** Known to the compiler alone: the state that a reference leads to. */
+export type Folded<State> = { readonly [folded]?: State };
+
+export type StreamRef<K extends StreamKind = StreamKind, State = unknown> = Folded<State> & {
+  readonly kind: K;
+  readonly id: string;
+};
 
 export function streamName(ref: StreamRef): string {
   return `${ref.kind}/${ref.id}`;

@@ -17,7 +17,7 @@ import { type PolicyState, policyFold } from "./policy-record.ts";
 import { type StoreState, storeFold } from "./restore.ts";
 import { type RosterState, rosterFold } from "./roster.ts";
 import { type LoginState, loginFold, type SessionState, sessionFold } from "./session/state.ts";
-import type { StreamKind } from "./stream.ts";
+import type { Folded, StreamKind, StreamRef } from "./stream.ts";
 import { type SwitchState, switchFold } from "./switch.ts";
 import { type TenantState, tenantFold } from "./tenant/state.ts";
 import { type WorkflowState, workflowFold } from "./workflow/state.ts";
@@ -46,6 +46,9 @@ export type StateMap = {
   workflow: WorkflowState;
 };
 export type StateOf<K extends StreamKind> = StateMap[K];
+/** The state that a reference leads to: its definition's where it carries one, else by its kind. */
+export type StateAt<Ref extends StreamRef> =
+  Ref extends Folded<infer State> ? (unknown extends State ? StateMap[Ref["kind"]] : State) : never;
 export type Folds = { readonly [K in StreamKind]: Fold<StateMap[K]> };
 
 export const FOLDS: Folds = {

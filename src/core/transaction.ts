@@ -2,9 +2,10 @@
  * What one decision may look at and what it may answer. A store locks what is declared, hands over a `Sight`, and
  * appends what comes back to all streams, or to none.
  */
-import type { NewEvent } from "./event.ts";
+import type { Fold, NewEvent } from "./event.ts";
+import type { JsonObject } from "./json.ts";
 import type { StreamKind, StreamRef } from "./stream.ts";
-import type { StateOf } from "./streams.ts";
+import type { StateAt } from "./streams.ts";
 
 export type Needs = {
   /** Streams to append to. */
@@ -13,16 +14,32 @@ export type Needs = {
   readonly read?: readonly StreamRef[];
   /** Unique names in the tenant that the decision looks up or takes. */
   readonly names?: readonly string[];
+  /** Keys of indexes that the decision looks up. */
+  readonly index?: readonly IndexKey[];
 };
 
-/** Asking for a stream or a name that was not declared is an error. */
+/** All streams that an index lists under one key, for example the grants of one tool. */
+export type IndexKey = { readonly view: string; readonly key: string };
+/** A stream under a key, with the data that its definition indexes. */
+export type IndexRow = { readonly stream: StreamRef; readonly data: JsonObject };
+/** Rows of one key that a decision sees, newest first; the others are as if they were not there. */
+export const MOST_INDEXED = 100;
+
+/** Asking for a stream, a name or a key that was not declared is an error. */
 export type Sight = {
   readonly tenant: string;
   readonly now: number;
-  state<K extends StreamKind>(ref: StreamRef<K>): StateOf<K>;
+  state<Ref extends StreamRef>(ref: Ref): StateAt<Ref>;
+  /** The fold of a kind: what a draft evolves its own events with. */
+  fold(kind: StreamKind): Fold<unknown>;
   /** Entries in the stream so far; 0 means that it does not exist. */
   version(ref: StreamRef): number;
   name(name: string): StreamRef | undefined;
+  /**
+   * Streams that an index lists under a key, as of the last commit before this decision. A listed stream is not locked:
+   * a rule that builds on one declares it, and looks at its state.
+   */
+  index(key: IndexKey): readonly IndexRow[];
   /** The part of these needs that was not declared yet; undefined when all of it was. */
   missing(needs: Needs): Needs | undefined;
 };

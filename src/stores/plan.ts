@@ -12,7 +12,7 @@ import { HoldpointError } from "../core/errors.ts";
 import type { StreamRef } from "../core/stream.ts";
 import { streamName } from "../core/stream.ts";
 import type { Folds } from "../core/streams.ts";
-import type { Artifact, Decide, Decision, Needs } from "../core/transaction.ts";
+import type { Artifact, Decide, Decision, IndexKey, IndexRow, Needs } from "../core/transaction.ts";
 import { foldEvent, type Head } from "./head.ts";
 import { type Declared, declareAll, declaredOf, declaring, type Known, sightOf } from "./sight.ts";
 
@@ -23,6 +23,7 @@ export type Ground = {
   random(bytes: number): Uint8Array;
   head(stream: StreamRef, name: string): Head;
   name(name: string): StreamRef | undefined;
+  index(key: IndexKey): readonly IndexRow[];
 };
 
 export type PlannedStream = {
@@ -58,7 +59,7 @@ export function* planning<Result>(
     yield more;
     declareAll(known, ground, more);
     const now = latest(ground.now(), known);
-    const decision = decide(sightOf(known, ground.tenant, now));
+    const decision = decide(sightOf(known, { tenant: ground.tenant, folds: ground.folds, now }));
     if (decision.kind === "commit") return planned({ ground, known, now }, decision);
     more = decision.needs;
   }

@@ -1,10 +1,10 @@
 /** What a decision declared, and the window through which it sees that and nothing else. */
 import { HoldpointError } from "../core/errors.ts";
-import { type StreamKind, type StreamRef, streamName } from "../core/stream.ts";
-import type { StateOf } from "../core/streams.ts";
-import type { Needs, Sight } from "../core/transaction.ts";
+import { type StreamRef, streamName } from "../core/stream.ts";
+import type { Folds, StateAt } from "../core/streams.ts";
+import type { IndexKey, IndexRow, Needs, Sight } from "../core/transaction.ts";
 import { checkText } from "./check-text.ts";
-import type { Head } from "./head.ts";
+import { foldOf, type Head } from "./head.ts";
 
 export type Declared = {
   readonly stream: StreamRef;
@@ -17,14 +17,19 @@ export type Declared = {
 export type Known = {
   readonly streams: Declared[];
   readonly names: Map<string, StreamRef | undefined>;
+  readonly index: Map<string, readonly IndexRow[]>;
 };
 
 type Finder = {
   head(stream: StreamRef, name: string): Head;
   name(name: string): StreamRef | undefined;
+  index(key: IndexKey): readonly IndexRow[];
 };
 
-export const declaring = (): Known => ({ streams: [], names: new Map() });
+/** One text for an index and a key: no view's name has a slash. */
+export const indexName = ({ view, key }: IndexKey): string => `${view}/${key}`;
+
+export const declaring = (): Known => ({ streams: [], names: new Map(), index: new Map() });
 
 export function declaredOf({ streams }: Known, { kind, id }: StreamRef): Declared | undefined {
   for (const declared of streams)
@@ -38,6 +43,10 @@ export function declareAll(known: Known, finder: Finder, needs: Needs): void {
   for (const name of needs.names ?? []) {
     if (!known.names.has(name)) known.names.set(checkText("name", name), finder.name(name));
   }
+  for (const key of needs.index ?? []) {
+    const name = checkText("key", indexName(key));
+    if (!known.index.has(name)) known.index.set(name, finder.index(key));
+  }
 }
 
 function declare(known: Known, finder: Finder, stream: StreamRef, write: boolean): void {
@@ -48,16 +57,20 @@ function declare(known: Known, finder: Finder, stream: StreamRef, write: boolean
   } else if (write) before.write = true;
 }
 
-export function sightOf(known: Known, tenant: string, now: number): Sight {
+type Window = { readonly tenant: string; readonly folds: Folds; readonly now: number };
+
+export function sightOf(known: Known, { tenant, folds, now }: Window): Sight {
   return {
     tenant,
     now,
-    state: <K extends StreamKind>(ref: StreamRef<K>) => lookUp(known, ref).state as StateOf<K>,
+    fold: (kind) => foldOf(folds, kind),
+    state: <Ref extends StreamRef>(ref: Ref) => lookUp(known, ref).state as StateAt<Ref>,
     version: (ref) => lookUp(known, ref).seq,
     name: (name) => {
       if (!known.names.has(name)) throw unseen(`the name "${name}"`);
       return known.names.get(name);
     },
+    index: (key) => known.index.get(indexName(key)) ?? undeclaredIndex(key),
     missing: (needs) => missing(known, needs),
   };
 }
@@ -75,6 +88,7 @@ function hasAll(known: Known, needs: Needs): boolean {
   for (const ref of needs.write ?? []) if (!mayWrite(known, ref)) return false;
   for (const ref of needs.read ?? []) if (!maySee(known, ref)) return false;
   for (const name of needs.names ?? []) if (!known.names.has(name)) return false;
+  for (const key of needs.index ?? []) if (!known.index.has(indexName(key))) return false;
   return true;
 }
 
@@ -83,7 +97,12 @@ function missing(known: Known, needs: Needs): Needs | undefined {
   const write = (needs.write ?? []).filter((ref) => !mayWrite(known, ref));
   const read = (needs.read ?? []).filter((ref) => !maySee(known, ref));
   const names = (needs.names ?? []).filter((name) => !known.names.has(name));
-  return { write, read, names };
+  const index = (needs.index ?? []).filter((key) => !known.index.has(indexName(key)));
+  return { write, read, names, ...(index.length === 0 ? {} : { index }) };
+}
+
+function undeclaredIndex(key: IndexKey): never {
+  throw unseen(`the index "${indexName(key)}"`);
 }
 
 function unseen(what: string): HoldpointError {

@@ -15,9 +15,11 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { type Draft, decideWith, type Need } from "../core/draft.ts";
 import type { NewEvent } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
-import { type StreamKind, type StreamRef, streamName } from "../core/stream.ts";
-import { FOLDS, type StateOf } from "../core/streams.ts";
-import type { Artifact, Decision, Needs, Sight } from "../core/transaction.ts";
+import { type StreamRef, streamName } from "../core/stream.ts";
+import { FOLDS, type StateAt } from "../core/streams.ts";
+import type { Artifact, Decision, IndexKey, IndexRow, Needs, Sight } from "../core/transaction.ts";
+import type { Projection } from "../stores/store.ts";
+import { PROJECTIONS } from "../views/projections.ts";
 
 /** One event of one stream. Expected facts name as much of the body as the test is about. */
 export type Fact = NewEvent & { readonly on: StreamRef; readonly at: number };
@@ -42,7 +44,7 @@ export type Then<Result> = {
   then(expected: readonly Omit<Fact, "at">[]): Then<Result>;
   /** Asserts the fields of the answer that are named. */
   answers(expected: unknown): Then<Result>;
-  state<K extends StreamKind>(ref: StreamRef<K>): StateOf<K>;
+  state<Ref extends StreamRef>(ref: Ref): StateAt<Ref>;
 };
 
 /** Where tests begin: a moment that looks like one. */
@@ -74,7 +76,7 @@ function decided<Result>(
   { now, tenant }: Place,
   decide: (sight: Sight) => Decision<Result>,
 ): Commit<Result> {
-  const declared = { write: new Set<string>(), read: new Set<string>(), names: new Set<string>() };
+  const declared: Declared = { write: new Set(), read: new Set(), names: new Set(), index: new Set() };
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const decision = decide(sightOf(world, declared, { now, tenant }));
     if (decision.kind === "commit") {
@@ -88,13 +90,16 @@ function decided<Result>(
     for (const ref of decision.needs.write ?? []) declared.write.add(streamName(ref));
     for (const ref of decision.needs.read ?? []) declared.read.add(streamName(ref));
     for (const name of decision.needs.names ?? []) declared.names.add(name);
+    for (const key of decision.needs.index ?? []) declared.index.add(indexText(key));
   }
   throw new assert.AssertionError({ message: `the rules asked for more streams ${MOST_ROUNDS} times` });
 }
 
-type Declared = { readonly write: Set<string>; readonly read: Set<string>; readonly names: Set<string> };
+type Declared = { readonly [part in "write" | "read" | "names" | "index"]: Set<string> };
 
-function sightOf(world: World, { write, read, names }: Declared, place: Place): Sight {
+const indexText = ({ view, key }: IndexKey): string => `${view}/${key}`;
+
+function sightOf(world: World, { write, read, names, index }: Declared, place: Place): Sight {
   const isSeen = (ref: StreamRef) => write.has(streamName(ref)) || read.has(streamName(ref));
   const see = (ref: StreamRef): readonly Fact[] => {
     assert.ok(isSeen(ref), `looks at ${streamName(ref)} without declaring it`);
@@ -103,18 +108,24 @@ function sightOf(world: World, { write, read, names }: Declared, place: Place): 
   return {
     ...place,
     state: (ref) => fold(ref, see(ref)),
+    fold: (kind) => FOLDS[kind] as ReturnType<Sight["fold"]>,
     version: (ref) => see(ref).length,
     name(name) {
       assert.ok(names.has(name), `looks up "${name}" without declaring it`);
       return world.names.get(name);
+    },
+    index(key) {
+      assert.ok(index.has(indexText(key)), `looks up ${indexText(key)} without declaring it`);
+      return indexed(world.facts, key);
     },
     missing(needs: Needs) {
       const missing = {
         write: (needs.write ?? []).filter((ref) => !write.has(streamName(ref))),
         read: (needs.read ?? []).filter((ref) => !isSeen(ref)),
         names: (needs.names ?? []).filter((name) => !names.has(name)),
+        index: (needs.index ?? []).filter((key) => !index.has(indexText(key))),
       };
-      return missing.write.length + missing.read.length + missing.names.length === 0 ? undefined : missing;
+      return Object.values(missing).every((part) => part.length === 0) ? undefined : missing;
     },
   };
 }
@@ -123,12 +134,27 @@ function on(facts: readonly Fact[], ref: StreamRef): readonly Fact[] {
   return facts.filter((one) => streamName(one.on) === streamName(ref));
 }
 
-function fold<K extends StreamKind>(ref: StreamRef<K>, facts: readonly Fact[]): StateOf<K> {
-  const { initial, evolve } = FOLDS[ref.kind];
-  return facts.reduce<StateOf<K>>(
+function fold<Ref extends StreamRef>(ref: Ref, facts: readonly Fact[]): StateAt<Ref> {
+  const { initial, evolve } = FOLDS[ref.kind] as ReturnType<Sight["fold"]>;
+  return facts.reduce<unknown>(
     (state, { type, tv, body, at }, index) => evolve(state, { type, tv, body, at, seq: index + 1 }),
     initial,
-  );
+  ) as StateAt<Ref>;
+}
+
+/** As a store lists them: newest first, by the rows that the product's projections make of the states. */
+function indexed(facts: readonly Fact[], { view, key }: IndexKey): readonly IndexRow[] {
+  const all: readonly unknown[] = PROJECTIONS;
+  const projection = (all as readonly Projection[]).find((one) => one.view === view);
+  assert.ok(projection !== undefined, `there is no view ${view}`);
+  const streams = new Map(facts.map(({ on: ref }) => [streamName(ref), ref]));
+  const rows = [...streams.values()]
+    .filter(({ kind }) => kind === projection.kind)
+    .flatMap((stream) => {
+      const row = projection.row(stream.id, fold(stream, on(facts, stream)) as never);
+      return row === undefined ? [] : [{ ...row, stream }];
+    });
+  return rows.filter(({ bucket }) => bucket === key).toSorted((a, b) => b.at - a.at);
 }
 
 function outcome<Result>(before: World, decision: Commit<Result>, now: number): Then<Result> {

@@ -36,6 +36,8 @@ function when<Result>(
     version: () => given.length,
     name: () => undefined,
     missing: () => undefined,
+    fold: () => answerFold as never,
+    index: () => [],
   });
   const result = act(draft);
   const decision = draft.commit(result);

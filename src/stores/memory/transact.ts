@@ -1,11 +1,11 @@
 import type { StreamRef } from "../../core/stream.ts";
-import type { Decide, Needs } from "../../core/transaction.ts";
+import { type Decide, type IndexKey, MOST_INDEXED, type Needs } from "../../core/transaction.ts";
 import { checkText } from "../check-text.ts";
 import { emptyHead } from "../head.ts";
 import { makePlan, type Plan } from "../plan.ts";
 import { append } from "./append.ts";
 import { type MemoryDatabase, tenantOf } from "./database.ts";
-import { projectPlan, writeRows } from "./views.ts";
+import { projectPlan, query, writeRows } from "./views.ts";
 
 /** Decides and writes without giving way to anybody: the JavaScript turn is the lock. */
 export function transact<Result>(
@@ -33,6 +33,8 @@ function groundOf(database: MemoryDatabase, tenant: string) {
     head: (stream: StreamRef, name: string) =>
       found?.streams.get(name)?.head ?? emptyHead(folds, stream.kind),
     name: (name: string) => found?.names.get(name),
+    index: ({ view, key }: IndexKey) =>
+      query(database, tenant, { view, bucket: key, order: "newest", limit: MOST_INDEXED }),
   };
 }
 

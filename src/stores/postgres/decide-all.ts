@@ -11,6 +11,7 @@ import type { Folds } from "../../core/streams.ts";
 import type { Needs } from "../../core/transaction.ts";
 import type { Head } from "../head.ts";
 import { type Ground, type Plan, planning } from "../plan.ts";
+import { indexName } from "../sight.ts";
 import { type Append, MOST_ENTRIES, sizeOf, type Writing, writeNothing } from "./append.ts";
 import type { Standing, Wanted } from "./ground.ts";
 import type { Seen } from "./heads.ts";
@@ -84,6 +85,7 @@ function groundOf({ tenant, folds, standing, seen, now, random }: Deciding, writ
       throw found === undefined ? new TypeError(`"${name}" was not looked at`) : found.error;
     },
     name: (name) => writing.names.get(name)?.stream ?? standing.names.get(name),
+    index: (key) => standing.index.get(indexName(key)) ?? [],
   };
 }
 
@@ -98,11 +100,12 @@ function planOf(deciding: Deciding, ground: Ground, member: Member): Plan<unknow
   }
 }
 
-function isLocked({ streams, names }: Wanted, needs: Needs): boolean {
+function isLocked({ streams, names, index }: Wanted, needs: Needs): boolean {
   return (
     (needs.write ?? []).every((stream) => streams.get(streamName(stream))?.write === true) &&
     (needs.read ?? []).every((stream) => streams.has(streamName(stream))) &&
-    (needs.names ?? []).every((name) => names.has(name))
+    (needs.names ?? []).every((name) => names.has(name)) &&
+    (needs.index ?? []).every((key) => index.has(indexName(key)))
   );
 }
 

@@ -1,6 +1,7 @@
 /** The first round trip of a batch: what its members stand on, locked and looked up, and the time after that. */
 import { type StreamRef, streamName, streamRef } from "../../core/stream.ts";
-import type { Needs } from "../../core/transaction.ts";
+import { type IndexKey, type IndexRow, MOST_INDEXED, type Needs } from "../../core/transaction.ts";
+import { indexName } from "../sight.ts";
 import { type Ask, hexAt, numberAt, textAt } from "./ask.ts";
 import { booleans, halves, texts } from "./encode.ts";
 import type { Found } from "./heads.ts";
@@ -8,16 +9,19 @@ import { type Lock, type LockSpace, lockOf, ordered } from "./locks.ts";
 import type { Row, Statement, Step } from "./pipeline.ts";
 import { STREAM_NUMBERS } from "./tables.ts";
 import { fromText, keyOf } from "./text-key.ts";
+import { type Views, viewRow } from "./views.ts";
 
 export type Wanted = {
   readonly streams: Map<string, { readonly stream: StreamRef; write: boolean }>;
   readonly names: Set<string>;
+  readonly index: Map<string, IndexKey>;
 };
 
 /** What was found. `xid` is the number of the transaction, given out after the locks; 0 without locks. */
 export type Standing = {
   readonly found: readonly Found[];
   readonly names: ReadonlyMap<string, StreamRef>;
+  readonly index: ReadonlyMap<string, readonly IndexRow[]>;
   readonly clock: number;
   readonly layout: string;
   readonly base: number;
@@ -44,22 +48,30 @@ export const ROLLBACK: Statement = { name: "hp_rollback", text: "ROLLBACK" };
 export const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::int8";
 
 export function wantedBy(needs: readonly Needs[]): Wanted {
-  const wanted: Wanted = { streams: new Map(), names: new Set() };
+  const wanted: Wanted = { streams: new Map(), names: new Set(), index: new Map() };
   const want = (stream: StreamRef, write: boolean) => {
     const name = streamName(stream);
     const known = wanted.streams.get(name);
     if (known === undefined) wanted.streams.set(name, { stream, write });
     else known.write ||= write;
   };
-  for (const { write = [], read = [], names = [] } of needs) {
+  for (const { write = [], read = [], names = [], index = [] } of needs) {
     for (const stream of write) want(stream, true);
     for (const stream of read) want(stream, false);
     for (const name of names) wanted.names.add(name);
+    for (const key of index) wanted.index.set(indexName(key), key);
   }
   return wanted;
 }
 
-export function prepareGrounds({ enter }: Ask, schema: string, space: LockSpace): Grounds {
+type GroundParts = {
+  readonly enter: Ask["enter"];
+  readonly views: Pick<Views, "listing">;
+  readonly schema: string;
+  readonly space: LockSpace;
+};
+
+export function prepareGrounds({ enter, views, schema, space }: GroundParts): Grounds {
   const { lock, heads, names, now, nowAndNumbers, numbers } = statementsOf(schema);
   const headsOf = (tid: number, { streams }: Wanted): Step => ({
     statement: heads,
@@ -77,16 +89,21 @@ export function prepareGrounds({ enter }: Ask, schema: string, space: LockSpace)
     const all = ordered(locks);
     return { statement: lock, values: [halves(all), booleans(all.map(({ write }) => write))] };
   };
+  const indexOf = (tid: number, { index }: Wanted): readonly Step[] =>
+    [...index.values()].map(({ view, key }) =>
+      views.listing(tid, { view, bucket: key, order: "newest", limit: MOST_INDEXED }),
+    );
   return {
     locked: (tid, wanted, fresh) => [
       { statement: BEGIN },
       enter(tid),
       locksOf(tid, wanted),
+      ...indexOf(tid, wanted),
       headsOf(tid, wanted),
       namesOf(tid, wanted),
       { statement: nowAndNumbers, values: [blocksFor(fresh)] },
     ],
-    looked: (tid, wanted) => [enter(tid), headsOf(tid, wanted), { statement: now }],
+    looked: (tid, wanted) => [enter(tid), ...indexOf(tid, wanted), headsOf(tid, wanted), { statement: now }],
     numbers: (many) => ({ statement: numbers, values: [blocksFor(many)] }),
     standing: standingOf,
   };
@@ -128,10 +145,15 @@ export const numbersIn = (list: string): readonly number[] =>
 
 const blocksFor = (many: number): number => Math.ceil(many / STREAM_NUMBERS);
 
+/** Three steps come before the index's rows where there are locks, and one where there are none. */
+const BEFORE = { locked: 3, looked: 1 };
+
 /** The heads are the third last of the results, or the second last where no names were asked for. */
 function standingOf(wanted: Wanted, results: readonly (readonly Row[])[]): Standing {
   const last = results.at(-1)?.[0];
-  const isLocked = results.length > 3;
+  const isLocked = results.length - wanted.index.size > 3;
+  const indexed = results.slice(isLocked ? BEFORE.locked : BEFORE.looked);
+  const index = new Map([...wanted.index.keys()].map((name, at) => [name, (indexed[at] ?? []).map(viewRow)]));
   const headRows = results.at(isLocked ? -3 : -2) ?? [];
   const nameRows = isLocked ? (results.at(-2) ?? []) : [];
   const heads = new Map(headRows.map((row) => [row[0], row]));
@@ -148,6 +170,7 @@ function standingOf(wanted: Wanted, results: readonly (readonly Row[])[]): Stand
   return {
     found,
     names,
+    index,
     clock: numberAt(last, 0),
     layout: textAt(last, 1),
     base: numberAt(last, 2),

@@ -88,7 +88,7 @@ export function prepareJournal({ asking, ...parts }: JournalParts): Journal {
     artifacts,
     tenants: prepareTenants(asking, schema),
     heads: prepareHeads({ schema, folds, most: parts.mostHeads }),
-    grounds: prepareGrounds(asking, schema, space),
+    grounds: prepareGrounds({ enter: asking.enter, views, schema, space }),
     append: prepareAppend({ schema, folds, views, artifacts }),
     reads: prepareReads(asking, schema),
     moves: prepareMoves(asking, schema),

@@ -32,10 +32,11 @@ export const weightOf = ({ needs }: Member): number =>
 export function wantMore(member: Member, more: Needs): void {
   if (++member.rounds >= MOST_ROUNDS)
     throw new HoldpointError("broken_rule", `A decision asked for more streams ${MOST_ROUNDS} times.`);
-  const { write = [], read = [], names = [] } = member.needs;
+  const { write = [], read = [], names = [], index = [] } = member.needs;
   member.needs = {
     write: [...write, ...(more.write ?? [])],
     read: [...read, ...(more.read ?? [])],
     names: [...names, ...(more.names ?? [])],
+    index: [...index, ...(more.index ?? [])],
   };
 }

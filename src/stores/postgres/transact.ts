@@ -1,6 +1,7 @@
 import { streamName } from "../../core/stream.ts";
 import type { Decide, Needs } from "../../core/transaction.ts";
 import { checkText } from "../check-text.ts";
+import { indexName } from "../sight.ts";
 import type { Queues } from "./group-commit.ts";
 import { type Member, onlyReads } from "./member.ts";
 import type { Patience } from "./patience.ts";
@@ -34,8 +35,9 @@ export function transact<Result>(
 }
 
 /** Before they meet the database: what it cannot hold would fail the whole batch. */
-function checkNeeds({ write = [], read = [], names = [] }: Needs): void {
+function checkNeeds({ write = [], read = [], names = [], index = [] }: Needs): void {
   for (const stream of write) checkText("stream", streamName(stream));
   for (const stream of read) checkText("stream", streamName(stream));
   for (const name of names) checkText("name", name);
+  for (const key of index) checkText("key", indexName(key));
 }

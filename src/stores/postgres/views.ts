@@ -28,6 +28,8 @@ export type Views = {
   /** At most one row a view and stream. */
   write(tid: number, rows: readonly PlannedRow[]): readonly Step[];
   query(tid: number, query: ViewQuery): Promise<readonly ViewRow[]>;
+  /** The step that lists a page from its beginning; its rows are for `viewRow`. */
+  listing(tid: number, query: Omit<ViewQuery, "after">): Step;
   count(tid: number, view: string, bucket: string): Promise<number>;
 };
 
@@ -60,6 +62,11 @@ export function prepareViews({ ask }: Ask, schema: string, projections: Projecti
       checkQuery(asked, () => after.length > 0);
       const [rows = []] = await ask(tid, queryOf(schema, { ...asked, tid, afterSid: numberAt(after[0], 0) }));
       return rows.map(viewRow);
+    },
+    listing(tid, asked) {
+      projections.named(asked.view);
+      checkQuery(asked, () => true);
+      return queryOf(schema, { ...asked, tid, afterSid: 0 });
     },
     async count(tid, view, bucket) {
       projections.named(view);

@@ -1,5 +1,5 @@
 import type { StreamRef } from "../../core/stream.ts";
-import type { Decide, Needs } from "../../core/transaction.ts";
+import { type Decide, MOST_INDEXED, type Needs } from "../../core/transaction.ts";
 import { checkText } from "../check-text.ts";
 import { emptyHead } from "../head.ts";
 import { type Ground, makePlan, type Plan } from "../plan.ts";
@@ -22,7 +22,8 @@ export function transact<Result>(
   });
 }
 
-export function groundOf({ tenants, heads, names, folds, clock, random }: Journal, tenant: string): Ground {
+export function groundOf(journal: Journal, tenant: string): Ground {
+  const { tenants, heads, names, views, folds, clock, random } = journal;
   const tid = tenants.find(tenant);
   return {
     tenant,
@@ -32,6 +33,9 @@ export function groundOf({ tenants, heads, names, folds, clock, random }: Journa
     head: (stream: StreamRef, name: string) =>
       tid === undefined ? emptyHead(folds, stream.kind) : heads.head(tid, stream, name),
     name: (name: string) => (tid === undefined ? undefined : names.find(tid, name)),
+    // Members of a batch before this one have written their rows: the index has them.
+    index: ({ view, key }) =>
+      tid === undefined ? [] : views.query(tid, { view, bucket: key, order: "newest", limit: MOST_INDEXED }),
   };
 }
 

@@ -75,6 +75,56 @@ export function transactClaims(create: CreateDatabase): void {
       assert.equal(await store.position(), 0);
     });
 
+    test("a decision sees what an index lists under a key as of the last commit, newest first", async (t) => {
+      const { store, another, clock } = await bench(t, create);
+      const other = await another();
+      const key = { view: "tallies", key: "open" };
+      const listed = (from = store) =>
+        from.transact(TENANT, { index: [key] }, (sight) =>
+          commit(sight.index(key).map(({ stream, data }) => [stream.id, data["count"]])),
+        );
+      assert.deepEqual(await listed(), []);
+      await count(store, "a");
+      clock.set(START + 1);
+      await count(other, "b");
+      await count(store, "elsewhere", { bucket: "closed" });
+      await count(store, "theirs", {}, "other");
+      for (const handle of [store, other])
+        assert.deepEqual(await listed(handle), [
+          ["b", 1],
+          ["a", 1],
+        ]);
+      await count(store, "b", { bucket: "closed" });
+      assert.deepEqual(await listed(other), [["a", 1]]);
+    });
+
+    test("a decision may ask for a key of an index in a later round, and write by what it finds", async (t) => {
+      const { store } = await bench(t, create);
+      await count(store, "a");
+      const key = { view: "tallies", key: "open" };
+      const answer = await store.transact(TENANT, { write: [one] }, (sight) => {
+        const needs = sight.missing({ index: [key] });
+        if (needs !== undefined) return { kind: "need", needs };
+        const found = sight.index(key).map(({ stream }) => stream);
+        const more = sight.missing({ write: found });
+        if (more !== undefined) return { kind: "need", needs: more };
+        return commit(
+          found.map(({ id }) => id),
+          ...found.map((stream) => ({ stream, events: [counted()] })),
+        );
+      });
+      assert.deepEqual(answer, ["a"]);
+      assert.equal((await store.read(TENANT, actionStream("a"))).length, 2);
+    });
+
+    test("a decision that looks up an index without declaring its key is refused", async (t) => {
+      const { store } = await bench(t, create);
+      const look = store.transact(TENANT, { write: [one] }, (sight) =>
+        commit(sight.index({ view: "tallies", key: "open" })),
+      );
+      await assert.rejects(look, broken);
+    });
+
     test("a stream that nobody wrote has its initial state and no entries", async (t) => {
       const { store } = await bench(t, create);
       const scope = switchStream("tenant");
