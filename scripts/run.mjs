@@ -43,6 +43,7 @@ const proofs = {
   upgrade: "tests/upgrades/rolling/run.ts",
   screenshots: "tests/browser/screenshots.ts",
   bench: "bench/main.ts",
+  generate: "scripts/generate.ts",
 };
 const proofCommands = Object.fromEntries(
   Object.entries(proofs).map(([name, program]) => [name, (args) => runNode([program, ...args])]),

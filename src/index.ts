@@ -15,8 +15,6 @@ import {
   approvalsOf,
   type Budgets,
   budgetsOf,
-  type Grants,
-  grantsOf,
   type Journal,
   journalOf,
   type KillSwitch,
@@ -46,6 +44,8 @@ import { createDispatcher } from "./engine/workflow/dispatch.ts";
 import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
+import type { Grants } from "./grants/contract.ts";
+import { grantsOf } from "./grants/verbs.ts";
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
@@ -120,14 +120,12 @@ export type { PolicyProgram } from "./engine/backtest/policy-programs.ts";
 export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
 export type { Told } from "./engine/backtest/told.ts";
 export type { BudgetList, BudgetPage, BudgetState, BudgetSummary } from "./engine/budgets.ts";
-export type { GrantOffer, GrantPage } from "./engine/check-grant.ts";
 export type { Remark } from "./engine/comment.ts";
 export type { BatchAnswer, BatchItem, Decider } from "./engine/decide-all.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { Handing } from "./engine/delegate.ts";
 export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
-export type { GrantList, GrantStatus, GrantUse, StandingGrant } from "./engine/grants.ts";
 export type {
   KeyOffer,
   KeyPage,
@@ -143,7 +141,6 @@ export type {
   Actions,
   Approvals,
   Budgets,
-  Grants,
   Journal,
   KillSwitch,
   Receipts,
@@ -237,6 +234,15 @@ export type { Requested, WorkflowRequest } from "./engine/workflow/request.ts";
 export { StepFailed, StepRefused } from "./engine/workflow/step-op.ts";
 export type { TimelineRow } from "./engine/workflow/timeline-row.ts";
 export { ChildFailed } from "./engine/workflow/wait-op.ts";
+export type {
+  GrantList,
+  GrantOffer,
+  GrantPage,
+  GrantStatus,
+  Grants,
+  GrantUse,
+  StandingGrant,
+} from "./grants/contract.ts";
 export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/model.ts";
 export type { HoldpointOptions } from "./open.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";

@@ -1,8 +1,9 @@
 /**
- * One call a route, by resource. A test compares this table with the list of routes in both directions; only pages for people
+ * One call a route, by resource; those of contracts are generated. A test compares this table with the list of routes in both directions; only pages for people
  * and the stream of events are not in it.
  */
 import type { NameAlone, NameWithBody, NameWithQuery, RouteName } from "./call-types.ts";
+import { CONTRACT_CALLS } from "./contract-calls.ts";
 
 export type CallFacts<Name extends RouteName = RouteName> = {
   readonly route: Name;
@@ -111,12 +112,7 @@ export const CALLS = {
     stop: body("POST /api/kill-switch/stop"),
     release: body("POST /api/kill-switch/release"),
   },
-  grants: {
-    list: query("GET /api/grants"),
-    give: body("POST /api/grants"),
-    get: alone("GET /api/grants/{id}"),
-    revoke: body("POST /api/grants/{id}/revoke"),
-  },
+  ...CONTRACT_CALLS,
   budgets: {
     list: query("GET /api/budgets"),
     get: alone("GET /api/budgets/{name}"),

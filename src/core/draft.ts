@@ -2,9 +2,9 @@
 import type { NewEvent } from "./event.ts";
 import type { Json } from "./json.ts";
 import { storeValue } from "./stored-value.ts";
-import type { StreamRef } from "./stream.ts";
+import type { IndexKey, StreamRef } from "./stream.ts";
 import type { StateAt } from "./streams.ts";
-import type { Append, Artifact, Decision, IndexKey, IndexRow, Needs, Sight } from "./transaction.ts";
+import type { Append, Artifact, Decision, IndexRow, Needs, Sight } from "./transaction.ts";
 
 export type Need = { readonly kind: "need"; readonly needs: Needs };
 

@@ -38,6 +38,9 @@ export type StreamRef<K extends StreamKind = StreamKind, State = unknown> = Fold
   readonly id: string;
 };
 
+/** All streams that an index lists under one key, for example the grants of one tool. */
+export type IndexKey = { readonly view: string; readonly key: string };
+
 export function streamName(ref: StreamRef): string {
   return `${ref.kind}/${ref.id}`;
 }

@@ -1,11 +1,12 @@
 /** The table of stream kinds: which fold each has. Rules live beside their states; this file only lists them. */
+
+import { type GrantState, grant } from "../grants/stream.ts";
 import { type ActionState, actionFold } from "./action/state.ts";
 import { type AnswerState, answerFold } from "./answer/state.ts";
 import { type ApprovalState, approvalFold } from "./approval/state.ts";
 import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";
-import { type GrantState, grantFold } from "./grant/state.ts";
 import { type IntentState, intentFold } from "./intent/state.ts";
 import { type KeyState, keyFold } from "./key/state.ts";
 import { type EndpointState, endpointFold } from "./message/endpoint-state.ts";
@@ -59,7 +60,7 @@ export const FOLDS: Folds = {
   budget: budgetFold,
   endpoint: endpointFold,
   epoch: epochFold,
-  grant: grantFold,
+  grant: grant.fold,
   intent: intentFold,
   key: keyFold,
   login: loginFold,

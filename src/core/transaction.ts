@@ -4,7 +4,7 @@
  */
 import type { Fold, NewEvent } from "./event.ts";
 import type { JsonObject } from "./json.ts";
-import type { StreamKind, StreamRef } from "./stream.ts";
+import type { IndexKey, StreamKind, StreamRef } from "./stream.ts";
 import type { StateAt } from "./streams.ts";
 
 export type Needs = {
@@ -18,8 +18,6 @@ export type Needs = {
   readonly index?: readonly IndexKey[];
 };
 
-/** All streams that an index lists under one key, for example the grants of one tool. */
-export type IndexKey = { readonly view: string; readonly key: string };
 /** A stream under a key, with the data that its definition indexes. */
 export type IndexRow = { readonly stream: StreamRef; readonly data: JsonObject };
 /** Rows of one key that a decision sees, newest first; the others are as if they were not there. */

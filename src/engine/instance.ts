@@ -52,23 +52,12 @@ import {
   checkStatus,
   checkVerification,
 } from "./check-call.ts";
-import { checkGrantPage, checkOffer, type GrantOffer, type GrantPage } from "./check-grant.ts";
 import { commentApproval, type Remark } from "./comment.ts";
 import { type BatchAnswer, type BatchItem, type Decider, decideAll } from "./decide-all.ts";
 import { delegateApproval, type Handing, takeBackApproval } from "./delegate.ts";
 import { extendApproval, type MoreTime } from "./extend.ts";
 import { findIds } from "./find-ids.ts";
 import { followApprovals } from "./follow-approvals.ts";
-import {
-  type GrantList,
-  type GrantUse,
-  getGrant,
-  giveStanding,
-  listGrants,
-  revokeStanding,
-  type StandingGrant,
-  usesOf,
-} from "./grants.ts";
 import {
   exportJournal,
   type JournalRecord,
@@ -261,34 +250,6 @@ export function budgetsOf(open: Opening): Budgets {
     },
     get: async (id) => getBudget(await open(), id),
     list: async (page = {}) => listBudgets(await open(), page),
-  };
-}
-
-export type Grants = {
-  /** A person permits calls before they are asked for: of one tool, so often, for so much, until then. */
-  give(offer: GrantOffer): Promise<StandingGrant>;
-  /** Newest first; those that can be used, unless another status is asked for. */
-  list(page?: GrantPage): Promise<GrantList>;
-  get(id: string): Promise<StandingGrant>;
-  /** Every use of it, oldest first. */
-  uses(id: string): Promise<readonly GrantUse[]>;
-  /** Ids that begin with a text, at most ten. */
-  find(beginning: string): Promise<readonly string[]>;
-  /** From now on nothing starts by it. Any person in good standing may do that. */
-  revoke(id: string, said: Said): Promise<StandingGrant>;
-};
-
-const GRANT = "A grant";
-
-export function grantsOf(open: Opening): Grants {
-  return {
-    give: async (offer) => giveStanding(await open(), checkOffer(offer)),
-    list: async (page = {}) => listGrants(await open(), checkGrantPage(page)),
-    get: async (id) => getGrant(await open(), checkId(GRANT, id)),
-    uses: async (id) => usesOf(await open(), (await getGrant(await open(), checkId(GRANT, id))).id),
-    find: async (beginning) => findIds(await open(), "grants", checkId(GRANT, beginning)),
-    revoke: async (id, said) =>
-      revokeStanding(await open(), checkId(GRANT, id), checkFields(SAID, said, WORDS)),
   };
 }
 

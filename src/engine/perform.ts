@@ -28,10 +28,10 @@ import { effectOf } from "../core/action/start.ts";
 import type { ActionIn, Effect, LiveAction } from "../core/action/state.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import { grantsOf } from "../core/grant/settle-use.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import { actionStream, budgetStream, epochStream } from "../core/stream.ts";
 import { ownStanding } from "../core/tenant/state.ts";
+import { grantsBehind } from "../grants/rules.ts";
 import { attempt, type Call, type Failed } from "./attempt.ts";
 import { stopwatch } from "./clock.ts";
 import { loadArgs, readState } from "./read-state.ts";
@@ -77,7 +77,7 @@ const unrecorded = (runtime: Runtime, action: string) => (error: unknown) =>
 function recording(runtime: Runtime, command: OutcomeCommand, effect: Effect): Promise<OutcomeAnswer> {
   const budgets = effect.costs.map(({ budget }) => budgetStream(budget));
   const needs = {
-    write: [actionStream(command.action), ...budgets, ...grantsOf(effect.grant)],
+    write: [actionStream(command.action), ...budgets, ...grantsBehind(effect.grant)],
     read: [epochStream(command.epoch)],
   };
   return runCommand(runtime, needs, (draft) => recordOutcome(draft, command));

@@ -13,7 +13,6 @@ import {
   actionsOf,
   approvalsOf,
   budgetsOf,
-  grantsOf,
   journalOf,
   killSwitchOf,
   type Opening,
@@ -35,7 +34,6 @@ const READS = {
   receipts: { scope: "actions:read", verbs: ["get"] },
   workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
   alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
-  grants: { scope: "grants:read", verbs: ["list", "get", "find", "uses"] },
   intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
@@ -82,7 +80,6 @@ function groupsOf({ runtime, endpoints, messages }: Office): Groups {
       snapshot: (id: string, checkpoint: string) => snapshotOf(runtime, id, checkpoint),
     },
     alerts: alertsOf(open),
-    grants: grantsOf(open),
     intents: intentsOf(open),
     budgets: budgetsOf(open),
     policies: {

@@ -1,4 +1,5 @@
 /** Every route there is. */
+import { grantVerbs } from "../grants/verbs.ts";
 import type { Audience } from "./events/audience.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Desk } from "./pages/desk.ts";
@@ -17,7 +18,6 @@ import { deskRoutes } from "./routes/desk.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { type Asker, exampleRoutes } from "./routes/example.ts";
-import { grantRoutes } from "./routes/grants.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
 import { intentStreamRoutes } from "./routes/intent-stream.ts";
 import { intentWaitRoutes } from "./routes/intent-waits.ts";
@@ -42,6 +42,7 @@ import { tenantRoutes } from "./routes/tenants.ts";
 import { togetherRoutes } from "./routes/together.ts";
 import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
+import { verbRoutes } from "./verb-routes.ts";
 
 export type RouteParts = {
   readonly condition: Condition;
@@ -75,7 +76,7 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,
-    ...grantRoutes,
+    ...verbRoutes(grantVerbs),
     ...budgetRoutes,
     ...policyRoutes,
     ...policyTrialRoutes,

@@ -1,16 +1,13 @@
 /** How values stand on the wire: snake_case, times in RFC 3339 with Z, money with its micros as text. */
 import { z } from "zod";
 import type { Money } from "../core/money.ts";
+import { actorOnWire, moneyOnWire, timeOnWire } from "../kernel/codec.ts";
 
-export const timeSchema = z.iso.datetime().meta({ description: "RFC 3339, in UTC" });
+export const timeSchema = timeOnWire;
+export const moneySchema = moneyOnWire;
+export const bySchema = actorOnWire;
+
 export const json = z.unknown().meta({ description: "any JSON" });
-export const moneySchema = z.object({
-  currency: z.string(),
-  micros: z
-    .string()
-    .regex(/^-?\d{1,30}$/)
-    .meta({ description: "millionths of the currency, as text" }),
-});
 
 export const time = (at: number): string => new Date(at).toISOString();
 export const timeOrNull = (at: number | null | undefined): string | null => (at == null ? null : time(at));
@@ -37,13 +34,6 @@ export function sent<Given extends object>(
 
 /** What people write down with what they do. */
 export const reasonSchema = z.string().trim().min(1).max(10_000);
-/** Only without authentication; otherwise it has to be whoever asks. */
-export const bySchema = z
-  .string()
-  .min(1)
-  .max(200)
-  .optional()
-  .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
 /** What was on the page when they decided. */
 export const shownSchema = z
   .string()

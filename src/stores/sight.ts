@@ -1,8 +1,8 @@
 /** What a decision declared, and the window through which it sees that and nothing else. */
 import { HoldpointError } from "../core/errors.ts";
-import { type StreamRef, streamName } from "../core/stream.ts";
+import { type IndexKey, type StreamRef, streamName } from "../core/stream.ts";
 import type { Folds, StateAt } from "../core/streams.ts";
-import type { IndexKey, IndexRow, Needs, Sight } from "../core/transaction.ts";
+import type { IndexRow, Needs, Sight } from "../core/transaction.ts";
 import { checkText } from "./check-text.ts";
 import { foldOf, type Head } from "./head.ts";
 
@@ -88,8 +88,7 @@ function hasAll(known: Known, needs: Needs): boolean {
   for (const ref of needs.write ?? []) if (!mayWrite(known, ref)) return false;
   for (const ref of needs.read ?? []) if (!maySee(known, ref)) return false;
   for (const name of needs.names ?? []) if (!known.names.has(name)) return false;
-  for (const key of needs.index ?? []) if (!known.index.has(indexName(key))) return false;
-  return true;
+  return needs.index === undefined || needs.index.every((key) => known.index.has(indexName(key)));
 }
 
 function missing(known: Known, needs: Needs): Needs | undefined {

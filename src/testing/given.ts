@@ -15,9 +15,9 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { type Draft, decideWith, type Need } from "../core/draft.ts";
 import type { NewEvent } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
-import { type StreamRef, streamName } from "../core/stream.ts";
+import { type IndexKey, type StreamRef, streamName } from "../core/stream.ts";
 import { FOLDS, type StateAt } from "../core/streams.ts";
-import type { Artifact, Decision, IndexKey, IndexRow, Needs, Sight } from "../core/transaction.ts";
+import type { Artifact, Decision, IndexRow, Needs, Sight } from "../core/transaction.ts";
 import type { Projection } from "../stores/store.ts";
 import { PROJECTIONS } from "../views/projections.ts";
 
@@ -87,12 +87,16 @@ function decided<Result>(
         );
       return decision;
     }
-    for (const ref of decision.needs.write ?? []) declared.write.add(streamName(ref));
-    for (const ref of decision.needs.read ?? []) declared.read.add(streamName(ref));
-    for (const name of decision.needs.names ?? []) declared.names.add(name);
-    for (const key of decision.needs.index ?? []) declared.index.add(indexText(key));
+    declare(declared, decision.needs);
   }
   throw new assert.AssertionError({ message: `the rules asked for more streams ${MOST_ROUNDS} times` });
+}
+
+function declare(declared: Declared, { write = [], read = [], names = [], index = [] }: Needs): void {
+  for (const ref of write) declared.write.add(streamName(ref));
+  for (const ref of read) declared.read.add(streamName(ref));
+  for (const name of names) declared.names.add(name);
+  for (const key of index) declared.index.add(indexText(key));
 }
 
 type Declared = { readonly [part in "write" | "read" | "names" | "index"]: Set<string> };

@@ -1,9 +1,10 @@
 /** Every view that a store keeps. */
+
+import { grant } from "../grants/stream.ts";
 import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
 import { approvalsByDeadlineView, approvalsByDecisionView, approvalsView } from "./approvals.ts";
 import { budgetsView } from "./budgets.ts";
-import { grantsView, standingView } from "./grants.ts";
 import { intentInboxView, intentsFromView, intentsToView, intentsView, intentTimesView } from "./intents.ts";
 import { keysView } from "./keys.ts";
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./messages.ts";
@@ -21,8 +22,7 @@ export const PROJECTIONS = [
   workflowsView,
   runsView,
   policiesView,
-  grantsView,
-  standingView,
+  ...grant.views,
   alertsView,
   keysView,
   sessionsView,

@@ -14,24 +14,51 @@ export type Rule = (sources: readonly Source[]) => Violation[];
 /** A room's name, one folder of it, "ports" for the port files, "core types" and the like for `import type` only, "core words" for its names. */
 type Room = { readonly room: string; readonly may: readonly string[]; readonly packages?: readonly string[] };
 
+/**
+ * Capabilities that have a folder of their own, lowest first: one may import what comes before it. A consequence that goes
+ * upward goes through a port.
+ */
+export const CAPABILITIES = ["grants"] as const;
+const VERBS = CAPABILITIES.map((name) => `${name}/verbs.ts`);
+const RULES = CAPABILITIES.flatMap((name) => [`${name}/rules.ts`, `${name}/stream.ts`]);
+
 const ROOMS: readonly Room[] = [
-  { room: "core", may: [], packages: ["node:crypto", "zod", "@marcbachmann/cel-js", "re2js"] },
-  { room: "engine", may: ["core", "ports"] },
+  {
+    room: "core",
+    may: [...RULES, "kernel"],
+    packages: ["node:crypto", "zod", "@marcbachmann/cel-js", "re2js"],
+  },
+  { room: "kernel", may: ["core"], packages: ["zod"] },
+  { room: "engine", may: ["core", "kernel", ...RULES, "ports"] },
   { room: "stores", may: ["core"] },
   { room: "sandbox", may: ["core"] },
   { room: "payments", may: ["core"] },
   { room: "models", may: ["core"] },
-  { room: "views", may: ["core"] },
-  { room: "server", may: ["engine", "views", "core types", "core words", "ports"] },
+  { room: "views", may: ["core", ...RULES] },
+  {
+    room: "server",
+    may: ["engine", "kernel", "views", ...VERBS, "core types", "core words", "ports"],
+  },
   { room: "client", may: ["core types", "server types"], packages: ["zod"] },
   {
     room: "cli",
-    may: ["client", "server", "engine", "core", "index.ts", "office.ts", "serve.ts", "work.ts"],
+    may: [
+      ...["client", "server", "engine", "core", "kernel", "index.ts", "office.ts", "serve.ts", "work.ts"],
+      ...CAPABILITIES.map((name) => `${name}/contract.ts`),
+    ],
   },
   { room: "example", may: ["engine", "core words", "server types", "index.ts"] },
   { room: "adapters", may: ["engine", "client", "core types"] },
-  { room: "testing", may: ["core", "engine", "ports", "stores/memory", "views"] },
+  { room: "testing", may: ["core", "engine", "kernel", "ports", "stores/memory", "views", ...CAPABILITIES] },
 ];
+
+/** What a file of a capability may import beside its own folder, by its name. */
+const IN_CAPABILITY: { readonly [file: string]: readonly string[] } = {
+  "stream.ts": ["core", "kernel"],
+  "rules.ts": ["core", "kernel"],
+  "contract.ts": ["core", "kernel"],
+  "verbs.ts": ["core", "kernel", "engine", "ports"],
+};
 
 const PORTS = new Set([
   "src/stores/store.ts",
@@ -68,6 +95,7 @@ const COMPOSITIONS = new Set([
   COMPOSITION,
   "src/open.ts",
   "src/office.ts",
+  "src/contracts.ts",
   "src/postgres.ts",
   "src/serve.ts",
   "src/work.ts",
@@ -121,19 +149,41 @@ const UNFINISHED = /\b(?:TODO|FIXME|XXX)\b/g;
 
 const isTest = (file: { readonly path: string }): boolean => /\.test\.tsx?$/.test(file.path);
 const isShipped = (file: { readonly path: string }): boolean => !isTest(file);
-const isInCore = (file: { readonly path: string }): boolean => file.path.startsWith("src/core/");
+/** A contract has types of asynchronous methods. */
+const isPure = ({ path: file }: { readonly path: string }): boolean =>
+  /^src\/(?:core|kernel)\/(?!contract\.ts$)|^src\/(?!client\/)[a-z-]+\/(?:rules\.ts$|rules\/|stream\.ts$)/.test(file);
 
 /** Each room imports only what the table lets it. */
 export const imports: Rule = (sources) =>
   sources.filter(isShipped).flatMap((source) => {
-    const homeless = !COMPOSITIONS.has(source.path) && tableRow(source.path) === undefined;
+    const isKnown = tableRow(source.path) !== undefined || capabilityIn(source.path) !== undefined;
+    const homeless = !COMPOSITIONS.has(source.path) && !isKnown;
     if (homeless) return [at(source, "imports", 1, "lies in no room of the table")];
     return source.imports
       .filter((entry) => !isAllowed(source.path, entry))
       .map((entry) => at(source, "imports", entry.line, `may not import ${entry.specifier}`));
   });
 
+type Capability = { readonly at: number; readonly file: string };
+
+function capabilityIn(file: string): Capability | undefined {
+  const [, folder = "", name = ""] = /^src\/([a-z-]+)\/(.+)$/.exec(file) ?? [];
+  const place = CAPABILITIES.findIndex((one) => one === folder);
+  return place < 0 ? undefined : { at: place, file: name.startsWith("rules/") ? "rules.ts" : name };
+}
+
+/** Its own folder, what its kind of file may have, and of the capabilities below it what they pass on to rules. */
+function isAllowedIn({ at: place, file }: Capability, entry: Import): boolean {
+  const other = capabilityIn(entry.target);
+  if (!entry.specifier.startsWith(".")) return entry.target === "zod" && file === "contract.ts";
+  if (other === undefined) return IN_CAPABILITY[file]?.some((allowed) => covers(allowed, entry)) ?? false;
+  if (file === "stream.ts" && other.file !== "stream.ts") return false;
+  return other.at === place || (other.at < place && /^(rules|stream)\.ts$/.test(other.file));
+}
+
 function isAllowed(from: string, entry: Import): boolean {
+  const own = capabilityIn(from);
+  if (own !== undefined) return isAllowedIn(own, entry);
   const row = tableRow(from);
   const { target } = entry;
   if (!entry.specifier.startsWith(".")) return row?.packages?.includes(target) ?? true;
@@ -241,7 +291,7 @@ export const names: Rule = (sources) =>
 /** The core has no clock, no randomness, no input or output and no async code. */
 export const purity: Rule = (sources) =>
   sources
-    .filter((source) => isInCore(source) && isShipped(source))
+    .filter((source) => isPure(source) && isShipped(source))
     .flatMap((source) => [
       ...IMPURE.flatMap(([what, pattern]) =>
         matches(source, "purity", pattern, (match) => `uses ${what}: ${match[0].trim()}`),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as door from "holdpoint";
+import { CONTRACTS, STREAMS } from "../../src/contracts.ts";
 import { OPTIONS } from "../../src/engine/check-options.ts";
 import { readTree } from "../architecture/files.ts";
 import { codeCells, readRoot } from "./markdown.ts";
@@ -60,7 +61,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   ];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [
-    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Grants", "Intents"],
+    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Intents"],
     ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "OutsideWorkflows"],
     ...["Tenants", "Nodes"],
   ];
@@ -71,6 +72,8 @@ test("docs/reference/library.md has every method of an instance, and no other", 
       ...methodsOf("Holdpoint", index),
     ].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${placeOf(part)}.${name}`)),
+    ...CONTRACTS.flatMap(({ name, verbs }) => Object.keys(verbs).map((verb) => `hp.${name}.${verb}`)),
+    "hp.grants.uses",
   ];
   const written = codeCells(readRoot("docs/reference/library.md"))
     .filter((code) => code.startsWith("hp."))
@@ -109,7 +112,6 @@ test("docs/reference/events.md has every event type that the rules know, and no 
       "budget",
       "epoch",
       "policy",
-      "grant",
       "alert",
       "intent",
       "monitor",
@@ -140,9 +142,10 @@ test("docs/reference/events.md has every event type that the rules know, and no 
     ],
   ];
   const EVENT = new RegExp(`"((?:${KINDS.join("|")})\\.[a-z_]+)"`, "g");
-  const known = new Set(
-    sources.flatMap(({ text }) => [...text.matchAll(EVENT)].map(([, type]) => type ?? "")),
-  );
+  const known = new Set([
+    ...sources.flatMap(({ text }) => [...text.matchAll(EVENT)].map(([, type]) => type ?? "")),
+    ...STREAMS.flatMap(({ reference }) => reference.map(({ type }) => type)),
+  ]);
   const written = codeCells(readRoot("docs/reference/events.md"));
   assert.deepEqual(written.toSorted(), [...known].sort());
 });

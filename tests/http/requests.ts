@@ -63,7 +63,10 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 };
 
 /** What has to be said in the query. */
-const QUERIES: { readonly [name: string]: string } = { "GET /api/library": "?verb=approvals.list" };
+const QUERIES: { readonly [name: string]: string } = {
+  "GET /api/library": "?verb=approvals.list",
+  "GET /api/grants/find": "?beginning=grt_",
+};
 
 export const hasIds = ({ path }: Listed): boolean => path.includes("{");
 

@@ -1,7 +1,7 @@
 /** Calls of a workflow whose preview moves while people decide, or that were granted beforehand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grantsOf } from "../../src/engine/instance.ts";
+import { grantsOf } from "../../src/grants/verbs.ts";
 import { ANN, office, question } from "./office.ts";
 
 test("a call whose preview has moved goes back to people, and the workflow waits for their second answer", async () => {

@@ -1,33 +1,11 @@
-/** Grants, alerts, intents, people, keys, endpoints and messages at a server. */
+/** Alerts, intents, people, keys, endpoints and messages at a server. */
 
 import type { Keys, People } from "../../engine/identity/instance.ts";
-import type { Grants } from "../../engine/instance.ts";
 import type { Intents } from "../../engine/intent/instance.ts";
 import type { Alerts } from "../../engine/monitor/alerts.ts";
 import type { Endpoints, Messages } from "../../index.ts";
 import { type Look, relayed } from "./relay.ts";
 import { by, given, inSeconds, type Speaker } from "./speaker.ts";
-
-export function remoteGrants(speaker: Speaker, look: Look): Grants {
-  const { grants } = speaker.client;
-  return {
-    list: (page = {}) => look("grants.list", page),
-    get: (id) => look("grants.get", id),
-    uses: (id) => look("grants.uses", id),
-    find: (beginning) => look("grants.find", beginning),
-    async give({ by: who, tool, uses, reason, forMs, total, when, agent, amount }) {
-      const money = total === undefined ? {} : { total: { ...total, micros: String(total.micros) } };
-      const terms = { tool, uses, reason, for_seconds: inSeconds(forMs), ...money };
-      const offer = { ...terms, ...given({ when, agent, amount }), ...by(speaker, who) };
-      const { grant_id } = await relayed(() => grants.give(offer));
-      return look("grants.get", grant_id);
-    },
-    async revoke(id, { by: who, reason }) {
-      await relayed(() => grants.revoke(id, { reason, ...by(speaker, who) }));
-      return look("grants.get", id);
-    },
-  };
-}
 
 export function remoteAlerts(speaker: Speaker, look: Look): Alerts {
   return {

@@ -1,11 +1,11 @@
 /** An instance at a distance: the verbs that the command line uses, asked of a server. */
+import { grants, withUses } from "../../grants/contract.ts";
 import type { Holdpoint } from "../../index.ts";
 import { CommandError } from "../failure.ts";
 import { remoteApprovals } from "./approvals.ts";
 import {
   remoteAlerts,
   remoteEndpoints,
-  remoteGrants,
   remoteIntents,
   remoteKeys,
   remoteMessages,
@@ -14,6 +14,7 @@ import {
 import { lookOf } from "./relay.ts";
 import type { Speaker } from "./speaker.ts";
 import { remoteTenants } from "./tenants.ts";
+import { remoteVerbs } from "./verbs.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 export function onlyHere(what: string, why = "it works on the store itself"): CommandError {
@@ -54,7 +55,7 @@ export function remoteHoldpoint(speaker: Speaker): Holdpoint {
     receipts: remoteReceipts(speaker, look),
     workflows: remoteWorkflows(speaker, look),
     journal: remoteJournal(speaker, look),
-    grants: remoteGrants(speaker, look),
+    grants: withUses(remoteVerbs(speaker, grants)),
     alerts: remoteAlerts(speaker, look),
     intents: remoteIntents(speaker, look),
     people: remotePeople(speaker, look),

@@ -9,6 +9,7 @@
  *     decide.
  */
 
+import { standingGrant } from "../../grants/rules.ts";
 import { concludeVotes } from "../approval/count.ts";
 import { passTime } from "../approval/deadline.ts";
 import { reviewEdit } from "../approval/edit.ts";
@@ -21,8 +22,6 @@ import { withdrawApproval } from "../approval/withdraw.ts";
 import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
-import { standingGrant } from "../grant/fit.ts";
-import { startByGrant } from "../grant/start-by-grant.ts";
 import type { Json } from "../json.ts";
 import type { Review } from "../review.ts";
 import type { RosterState } from "../roster.ts";
@@ -44,6 +43,7 @@ import {
   type Started,
   startEffect,
 } from "./start.ts";
+import { startByGrant } from "./start-by-grant.ts";
 import type { ActionIn, ActionState, LiveAction } from "./state.ts";
 
 export type Waiting = {
@@ -137,7 +137,7 @@ function followGrant(
   if (left.kind === "need") return left;
   const apart = left.apart === undefined ? {} : { apart: left.apart };
   const asked = { state, review: answer, args: answer.args, now: draft.now, ...apart };
-  const fitting = standingGrant(draft, asked, executor.loaded);
+  const fitting = standingGrant(draft, asked);
   if (fitting.kind === "none") return undefined;
   if (fitting.kind !== "fits") return fitting;
   recordReview(draft, id, answer, { rules: executor.rules, approval: null });

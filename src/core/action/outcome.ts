@@ -6,10 +6,11 @@
  *     the use of a standing grant.
  * T3. Unknown is in doubt, never failed. That a later attempt did nothing says nothing about those before it.
  */
+
+import { grantsBehind, returnUse } from "../../grants/rules.ts";
 import { settle } from "../budget.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
-import { grantsOf, returnUse } from "../grant/settle-use.ts";
 import type { Json } from "../json.ts";
 import { actionStream, budgetStream, epochStream, workflowStream } from "../stream.ts";
 import { settleCall } from "../workflow/call.ts";
@@ -59,7 +60,7 @@ export function lockEffect(draft: Draft, action: string): Need | LiveAction {
   if (!("effect" in state)) return state;
   const budgets = state.effect.costs.map((cost) => budgetStream(cost.budget));
   const place = state.within === undefined ? [] : [workflowStream(state.within.workflow)];
-  const write = [...budgets, ...grantsOf(state.effect.grant), ...place];
+  const write = [...budgets, ...grantsBehind(state.effect.grant), ...place];
   const read = state.effect.reportBy === undefined ? [epochStream(state.effect.epoch)] : [];
   return draft.need({ write, read }) ?? state;
 }

@@ -6,9 +6,10 @@
  * S3. Budgets are reserved together with the start, every one of them or none.
  * S4. A use of a standing grant is counted together with the start.
  */
+
+import { countUse } from "../../grants/rules.ts";
 import { reserve } from "../budget.ts";
 import type { Draft, Need } from "../draft.ts";
-import { countUse } from "../grant/settle-use.ts";
 import type { Json } from "../json.ts";
 import type { Money } from "../money.ts";
 import type { PreviewCall } from "../preview.ts";

@@ -20,8 +20,6 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
 import { propose } from "../action/propose.ts";
-import { grantsKey } from "../grant/fit.ts";
-import type { Json } from "../json.ts";
 import type { Role } from "../roster.ts";
 import { grantStream } from "../stream.ts";
 import type { Verdict } from "../verdict.ts";
@@ -120,11 +118,10 @@ describe("a standing grant", () => {
   const terms = { by: ANN, ...reach, expiresAt: 9e15, reason: "r", via: "test" };
   const uses = (...people: readonly Fact[]) => {
     const rules = executor({ policy: policyOf({}) });
-    const loaded = new Map<string, Json>([[grantsKey("refund"), [{ id: GRANT, ...terms }] as never]]);
     const opened = fact({ kind: "epoch", id: rules.epoch }, "epoch.opened", { agent: AGENT, process: "p" });
     const given_ = fact(grantStream(GRANT), "grant.given", terms as never);
     const then = given([opened, ...people.slice(0, LISTED.length), given_, ...people.slice(LISTED.length)]);
-    return types(then.when((draft) => propose(draft, proposal({ executor: { ...rules, loaded } }))));
+    return types(then.when((draft) => propose(draft, proposal({ executor: rules }))));
   };
 
   test("lets through while its giver may decide, and nothing once they were removed or lost the role", () => {

@@ -23,8 +23,6 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
 import { propose } from "../action/propose.ts";
-import { grantsKey } from "../grant/fit.ts";
-import type { Json } from "../json.ts";
 import { unmeetable } from "../stages.ts";
 import { grantStream } from "../stream.ts";
 import type { ApproverRule, Verdict } from "../verdict.ts";
@@ -198,11 +196,8 @@ describe("what somebody granted beforehand", () => {
   const given_ = fact(grantStream(GRANT), "grant.given", terms as never);
   const start = (people: readonly Fact[], from: readonly string[]) => {
     const rules = executor({ policy: policyOf({ approvers: { from } }) });
-    const loaded = new Map<string, Json>([[grantsKey("refund"), [{ id: GRANT, ...terms }] as never]]);
     const opened = fact({ kind: "epoch", id: rules.epoch }, "epoch.opened", { agent: AGENT, process: "p" });
-    return given([opened, given_, ...people]).when((draft) =>
-      propose(draft, proposal({ executor: { ...rules, loaded } })),
-    );
+    return given([opened, given_, ...people]).when((draft) => propose(draft, proposal({ executor: rules })));
   };
 
   test("stands for a member of the group, and for nobody who has left it", () => {

@@ -1,5 +1,5 @@
-import type { StreamRef } from "../../core/stream.ts";
-import { type Decide, type IndexKey, MOST_INDEXED, type Needs } from "../../core/transaction.ts";
+import type { IndexKey, StreamRef } from "../../core/stream.ts";
+import { type Decide, MOST_INDEXED, type Needs } from "../../core/transaction.ts";
 import { checkText } from "../check-text.ts";
 import { emptyHead } from "../head.ts";
 import { makePlan, type Plan } from "../plan.ts";

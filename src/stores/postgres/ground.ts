@@ -1,6 +1,6 @@
 /** The first round trip of a batch: what its members stand on, locked and looked up, and the time after that. */
-import { type StreamRef, streamName, streamRef } from "../../core/stream.ts";
-import { type IndexKey, type IndexRow, MOST_INDEXED, type Needs } from "../../core/transaction.ts";
+import { type IndexKey, type StreamRef, streamName, streamRef } from "../../core/stream.ts";
+import { type IndexRow, MOST_INDEXED, type Needs } from "../../core/transaction.ts";
 import { indexName } from "../sight.ts";
 import { type Ask, hexAt, numberAt, textAt } from "./ask.ts";
 import { booleans, halves, texts } from "./encode.ts";

@@ -1,9 +1,9 @@
 /** People who permit things beforehand and take that back, and a world that moves under what tools show. */
 import { isHoldpointError } from "../../core/errors.ts";
-import { giveStanding, revokeStanding } from "../../engine/grants.ts";
+import { grantsOf } from "../../grants/verbs.ts";
 import { drawGrant, whenOf } from "./beforehand-spec.ts";
 import { meet } from "./nodes.ts";
-import { aliveIn, count, type Life, onLife, type Sim } from "./sim.ts";
+import { aliveIn, type Life, onLife, type Sim } from "./sim.ts";
 import { CURRENCY } from "./tool-spec.ts";
 
 const EXPECTED = ["not_eligible", "unknown_tool", "unknown_id"] as const;
@@ -20,7 +20,7 @@ export async function giveSome(sim: Sim, life: Life): Promise<void> {
   const when = whenOf(spec);
   const { agent, uses, forMs, total } = spec;
   await said(sim, life, () =>
-    giveStanding(life.runtime, {
+    grantsOf(async () => life.runtime).give({
       tool: random.pick(scenario.tools).name,
       by: random.pick(scenario.people),
       reason: "routine",
@@ -42,19 +42,7 @@ export async function revokeSome(sim: Sim, life: Life): Promise<void> {
   if (found.kind !== "value" || found.value.length === 0) return;
   const { stream } = random.pick(found.value);
   const command = { by: random.pick(scenario.people), reason: "enough" };
-  await said(sim, life, () => revokeStanding(life.runtime, stream.id, command));
-}
-
-/** Now and then somebody revokes what a call is about to use. */
-export function revokeUnder(sim: Sim): void {
-  for (const { tenant, grant } of sim.looked.splice(0)) {
-    if (!sim.faultsOn || !sim.random.chance(0.15)) continue;
-    const life = sim.random.pick(aliveIn(sim, tenant));
-    const command = { by: sim.random.pick(sim.scenario.people), reason: "just in time" };
-    if (life === undefined) continue;
-    count(sim, "grant revoked under a call");
-    void said(sim, life, () => revokeStanding(life.runtime, grant, command));
-  }
+  await said(sim, life, () => grantsOf(async () => life.runtime).revoke(stream.id, command));
 }
 
 /** What a preview shows is another thing from now on. */

@@ -1,9 +1,10 @@
 /** The store as a process sees it over a bad wire: slow, failing before or after the fact, full, and late with its wakes. */
 import { HoldpointError } from "../../core/errors.ts";
+import type { Sight } from "../../core/transaction.ts";
 import { type MemoryStore, openMemoryStore } from "../../stores/memory/open.ts";
 import type { EpochHold, Moved, Store } from "../../stores/store.ts";
 import { crash, freezeMaybe } from "./life.ts";
-import { type Life, never, type Sim, strikes } from "./sim.ts";
+import { count, type Life, never, type Sim, strikes } from "./sim.ts";
 
 const POLL_MS = 250;
 
@@ -102,6 +103,23 @@ function hold(wire: Wire, held: EpochHold): EpochHold {
   };
 }
 
+/** A batch reads an index once: what members before this one wrote is not in it. */
+function lagging(sim: Sim, sight: Sight): Sight {
+  return {
+    ...sight,
+    index(key) {
+      const name = `${sight.tenant}/${key.view}/${key.key}`;
+      const now = sight.index(key);
+      const before = sim.indexed.get(name) ?? now;
+      sim.indexed.set(name, now);
+      if (!sim.faultsOn || !sim.random.chance(0.3)) return now;
+      const isThere = (id: string) => now.some(({ stream }) => stream.id === id);
+      if (before.some(({ stream }) => !isThere(stream.id))) count(sim, "grant revoked under a call");
+      return before;
+    },
+  };
+}
+
 export function openSimStore(
   sim: Sim,
   owner: () => Life,
@@ -116,15 +134,14 @@ export function openSimStore(
   };
   const store: Store = {
     incarnation: inner.incarnation,
-    transact: (tenant, needs, decide) => write(() => inner.transact(own(tenant), needs, decide)),
+    transact: (tenant, needs, decide) =>
+      write(() => inner.transact(own(tenant), needs, (sight) => decide(lagging(sim, sight)))),
     read: (tenant, stream, options) => read(() => inner.read(own(tenant), stream, options)),
     log: (tenant, after, limit) => read(() => inner.log(own(tenant), after, limit)),
     query: (tenant, query) =>
       read(async () => {
         const rows = await inner.query(own(tenant), query);
         sim.oracle.listed(tenant, rows);
-        const first = query.view === "standing" ? rows.at(-1) : undefined;
-        if (first !== undefined) sim.looked.push({ tenant, grant: first.stream.id });
         return rows;
       }),
     claim: (tenant, claim) =>

@@ -1,6 +1,7 @@
 /** What every part of a simulation shares. */
 
 import type { Json } from "../../core/json.ts";
+import type { IndexRow } from "../../core/transaction.ts";
 import type { Answer } from "../../engine/answer.ts";
 import type { OpenRuntime } from "../../engine/open-runtime.ts";
 import type { Ballot, castVote } from "../../engine/vote.ts";
@@ -117,8 +118,8 @@ export type Sim = {
     /** How often people were asked anew because another stage had begun. */
     readonly round?: number;
   }[];
-  /** Grants that a call has just found. */
-  readonly looked: { readonly tenant: string; readonly grant: string }[];
+  /** What decisions last found in each index. */
+  readonly indexed: Map<string, readonly IndexRow[]>;
   readonly trace: ((text: string) => void) | null;
   /** Lives between `before_recover` and `after_recover`. */
   readonly recovering: Set<Life>;

@@ -1,6 +1,6 @@
 /** Invariants 19 and 20: what was permitted beforehand, and what people saw before they agreed. */
 import type { Grant } from "../../../core/action/events.ts";
-import type { GrantTerms, GrantUse } from "../../../core/grant/events.ts";
+import type { GrantTerms, GrantUse } from "../../../grants/stream.ts";
 import { mostIn } from "../beforehand-spec.ts";
 import { count } from "../sim.ts";
 import type { Args } from "../tool-spec.ts";

@@ -2,8 +2,8 @@
 import type { Grant, ReservedCost } from "../../../core/action/events.ts";
 import type { Within } from "../../../core/action/within.ts";
 import type { ApprovalQuestion } from "../../../core/approval/events.ts";
-import type { GrantTerms } from "../../../core/grant/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import type { GrantTerms } from "../../../grants/stream.ts";
 import { fail, type Life, type Sim } from "../sim.ts";
 import type { SeenFlow, SeenUndo } from "./seen-flow.ts";
 

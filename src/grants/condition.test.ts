@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { amountFault, amountIn, holds, whenFault } from "./condition.ts";
+import { amountFault, amountIn, holds, whenFault } from "./rules.ts";
 
 describe("the condition of a grant", () => {
   const args = { amount: 12.5, count: 3, to: "a@example.com", tags: ["a", "b"] };

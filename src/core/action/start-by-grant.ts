@@ -1,16 +1,16 @@
 /** Starts an effect that people would be asked about, by what a person had granted before. */
 
-import { undoBinding } from "../action/keep-undo.ts";
-import type { Held, Refused } from "../action/refuse.ts";
-import { type Executor, type Load, type Started, startEffect } from "../action/start.ts";
-import type { LiveAction } from "../action/state.ts";
+import type { Fitting } from "../../grants/rules.ts";
 import type { EscalateReview } from "../approval/request.ts";
 import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { actionStream, streamName } from "../stream.ts";
-import type { Fitting } from "./fit.ts";
+import { undoBinding } from "./keep-undo.ts";
+import type { Held, Refused } from "./refuse.ts";
+import { type Executor, type Load, type Started, startEffect } from "./start.ts";
+import type { LiveAction } from "./state.ts";
 
 type Granted = { readonly review: EscalateReview; readonly fitting: Fitting };
 

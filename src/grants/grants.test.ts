@@ -27,21 +27,21 @@ import {
   toolRules,
   types,
   usd,
-} from "../../../tests/fixtures/rules.ts";
-import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
-import { advance } from "../action/advance.ts";
-import { propose } from "../action/propose.ts";
-import { takeOver } from "../action/recover.ts";
-import { resolveByPerson } from "../action/resolve.ts";
-import { type Executor, effectOf } from "../action/start.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft } from "../draft.ts";
-import type { Json, JsonObject } from "../json.ts";
-import { actionStream, budgetStream, grantStream, ROSTER } from "../stream.ts";
-import type { Verdict } from "../verdict.ts";
-import type { GrantTerms } from "./events.ts";
-import { grantsKey, standingGrant } from "./fit.ts";
-import { giveGrant, revokeGrant } from "./give.ts";
+} from "../../tests/fixtures/rules.ts";
+import { advance } from "../core/action/advance.ts";
+import { propose } from "../core/action/propose.ts";
+import { takeOver } from "../core/action/recover.ts";
+import { resolveByPerson } from "../core/action/resolve.ts";
+import { type Executor, effectOf } from "../core/action/start.ts";
+import { digestOf } from "../core/digest.ts";
+import type { Draft } from "../core/draft.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { actionStream, budgetStream, grantStream, ROSTER } from "../core/stream.ts";
+import type { IndexRow } from "../core/transaction.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { type Fact, fact, given, NOON, type World } from "../testing/given.ts";
+import { giveGrant, revokeGrant, standingGrant } from "./rules.ts";
+import type { GrantTerms } from "./stream.ts";
 
 const GRANT = "grt_1";
 const grant = grantStream(GRANT);
@@ -65,15 +65,20 @@ type Offered = Partial<GrantTerms> & { readonly id?: string };
 const gave = ({ id = GRANT, ...terms }: Offered = {}): Fact =>
   fact(grantStream(id), "grant.given", { ...TERMS, ...terms } as unknown as JsonObject);
 
-/** What a view would have shown, with whatever the test adds to it. */
-const listed = (...offers: readonly Offered[]): Json =>
-  offers.map(({ id = GRANT, ...terms }) => ({ id, ...TERMS, ...terms })) as unknown as Json;
+/** An index that shows what the test wants, though the states say otherwise. */
+function showing(draft: Draft, offers: readonly Offered[]): Draft {
+  const rows = offers.map(({ id = GRANT, ...terms }) => ({
+    stream: grantStream(id),
+    data: { ...TERMS, ...terms },
+  }));
+  return { ...draft, index: () => rows as unknown as readonly IndexRow[] };
+}
 
-const withGrants = (bending: Bending, ...offers: readonly Offered[]): Executor => {
+const withGrants = (bending: Bending): Executor => {
   const { epoch = "epo_00000000000000000000000001", approval: fresh, nonce = "non_1", ...rules } = bending;
   return {
     rules: toolRules(rules),
-    loaded: new Map([[grantsKey("refund"), listed(...offers)]]),
+    loaded: new Map(),
     epoch,
     ids: { approval: fresh ?? "apr_00000000000000000000000001", nonce },
   };
@@ -89,14 +94,14 @@ const calls =
   (offers: readonly Offered[], bending: Bending = escalates, call: Call = {}) =>
   (draft: Draft) =>
     propose(
-      draft,
+      showing(draft, offers),
       proposal({
         action: call.action ?? ACTION,
         requestId: call.action ?? "r-1",
         agent: call.agent ?? AGENT,
         requester: [call.agent ?? AGENT, ...(call.for === undefined ? [] : [call.for])],
         ...(call.args === undefined ? {} : { args: call.args }),
-        executor: withGrants(bending, ...offers),
+        executor: withGrants(bending),
       }),
     );
 
@@ -222,11 +227,7 @@ describe("people are asked although there is a grant", () => {
     } as const;
     const state = { tool: "refund", schema: TERMS.schema, agent: AGENT, requester: [AGENT] };
     const fits = (asked: object) => (draft: Draft) =>
-      standingGrant(
-        draft,
-        { state, review: { ...review, ...asked } as never, args: ARGS, now: NOON },
-        new Map([[grantsKey("refund"), listed({})]]),
-      );
+      standingGrant(draft, { state, review: { ...review, ...asked } as never, args: ARGS, now: NOON });
     given([gave()]).when(fits({})).answers({ kind: "fits" });
     given([gave()])
       .when(fits({ stages: [one, one] }))
@@ -255,11 +256,11 @@ test("an approval by the policy uses no grant", () => {
   assert.ok(!types(then).includes("grant.used"));
 });
 
-test("rules that do not know the grants ask for them and write nothing", () => {
-  given([epochOpen, gave()])
-    .when((draft) => propose(draft, proposal({ executor: { ...withGrants(escalates), loaded: new Map() } })))
-    .then([])
-    .answers({ kind: "load", key: grantsKey("refund") });
+test("a call finds the grants of its tool inside the transaction that uses one", () => {
+  const then = given([epochOpen, gave()]).when((draft) =>
+    propose(draft, proposal({ executor: withGrants(escalates) })),
+  );
+  assert.ok(types(then).includes("grant.used"));
 });
 
 describe("a use", () => {
@@ -317,7 +318,7 @@ describe("a use", () => {
       fact(action, "action.held"),
       fact(budgetStream("day"), "budget.refused"),
     ]);
-    const again = (draft: Draft) => advance(draft, ACTION, withGrants(bending, {}));
+    const again = (draft: Draft) => advance(draft, ACTION, withGrants(bending));
     given(held.world).when(again).then([]).answers({ kind: "held" });
     const more = { ...held.world, facts: [...held.world.facts, limited("day", 5n)] };
     assert.deepEqual(types(given(more).when(again)), ["budget.reserved", "effect.started", "grant.used"]);

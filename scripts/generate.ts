@@ -1,0 +1,84 @@
+// Writes what is derived from contracts and streams: the client's table of calls, and rows of the reference pages.
+// `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
+import fs from "node:fs";
+import { CONTRACTS, STREAMS } from "../src/contracts.ts";
+import { type Contract, methodOf, pathNames, type VerbContract } from "../src/kernel/contract.ts";
+
+const contracts: readonly Contract[] = CONTRACTS;
+const verbs = contracts.flatMap(({ name, verbs: all }) =>
+  Object.entries(all).map(([verb, facts]) => ({ name, verb, facts })),
+);
+
+function callText({ http, input, whenLost }: VerbContract): string {
+  const taken = methodOf(http) === "GET" ? "query" : "body";
+  const unkept = whenLost === "none" ? ', unkept: "once"' : "";
+  return `{ route: "${http}", takes: "${input === undefined ? "nothing" : taken}"${unkept} }`;
+}
+
+function clientTable(): string {
+  const resources = contracts.map(({ name, verbs: all }) => {
+    const calls = Object.entries(all).map(([verb, facts]) => `    ${verb}: ${callText(facts)},\n`);
+    return `  ${name}: {\n${calls.join("")}  },\n`;
+  });
+  return `/** Made from the contracts by \`npm run generate\`: the client has their routes without their schemas. */
+export const CONTRACT_CALLS = {
+${resources.join("")}} as const;
+`;
+}
+
+const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+function signature(name: string, verb: string, { http, input, takes = "input" }: VerbContract): string {
+  const isOptional = input?.safeParse({}).success === true;
+  const words = [...pathNames(http), ...(input === undefined ? [] : [`${takes}${isOptional ? "?" : ""}`])];
+  return `hp.${name}.${verb}(${words.join(", ")})`;
+}
+
+/** By page: the first cell of a row, and the whole row. */
+const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } = {
+  "docs/reference/http.md": verbs.map(({ facts: { http, scope, summary } }) => [
+    http,
+    `| \`${http}\` | \`${scope}\` | ${summary} |`,
+  ]),
+  "docs/reference/client.md": verbs.map(({ name, verb, facts: { http } }) => [
+    `${name}.${verb}`,
+    `| \`${name}.${verb}\` | \`${http}\` |`,
+  ]),
+  "docs/reference/library.md": verbs.map(({ name, verb, facts }) => {
+    const cell = signature(name, verb, facts);
+    return [cell, `| \`${cell}\` | ${lower(facts.summary)} |`];
+  }),
+  "docs/reference/events.md": STREAMS.flatMap(({ reference }) =>
+    reference.map(({ type, meaning }) => [type, `| \`${type}\` | ${meaning} |`] as const),
+  ),
+};
+
+/** A row that is not there yet comes after the row before it. */
+function withRows(page: string, text: string, rows: readonly (readonly [string, string])[]): string {
+  const lines = text.split("\n");
+  let last = -1;
+  for (const [cell, row] of rows) {
+    const at = lines.findIndex((line) => line.startsWith(`| \`${cell}\` |`));
+    if (at >= 0) lines[at] = row;
+    else if (last >= 0) lines.splice(last + 1, 0, row);
+    else throw new Error(`${page} has no row for ${cell}, nor one that it could follow: add it by hand`);
+    last = at >= 0 ? at : last + 1;
+  }
+  return lines.join("\n");
+}
+
+const isCheck = process.argv.includes("--check");
+const stale: string[] = [];
+
+function keep(path: string, text: string): void {
+  const before = fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
+  if (before === text) return;
+  stale.push(path);
+  if (!isCheck) fs.writeFileSync(path, text);
+}
+
+keep("src/client/contract-calls.ts", clientTable());
+for (const [page, rows] of Object.entries(ROWS))
+  keep(page, withRows(page, fs.readFileSync(page, "utf8"), rows));
+for (const path of stale) console.log(isCheck ? `${path} is stale: run npm run generate` : `wrote ${path}`);
+if (isCheck && stale.length > 0) process.exitCode = 1;

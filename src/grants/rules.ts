@@ -1,0 +1,215 @@
+/**
+ * Rules of standing grants: giving and revoking one, which one covers a call, and counting its uses.
+ *
+ * G1. Only a person in good standing gives a grant, and any person in good standing revokes it.
+ * G2. A grant ends: in time, in uses, and in money where it has a limit. After a restore it is revoked, since nobody can tell
+ *     how often it was used after the backup.
+ * G3. A grant replaces the vote of its owner and no more. Where a rule asks for a second person, no grant applies.
+ * G4. A grant covers what it says: tool and schema, agent, arguments, uses, amount, time. An expression that cannot be
+ *     evaluated covers nothing.
+ * G5. The owner could vote now: in good standing, in the list of people, eligible, and not the requester.
+ * G6. All of it is checked under the lock of the commit that uses the grant.
+ */
+import { namesGroups } from "../core/approver-names.ts";
+import { hasNoRoleToDecide, isGone, isWordOf } from "../core/deciders.ts";
+import type { Draft, Need } from "../core/draft.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import type { MoneyJson } from "../core/money.ts";
+import { overArguments } from "../core/policy/expression.ts";
+import { isPerson } from "../core/principal.ts";
+import { isAmong, type RosterState } from "../core/roster.ts";
+import { ROSTER, type StreamRef } from "../core/stream.ts";
+import { type ApproverRule, leftOut } from "../core/verdict.ts";
+import { type Via, viaField } from "../core/via.ts";
+import { type GrantState, type GrantTerms, grant, isUsedUp, type LiveGrant } from "./stream.ts";
+
+type NotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
+type Word = Via & { readonly by: string; readonly reason: string };
+
+function whyNot(draft: Draft, by: string): string | undefined {
+  if (!isPerson(by)) return `${by} is not a person`;
+  return draft.state(ROSTER).suspended.includes(by) ? `${by} is not in good standing` : undefined;
+}
+
+/** A request that is repeated after a lost answer finds the grant `known`. */
+export function giveGrant(
+  draft: Draft,
+  command: Via & Omit<GrantTerms, "expiresAt"> & { readonly grant: string; readonly lastsMs: number },
+): Need | { readonly kind: "given" | "known" } | NotAllowed {
+  const { grant: id, lastsMs, ...terms } = command;
+  const ref = grant.ref(id);
+  const more = draft.need({ write: [ref], read: [ROSTER] });
+  if (more !== undefined) return more;
+  if (draft.state(ref).status !== "none") return { kind: "known" };
+  const reason = whyNot(draft, terms.by);
+  if (reason !== undefined) return { kind: "not_allowed", reason };
+  draft.append(ref, [grant.event("grant.given", { ...terms, expiresAt: draft.now + lastsMs })]);
+  return { kind: "given" };
+}
+
+export function revokeGrant(
+  draft: Draft,
+  command: Word & { readonly grant: string },
+): Need | { readonly kind: "revoked" | "unknown" } | NotAllowed {
+  const { by, reason } = command;
+  const ref = grant.ref(command.grant);
+  const more = draft.need({ write: [ref], read: [ROSTER] });
+  if (more !== undefined) return more;
+  const { status } = draft.state(ref);
+  if (status !== "given") return { kind: status === "none" ? "unknown" : "revoked" };
+  const fault = whyNot(draft, by);
+  if (fault !== undefined) return { kind: "not_allowed", reason: fault };
+  draft.append(ref, [grant.event("grant.revoked", { by, reason, ...viaField(command) })]);
+  return { kind: "revoked" };
+}
+
+export function revokeAfterRestore(
+  draft: Draft,
+  id: string,
+): Need | { readonly kind: "revoked" | "unknown" } {
+  const ref = grant.ref(id);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  if (draft.state(ref).status !== "given") return { kind: "unknown" };
+  const reason = "the store was restored, and it may have been used since the backup";
+  draft.append(ref, [grant.event("grant.revoked", { by: "restore", reason })]);
+  return { kind: "revoked" };
+}
+
+type Wanted = "bool" | "number";
+
+/** Why an expression cannot be used with a tool of this schema, as far as it is known; undefined when it can. */
+function fault(text: string, wants: Wanted, schema: JsonObject | null): string | undefined {
+  const checked = overArguments(text, wants, schema);
+  const [first] = checked.ok ? [] : checked.flaws;
+  return first === undefined ? undefined : `${first.message}, at character ${first.at + 1}`;
+}
+export const whenFault = (text: string, schema: JsonObject | null) => fault(text, "bool", schema);
+export const amountFault = (text: string, schema: JsonObject | null) => fault(text, "number", schema);
+
+/** Undefined where the expression cannot be evaluated (G4). */
+function evaluate(text: string, wants: Wanted, args: Json): Json | undefined {
+  const checked = overArguments(text, wants, null);
+  if (!checked.ok) return undefined;
+  try {
+    return checked.evaluate(args);
+  } catch {
+    return undefined;
+  }
+}
+
+export const holds = (when: string | null, args: Json): boolean =>
+  when === null || evaluate(when, "bool", args) === true;
+
+const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+const MICRO_DIGITS = 6;
+
+/** A number of units in micros, rounded up: what is written as 0.1 is 100000 of them. */
+function toMicros(units: number): bigint | undefined {
+  const [, whole, rest = "", exponent = "0"] = DECIMAL.exec(String(units)) ?? [];
+  if (whole === undefined) return undefined;
+  const shift = Number(exponent) + MICRO_DIGITS - rest.length;
+  const digits = BigInt(whole + rest);
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const unit = 10n ** BigInt(-shift);
+  return (digits + unit - 1n) / unit;
+}
+
+/** What one use comes to; undefined where that cannot be told. */
+export function amountIn(amount: string, args: Json): bigint | undefined {
+  const units = evaluate(amount, "number", args);
+  return typeof units === "number" ? toMicros(units) : undefined;
+}
+
+/** A call that people would be asked about. `apart`: people whom separation of duties excludes. */
+export type CoveredCall = {
+  readonly state: Pick<GrantTerms, "tool" | "schema"> & {
+    readonly agent: string;
+    readonly requester: readonly string[];
+  };
+  readonly review: { readonly approvers: ApproverRule; readonly stages?: unknown };
+  readonly apart?: readonly string[];
+  /** As they would run. */
+  readonly args: Json;
+  readonly now: number;
+};
+
+export type Fitting = {
+  readonly kind: "fits";
+  readonly id: string;
+  readonly owner: string;
+  readonly amount: MoneyJson | null;
+};
+
+function mayVote(owner: string, { state, review, apart }: CoveredCall, roster: RosterState): boolean {
+  const { approvers } = review;
+  if (leftOut(approvers, state.requester, apart).includes(owner) || isGone(roster, owner)) return false;
+  if (hasNoRoleToDecide(roster, owner, approvers.from)) return false;
+  return approvers.from === null || isAmong(roster, owner, approvers.from);
+}
+
+/** As far as that can be told without the roster, so that no stream is locked in vain. */
+function couldVote(owner: string, { state, review }: CoveredCall): boolean {
+  const { from } = review.approvers;
+  return !state.requester.includes(owner) && (from === null || namesGroups(from) || from.includes(owner));
+}
+
+/** What does not change after a grant was given. */
+function covers(terms: GrantTerms, call: CoveredCall): boolean {
+  const { state, args, now } = call;
+  if (terms.tool !== state.tool || terms.schema !== state.schema || now >= terms.expiresAt) return false;
+  if (terms.agent !== null && terms.agent !== state.agent) return false;
+  return couldVote(terms.by, call) && holds(terms.when, args);
+}
+
+function fit(one: LiveGrant, call: CoveredCall, roster: RosterState): Omit<Fitting, "id"> | undefined {
+  if (one.status !== "given" || isUsedUp(one) || !covers(one, call)) return undefined;
+  if (!mayVote(one.by, call, roster) || !isWordOf(roster, one.by, one.givenAt)) return undefined;
+  const { limit, spent, by: owner } = one;
+  if (limit === null) return { kind: "fits", owner, amount: null };
+  const micros = amountIn(limit.amount, call.args);
+  if (micros === undefined || spent + micros > BigInt(limit.micros)) return undefined;
+  return { kind: "fits", owner, amount: { currency: limit.currency, micros: micros.toString() } };
+}
+
+/** The grant by which a call runs without asking. Of several, the one that expires first. */
+export function standingGrant(draft: Draft, call: CoveredCall): Need | Fitting | { readonly kind: "none" } {
+  if (call.review.approvers.quorum !== 1 || call.review.stages !== undefined) return { kind: "none" };
+  const key = grant.by("standing", call.state.tool);
+  const listed = draft.need({ index: [key] });
+  if (listed !== undefined) return listed;
+  const candidates = draft
+    .index(key)
+    .map(({ stream, data }) => ({ ...(data as unknown as GrantTerms), id: stream.id }))
+    .filter((terms) => covers(terms, call))
+    .toSorted((a, b) => a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : 1));
+  for (const { id } of candidates) {
+    const ref = grant.ref(id);
+    const more = draft.need({ write: [ref], read: [ROSTER] });
+    if (more !== undefined) return more;
+    const state: GrantState = draft.state(ref);
+    const answer = state.status === "none" ? undefined : fit(state, call, draft.state(ROSTER));
+    if (answer !== undefined) return { ...answer, id };
+  }
+  return { kind: "none" };
+}
+
+/** What let an effect start; only a standing grant has uses to count. */
+type Permission =
+  | { readonly kind: "standing"; readonly grant: string; readonly amount: MoneyJson | null }
+  | { readonly kind: "verdict" | "approval" };
+type Used = { readonly action: string; readonly effect: string; readonly grant: Permission };
+
+/** The stream of the grant that let an effect start; none where something else did. */
+export const grantsBehind = (permission: Permission): readonly StreamRef[] =>
+  permission.kind === "standing" ? [grant.ref(permission.grant)] : [];
+
+function settle(draft: Draft, type: "grant.used" | "grant.returned", used: Used): void {
+  const { action, effect, grant: permission } = used;
+  if (permission.kind !== "standing") return;
+  const body = { action, effect, amount: permission.amount };
+  draft.append(grant.ref(permission.grant), [grant.event(type, body)]);
+}
+export const countUse = (draft: Draft, used: Used): void => settle(draft, "grant.used", used);
+/** For an effect that was certainly not applied. One in doubt keeps its use. */
+export const returnUse = (draft: Draft, used: Used): void => settle(draft, "grant.returned", used);

@@ -1,0 +1,130 @@
+/**
+ * A standing grant: what a person permits before it is asked for, and how much of it is left.
+ *
+ * K1. It is used only while it is neither revoked nor used up, and never for more than its limit.
+ * K2. A use is returned at most once: nothing is returned that was not used.
+ */
+import type { JsonObject } from "../core/json.ts";
+import type { MoneyJson } from "../core/money.ts";
+import type { Via } from "../core/via.ts";
+import { outOfOrder, streamOf } from "../kernel/stream.ts";
+
+/** The most that all uses may come to together, and the expression that gives what one use comes to, in units. */
+export type GrantLimit = MoneyJson & { readonly amount: string };
+
+export type GrantTerms = {
+  readonly tool: string;
+  /** Digest of the tool's input schema when the grant was given: another schema is another tool. */
+  readonly schema: string;
+  /** null: any agent. */
+  readonly agent: string | null;
+  /** An expression over `args` that has to be true; null: any arguments. */
+  readonly when: string | null;
+  readonly uses: number;
+  readonly limit: GrantLimit | null;
+  readonly expiresAt: number;
+  /** Its owner: the person whose vote it replaces. */
+  readonly by: string;
+  readonly reason: string;
+};
+
+/** One use: of this effect, for this amount where the grant has a limit. */
+export type GrantUse = {
+  readonly action: string;
+  readonly effect: string;
+  readonly amount: MoneyJson | null;
+};
+
+export type LiveGrant = GrantTerms & {
+  readonly status: "given" | "revoked";
+  readonly givenAt: number;
+  /** Uses that count, and what they come to. A use that was returned does not count. */
+  readonly used: number;
+  readonly spent: bigint;
+  readonly revoked: { readonly by: string; readonly reason: string; readonly at: number } | null;
+};
+export type GrantState = { readonly status: "none" } | LiveGrant;
+
+export const isUsedUp = ({ used, uses }: LiveGrant): boolean => used >= uses;
+const isActive = (grant: LiveGrant): boolean => grant.status === "given" && !isUsedUp(grant);
+
+const WHAT = "A grant";
+const microsIn = ({ amount }: GrantUse): bigint => BigInt(amount?.micros ?? 0);
+
+function countUse(grant: LiveGrant, use: GrantUse): LiveGrant {
+  const spent = grant.spent + microsIn(use);
+  const isOver = grant.limit !== null && spent > BigInt(grant.limit.micros);
+  if (isUsedUp(grant) || isOver) throw outOfOrder(WHAT, "grant.used", "used up");
+  return { ...grant, used: grant.used + 1, spent };
+}
+
+function returnUse(grant: LiveGrant, use: GrantUse): LiveGrant {
+  const spent = grant.spent - microsIn(use);
+  if (grant.used === 0 || spent < 0n) throw outOfOrder(WHAT, "grant.returned", "not used");
+  return { ...grant, used: grant.used - 1, spent };
+}
+
+/** Expiry depends on a clock, which rows do not have: an expired grant is listed as active. */
+function bucketOf(grant: LiveGrant): string {
+  if (grant.status === "revoked") return "revoked";
+  return isUsedUp(grant) ? "used_up" : "active";
+}
+
+function summary(grant: LiveGrant): JsonObject {
+  const { tool, agent, when, uses, used, limit, spent, expiresAt, givenAt, by, reason } = grant;
+  return { tool, agent, when, uses, used, limit, spent: spent.toString(), expiresAt, givenAt, by, reason };
+}
+
+function terms({ tool, schema, agent, when, uses, limit, expiresAt, by, reason }: LiveGrant): JsonObject {
+  return { tool, schema, agent, when, uses, limit, expiresAt, by, reason };
+}
+
+const { after, define } = streamOf<GrantState>();
+
+export const grant = define("grant", {
+  what: WHAT,
+  version: 1,
+  initial: { status: "none" },
+  words: { none: "not given" },
+  events: {
+    "grant.given": after(
+      ["none"],
+      "a person permits something beforehand: tool and its schema digest, condition, agent, uses, limit, until when, and why",
+      (_none, { via: _, ...given }: GrantTerms & Via, { at }) => ({
+        ...given,
+        ...{ status: "given", givenAt: at, used: 0, spent: 0n, revoked: null },
+      }),
+    ),
+    "grant.used": after(
+      ["given"],
+      "an effect started by it, in this very commit: action, effect, and what it comes to",
+      countUse,
+    ),
+    "grant.returned": after("live", "that effect certainly did nothing: the use does not count", returnUse),
+    "grant.revoked": after(
+      ["given"],
+      "a person ended it, or a restore of the store did",
+      (given, { by, reason }: { readonly by: string; readonly reason: string } & Via, { at }) => ({
+        ...given,
+        ...{ status: "revoked", revoked: { by, reason, at } },
+      }),
+    ),
+  },
+  lists: [
+    {
+      bucket: bucketOf,
+      data: summary,
+      orders: { given: { view: "grants", version: 1, at: ({ givenAt }) => givenAt } },
+    },
+  ],
+  indexes: {
+    /** Grants that can be used, by tool. */
+    standing: {
+      version: 1,
+      only: isActive,
+      key: ({ tool }) => tool,
+      at: ({ expiresAt }) => expiresAt,
+      data: terms,
+    },
+  },
+});

@@ -1,0 +1,187 @@
+/**
+ * What a capability offers, apart from what it does: the names, routes, scopes and schemas of its verbs. The library, the
+ * server, the client, the command line at a distance and the reference are made from it.
+ *
+ * V1. A verb's name is the library method and the client call: `grants.give`.
+ * V2. The names in its path come first in the library's arguments, in the order of the path; then one input object. A verb with
+ *     a `positional` field takes that field instead of an object that holds nothing else.
+ * V3. A list takes `limit` and `after` and answers `{ items, next }`. On the wire it takes `limit` and `cursor` and answers
+ *     its items under the contract's name, with `next_cursor`.
+ */
+import { z } from "zod";
+import { shown } from "../core/error-text.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { didYouMean } from "../core/policy/nearest.ts";
+import type { Scope } from "../core/scopes.ts";
+
+export type Method = "GET" | "POST";
+type Input = z.ZodObject | undefined;
+
+export type VerbContract<
+  Http extends `${Method} /${string}` = `${Method} /${string}`,
+  In extends Input = Input,
+  Out extends z.ZodType = z.ZodType,
+> = {
+  readonly http: Http;
+  readonly scope: Scope;
+  readonly summary: string;
+  /** What the reference calls the input: `hp.grants.give(offer)`. Default: `input`. */
+  readonly takes?: string;
+  readonly positional?: string;
+  readonly input: In;
+  readonly output: Out;
+  /** Of a list: the schema of one item. */
+  readonly item?: z.ZodType;
+  /** Of an output that is no object: the field that holds it on the wire. */
+  readonly wrap?: string;
+  readonly status: 200 | 201;
+  /** Of a POST whose answer was lost with its process: see `Route`. */
+  readonly whenLost?: "repeat" | "say" | "none";
+};
+
+export type Verbs = { readonly [name: string]: VerbContract };
+
+export type Contract<
+  Name extends string = string,
+  Owner extends string = string,
+  All extends Verbs = Verbs,
+> = {
+  /** Of the library's namespace, the client's resource and the items of its list. */
+  readonly name: Name;
+  /** One of them: its id is `<owner>_id` on the wire. */
+  readonly owner: Owner;
+  /** With its article, for errors: "A grant". */
+  readonly what: string;
+  readonly verbs: All;
+};
+
+export function contract<const Name extends string, const Owner extends string, All extends Verbs>(
+  value: Contract<Name, Owner, All>,
+): Contract<Name, Owner, All> {
+  return value;
+}
+
+type Facts<Http> = {
+  readonly http: Http;
+  readonly scope: Scope;
+  readonly summary: string;
+  readonly takes?: string;
+  readonly status?: 200 | 201;
+  readonly whenLost?: "repeat" | "say" | "none";
+};
+
+/** A verb without an input beside the names in its path. */
+export function plainVerb<const Http extends `${Method} /${string}`, Out extends z.ZodType>(
+  facts: Facts<Http> & { readonly output: Out },
+): VerbContract<Http, undefined, Out> {
+  return { status: 200, ...facts, input: undefined };
+}
+
+export function verb<
+  const Http extends `${Method} /${string}`,
+  In extends z.ZodObject,
+  Out extends z.ZodType,
+>(facts: Facts<Http> & { readonly input: In; readonly output: Out }): VerbContract<Http, In, Out> {
+  return { status: 200, ...facts };
+}
+
+const LONGEST_ID = 600;
+export const MOST_LISTED = 1_000;
+export const USUAL_LISTED = 100;
+const LIMIT = `A limit is a whole number from 1 to ${MOST_LISTED}.`;
+const pageShape = {
+  limit: z.int({ error: LIMIT }).min(1, { error: LIMIT }).max(MOST_LISTED, { error: LIMIT }).optional(),
+  after: z.string().optional(),
+};
+type PageShape = typeof pageShape;
+
+export function listVerb<
+  const Http extends `GET /${string}`,
+  Shape extends z.ZodRawShape,
+  Item extends z.ZodType,
+>({ filters, item, ...facts }: Facts<Http> & { readonly filters: Shape; readonly item: Item }) {
+  const input = z.strictObject({ ...filters, ...pageShape }) as z.ZodObject<Shape & PageShape>;
+  const output = z.object({ items: z.array(item).readonly(), next: z.string().nullable() });
+  return { status: 200 as const, takes: "page", ...facts, input, output, item };
+}
+
+/** Ids that begin with a text, at most ten: for people who type them. */
+export function findVerb<const Http extends `GET /${string}`>(facts: Omit<Facts<Http>, "summary">) {
+  const input = z.strictObject({ beginning: z.string().min(1).max(LONGEST_ID) });
+  const summary = "Ids that begin with a text, at most ten";
+  const output = z.array(z.string()).readonly();
+  const shape = { input, output, takes: "beginning", positional: "beginning", wrap: "ids" } as const;
+  return { status: 200 as const, summary, ...facts, ...shape };
+}
+
+type PathNames<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
+  ? readonly [string, ...PathNames<Rest>]
+  : readonly [];
+type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
+  ? One extends { readonly positional: infer Field extends keyof z.input<One["input"]> }
+    ? Optional<z.input<One["input"]>[Field]>
+    : Record<never, never> extends z.input<One["input"]>
+      ? readonly [input?: z.input<One["input"]>]
+      : readonly [input: z.input<One["input"]>]
+  : readonly [];
+type Optional<Value> = undefined extends Value ? readonly [value?: Value] : readonly [value: Value];
+
+/** A verb as the library has it. */
+export type VerbMethod<One extends VerbContract> = (
+  ...args: [...PathNames<One["http"]>, ...InputNames<One>]
+) => Promise<z.output<One["output"]>>;
+
+export type Library<One extends Contract> = {
+  readonly [Name in keyof One["verbs"]]: VerbMethod<One["verbs"][Name]>;
+};
+
+export const pathNames = (http: string): readonly string[] =>
+  [...http.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");
+
+export const methodOf = (http: string): Method => (http.startsWith("GET ") ? "GET" : "POST");
+
+/** Arguments of a library method as one object: the names in the path, and the input as its schema reads it. */
+export function readArguments(
+  { what }: Pick<Contract, "what">,
+  { http, input, positional }: VerbContract,
+  args: readonly unknown[],
+): Readonly<Record<string, unknown>> {
+  const names = pathNames(http);
+  const ids = names.map((name, at) => [name, checkId(what, args[at])] as const);
+  const last = args[names.length];
+  const given = positional === undefined ? (last ?? {}) : { [positional]: last };
+  const read = input === undefined ? {} : readInput(what, input, given);
+  return { ...Object.fromEntries(ids), ...read };
+}
+
+export function checkId(what: string, given: unknown): string {
+  if (typeof given === "string" && given !== "" && given.length <= LONGEST_ID && given.isWellFormed())
+    return given;
+  throw new HoldpointError("invalid_input", `${what} is named by a text that is not empty.`);
+}
+
+/** Wrong input is an error that names the field, before anything is read or written. */
+export function readInput<In extends z.ZodObject>(what: string, schema: In, given: unknown): z.output<In> {
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  const fields = Object.keys(schema.shape);
+  const [issue] = read.error.issues;
+  throw new HoldpointError("invalid_input", issue === undefined ? what : issueText(what, fields, issue), {
+    details: {
+      errors: read.error.issues
+        .slice(0, 100)
+        .map(({ path, message }) => ({ field: path.join("."), message })),
+    },
+  });
+}
+
+/** A message that ends as a sentence does is the contract's own; any other is about the field that it names. */
+function issueText(what: string, fields: readonly string[], issue: z.core.$ZodIssue): string {
+  if (issue.code === "unrecognized_keys") {
+    const [extra = ""] = issue.keys;
+    return `${what} has no field "${shown(extra)}"${didYouMean(extra, fields)}; there are ${fields.join(", ")}.`;
+  }
+  if (issue.message.endsWith(".")) return issue.message;
+  if (issue.path.length === 0) return `${what} is an object: { ${fields.join(", ")} }.`;
+  return `${what} does not fit: "${issue.path.map(String).join(".")}": ${issue.message}.`;
+}

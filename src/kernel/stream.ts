@@ -1,0 +1,225 @@
+/**
+ * One kind of stream, defined once: its events with what each does to the state, its lists, its indexes, and the texts of the
+ * events reference.
+ *
+ * S1. An event that is unknown, newer than this program or erased is an error, never skipped.
+ * S2. An event applies only to the statuses that it names. In any other it is the error `broken_rule`.
+ * S3. An event that has to change gets a new version and an upcast from each version before it. Entries are never rewritten.
+ * S4. A row depends on the state alone, so that a store can build every list again from the journal.
+ */
+import { HoldpointError } from "../core/errors.ts";
+import type { Fold, NewEvent, RecordedEvent } from "../core/event.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { IndexKey, StreamKind, StreamRef } from "../core/stream.ts";
+
+type Status = { readonly status: string };
+type Entry = { readonly at: number; readonly seq: number };
+type Upcast = (body: JsonObject) => JsonObject;
+
+/** What one type of event does. `Body` is known to the compiler alone. */
+export type EventStep<State, Body> = {
+  readonly from: readonly string[] | "live";
+  /** For the events reference. */
+  readonly meaning: string;
+  readonly upcasts: readonly Upcast[];
+  apply(state: State, body: JsonObject, entry: Entry): State;
+  readonly body?: Body;
+};
+type Steps<State> = { readonly [type: string]: EventStep<State, unknown> };
+type BodyIn<Step> = Step extends EventStep<infer _State, infer Body> ? Body : never;
+
+/** One order of a list. A store keeps each in a table of its own, named by `view`. */
+type Order<State> = {
+  readonly view: string;
+  readonly version: number;
+  /** The oldest version whose rows may be beside these. Default: `version`. */
+  readonly oldest?: number;
+  /** Which states are listed. Default: every state but the initial one. */
+  readonly only?: (state: State) => boolean;
+  readonly at: (state: State) => number;
+  readonly due?: (state: State) => number | null;
+};
+
+type List<State> = {
+  readonly bucket: (state: State) => string;
+  readonly data: (state: State) => JsonObject;
+  readonly orders: { readonly [order: string]: Order<State> };
+  /** A row does not change while its state is listed: it is written once. */
+  readonly isFixed?: true;
+};
+
+/** Streams by a key of their own that rules look up inside the transaction. */
+type Index<State> = Omit<Order<State>, "view" | "due"> & {
+  readonly key: (state: State) => string;
+  /** What a rule looks at before it locks a stream: nothing that changes while the state is listed. */
+  readonly data: (state: State) => JsonObject;
+};
+
+export type Row = {
+  readonly bucket: string;
+  readonly at: number;
+  readonly due: number | null;
+  readonly data: JsonObject;
+};
+/** What a store writes rows by. */
+export type StreamView<Kind, State> = {
+  readonly view: string;
+  readonly kind: Kind;
+  readonly version: number;
+  readonly oldest?: number;
+  row(id: string, state: State): Row | undefined;
+  isSame(before: State, after: State): boolean;
+};
+
+export type Stream<Kind extends StreamKind, State, Events extends Steps<State>, Indexes extends string> = {
+  readonly kind: Kind;
+  readonly fold: Fold<State>;
+  readonly views: readonly StreamView<Kind, State>[];
+  /** Every type of event with its meaning, in the order of the definition. */
+  readonly reference: readonly { readonly type: string; readonly tv: number; readonly meaning: string }[];
+  ref(id: string): StreamRef<Kind, State>;
+  event<Type extends keyof Events & string>(type: Type, body: BodyIn<Events[Type]>): NewEvent;
+  /** What a rule declares and looks up to find streams by a key. */
+  by(index: Indexes, key: string): IndexKey;
+};
+
+type Definition<State, Listed, Events, Indexes extends string> = {
+  /** With its article, for errors: "A grant". */
+  readonly what: string;
+  /** Of the fold: another one whenever what an event does to the state changes. Cached states are then folded again. */
+  readonly version: number;
+  readonly initial: State;
+  /** Words for statuses in errors, where they are not the statuses themselves. */
+  readonly words?: { readonly [status: string]: string };
+  readonly isOver?: (state: State) => boolean;
+  readonly events: Events;
+  readonly lists: readonly List<Listed>[];
+  readonly indexes?: { readonly [Name in Indexes]: Index<Listed> };
+};
+
+/**
+ * `streamOf<State>()` gives the two functions that a definition is written with: `after` for one event, `define` for all of it.
+ * Curried, because the state is named and the rest is inferred.
+ */
+export function streamOf<State extends Status, Initial extends string = "none">() {
+  type Live = Exclude<State, { readonly status: Initial }>;
+  type In<From extends string> = State & { readonly status: From };
+
+  /** An event that may follow these statuses; `live`: all but the initial one. */
+  function after<Body, const From extends State["status"]>(
+    from: readonly From[] | "live",
+    meaning: string,
+    apply: (state: In<From>, body: Body, entry: Entry) => State,
+    upcasts: readonly Upcast[] = [],
+  ): EventStep<State, Body> {
+    return { from, meaning, upcasts, apply: apply as unknown as EventStep<State, Body>["apply"] };
+  }
+
+  function define<
+    const Kind extends StreamKind,
+    const Events extends Steps<State>,
+    Indexes extends string = never,
+  >(kind: Kind, definition: Definition<State, Live, Events, Indexes>): Stream<Kind, State, Events, Indexes> {
+    const { events, initial } = definition;
+    const isLive = (state: State): state is State & Live => state.status !== initial.status;
+    return {
+      kind,
+      fold: foldBy(definition as unknown as Definition<State, unknown, Steps<State>, string>),
+      views: viewsOf<Kind, State, Live>(kind, definition, isLive as (state: State) => boolean),
+      reference: Object.entries(events).map(([type, { upcasts, meaning }]) => ({
+        type,
+        tv: upcasts.length + 1,
+        meaning,
+      })),
+      ref: (id) => ({ kind, id }),
+      event: (type, body) => ({ type, tv: versionOf(events[type]), body: body as JsonObject }),
+      by: (view, key) => ({ view, key }),
+    };
+  }
+
+  return { after, define };
+}
+
+const versionOf = (step: { readonly upcasts: readonly Upcast[] } | undefined): number =>
+  (step?.upcasts.length ?? 0) + 1;
+
+function foldBy<State extends Status>({
+  what,
+  version,
+  initial,
+  words = {},
+  isOver,
+  events,
+}: Definition<State, unknown, Steps<State>, string>): Fold<State> {
+  const inWords = (status: string) => words[status] ?? status;
+  const { status: none } = initial;
+  return {
+    version,
+    initial,
+    ...(isOver === undefined ? {} : { isOver }),
+    evolve(state, recorded) {
+      const { type } = recorded;
+      const step = Object.hasOwn(events, type) ? events[type] : undefined;
+      const body = bodyIn(what, recorded, step);
+      const { status } = state;
+      const isFit = step?.from === "live" ? status !== none : step?.from.includes(status);
+      if (step === undefined || isFit !== true) throw outOfOrder(what, type, inWords(status));
+      return step.apply(state, body, recorded);
+    },
+  };
+}
+
+function bodyIn(
+  what: string,
+  { type, tv, body, seq }: RecordedEvent,
+  step: { readonly upcasts: readonly Upcast[] } | undefined,
+): JsonObject {
+  if (step === undefined || tv < 1 || tv > versionOf(step))
+    throw new HoldpointError("unknown_event", `${what} met the event "${type}" version ${tv}.`);
+  if (body === null) throw new HoldpointError("body_erased", `The body of entry ${seq} is gone.`);
+  return step.upcasts.slice(tv - 1).reduce((older, upcast) => upcast(older), body);
+}
+
+/** For the events of a definition that look at more than the status. */
+export function outOfOrder(what: string, type: string, status: string): HoldpointError {
+  const subject = what.charAt(0).toLowerCase() + what.slice(1);
+  return new HoldpointError("broken_rule", `The event "${type}" cannot follow ${subject} that is ${status}.`);
+}
+
+function viewsOf<Kind, State, Live>(
+  kind: Kind,
+  { lists, indexes }: Pick<Definition<State, Live, unknown, string>, "lists" | "indexes">,
+  isLive: (state: State) => boolean,
+): readonly StreamView<Kind, State>[] {
+  const listed = lists.flatMap((list) =>
+    Object.values(list.orders).map((order) => viewOf(kind, order, list, isLive)),
+  );
+  const indexed = Object.entries(indexes ?? {}).map(([view, { key, data, ...order }]) =>
+    viewOf<Kind, State, Live>(kind, { ...order, view }, { bucket: key, data, isFixed: true }, isLive),
+  );
+  return [...listed, ...indexed];
+}
+
+function viewOf<Kind, State, Live>(
+  kind: Kind,
+  { view, version, oldest, only, at, due }: Order<Live>,
+  { bucket, data, isFixed }: Omit<List<Live>, "orders">,
+  isLive: (state: State) => boolean,
+): StreamView<Kind, State> {
+  const isListed = (state: State) => isLive(state) && only?.(state as unknown as Live) !== false;
+  return {
+    view,
+    kind,
+    version,
+    ...(oldest === undefined ? {} : { oldest }),
+    row(_id, state) {
+      if (!isListed(state)) return undefined;
+      const live = state as unknown as Live;
+      return { bucket: bucket(live), at: at(live), due: due?.(live) ?? null, data: data(live) };
+    },
+    isSame(before, after) {
+      const isIn = isListed(after);
+      return isListed(before) === isIn && (!isIn || isFixed === true);
+    },
+  };
+}
