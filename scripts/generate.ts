@@ -2,7 +2,7 @@
 // `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
 import fs from "node:fs";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
-import { type Contract, methodOf, pathNames, type VerbContract } from "../src/kernel/contract.ts";
+import { type Contract, methodOf, pathNames, scopeFor, type VerbContract } from "../src/kernel/contract.ts";
 
 const contracts: readonly Contract[] = CONTRACTS;
 const verbs = contracts.flatMap(({ name, verbs: all }) =>
@@ -36,10 +36,10 @@ function signature(name: string, verb: string, { http, input, takes = "input" }:
 
 /** By page: the first cell of a row, and the whole row. */
 const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } = {
-  "docs/reference/http.md": verbs.map(({ facts: { http, scope, summary } }) => [
-    http,
-    `| \`${http}\` | \`${scope}\` | ${summary} |`,
-  ]),
+  "docs/reference/http.md": verbs.map(({ name, facts }) => {
+    const { http, summary } = facts;
+    return [http, `| \`${http}\` | \`${scopeFor({ name }, facts)}\` | ${summary} |`];
+  }),
   "docs/reference/client.md": verbs.map(({ name, verb, facts: { http } }) => [
     `${name}.${verb}`,
     `| \`${name}.${verb}\` | \`${http}\` |`,

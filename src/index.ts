@@ -39,13 +39,14 @@ import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
 import { type Tenants, tenantsOf } from "./engine/tenant/instance.ts";
 import type { Tool } from "./engine/tool.ts";
+import { libraryOf } from "./engine/verb.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./engine/workflow/definition.ts";
 import { createDispatcher } from "./engine/workflow/dispatch.ts";
 import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
 import type { Grants } from "./grants/contract.ts";
-import { grantsOf } from "./grants/verbs.ts";
+import { grantVerbs } from "./grants/verbs.ts";
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
@@ -363,7 +364,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     keys: keysOf(opening),
     tenants: tenantsOf(opening),
     nodes: nodesOf(opening),
-    grants: grantsOf(opening),
+    grants: libraryOf(opening, grantVerbs),
     intents: intentsOf(opening),
     policies: policiesOf(opening),
     workflow: <Input, Result>(

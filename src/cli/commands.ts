@@ -14,7 +14,6 @@ import { exportCommand } from "./export.ts";
 import { extend } from "./extend.ts";
 import { fork } from "./fork.ts";
 import { go } from "./go.ts";
-import { grants } from "./grants.ts";
 import { inDoubt } from "./in-doubt.ts";
 import { init } from "./init.ts";
 import { intents } from "./intents.ts";
@@ -38,6 +37,8 @@ import { policyTest } from "./policy/test.ts";
 import { receipt } from "./receipt.ts";
 import { reject } from "./reject.ts";
 import { resolve } from "./resolve.ts";
+import { resourceCommand } from "./resource.ts";
+import { GRANTS } from "./resources.ts";
 import { restored } from "./restored.ts";
 import { revoke } from "./revoke.ts";
 import { rollback } from "./rollback.ts";
@@ -81,7 +82,7 @@ export const COMMANDS: readonly Command[] = [
   extend,
   delegate,
   takeBack,
-  grants,
+  resourceCommand(GRANTS),
   budgets,
   intents,
   scenariosApply,

@@ -1,4 +1,5 @@
 /** Commands of several parts, such as `keys issue`: which part is meant, and which flags go with it. */
+import { didYouMean } from "../core/policy/nearest.ts";
 import { visible } from "../core/visible.ts";
 import { COMMON_FLAGS, type Context, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -17,10 +18,11 @@ function checkFlags(context: Context, name: string, { flags, needs = [] }: Part)
   const extra = [...context.values.keys()].find((one) => !goes(one));
   if (extra !== undefined)
     throw new CommandError("usage", `--${extra} does not go with "${name}".`, "Leave it out.");
-  const missing = needs.find((one) => !isOn(context, one) || (flag(context, one) ?? "x").trim() === "");
+  const missing = needs.filter((one) => !isOn(context, one) || (flag(context, one) ?? "x").trim() === "");
   const [command = ""] = name.split(" ");
-  if (missing !== undefined)
-    throw new CommandError("usage", `${name} needs --${missing}.`, `Try: holdpoint ${command} --help`);
+  if (missing.length === 0) return;
+  const flagged = missing.map((one) => `--${one}`).join(", ");
+  throw new CommandError("usage", `${name} needs ${flagged}.`, `Try: holdpoint ${command} --help`);
 }
 
 /** Runs the part that the first word names, or `list` without one. */
@@ -34,7 +36,7 @@ export function runPart(
   if (part === undefined)
     throw new CommandError(
       "usage",
-      `There is no "${command} ${visible(name)}".`,
+      `There is no "${command} ${visible(name)}"${didYouMean(name, Object.keys(parts))}.`,
       `There are: ${Object.keys(parts).join(", ")}.`,
     );
   const extra = word(context, 1 + part.words);

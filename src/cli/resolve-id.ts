@@ -1,6 +1,7 @@
 /** Ids as people type them: whole, or a beginning that only one has. */
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import { LISTED } from "../engine/limits.ts";
+import type { Contract } from "../kernel/contract.ts";
 import type { Context } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
@@ -63,11 +64,20 @@ export async function approvalId(context: Context, given: string): Promise<strin
   throw new HoldpointError("unknown_id", `"${given}" is not the id of an approval: those begin with apr_.`);
 }
 
-export async function grantId(context: Context, given: string): Promise<string> {
+type Kind = { readonly prefix: string; readonly contract: Pick<Contract, "owner" | "name"> };
+
+/** The id of a resource that has a contract. */
+export async function resourceId(
+  context: Context,
+  { prefix, contract }: Kind,
+  given: string,
+): Promise<string> {
   const id = read(given);
-  if (id?.prefix === "grt") return complete(context, id);
-  const what = given === "" ? "The id of a grant is needed" : `"${given}" is not the id of a grant`;
-  throw new HoldpointError("unknown_id", `${what}: those begin with grt_.`, listedWhere("grt"));
+  if (id?.prefix === prefix) return complete(context, id);
+  const { owner, name } = contract;
+  const what = given === "" ? `The id of a ${owner} is needed` : `"${given}" is not the id of a ${owner}`;
+  const next = `Check the id; \`holdpoint ${name} --all\` lists them.`;
+  throw new HoldpointError("unknown_id", `${what}: those begin with ${prefix}_.`, { next });
 }
 
 export async function intentId(context: Context, given: string): Promise<string> {

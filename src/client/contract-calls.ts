@@ -4,6 +4,7 @@ export const CONTRACT_CALLS = {
     list: { route: "GET /api/grants", takes: "query" },
     give: { route: "POST /api/grants", takes: "body" },
     get: { route: "GET /api/grants/{id}", takes: "nothing" },
+    uses: { route: "GET /api/grants/{id}/uses", takes: "nothing" },
     find: { route: "GET /api/grants/find", takes: "query" },
     revoke: { route: "POST /api/grants/{id}/revoke", takes: "body" },
   },

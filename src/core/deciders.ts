@@ -30,6 +30,17 @@ export function hasNoRoleToDecide(
   return saysWhoDecides(roster) && !(from !== null && isAmong(roster, person, from));
 }
 
+/** Has no say under a rule: excluded, gone, or without a role that decides. `out`: whom the rule excludes. */
+export const isExcluded = (
+  roster: RosterState,
+  person: string,
+  { from, out }: { readonly from: readonly string[] | null; readonly out: readonly string[] },
+): boolean => out.includes(person) || isGone(roster, person) || hasNoRoleToDecide(roster, person, from);
+
+/** The rule names the person, or nobody in particular. */
+export const isNamedIn = (roster: RosterState, person: string, from: readonly string[] | null): boolean =>
+  from === null || isAmong(roster, person, from);
+
 /** What was said then is still this person's word. */
 export const isWordOf = ({ members }: RosterState, person: string, at: number): boolean =>
   at >= (members.get(person)?.since ?? at);

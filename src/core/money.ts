@@ -7,9 +7,28 @@ export const moneyToJson = (money: Money): MoneyJson => ({
   micros: money.micros.toString(),
 });
 
+export const moneyFromJson = ({ currency, micros }: MoneyJson): Money => ({
+  currency,
+  micros: BigInt(micros),
+});
+
 /** `12.5 USD`, exactly. */
 export function moneyText({ currency, micros }: Money): string {
   const digits = micros.toString().replace("-", "").padStart(7, "0");
   const rest = digits.slice(-6).replace(/0+$/, "");
   return `${micros < 0n ? "-" : ""}${digits.slice(0, -6)}${rest === "" ? "" : `.${rest}`} ${currency}`;
+}
+
+const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+const MICRO_DIGITS = 6;
+
+/** A number of units in micros, rounded up: what is written as 0.1 is 100000 of them. Undefined for what is no amount. */
+export function unitsToMicros(units: number): bigint | undefined {
+  const [, whole, rest = "", exponent = "0"] = DECIMAL.exec(String(units)) ?? [];
+  if (whole === undefined) return undefined;
+  const shift = Number(exponent) + MICRO_DIGITS - rest.length;
+  const digits = BigInt(whole + rest);
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const unit = 10n ** BigInt(-shift);
+  return (digits + unit - 1n) / unit;
 }

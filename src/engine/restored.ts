@@ -11,7 +11,7 @@ import { restored } from "../core/restore.ts";
 import { readSealPayload } from "../core/seal.ts";
 import { actionStream, epochStream, grantStream, HISTORY } from "../core/stream.ts";
 import type { WorkflowStatus } from "../core/workflow/state.ts";
-import { revokeAfterRestore } from "../grants/rules.ts";
+import { revokeGrant } from "../grants/rules.ts";
 import { actionRows } from "./action-rows.ts";
 import { checkFields } from "./check-call.ts";
 import { lookHome } from "./history.ts";
@@ -136,13 +136,16 @@ async function endActions(place: Place, counts: Counts): Promise<void> {
     }
 }
 
+const USED_SINCE = "the store was restored, and it may have been used since the backup";
+
 async function endGrantsIn(place: Place, bucket: string, counts: Counts): Promise<void> {
   const query = { view: "grants", bucket, limit: GRANTS_AT_ONCE };
   for (;;) {
     const rows = await place.store.query(place.tenant, query);
     for (const { stream } of rows) {
       const needs = { write: [grantStream(stream.id)] };
-      const { kind } = await runCommand(place, needs, (draft) => revokeAfterRestore(draft, stream.id));
+      const command = { grant: stream.id, by: "restore", reason: USED_SINCE };
+      const { kind } = await runCommand(place, needs, (draft) => revokeGrant(draft, command, true));
       if (kind === "revoked") counts.grants++;
     }
     if (rows.length < GRANTS_AT_ONCE) return;

@@ -7,6 +7,7 @@
  */
 import type { z } from "zod";
 import type { Draft, Need } from "../core/draft.ts";
+import { HoldpointError } from "../core/errors.ts";
 import type { Via } from "../core/via.ts";
 import { type Contract, type Library, readArguments, type VerbContract } from "../kernel/contract.ts";
 import { runCommand } from "./run-command.ts";
@@ -77,3 +78,10 @@ export function libraryOf<One extends Contract>(open: Opening, one: Capability<O
   ]);
   return Object.fromEntries(methods) as Library<One>;
 }
+
+/** The rule refused the actor. */
+export const notEligible = (reason: string): HoldpointError =>
+  new HoldpointError("not_eligible", `Nothing was changed: ${reason}.`, {
+    data: "Nothing was written.",
+    next: "Ask a person in good standing.",
+  });

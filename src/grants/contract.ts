@@ -1,52 +1,40 @@
 /** What people and programs do with standing grants: the verbs, their routes and their schemas. */
 import { z } from "zod";
-import { isPrincipal } from "../core/principal.ts";
-import { agentScope } from "../core/switch.ts";
-import { actor, id, money, reason, span, time } from "../kernel/codec.ts";
+import { moneyText } from "../core/money.ts";
+import {
+  actor,
+  agentName,
+  expression,
+  id,
+  money,
+  reason,
+  span,
+  time,
+  toolName,
+  whole,
+} from "../kernel/codec.ts";
 import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
+import type { Card, ResourceCommand, Words } from "../kernel/terminal.ts";
 
 const STATUSES = ["active", "used_up", "expired", "revoked"] as const;
 export type GrantStatus = (typeof STATUSES)[number];
 
-const DAY_MS = 86_400_000;
-export const LONGEST_MS = 90 * DAY_MS;
+const LONGEST_MS = 90 * 86_400_000;
 const USES = "A grant has a number of uses: a whole number from 1 to 1000000.";
 const ENDS = "A grant ends: after at most 90 days, given as forMs in whole milliseconds.";
 const TOGETHER = "A total goes together with an amount: the expression that says what one use comes to.";
 
-const toolName = z
-  .string()
-  .min(1)
-  .max(128)
-  .regex(/^[A-Za-z][A-Za-z0-9_.:-]*$/);
-const expression = z
-  .string()
-  .max(4_000)
-  .refine((text) => text.isWellFormed(), { error: "An expression is well-formed Unicode." });
-const agentName = z
-  .string()
-  .max(200)
-  .refine((name) => !/^(person|service):/.test(name) && isPrincipal(agentScope(name)), {
-    error: "That is not an agent's name.",
-  });
-
 const offer = z
   .strictObject({
-    tool: toolName,
-    /** An expression over `args` that has to be true, such as `args.amount_usd <= 100`. Default: any arguments. */
-    when: expression.optional(),
-    /** Only for this agent. Default: any agent. */
-    agent: agentName.optional(),
-    /** How often it may be used. */
-    uses: z.int({ error: USES }).min(1, { error: USES }).max(1_000_000, { error: USES }),
-    /** How long it lasts, in milliseconds; at most 90 days. */
-    forMs: span(LONGEST_MS, ENDS),
-    /** The most that all uses may come to together; needs `amount`. */
-    total: money.optional(),
-    /** An expression over `args` that gives what one use comes to, in units of the total's currency. */
-    amount: expression.optional(),
+    tool: toolName.describe("the tool"),
+    when: expression.optional().describe("which arguments, such as args.amount <= 100; any unless set"),
+    agent: agentName.optional().describe("which agent; any unless set"),
+    uses: whole(1_000_000, USES).describe("how often"),
+    total: money.optional().describe('what all uses may come to, such as "500 USD"; with --amount'),
+    amount: expression.optional().describe("what one use comes to, such as args.amount"),
+    forMs: span(LONGEST_MS, ENDS).describe("how long, such as 12h or 7d; at most 90d"),
     reason,
-    /** The person who gives it: its owner. */
+    /** Its owner: the person whose vote it replaces. */
     by: actor,
   })
   .refine(({ total, amount }) => (total === undefined) === (amount === undefined), { error: TOGETHER })
@@ -83,12 +71,10 @@ const grantUse = z.object({
 export const grants = contract({
   name: "grants",
   owner: "grant",
-  what: "A grant",
   verbs: {
     /** Newest first; those that can be used, unless another status is asked for. */
     list: listVerb({
       http: "GET /api/grants",
-      scope: "grants:read",
       summary: "Standing grants, newest first; those that can be used unless another status is asked for",
       filters: {
         status: z.enum([...STATUSES, "any"]).default("active"),
@@ -100,7 +86,6 @@ export const grants = contract({
     give: verb({
       http: "POST /api/grants",
       status: 201,
-      scope: "grants:write",
       summary: "Permit calls of one tool before they are asked for: so often, for so much, until then",
       takes: "offer",
       input: offer,
@@ -108,16 +93,21 @@ export const grants = contract({
     }),
     get: plainVerb({
       http: "GET /api/grants/{id}",
-      scope: "grants:read",
       summary: "A standing grant, with every use of it",
       output: standingGrant.extend({ usedBy: z.array(grantUse).readonly() }),
     }),
+    /** Every use of it, oldest first. */
+    uses: plainVerb({
+      http: "GET /api/grants/{id}/uses",
+      summary: "Every use of a standing grant, oldest first",
+      output: z.array(grantUse).readonly(),
+      wrap: "uses",
+    }),
     /** Ids that begin with a text, at most ten. */
-    find: findVerb({ http: "GET /api/grants/find", scope: "grants:read" }),
+    find: findVerb({ http: "GET /api/grants/find" }),
     /** From now on nothing starts by it. Any person in good standing may do that. */
     revoke: verb({
       http: "POST /api/grants/{id}/revoke",
-      scope: "grants:write",
       summary: "From now on nothing starts by it",
       whenLost: "repeat",
       takes: "said",
@@ -128,19 +118,88 @@ export const grants = contract({
 });
 
 /** Standing grants: what people permit before it is asked for. */
-export type Grants = Library<typeof grants> & {
-  /** Every use of one, oldest first. */
-  uses(id: string): Promise<readonly GrantUse[]>;
-};
-
-/** Here and at a distance. */
-export const withUses = (library: Library<typeof grants>): Grants => ({
-  ...library,
-  uses: async (one) => (await library.get(one)).usedBy,
-});
-
+export type Grants = Library<typeof grants>;
 export type GrantOffer = z.input<typeof offer>;
 export type StandingGrant = z.output<typeof standingGrant>;
 export type GrantUse = z.output<typeof grantUse>;
 export type GrantPage = z.input<(typeof grants)["verbs"]["list"]["input"]>;
 export type GrantList = z.output<(typeof grants)["verbs"]["list"]["output"]>;
+
+const words = (status: GrantStatus): string => status.replace("_", " ");
+const TONES = { active: "green", used_up: "yellow", expired: "yellow", revoked: "red" } as const;
+
+const total = ({ limit }: StandingGrant): string =>
+  limit === null ? "no limit" : `${moneyText(limit.spent)} of ${moneyText(limit.total)}`;
+
+function useText({ at, action, amount, returned }: GrantUse): Words {
+  const sum = amount === null ? "" : `, ${moneyText(amount)}`;
+  return [{ ago: at }, `: ${action}${sum}${returned ? " (given back: it did nothing)" : ""}`];
+}
+
+type Shown = StandingGrant & { readonly usedBy?: readonly GrantUse[] };
+
+function card({ usedBy = [], ...one }: Shown): Card {
+  const { limit, revoked } = one;
+  return {
+    title: `Grant ${one.id}`,
+    asOf: revoked?.at ?? one.givenAt,
+    badge: { text: words(one.status), tone: TONES[one.status] },
+    sections: {
+      "What it permits without asking": {
+        tool: `${one.tool}, as long as its input schema is ${one.schema.slice(0, 12)}…`,
+        arguments: one.when ?? "any",
+        agent: one.agent ?? "any",
+        uses: `${one.used} of ${one.uses}`,
+        total: total(one),
+        "one use": limit?.amount,
+      },
+      "Who gave it": {
+        owner: `${one.by}, whose vote it stands for`,
+        reason: one.reason,
+        given: [{ ago: one.givenAt }],
+        expires: [{ ago: one.expiresAt }],
+        revoked: revoked === null ? undefined : [{ ago: revoked.at }, ` by ${revoked.by}: ${revoked.reason}`],
+      },
+      Uses: usedBy.length === 0 ? { none: "yet" } : { used: { each: usedBy.map(useText) } },
+    },
+    next: one.status === "active" ? [`grants revoke ${one.id} --reason "…"`] : [],
+  };
+}
+
+function revokedWords({ id: name, tool }: Shown, before: Shown | undefined): Words {
+  const { revoked = null } = before ?? {};
+  if (revoked === null) return `Revoked: ${name}, ${tool}. Nothing more starts by it.`;
+  const { at, by, reason: why } = revoked;
+  return [`Already revoked: ${name}, ${tool}, `, { ago: at }, ` by ${by}: ${why}. Nothing was written.`];
+}
+
+export const grantsTerminal: ResourceCommand<Shown, keyof (typeof grants)["verbs"]> = {
+  summary: "what people permitted beforehand; give, look at and revoke it",
+  details: [
+    "grants (or grants list) lists what can be used now; --all also what cannot any more.",
+    'grants give --tool payments.refund --when "args.amount_usd <= 100" --uses 50 --total "500 USD" --amount args.amount_usd --for 7d --reason "small refunds"',
+    "grants show <id> shows every use; grants revoke <id> --reason <text> ends it.",
+    "In a pipe each line is tab-separated: id, status, tool, agent, uses, total, expiry, owner, condition.",
+  ],
+  list: {
+    all: { filter: { status: "any" }, summary: "also what cannot be used any more" },
+    empty: "Nothing is granted beforehand.",
+    columns: [
+      ["ID", (one) => one.id],
+      ["STATUS", (one) => words(one.status)],
+      ["TOOL", (one) => one.tool],
+      ["AGENT", (one) => one.agent ?? "any"],
+      ["USES", (one) => `${one.used}/${one.uses}`],
+      ["TOTAL", total],
+      ["EXPIRES", (one) => [{ moment: one.expiresAt }]],
+      ["OWNER", (one) => one.by],
+      ["ARGUMENTS", (one) => one.when ?? "any"],
+    ],
+  },
+  acts: {
+    give: { says: () => "Given. From now on this runs without asking:", showsCard: true },
+    revoke: { says: revokedWords },
+  },
+  card,
+  json: ({ usedBy, ...grant }) => (usedBy === undefined ? grant : { grant, uses: usedBy }),
+};

@@ -2,22 +2,20 @@
  * Rules of standing grants: giving and revoking one, which one covers a call, and counting its uses.
  *
  * G1. Only a person in good standing gives a grant, and any person in good standing revokes it.
- * G2. A grant ends: in time, in uses, and in money where it has a limit. After a restore it is revoked, since nobody can tell
- *     how often it was used after the backup.
+ * G2. A grant ends: in time, in uses, in money where it has a limit, and by a restore of the store.
  * G3. A grant replaces the vote of its owner and no more. Where a rule asks for a second person, no grant applies.
- * G4. A grant covers what it says: tool and schema, agent, arguments, uses, amount, time. An expression that cannot be
- *     evaluated covers nothing.
+ * G4. A grant covers what it says. An expression that cannot be evaluated covers nothing.
  * G5. The owner could vote now: in good standing, in the list of people, eligible, and not the requester.
  * G6. All of it is checked under the lock of the commit that uses the grant.
  */
 import { namesGroups } from "../core/approver-names.ts";
-import { hasNoRoleToDecide, isGone, isWordOf } from "../core/deciders.ts";
+import { isExcluded, isNamedIn, isWordOf } from "../core/deciders.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import type { MoneyJson } from "../core/money.ts";
-import { overArguments } from "../core/policy/expression.ts";
+import { type MoneyJson, unitsToMicros } from "../core/money.ts";
+import { argumentsFault, evaluateArguments } from "../core/policy/expression.ts";
 import { isPerson } from "../core/principal.ts";
-import { isAmong, type RosterState } from "../core/roster.ts";
+import type { RosterState } from "../core/roster.ts";
 import { ROSTER, type StreamRef } from "../core/stream.ts";
 import { type ApproverRule, leftOut } from "../core/verdict.ts";
 import { type Via, viaField } from "../core/via.ts";
@@ -47,78 +45,37 @@ export function giveGrant(
   return { kind: "given" };
 }
 
+type Revoked = { readonly kind: "revoked" | "unknown" };
+
 export function revokeGrant(
   draft: Draft,
   command: Word & { readonly grant: string },
-): Need | { readonly kind: "revoked" | "unknown" } | NotAllowed {
+  isRestore = false,
+): Need | Revoked | NotAllowed {
   const { by, reason } = command;
   const ref = grant.ref(command.grant);
   const more = draft.need({ write: [ref], read: [ROSTER] });
   if (more !== undefined) return more;
   const { status } = draft.state(ref);
   if (status !== "given") return { kind: status === "none" ? "unknown" : "revoked" };
-  const fault = whyNot(draft, by);
+  const fault = isRestore ? undefined : whyNot(draft, by);
   if (fault !== undefined) return { kind: "not_allowed", reason: fault };
   draft.append(ref, [grant.event("grant.revoked", { by, reason, ...viaField(command) })]);
   return { kind: "revoked" };
 }
 
-export function revokeAfterRestore(
-  draft: Draft,
-  id: string,
-): Need | { readonly kind: "revoked" | "unknown" } {
-  const ref = grant.ref(id);
-  const more = draft.need({ write: [ref] });
-  if (more !== undefined) return more;
-  if (draft.state(ref).status !== "given") return { kind: "unknown" };
-  const reason = "the store was restored, and it may have been used since the backup";
-  draft.append(ref, [grant.event("grant.revoked", { by: "restore", reason })]);
-  return { kind: "revoked" };
-}
-
-type Wanted = "bool" | "number";
-
 /** Why an expression cannot be used with a tool of this schema, as far as it is known; undefined when it can. */
-function fault(text: string, wants: Wanted, schema: JsonObject | null): string | undefined {
-  const checked = overArguments(text, wants, schema);
-  const [first] = checked.ok ? [] : checked.flaws;
-  return first === undefined ? undefined : `${first.message}, at character ${first.at + 1}`;
-}
-export const whenFault = (text: string, schema: JsonObject | null) => fault(text, "bool", schema);
-export const amountFault = (text: string, schema: JsonObject | null) => fault(text, "number", schema);
-
-/** Undefined where the expression cannot be evaluated (G4). */
-function evaluate(text: string, wants: Wanted, args: Json): Json | undefined {
-  const checked = overArguments(text, wants, null);
-  if (!checked.ok) return undefined;
-  try {
-    return checked.evaluate(args);
-  } catch {
-    return undefined;
-  }
-}
+export const whenFault = (text: string, schema: JsonObject | null) => argumentsFault(text, "bool", schema);
+export const amountFault = (text: string, schema: JsonObject | null) =>
+  argumentsFault(text, "number", schema);
 
 export const holds = (when: string | null, args: Json): boolean =>
-  when === null || evaluate(when, "bool", args) === true;
-
-const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
-const MICRO_DIGITS = 6;
-
-/** A number of units in micros, rounded up: what is written as 0.1 is 100000 of them. */
-function toMicros(units: number): bigint | undefined {
-  const [, whole, rest = "", exponent = "0"] = DECIMAL.exec(String(units)) ?? [];
-  if (whole === undefined) return undefined;
-  const shift = Number(exponent) + MICRO_DIGITS - rest.length;
-  const digits = BigInt(whole + rest);
-  if (shift >= 0) return digits * 10n ** BigInt(shift);
-  const unit = 10n ** BigInt(-shift);
-  return (digits + unit - 1n) / unit;
-}
+  when === null || evaluateArguments(when, "bool", args) === true;
 
 /** What one use comes to; undefined where that cannot be told. */
 export function amountIn(amount: string, args: Json): bigint | undefined {
-  const units = evaluate(amount, "number", args);
-  return typeof units === "number" ? toMicros(units) : undefined;
+  const units = evaluateArguments(amount, "number", args);
+  return typeof units === "number" ? unitsToMicros(units) : undefined;
 }
 
 /** A call that people would be asked about. `apart`: people whom separation of duties excludes. */
@@ -142,10 +99,9 @@ export type Fitting = {
 };
 
 function mayVote(owner: string, { state, review, apart }: CoveredCall, roster: RosterState): boolean {
-  const { approvers } = review;
-  if (leftOut(approvers, state.requester, apart).includes(owner) || isGone(roster, owner)) return false;
-  if (hasNoRoleToDecide(roster, owner, approvers.from)) return false;
-  return approvers.from === null || isAmong(roster, owner, approvers.from);
+  const { from } = review.approvers;
+  const out = leftOut(review.approvers, state.requester, apart);
+  return !isExcluded(roster, owner, { from, out }) && isNamedIn(roster, owner, from);
 }
 
 /** As far as that can be told without the roster, so that no stream is locked in vain. */
@@ -204,12 +160,10 @@ type Used = { readonly action: string; readonly effect: string; readonly grant: 
 export const grantsBehind = (permission: Permission): readonly StreamRef[] =>
   permission.kind === "standing" ? [grant.ref(permission.grant)] : [];
 
-function settle(draft: Draft, type: "grant.used" | "grant.returned", used: Used): void {
+/** An effect that was certainly not applied returns its use. One in doubt keeps it. */
+export function settleUse(draft: Draft, type: "grant.used" | "grant.returned", used: Used): void {
   const { action, effect, grant: permission } = used;
   if (permission.kind !== "standing") return;
   const body = { action, effect, amount: permission.amount };
   draft.append(grant.ref(permission.grant), [grant.event(type, body)]);
 }
-export const countUse = (draft: Draft, used: Used): void => settle(draft, "grant.used", used);
-/** For an effect that was certainly not applied. One in doubt keeps its use. */
-export const returnUse = (draft: Draft, used: Used): void => settle(draft, "grant.returned", used);

@@ -18,8 +18,9 @@
 import { z } from "zod";
 import { shown } from "../core/error-text.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
+import { agentScope } from "../core/switch.ts";
 
-type Kind = "time" | "span" | "money" | "id" | "actor";
+type Kind = "time" | "span" | "money" | "id" | "actor" | "name" | "expression";
 /** A schema whose values are spelled differently on the wire; the mark is known to the compiler alone. */
 type Marked<Schema, Name extends Kind> = Schema & { readonly "~wire": Name };
 type Mark = { readonly kind: Kind; readonly of?: string };
@@ -59,16 +60,41 @@ export const actor = mark(
   { kind: "actor" },
 );
 const SECOND = 1_000;
-/** At most `most` milliseconds; `error` is a whole sentence. */
-export const span = (most: number, error: string) =>
-  mark(z.int({ error }).min(1, { error }).max(most, { error }), { kind: "span" });
+/** A whole number from 1; `error` is a whole sentence. */
+export const whole = (most: number, error: string) => z.int({ error }).min(1, { error }).max(most, { error });
+/** At most `most` milliseconds. */
+export const span = (most: number, error: string) => mark(whole(most, error), { kind: "span" });
+const isText = (text: string): boolean => text.isWellFormed();
+/** Plain words of the domain: their values are spelled alike everywhere, and people type them after a flag. */
+export const toolName = mark(
+  z
+    .string()
+    .min(1)
+    .max(128)
+    .regex(/^[A-Za-z][A-Za-z0-9_.:-]*$/),
+  { kind: "name" },
+);
+export const agentName = mark(
+  z
+    .string()
+    .max(200)
+    .refine((name) => !/^(person|service):/.test(name) && isPrincipal(agentScope(name)), {
+      error: "That is not an agent's name.",
+    }),
+  { kind: "name" },
+);
+export const expression = mark(
+  z.string().max(4_000).refine(isText, { error: "An expression is well-formed Unicode." }),
+  { kind: "expression" },
+);
 /** A text that people write down with what they do. */
 export const reason = z
   .string({ error: "A reason of at most 10000 characters is needed." })
   .trim()
   .min(1, { error: "A reason of at most 10000 characters is needed." })
   .max(10_000, { error: "A reason of at most 10000 characters is needed." })
-  .refine((text) => text.isWellFormed(), { error: "A reason is well-formed Unicode." });
+  .refine(isText, { error: "A reason is well-formed Unicode." })
+  .describe("why; it is recorded");
 
 type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
   ? First extends Lowercase<First>
@@ -162,6 +188,8 @@ const MARKED: { readonly [Name in Kind]: (schema: z.ZodType) => Codec } = {
   }),
   id: () => ({ wire: z.string(), encode: same, decode: same }),
   actor: () => ({ wire: actorOnWire, encode: same, decode: same }),
+  name: (schema) => ({ wire: schema, encode: same, decode: same }),
+  expression: (schema) => ({ wire: schema, encode: same, decode: same }),
   span: (schema) => ({
     wire: z
       .int()
@@ -184,6 +212,34 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   const facts = marks.get(innerOf(schema));
   if (facts?.kind === "id") return `${name === "id" ? facts.of : snake(name)}_id`;
   return facts?.kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
+}
+
+/** What a value is, for code that reads it from text: a mark of its schema, or a plain type. */
+export function kindOf(schema: unknown): Kind | "number" | "boolean" | "text" {
+  if (!(schema instanceof z.ZodType)) return "text";
+  const inner = innerOf(schema);
+  const facts = marks.get(inner);
+  if (facts !== undefined) return facts.kind;
+  if (inner instanceof z.ZodBoolean) return "boolean";
+  return inner instanceof z.ZodNumber ? "number" : "text";
+}
+
+const VALUES = {
+  span: "<span>",
+  money: "<money>",
+  number: "<n>",
+  name: "<name>",
+  expression: "<expression>",
+};
+
+/** What help says of a field: what follows its flag, and its description. */
+export function textOf(schema: z.ZodType | undefined): {
+  readonly value: string;
+  readonly description: string;
+} {
+  const kind = kindOf(schema);
+  const value = (VALUES as { readonly [kind: string]: string })[kind] ?? "<text>";
+  return { value, description: schema?.description ?? "" };
 }
 
 /** Built once for each schema, when its contract is bound. */

@@ -13,6 +13,7 @@ import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { didYouMean } from "../core/policy/nearest.ts";
 import type { Scope } from "../core/scopes.ts";
+import { whole } from "./codec.ts";
 
 export type Method = "GET" | "POST";
 type Input = z.ZodObject | undefined;
@@ -23,7 +24,8 @@ export type VerbContract<
   Out extends z.ZodType = z.ZodType,
 > = {
   readonly http: Http;
-  readonly scope: Scope;
+  /** Default: `<name>:read` of a GET, `<name>:write` of a POST. */
+  readonly scope?: Scope;
   readonly summary: string;
   /** What the reference calls the input: `hp.grants.give(offer)`. Default: `input`. */
   readonly takes?: string;
@@ -50,8 +52,6 @@ export type Contract<
   readonly name: Name;
   /** One of them: its id is `<owner>_id` on the wire. */
   readonly owner: Owner;
-  /** With its article, for errors: "A grant". */
-  readonly what: string;
   readonly verbs: All;
 };
 
@@ -63,7 +63,7 @@ export function contract<const Name extends string, const Owner extends string, 
 
 type Facts<Http> = {
   readonly http: Http;
-  readonly scope: Scope;
+  readonly scope?: Scope;
   readonly summary: string;
   readonly takes?: string;
   readonly status?: 200 | 201;
@@ -72,7 +72,7 @@ type Facts<Http> = {
 
 /** A verb without an input beside the names in its path. */
 export function plainVerb<const Http extends `${Method} /${string}`, Out extends z.ZodType>(
-  facts: Facts<Http> & { readonly output: Out },
+  facts: Facts<Http> & { readonly output: Out; readonly wrap?: string },
 ): VerbContract<Http, undefined, Out> {
   return { status: 200, ...facts, input: undefined };
 }
@@ -90,7 +90,7 @@ export const MOST_LISTED = 1_000;
 export const USUAL_LISTED = 100;
 const LIMIT = `A limit is a whole number from 1 to ${MOST_LISTED}.`;
 const pageShape = {
-  limit: z.int({ error: LIMIT }).min(1, { error: LIMIT }).max(MOST_LISTED, { error: LIMIT }).optional(),
+  limit: whole(MOST_LISTED, LIMIT).optional(),
   after: z.string().optional(),
 };
 type PageShape = typeof pageShape;
@@ -138,14 +138,18 @@ export type Library<One extends Contract> = {
 export const pathNames = (http: string): readonly string[] =>
   [...http.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");
 
+export const scopeFor = ({ name }: Pick<Contract, "name">, { http, scope }: VerbContract): Scope =>
+  scope ?? (`${name}:${methodOf(http) === "GET" ? "read" : "write"}` as Scope);
+
 export const methodOf = (http: string): Method => (http.startsWith("GET ") ? "GET" : "POST");
 
 /** Arguments of a library method as one object: the names in the path, and the input as its schema reads it. */
 export function readArguments(
-  { what }: Pick<Contract, "what">,
+  { owner }: Pick<Contract, "owner">,
   { http, input, positional }: VerbContract,
   args: readonly unknown[],
 ): Readonly<Record<string, unknown>> {
+  const what = nounFor(owner);
   const names = pathNames(http);
   const ids = names.map((name, at) => [name, checkId(what, args[at])] as const);
   const last = args[names.length];
@@ -154,7 +158,10 @@ export function readArguments(
   return { ...Object.fromEntries(ids), ...read };
 }
 
-export function checkId(what: string, given: unknown): string {
+/** With its article, as a sentence begins: "A grant". */
+export const nounFor = (owner: string): string => `${/^[aeiou]/.test(owner) ? "An" : "A"} ${owner}`;
+
+function checkId(what: string, given: unknown): string {
   if (typeof given === "string" && given !== "" && given.length <= LONGEST_ID && given.isWellFormed())
     return given;
   throw new HoldpointError("invalid_input", `${what} is named by a text that is not empty.`);
@@ -184,4 +191,11 @@ function issueText(what: string, fields: readonly string[], issue: z.core.$ZodIs
   if (issue.message.endsWith(".")) return issue.message;
   if (issue.path.length === 0) return `${what} is an object: { ${fields.join(", ")} }.`;
   return `${what} does not fit: "${issue.path.map(String).join(".")}": ${issue.message}.`;
+}
+
+/** Of an id that no stream has. */
+export function unknownId({ owner, name }: Pick<Contract, "owner" | "name">, given: string): HoldpointError {
+  return new HoldpointError("unknown_id", `There is no ${owner} ${shown(given)}.`, {
+    next: `\`holdpoint ${name}\` lists them.`,
+  });
 }

@@ -2,7 +2,14 @@
 import { z } from "zod";
 import { type Capability, performOf } from "../engine/verb.ts";
 import { codecOf, type OnWire } from "../kernel/codec.ts";
-import { type Contract, methodOf, pathNames, readInput, type VerbContract } from "../kernel/contract.ts";
+import {
+  type Contract,
+  methodOf,
+  pathNames,
+  readInput,
+  scopeFor,
+  type VerbContract,
+} from "../kernel/contract.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "./page.ts";
 import { personOf } from "./person.ts";
 import { type Asked, type Route, route, type ScopedRoute, type Tag } from "./route.ts";
@@ -83,7 +90,7 @@ function withActor(input: z.ZodObject | undefined, { who }: Pick<Asked, "who">, 
 
 function routeFor(one: Capability, name: string, facts: VerbContract): Route {
   const { contract } = one;
-  const { http, input, scope, summary, status, whenLost } = facts;
+  const { http, input, summary, status, whenLost } = facts;
   const [, path = ""] = http.split(" ") as [string, `/${string}`];
   const wire = wireOf(contract, facts);
   const isRead = methodOf(http) === "GET";
@@ -93,7 +100,7 @@ function routeFor(one: Capability, name: string, facts: VerbContract): Route {
     path: path as `/${string}`,
     summary,
     tag: contract.name as Tag,
-    scope,
+    scope: scopeFor(contract, facts),
     ...(names.length === 0
       ? {}
       : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
@@ -102,7 +109,7 @@ function routeFor(one: Capability, name: string, facts: VerbContract): Route {
     ...(whenLost === undefined ? {} : { whenLost }),
     async handle(asked) {
       const given = withActor(input, asked, wire.decode(isRead ? asked.query : asked.body));
-      const read = input === undefined ? {} : readInput(contract.what, input, given);
+      const read = input === undefined ? {} : readInput(nounFor(contract.owner), input, given);
       const context = { runtime: asked.runtime, how: { via: asked.who.via } };
       const answer = await performOf(one, name)(context, { ...(asked.params as object), ...read });
       return { status, body: wire.encode(answer) };

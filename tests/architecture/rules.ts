@@ -151,7 +151,9 @@ const isTest = (file: { readonly path: string }): boolean => /\.test\.tsx?$/.tes
 const isShipped = (file: { readonly path: string }): boolean => !isTest(file);
 /** A contract has types of asynchronous methods. */
 const isPure = ({ path: file }: { readonly path: string }): boolean =>
-  /^src\/(?:core|kernel)\/(?!contract\.ts$)|^src\/(?!client\/)[a-z-]+\/(?:rules\.ts$|rules\/|stream\.ts$)/.test(file);
+  /^src\/(?:core|kernel)\/(?!contract\.ts$)|^src\/(?!client\/)[a-z-]+\/(?:rules\.ts$|rules\/|stream\.ts$)/.test(
+    file,
+  );
 
 /** Each room imports only what the table lets it. */
 export const imports: Rule = (sources) =>

@@ -73,7 +73,6 @@ test("docs/reference/library.md has every method of an instance, and no other", 
     ].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${placeOf(part)}.${name}`)),
     ...CONTRACTS.flatMap(({ name, verbs }) => Object.keys(verbs).map((verb) => `hp.${name}.${verb}`)),
-    "hp.grants.uses",
   ];
   const written = codeCells(readRoot("docs/reference/library.md"))
     .filter((code) => code.startsWith("hp."))

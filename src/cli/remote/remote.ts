@@ -1,5 +1,5 @@
 /** An instance at a distance: the verbs that the command line uses, asked of a server. */
-import { grants, withUses } from "../../grants/contract.ts";
+import { grants } from "../../grants/contract.ts";
 import type { Holdpoint } from "../../index.ts";
 import { CommandError } from "../failure.ts";
 import { remoteApprovals } from "./approvals.ts";
@@ -55,7 +55,7 @@ export function remoteHoldpoint(speaker: Speaker): Holdpoint {
     receipts: remoteReceipts(speaker, look),
     workflows: remoteWorkflows(speaker, look),
     journal: remoteJournal(speaker, look),
-    grants: withUses(remoteVerbs(speaker, grants)),
+    grants: remoteVerbs(speaker, grants),
     alerts: remoteAlerts(speaker, look),
     intents: remoteIntents(speaker, look),
     people: remotePeople(speaker, look),

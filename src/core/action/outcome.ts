@@ -7,7 +7,7 @@
  * T3. Unknown is in doubt, never failed. That a later attempt did nothing says nothing about those before it.
  */
 
-import { grantsBehind, returnUse } from "../../grants/rules.ts";
+import { grantsBehind, settleUse } from "../../grants/rules.ts";
 import { settle } from "../budget.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
@@ -48,7 +48,12 @@ export function settleCosts(
     const amount = applied ? (said ?? BigInt(cost.micros)) : "released";
     draft.append(ref, settle(draft.state(ref), effect.id, amount));
   }
-  if (!applied) returnUse(draft, { action: actionOf(effect.id), effect: effect.id, grant: effect.grant });
+  if (!applied)
+    settleUse(draft, "grant.returned", {
+      action: actionOf(effect.id),
+      effect: effect.id,
+      grant: effect.grant,
+    });
 }
 
 export function lockEffect(draft: Draft, action: string): Need | LiveAction {

@@ -7,7 +7,7 @@
  * S4. A use of a standing grant is counted together with the start.
  */
 
-import { countUse } from "../../grants/rules.ts";
+import { settleUse } from "../../grants/rules.ts";
 import { reserve } from "../budget.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
@@ -145,6 +145,6 @@ export function startEffect(
   if (held !== undefined) return held;
   const body = { effect, ...heldBy(draft, id, executor), ...permit, costs: reservedCosts(costs) };
   draft.append(ref, [{ type: "effect.started", tv: 1, body }]);
-  countUse(draft, { action: id, effect, grant: permit.grant });
+  settleUse(draft, "grant.used", { action: id, effect, grant: permit.grant });
   return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };
 }

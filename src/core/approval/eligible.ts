@@ -4,8 +4,8 @@
  * E1. It follows from the rule, the roster of that moment and the seats that were handed over.
  * E2. There is one definition, for the approval itself and for a list's row of it.
  */
-import { hasNoRoleToDecide, isGone } from "../deciders.ts";
-import { isAmong, type RosterState } from "../roster.ts";
+import { isExcluded, isNamedIn } from "../deciders.ts";
+import type { RosterState } from "../roster.ts";
 import { leftOut } from "../verdict.ts";
 import type { ApprovalQuestion } from "./events.ts";
 import { ruleIn } from "./rule-in.ts";
@@ -31,12 +31,8 @@ export function standingIn(approval: Seated, roster: RosterState, stage: number)
   const rule = ruleIn(approval, stage);
   const out = leftOut(rule, approval.requester, approval.apart);
   return {
-    isOut: (who) =>
-      !who.startsWith("person:") ||
-      out.includes(who) ||
-      isGone(roster, who) ||
-      hasNoRoleToDecide(roster, who, rule.from),
-    isNamed: (who) => rule.from === null || isAmong(roster, who, rule.from),
+    isOut: (who) => !who.startsWith("person:") || isExcluded(roster, who, { from: rule.from, out }),
+    isNamed: (who) => isNamedIn(roster, who, rule.from),
   };
 }
 

@@ -132,3 +132,21 @@ export function overArguments(text: string, wants: Wanted, schema: JsonObject | 
   };
   return { ok: true, warnings, evaluate };
 }
+
+/** Why an expression over arguments cannot be used; undefined when it can. */
+export function argumentsFault(text: string, wants: Wanted, schema: JsonObject | null): string | undefined {
+  const checked = overArguments(text, wants, schema);
+  const [first] = checked.ok ? [] : checked.flaws;
+  return first === undefined ? undefined : `${first.message}, at character ${first.at + 1}`;
+}
+
+/** Undefined where it cannot be evaluated: an error is never a yes. */
+export function evaluateArguments(text: string, wants: Wanted, args: Json): Json | undefined {
+  const checked = overArguments(text, wants, null);
+  if (!checked.ok) return undefined;
+  try {
+    return checked.evaluate(args);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * Commands made from a contract: `grants list`, `grants show <id>`, `grants give --tool …`. Flags are read by the schema of the
+ * verb's input; columns and cards are the capability's data. The same code runs at a store and at a server, because both have
+ * the contract's verbs.
+ */
+import type { z } from "zod";
+import { visible } from "../core/visible.ts";
+import { kindOf, textOf } from "../kernel/codec.ts";
+import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";
+import type { Act, Card, ResourceCommand, Words } from "../kernel/terminal.ts";
+import { limitOf } from "./approvals.ts";
+import { type Command, type Context, EXIT, type Flags, flag, isOn, word } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { hanging } from "./measure.ts";
+import { type Part, runPart } from "./parts.ts";
+import { plain } from "./plain.ts";
+import { readList } from "./read-list.ts";
+import { resourceId } from "./resolve-id.ts";
+import { sectionsOn } from "./sections.ts";
+import { moneyFrom, spanOf } from "./span-of.ts";
+import { printTable } from "./table.ts";
+import { ago, moment } from "./times.ts";
+import { whereFlags } from "./where-flags.ts";
+
+type Item = { readonly id: string };
+type Verbs = { readonly [verb: string]: (...args: readonly unknown[]) => Promise<unknown> };
+type Listed = { readonly items: readonly Item[]; readonly next: string | null };
+
+/** A contract with how it is shown. */
+export type Resource = {
+  readonly contract: Contract;
+  readonly prefix: string;
+  readonly terminal: ResourceCommand<Item>;
+};
+
+const DAY_MS = 86_400_000;
+
+const verbsIn = ({ hp }: Context, { name }: Contract): Verbs =>
+  (hp as unknown as { [name: string]: Verbs })[name] ?? {};
+
+function text(words: Words, now: number): string {
+  if (typeof words === "string") return words;
+  const part = (one: Exclude<Words, string>[number]) => {
+    if (typeof one === "string") return one;
+    return "ago" in one ? ago(one.ago, now) : moment(one.moment);
+  };
+  return words.map(part).join("");
+}
+
+async function list(
+  context: Context,
+  { contract, terminal: { list: shown, json } }: Resource,
+): Promise<number> {
+  const { terminal, now } = context;
+  const filter = isOn(context, "all") ? shown.all.filter : {};
+  const { list: read } = verbsIn(context, contract);
+  const page = (cursor: object) => read?.({ ...filter, ...cursor }) as Promise<Listed>;
+  const { items } = await readList(limitOf(context), page);
+  const cells = (item: Item) => shown.columns.map(([, cell]) => visible(text(cell(item), now)));
+  if (context.json) for (const item of items) terminal.json(plain(json?.(item) ?? item));
+  else if (items.length === 0) (terminal.interactive ? terminal.line : terminal.note)(shown.empty);
+  else if (terminal.interactive)
+    printTable(
+      terminal,
+      shown.columns.map(([head]) => head),
+      items.map(cells),
+    );
+  else for (const item of items) terminal.line(cells(item).join("\t"));
+  return EXIT.ok;
+}
+
+const isRepeated = (value: object | string): value is { readonly each: readonly Words[] } =>
+  typeof value === "object" && "each" in value;
+
+function printCard(context: Context, { title, asOf, badge, sections, next }: Card): void {
+  const { terminal, full } = context;
+  const now = Math.max(context.now, asOf);
+  const shown = sectionsOn(terminal, full);
+  terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(badge.tone, badge.text)}`);
+  for (const [heading, fields] of Object.entries(sections)) {
+    shown.heading(heading);
+    for (const [label, value = { each: [] }] of Object.entries(fields))
+      for (const words of isRepeated(value) ? value.each : [value]) shown.field(label, text(words, now));
+  }
+  if (next.length === 0) return;
+  shown.heading("Next");
+  for (const command of next) terminal.line(`  npx holdpoint ${command}${whereFlags(context)}`);
+}
+
+export async function showResource(context: Context, resource: Resource, id: string): Promise<number> {
+  const {
+    contract,
+    terminal: { card, json },
+  } = resource;
+  const item = (await verbsIn(context, contract)["get"]?.(id)) as Item;
+  if (context.json) context.terminal.json(plain(json?.(item) ?? item));
+  else printCard(context, card(item));
+  return EXIT.ok;
+}
+
+const flagName = (field: string): string =>
+  field.replace(/Ms$/, "").replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+type Field = {
+  readonly field: string;
+  readonly name: string;
+  readonly schema: z.ZodType;
+  readonly isNeeded: boolean;
+};
+
+/** Fields that people give by flags: not the actor, who is the person at the terminal. */
+function fieldsOf({ input }: VerbContract): readonly Field[] {
+  return Object.entries(input?.shape ?? {})
+    .filter(([, schema]) => kindOf(schema) !== "actor")
+    .map(([field, schema]) => {
+      const isNeeded = !(schema as z.ZodType).safeParse(undefined).success;
+      return { field, name: flagName(field), schema: schema as z.ZodType, isNeeded };
+    });
+}
+
+function readFlag(
+  { contract, facts, name }: { contract: Contract; facts: VerbContract; name: string },
+  field: string,
+  given: string,
+): unknown {
+  const schema = facts.input?.shape[field];
+  switch (kindOf(schema)) {
+    case "span":
+      return readSpan(contract, name, given, schema);
+    case "money":
+      return moneyFrom(name, given);
+    case "number":
+      if (/^\d{1,15}$/.test(given)) return Number(given);
+      throw new CommandError("usage", `--${name} "${given}" is not a whole number.`, `Such as --${name} 50.`);
+    default:
+      return given;
+  }
+}
+
+function readSpan({ owner }: Contract, name: string, given: string, schema: unknown): number {
+  const ms = spanOf(name, given);
+  const most = (schema as { readonly maxValue?: number }).maxValue ?? Number.POSITIVE_INFINITY;
+  if (ms <= most) return ms;
+  const days = most / DAY_MS;
+  const what = `--${name} "${given}" is over ${days} days, and no ${owner} lasts longer.`;
+  throw new CommandError("usage", what, `Give at most --${name} ${days}d, and a new one after that.`);
+}
+
+function inputFrom(context: Context, contract: Contract, facts: VerbContract): object {
+  const given = fieldsOf(facts).flatMap(({ field, name }) => {
+    const value = flag(context, name);
+    return value === undefined ? [] : [[field, readFlag({ contract, facts, name }, field, value)] as const];
+  });
+  const actor = facts.input?.shape["by"] === undefined ? {} : { by: context.person };
+  return { ...Object.fromEntries(given), ...actor };
+}
+
+async function act(
+  context: Context,
+  resource: Resource,
+  verb: string,
+  { says, showsCard }: Act<Item>,
+): Promise<number> {
+  const {
+    contract,
+    terminal: { card, json },
+  } = resource;
+  const facts = contract.verbs[verb] as VerbContract;
+  const verbs = verbsIn(context, contract);
+  const { terminal } = context;
+  const hasId = pathNames(facts.http).length > 0;
+  const id = hasId ? [await resourceId(context, resource, word(context, 1))] : [];
+  const input = inputFrom(context, contract, facts);
+  const before = hasId ? ((await verbs["get"]?.(...id)) as Item) : undefined;
+  const after = (await verbs[verb]?.(...id, input)) as Item;
+  if (context.json) terminal.json(plain(json?.(after) ?? after));
+  else {
+    terminal.line(hanging(text(says(after, before), context.now), terminal).join("\n"));
+    if (showsCard === true) printCard(context, card(after));
+  }
+  return EXIT.ok;
+}
+
+function partsOf(resource: Resource): { readonly [name: string]: Part } {
+  const {
+    contract,
+    terminal: { acts },
+  } = resource;
+  const acting = Object.entries(acts).map(([verb, one]): [string, Part] => {
+    const facts = contract.verbs[verb] as VerbContract;
+    const fields = fieldsOf(facts);
+    return [
+      verb,
+      {
+        flags: [...fields.map(({ name }) => name), ...(one?.showsCard === true ? ["full"] : [])],
+        needs: fields.filter(({ isNeeded }) => isNeeded).map(({ name }) => name),
+        words: pathNames(facts.http).length > 0 ? 1 : 0,
+        run: (context) => act(context, resource, verb, one as Act<Item>),
+      },
+    ];
+  });
+  return {
+    list: { flags: ["all", "limit"], words: 0, run: (context) => list(context, resource) },
+    ...Object.fromEntries(acting),
+    show: {
+      flags: ["full"],
+      words: 1,
+      run: async (context) =>
+        showResource(context, resource, await resourceId(context, resource, word(context, 1))),
+    },
+  };
+}
+
+/** Each flag is described by its field, after the parts that it goes with. */
+function flagsOf({ contract, terminal: { acts } }: Resource): Flags {
+  const found = Object.keys(acts).flatMap((verb) =>
+    fieldsOf(contract.verbs[verb] as VerbContract).map((field) => ({ verb, ...field })),
+  );
+  const byName = [...Map.groupBy(found, ({ name }) => name)].map(([name, uses]) => {
+    const [first] = uses;
+    const { value, description } = textOf(first?.schema);
+    return [
+      name,
+      { value, summary: `${uses.map(({ verb }) => verb).join(" and ")}: ${description}` },
+    ] as const;
+  });
+  return Object.fromEntries(byName);
+}
+
+export function resourceCommand(resource: Resource): Command {
+  const {
+    contract: { name },
+    terminal: { summary, details, list: shown },
+  } = resource;
+  const parts = partsOf(resource);
+  return {
+    name,
+    words: [`[${Object.keys(parts).join("|")}]`, "[id]"],
+    summary,
+    details,
+    flags: {
+      ...flagsOf(resource),
+      all: { summary: `list: ${shown.all.summary}` },
+      limit: { value: "<n>", summary: "list: how many to show; 50 unless set" },
+      full: { summary: "show: long values in full" },
+    },
+    run: async (context) => runPart(context, name, parts),
+  };
+}
