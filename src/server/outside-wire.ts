@@ -1,7 +1,7 @@
 /** What an agent from outside is answered, and what it hands over at a checkpoint, on the wire. */
 import { z } from "zod";
 import type { OutsideAnswer, Permit } from "../engine/outside/answer.ts";
-import type { Handing } from "../engine/outside/check-outside.ts";
+import type { PermitRequest } from "../engine/outside/check-outside.ts";
 import type { OutsideStand, Stood } from "../engine/outside/checkpoint.ts";
 import type { Compensation } from "../engine/outside/roll-back.ts";
 import { agentSchema } from "./agent.ts";
@@ -229,19 +229,19 @@ const holderSchema = z
   });
 
 /** How a permit is asked for. */
-export const handingFields = {
+export const permitFields = {
   holder: holderSchema.nullish(),
   begin: z
     .boolean()
     .nullish()
     .meta({ description: "begin the permit in the commit that issues it; without a holder it always is" }),
 };
-type HandingBody = {
+type PermitBody = {
   readonly holder?: string | null | undefined;
   readonly begin?: boolean | null | undefined;
 };
 
-export function handingOf({ holder, begin }: HandingBody): Handing {
+export function permitRequestOf({ holder, begin }: PermitBody): PermitRequest {
   return { ...(holder == null ? {} : { holder }), ...(begin == null ? {} : { begin }) };
 }
 
@@ -268,7 +268,7 @@ export const proposalSchema = z.strictObject({
       description:
         "of an action in a workflow: the call by which the agent takes it back when that workflow goes back; people see it and approve it with the rest",
     }),
-  ...handingFields,
+  ...permitFields,
   agent: agentSchema,
 });
 

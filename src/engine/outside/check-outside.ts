@@ -33,7 +33,7 @@ export function checkText(what: string, given: unknown, most: number): string {
 }
 
 /** How an agent asks for a permit. */
-export type Handing = {
+export type PermitRequest = {
   /**
    * A secret text that the agent made at random, of at least 128 bits, and stored before it asked. Only its digest is kept. A
    * permit that is not begun is handed out to the same holder alone.
@@ -53,12 +53,16 @@ function holderDigest(holder: unknown): string | null {
   return wrong("A holder is a random text of 22 to 200 characters out of A-Z, a-z, 0-9, _ and -.");
 }
 
-function askerOf(runtime: Runtime, { holder, begin = false }: Handing): Asker {
+function askerOf(runtime: Runtime, { holder, begin = false }: PermitRequest): Asker {
   if (typeof begin !== "boolean") return wrong("begin is true or false.");
   return { holder: holderDigest(holder), begin, ask: freshId(runtime, "non") };
 }
 
-export function callerOf(runtime: Runtime, given: Handing, { isGone }: Pick<Caller, "isGone"> = {}): Caller {
+export function callerOf(
+  runtime: Runtime,
+  given: PermitRequest,
+  { isGone }: Pick<Caller, "isGone"> = {},
+): Caller {
   const asker = askerOf(runtime, given);
   return isGone === undefined ? { asker } : { asker, isGone };
 }

@@ -4,7 +4,7 @@ import { checkFields, checkId, wrong } from "../check-call.ts";
 import type { Opening } from "../runtime.ts";
 import { cancelById } from "../workflow/operate-workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";
-import { callerOf, type Handing } from "./check-outside.ts";
+import { callerOf, type PermitRequest } from "./check-outside.ts";
 import { type OutsideStand, type Stood, standAt } from "./checkpoint.ts";
 import { createOutsideWorkflow, type OutsideCreation } from "./create-workflow.ts";
 import { type OutsideProposal, proposeOutside, takeUp } from "./propose.ts";
@@ -22,7 +22,7 @@ export type Outside = {
   /** An agent wants to perform something itself: a permit, a question to people, or a refusal comes back. */
   propose(proposal: OutsideProposal): Promise<OutsideAnswer>;
   /** The agent comes back to what it proposed: the permit, once people have approved it. */
-  takeUp(action: string, agent: string, handing?: Handing): Promise<OutsideAnswer>;
+  takeUp(action: string, agent: string, asksFor?: PermitRequest): Promise<OutsideAnswer>;
   /** The holder of a permit begins it. The agent performs it only after this was answered `permitted` with `begun: true`. */
   begin(permit: PermitToBegin): Promise<OutsideAnswer>;
   /** The agent says what became of it, once, by the time in the permit. */
@@ -54,7 +54,7 @@ export type OutsideWorkflows = {
   undo(id: string, what: UndoAsked): Promise<OutsideAnswer>;
 };
 
-type UndoAsked = Handing & { readonly undoes: string; readonly agent: string };
+type UndoAsked = PermitRequest & { readonly undoes: string; readonly agent: string };
 
 const WORKFLOW = "A workflow";
 const SAID = "What is said";
@@ -75,14 +75,14 @@ function workflowsOf(open: Opening): OutsideWorkflows {
     get: async (workflow) => getOutsideWorkflow(await open(), id(workflow)),
     compensations: async (workflow) => compensationsOf(await open(), id(workflow)),
     undo: async (workflow, what) => {
-      const { undoes, agent } = checkFields(SAID, what, ["undoes", "agent", ...HANDING]);
+      const { undoes, agent } = checkFields(SAID, what, ["undoes", "agent", ...PERMIT_FIELDS]);
       const runtime = await open();
       return proposeUndo(runtime, id(workflow), { undoes, agent, caller: callerOf(runtime, what) });
     },
   };
 }
 
-const HANDING = ["holder", "begin"];
+const PERMIT_FIELDS = ["holder", "begin"];
 
 async function begin(open: Opening, given: PermitToBegin): Promise<OutsideAnswer> {
   const { action, agent, holder } = checkFields("What is begun", given, ["action", "agent", "holder"]);
@@ -94,9 +94,9 @@ async function begin(open: Opening, given: PermitToBegin): Promise<OutsideAnswer
 export function outsideOf(open: Opening): Outside {
   return {
     propose: async (proposal) => proposeOutside(await open(), proposal),
-    takeUp: async (action, agent, handing = {}) => {
+    takeUp: async (action, agent, asksFor = {}) => {
       const runtime = await open();
-      const caller = callerOf(runtime, checkFields("How it is asked for", handing, HANDING));
+      const caller = callerOf(runtime, checkFields("How it is asked for", asksFor, PERMIT_FIELDS));
       return takeUp(runtime, action, { agent, caller });
     },
     begin: (permit) => begin(open, permit),

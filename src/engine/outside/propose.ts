@@ -30,14 +30,14 @@ import {
   callerOf,
   checkAction,
   checkPrincipal,
-  type Handing,
   notYours,
+  type PermitRequest,
   requesterOf,
 } from "./check-outside.ts";
 import { type OutsideUndo, undoGiven } from "./declared-undo.ts";
 import { isUndoOfAnother, toolNamed, toolOf, undoKind } from "./outside-tool.ts";
 
-export type OutsideProposal = Handing & {
+export type OutsideProposal = PermitRequest & {
   /** The tool's name. */
   readonly tool: string;
   readonly args?: unknown;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { actionStream } from "../../core/stream.ts";
 import { getAction } from "../../engine/actions.ts";
-import { callerOf, type Handing } from "../../engine/outside/check-outside.ts";
+import { callerOf, type PermitRequest } from "../../engine/outside/check-outside.ts";
 import { standAt } from "../../engine/outside/checkpoint.ts";
 import { type OutsideProposal, proposeOutside, takeUp } from "../../engine/outside/propose.ts";
 import { reportOutcome } from "../../engine/outside/report.ts";
@@ -25,8 +25,8 @@ import {
   compensationOnWire,
   compensationParams,
   compensationSchema,
-  handingFields,
-  handingOf,
+  permitFields,
+  permitRequestOf,
   proposalSchema,
   reportSchema,
   standOf,
@@ -74,7 +74,7 @@ function proposalOf(who: Who, body: z.output<typeof proposalSchema>, agent: stri
     ...(says == null ? {} : { says }),
     ...(acts_for == null ? {} : { requester: acts_for }),
     ...(undo == null ? {} : { undo }),
-    ...handingOf(body),
+    ...permitRequestOf(body),
   };
 }
 
@@ -84,11 +84,11 @@ function connectionOf({ gone }: Pick<Asked, "gone">) {
   return { isGone: () => signal.aborted };
 }
 
-type Taking = { readonly action: string; readonly agent: string; readonly handing: Handing };
+type Taking = { readonly action: string; readonly agent: string; readonly asksFor: PermitRequest };
 
-async function takenUp(asked: Pick<Asked, "runtime" | "gone">, { action, agent, handing }: Taking) {
+async function takenUp(asked: Pick<Asked, "runtime" | "gone">, { action, agent, asksFor }: Taking) {
   const { runtime } = asked;
-  const caller = callerOf(runtime, handing, connectionOf(asked));
+  const caller = callerOf(runtime, asksFor, connectionOf(asked));
   return ok(answerOnWire(await takeUp(runtime, action, { agent, caller })));
 }
 
@@ -119,7 +119,7 @@ async function mayAsk(
 }
 
 const driven = z.strictObject({ agent: agentSchema }).default({});
-const taking = z.strictObject({ agent: agentSchema, ...handingFields }).default({});
+const taking = z.strictObject({ agent: agentSchema, ...permitFields }).default({});
 
 const actions = [
   route({
@@ -143,7 +143,7 @@ const actions = [
       const { who, body } = asked;
       const action = unsettledIn(kept);
       if (action === undefined) return undefined;
-      return takenUp(asked, { action, agent: agentOf(who, body.agent), handing: handingOf(body) });
+      return takenUp(asked, { action, agent: agentOf(who, body.agent), asksFor: permitRequestOf(body) });
     },
   }),
   route({
@@ -161,7 +161,7 @@ const actions = [
     async handle(asked) {
       const { runtime, who, params, body } = asked;
       const agent = await performerOf(runtime, who, body.agent, params.id);
-      return takenUp(asked, { action: params.id, agent, handing: handingOf(body) });
+      return takenUp(asked, { action: params.id, agent, asksFor: permitRequestOf(body) });
     },
   }),
   route({
@@ -180,8 +180,8 @@ const actions = [
     async handle(asked) {
       const { runtime, who, params, body } = asked;
       const agent = await performerOf(runtime, who, body.agent, params.id);
-      const handing = { holder: body.holder, begin: true };
-      return takenUp(asked, { action: params.id, agent, handing });
+      const asksFor = { holder: body.holder, begin: true };
+      return takenUp(asked, { action: params.id, agent, asksFor });
     },
   }),
   route({
@@ -273,7 +273,7 @@ const workflows = [
       const action = unsettledIn(kept);
       if (action === undefined) return undefined;
       return driverOf(runtime, who, body.agent, params.id).then((agent) =>
-        takenUp(asked, { action, agent, handing: handingOf(body) }),
+        takenUp(asked, { action, agent, asksFor: permitRequestOf(body) }),
       );
     },
   }),
@@ -337,7 +337,7 @@ const workflows = [
     async handle(asked) {
       const { runtime, who, params, body } = asked;
       const agent = await driverOf(runtime, who, body.agent, params.id);
-      const caller = callerOf(runtime, handingOf(body), connectionOf(asked));
+      const caller = callerOf(runtime, permitRequestOf(body), connectionOf(asked));
       const { id, action: undoes } = params;
       return ok(answerOnWire(await proposeUndo(runtime, id, { undoes, agent, caller })));
     },
