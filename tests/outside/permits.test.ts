@@ -8,6 +8,9 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { sha256 } from "../../src/core/digest.ts";
+import { HoldpointError } from "../../src/core/errors.ts";
+import { callerOf } from "../../src/engine/outside/check-outside.ts";
+import { proposeOutside, takeUp } from "../../src/engine/outside/propose.ts";
 import {
   type DeclaredTool,
   type Holdpoint,
@@ -213,6 +216,31 @@ describe("a permit that was issued and not begun", () => {
         (error) => isHoldpointError(error, "invalid_input") && !error.message.includes(holder),
       );
   });
+});
+
+test("a commit whose fate was unknown is not taken for a second request: its agent gets the permit that it wrote", async (t) => {
+  const bench = await serverBench(t, { define: wires });
+  const { runtime } = await bench.server.office();
+  const { store } = runtime;
+  let isLost = true;
+  /** Commits, and says every other time that it does not know. */
+  const transact: typeof store.transact = async (tenant, needs, decide) => {
+    const result = await store.transact(tenant, needs, decide);
+    if (needs.write === undefined) return result;
+    isLost = !isLost;
+    if (!isLost) throw new HoldpointError("commit_unknown", "The answer of the database was lost.");
+    return result;
+  };
+  const unsure = { ...runtime, store: { ...store, transact } };
+  const wire = { tool: "wire", args: {}, ...FAR };
+  const bare = permit(await proposeOutside(unsure, { ...wire, requestId: "bare" }));
+  assert.deepEqual([bare.begun, bare.handedOut], [true, 1]);
+  const held = permit(await proposeOutside(unsure, { ...wire, requestId: "held", holder: MINE }));
+  const caller = callerOf(runtime, { holder: MINE, begin: true });
+  const begun = await takeUp(unsure, held.action, { ...FAR, caller });
+  assert.deepEqual(begun, { ...held, begun: true });
+  const { body } = await bench.ask("/api/actions?phase=in_doubt");
+  assert.deepEqual(body["actions"], []);
 });
 
 test("a holder is in no journal, log, answer or file of the store in clear", async (t) => {
