@@ -19,7 +19,9 @@ function heldPreview() {
   let holds = false;
   return {
     entered: entered.promise,
-    hold: () => void (holds = true),
+    hold() {
+      holds = true;
+    },
     release: () => released.resolve(),
     async preview() {
       if (holds) {

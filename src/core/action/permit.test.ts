@@ -79,7 +79,7 @@ describe("a permit that was issued and not begun", () => {
       });
   });
 
-  test("is pending for another holder and for an agent without one, whatever they ask for", () => {
+  test("is pending for another holder and for an agent without one, for the permit and for a begin", () => {
     for (const ask of [asks({ holder: OTHERS }), asks({ holder: null }), begins({ holder: OTHERS })])
       given(issued()).when(ask).then([]).answers({ kind: "pending", reportBy: LATE });
   });
@@ -223,7 +223,7 @@ describe("a permit that was begun and is asked for again", () => {
         .answers({ kind: "held", refusal: { code: "stopped" } });
   });
 
-  test("keeps the money reserved, and the report of whoever performed it is testimony", () => {
+  test("keeps the money reserved, and the report of the agent that performed it is testimony", () => {
     const costs = () => [{ budget: "daily", amount: usd(40n) }];
     const world = given([epochOpen, limited("daily", 100n)]).when(
       proposes({ costs, outside: outside({ begin: true }) }),

@@ -88,7 +88,7 @@ function doubt(draft: Draft, action: string, why: string): Need | PermitLook {
   return more ?? { kind: "doubted", state: draft.state(ref) as ActionIn<"in_doubt"> };
 }
 
-/** Somebody asks for the permit, or to begin it, while the effect has no outcome yet. */
+/** An agent asks for the permit, or to begin it, while the effect has no outcome yet. */
 export function askForPermit(draft: Draft, asked: PermitAsk): Need | PermitLook {
   const passed = passReportTime(draft, asked.action);
   if (passed.kind === "need") return passed;
