@@ -183,9 +183,10 @@ export type { FleetNode, NodeList, NodePage, NodeStatus, Nodes } from "./engine/
 export type { Said } from "./engine/operate.ts";
 export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
 export type { OutsideCapture } from "./engine/outside/capture.ts";
+export type { PermitRequest } from "./engine/outside/check-outside.ts";
 export type { OutsideStand, Stood } from "./engine/outside/checkpoint.ts";
 export type { OutsideCheckpoint, OutsideCreation } from "./engine/outside/create-workflow.ts";
-export type { Outside, OutsideWorkflows } from "./engine/outside/instance.ts";
+export type { Outside, OutsideWorkflows, PermitToBegin } from "./engine/outside/instance.ts";
 export type { DeclaredTool, DeclaredUndo } from "./engine/outside/outside-tool.ts";
 export type { OutsideProposal } from "./engine/outside/propose.ts";
 export type { OutcomeReport, Reported } from "./engine/outside/report.ts";

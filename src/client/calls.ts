@@ -62,6 +62,7 @@ export const CALLS = {
     get: alone("GET /api/actions/{id}"),
     propose: body("POST /api/actions"),
     start: repeatable(body("POST /api/actions/{id}/start")),
+    begin: unkept(body("POST /api/actions/{id}/begin")),
     report: body("POST /api/actions/{id}/outcome"),
     resolve: body("POST /api/effects/{id}/resolve"),
     wait: query("GET /api/actions/{id}/wait"),

@@ -101,6 +101,7 @@ describe("an error", () => {
       retryable.map(([code]) => code),
       [
         "rate_limited",
+        "caller_gone",
         "server_busy",
         "epoch_ended",
         "store_busy",

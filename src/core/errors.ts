@@ -115,6 +115,12 @@ export const ERROR_CODES = {
     data: NOTHING,
     next: "Wait for the seconds in Retry-After, then call again.",
   },
+  caller_gone: {
+    status: 408,
+    retryable: true,
+    data: "Nothing was started; what was approved can still be used.",
+    next: "Ask again, and stay connected until the answer is there.",
+  },
   server_busy: {
     status: 503,
     retryable: true,

@@ -1,10 +1,11 @@
 /** Moves a call one step: proposes it, or comes back to its action, in the way its effect class asks for. */
 import { advance } from "../core/action/advance.ts";
 import { type Proposal, type Proposed, propose, requestName } from "../core/action/propose.ts";
-import type { Executor, Load } from "../core/action/start.ts";
+import type { Asker, Executor, Load } from "../core/action/start.ts";
 import { type Covered, switchScopes } from "../core/action/switches.ts";
 import { keepApart } from "../core/approval/separation.ts";
 import type { Draft, Need } from "../core/draft.ts";
+import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../core/stream.ts";
 import type { ToolRules } from "../core/tool-rules.ts";
@@ -15,10 +16,17 @@ import { type Epoch, freshId, type Runtime } from "./runtime.ts";
 import { knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
-/** A new call, or an action that is there already, with the approval that it is known to wait for. */
-export type Source =
+/** Who asks for a permit, and whether the connection on which they did is gone. */
+export type Caller = { readonly asker: Asker; readonly isGone?: () => boolean };
+
+/**
+ * A new call, or an action that is there already, with the approval that it is known to wait for. `caller`: of what an agent
+ * performs itself.
+ */
+export type Source = { readonly caller?: Caller } & (
   | { readonly proposal: Omit<Proposal, "executor"> }
-  | { readonly action: string; readonly approval: string | null };
+  | { readonly action: string; readonly approval: string | null }
+);
 
 export const actionIn = (source: Source): string =>
   "action" in source ? source.action : source.proposal.action;
@@ -66,6 +74,25 @@ export async function executorOf(runtime: Runtime, tool: Tool): Promise<Omit<Exe
 /** For rules that review and start nothing: no epoch is opened for them. */
 export const reviewerWith = (runtime: Runtime, tool: Tool): Omit<Executor, "loaded"> =>
   executorIn(runtime, tool, "");
+
+/** The last look before the commit: what is started for a caller that hung up would be performed by nobody. */
+export function unlessGone({ isGone }: Pick<Caller, "isGone">): void {
+  if (isGone?.() !== true) return;
+  throw new HoldpointError("caller_gone", "The connection of the agent that asked was closed.");
+}
+
+function executorFor(executor: Executor, { caller }: Source): Executor {
+  const { outside } = executor;
+  if (outside === undefined || caller === undefined) return executor;
+  return { ...executor, outside: { ...outside, asker: caller.asker } };
+}
+
+/** The rules, which start nothing for a caller that is gone. */
+function movedFor(draft: Draft, source: Source, executor: Executor): Need | Load | Proposed {
+  const moved = moveRules(draft, source, executorFor(executor, source));
+  if (moved.kind === "new" && moved.answer.kind === "started") unlessGone(source.caller ?? {});
+  return moved;
+}
 
 /** A proposal that is there already is our own: its commit had been answered with an error. */
 export function moveRules(draft: Draft, source: Source, executor: Executor): Need | Load | Proposed {
@@ -125,7 +152,7 @@ export async function move(
   const moved = await runLoading(
     runtime,
     foreseen(runtime, source, executor.epoch),
-    (draft, loaded) => moveRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) }),
+    (draft, loaded) => movedFor(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) }),
     loaderOf(runtime, tool),
   );
   await runtime.reach(isNew ? "after_propose" : "after_start");

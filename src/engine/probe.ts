@@ -53,6 +53,8 @@ async function inTime<Value>(work: () => Promise<Value>, clock: Clock, signal: A
  * that process is dead.
  */
 async function isOver(runtime: Runtime, action: string, state: ActionIn<"in_doubt">): Promise<boolean> {
+  // Nobody knows whether an agent that performs it elsewhere has stopped.
+  if (state.effect.reportBy !== undefined) return false;
   const own = await runtime.epoch();
   const { epoch } = state.effect;
   if (epoch !== own.id) {

@@ -1,6 +1,7 @@
 /** What an agent from outside is answered, and what it hands over at a checkpoint, on the wire. */
 import { z } from "zod";
 import type { OutsideAnswer, Permit } from "../engine/outside/answer.ts";
+import type { PermitRequest } from "../engine/outside/check-outside.ts";
 import type { OutsideStand, Stood } from "../engine/outside/checkpoint.ts";
 import type { Compensation } from "../engine/outside/roll-back.ts";
 import { agentSchema } from "./agent.ts";
@@ -20,7 +21,9 @@ const refusal = {
 
 export const answerSchema = z.discriminatedUnion("kind", [
   z.object({
-    kind: z.literal("permitted").meta({ description: "perform it now, once, with these arguments" }),
+    kind: z
+      .literal("permitted")
+      .meta({ description: "with `begun`: perform it now, once, with these arguments; else begin it first" }),
     action_id: z.string(),
     effect_id: z.string(),
     tool: z.string(),
@@ -30,6 +33,16 @@ export const answerSchema = z.discriminatedUnion("kind", [
     notes: z.array(z.string()),
     report_by: timeSchema,
     execute_by: timeSchema.nullable(),
+    begun: z.boolean().meta({ description: "it may be performed; without it, begin the permit first" }),
+    handed_out: z.number().meta({
+      description: "how often: more than once only where the effect class allows a second performance",
+    }),
+  }),
+  z.object({
+    kind: z.literal("pending").meta({ description: "another holder has the permit; nothing was changed" }),
+    action_id: z.string(),
+    waiting_for: z.literal("holder"),
+    report_by: timeSchema.meta({ description: "by then it has an outcome, or is in doubt" }),
   }),
   z.object({
     kind: z.literal("waiting").meta({ description: "people are asked" }),
@@ -57,13 +70,15 @@ export const answerSchema = z.discriminatedUnion("kind", [
 ]);
 
 function permitOnWire(permit: Permit) {
-  const { kind, action, effect, tool, key, args, approvedBy, notes, reportBy, executeBy } = permit;
+  const { kind, action, effect, tool, key, args, approvedBy, notes, begun } = permit;
   return {
     ...{ kind, action_id: action, effect_id: effect, tool, key, args },
     approved_by: approvedBy,
     notes,
-    report_by: time(reportBy),
-    execute_by: timeOrNull(executeBy),
+    report_by: time(permit.reportBy),
+    execute_by: timeOrNull(permit.executeBy),
+    begun,
+    handed_out: permit.handedOut,
   };
 }
 
@@ -74,6 +89,10 @@ export function answerOnWire(answer: OutsideAnswer) {
     case "waiting": {
       const { kind, action, approval, decideBy } = answer;
       return { kind, action_id: action, approval_id: approval, decide_by: timeOrNull(decideBy) };
+    }
+    case "pending": {
+      const { kind, action, waitingFor, reportBy } = answer;
+      return { kind, action_id: action, waiting_for: waitingFor, report_by: time(reportBy) };
     }
     case "settled": {
       const { kind, action, receipt, result } = answer;
@@ -201,6 +220,33 @@ export const reportSchema = z.strictObject({
   agent: agentSchema,
 });
 
+const holderSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{22,200}$/)
+  .meta({
+    description:
+      "a secret text that the agent made at random, of at least 128 bits, and stored before it asked; only its digest is kept",
+  });
+
+/** How a permit is asked for. */
+export const permitFields = {
+  holder: holderSchema.nullish(),
+  begin: z
+    .boolean()
+    .nullish()
+    .meta({ description: "begin the permit in the commit that issues it; without a holder it always is" }),
+};
+type PermitBody = {
+  readonly holder?: string | null | undefined;
+  readonly begin?: boolean | null | undefined;
+};
+
+export function permitRequestOf({ holder, begin }: PermitBody): PermitRequest {
+  return { ...(holder == null ? {} : { holder }), ...(begin == null ? {} : { begin }) };
+}
+
+export const beginSchema = z.strictObject({ holder: holderSchema, agent: agentSchema });
+
 export const proposalSchema = z.strictObject({
   tool: z.string().min(1).max(128),
   args: json.optional(),
@@ -222,6 +268,7 @@ export const proposalSchema = z.strictObject({
       description:
         "of an action in a workflow: the call by which the agent takes it back when that workflow goes back; people see it and approve it with the rest",
     }),
+  ...permitFields,
   agent: agentSchema,
 });
 

@@ -5,6 +5,7 @@ import { codecOf, type OnWire } from "../kernel/codec.ts";
 import {
   type Contract,
   methodOf,
+  nounFor,
   pathNames,
   readInput,
   scopeFor,

@@ -232,7 +232,9 @@ async function acted(story: Story): Promise<void> {
     args: { to: "DE02", amount: 900 },
     request_id: "wire-1",
     says: "the rent",
+    holder: "0123456789abcdef0123456789abcdef",
   };
+  const { holder } = proposal;
   const asked = ok(await agent("POST", `/api/workflows/${id}/actions`, proposal));
   assert.equal(asked["kind"], "waiting");
   const { pending_approvals: list } = ok(await person("GET", "/api/approvals/pending"));
@@ -242,12 +244,14 @@ async function acted(story: Story): Promise<void> {
   assert.deepEqual(pending?.["context"], proposal.args);
   const decision = { request_id: pending?.["request_id"], decision: "MODIFIED", rationale: "less" };
   await submit(story, { ...decision, modifications: { amount: 100 } });
-  const permit = ok(await agent("POST", `/api/actions/${String(asked["action_id"])}/start`));
+  const permit = ok(await agent("POST", `/api/actions/${String(asked["action_id"])}/start`, { holder }));
   assert.equal(permit["kind"], "permitted", JSON.stringify(permit));
   assert.deepEqual(permit["args"], { to: "DE02", amount: 100 });
   assert.deepEqual(permit["notes"], ["less"]);
   const same = ok(await agent("POST", `/api/workflows/${id}/actions`, proposal));
   assert.deepEqual(same, permit);
+  const begun = ok(await agent("POST", `/api/actions/${String(asked["action_id"])}/begin`, { holder }));
+  assert.deepEqual(begun, { ...permit, begun: true });
   const report = { status: "applied", result: { wire: 7 } };
   const outcome = ok(await agent("POST", `/api/actions/${String(asked["action_id"])}/outcome`, report));
   const receipt = outcome["receipt"] as Record<string, unknown>;

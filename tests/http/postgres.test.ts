@@ -8,6 +8,8 @@ import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { startReceiver } from "../messages/receiver.ts";
 
+const HOLDER = "0123456789abcdefghijkl";
+
 process.env["HOLDPOINT_ALLOW_PRIVATE"] = "1";
 
 let database: PostgresServer;
@@ -61,13 +63,13 @@ test("a workflow is driven, decided, sent back and undone over two servers", {
   const permit = ok(
     await one.ask(
       `/api/workflows/${id}/actions`,
-      post({ tool: "book", args: { hotel: 1 }, request_id: "b" }),
+      post({ tool: "book", args: { hotel: 1 }, request_id: "b", holder: HOLDER }),
     ),
   );
   const same = ok(
     await two.ask(
       `/api/workflows/${id}/actions`,
-      post({ tool: "book", args: { hotel: 1 }, request_id: "b" }),
+      post({ tool: "book", args: { hotel: 1 }, request_id: "b", holder: HOLDER }),
     ),
   );
   assert.deepEqual(same, permit);

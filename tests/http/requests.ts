@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import type { Sent } from "../fixtures/server.ts";
 import { bodySchemaOf, exampleOf, type Listed } from "./listed.ts";
-import type { World } from "./world.ts";
+import { HOLDER, type World } from "./world.ts";
 
 export type Ids = { readonly [parameter: string]: string };
 
 /** Whose ids stand in a path; the first that fits counts. A route that none fits has no case, and fails the test. */
 const PATHS: readonly (readonly [RegExp, (world: World) => Ids])[] = [
-  [/^\/api\/actions\/\{id\}\/(start|outcome)$/, ({ permitted }) => ({ id: permitted })],
+  [/^\/api\/actions\/\{id\}\/(start|begin|outcome)$/, ({ permitted }) => ({ id: permitted })],
   [/^\/api\/(actions|receipts|history)\/\{id\}/, ({ action }) => ({ id: action })],
   [/^\/api\/journal\/\{kind\}\/\{id\}$/, ({ action }) => ({ kind: "action", id: action })],
   [/^\/actions\/\{id\}(\/plain)?$/, ({ action }) => ({ id: action })],
@@ -53,6 +53,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
   "POST /api/approvals/{id}/extend": () => ({ by_seconds: 60 }),
   "POST /api/approvals/{id}/try": () => ({ edit: { word: "example" } }),
   "POST /api/actions": () => ({ tool: "ship", args: {} }),
+  "POST /api/actions/{id}/begin": () => ({ holder: HOLDER }),
   "POST /api/endpoints": () => ({ url: "https://example.invalid/" }),
   "PATCH /api/endpoints/{id}": () => ({ name: "example" }),
   "POST /api/workflows/{id}/actions": () => ({ tool: "ship", args: {} }),

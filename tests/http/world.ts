@@ -61,12 +61,16 @@ async function actionsOf(hp: Holdpoint, { pay, done, lost }: Declared) {
   return { action, effect: doubt.effect.id, approval: waiting.approval, binding };
 }
 
+/** Of the permit. */
+export const HOLDER = "0123456789abcdefghijkl";
+
 /** Under way from outside, with a permit that was not reported on. */
 async function outsideOf(hp: Holdpoint) {
   const driven = await hp.outside.workflows.create({ name: CANARY, executor: FAR, by });
   await hp.outside.workflows.start(driven, { agent: FAR });
   const permit = await hp.outside.propose({
     ...{ tool: "ship", args: { word: CANARY }, agent: FAR, requestId: `${CANARY}-ship` },
+    holder: HOLDER,
   });
   return { driven, permitted: permit.action };
 }

@@ -8,6 +8,7 @@ import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const ANN = { by: "person:ann" };
 const FAR = { agent: "agent:far" };
+const HOLDER = "0123456789abcdefghijkl";
 
 function permit(answer: OutsideAnswer): Permit {
   if (answer.kind === "permitted") return answer;
@@ -28,11 +29,14 @@ describe("an effect that the agent performs itself", () => {
   test("is permitted, performed once, reported, and has a receipt on the agent's word", async (context) => {
     const hp = temporaryFolder(context).open();
     hp.declare({ name: "ship", policy: "approve" });
-    const asked = { tool: "ship", args: { box: 1 }, requestId: "s-1", ...FAR };
+    const asked = { tool: "ship", args: { box: 1 }, requestId: "s-1", ...FAR, holder: HOLDER };
     const first = permit(await hp.outside.propose(asked));
     assert.partialDeepStrictEqual(first, { args: { box: 1 }, key: first.effect, executeBy: null });
+    assert.deepEqual([first.begun, first.handedOut], [false, 1]);
     assert.deepEqual(await hp.outside.propose(asked), first);
-    assert.deepEqual(await hp.outside.takeUp(first.action, FAR.agent), first);
+    assert.deepEqual(await hp.outside.takeUp(first.action, FAR.agent, { holder: HOLDER }), first);
+    const begun = await hp.outside.begin({ action: first.action, ...FAR, holder: HOLDER });
+    assert.deepEqual(begun, { ...first, begun: true });
     const report = { action: first.action, ...FAR, status: "applied", result: { parcel: 7 } } as const;
     const { kind, receipt } = await hp.outside.report(report);
     assert.equal(kind, "reported");
@@ -83,12 +87,14 @@ describe("an effect that the agent performs itself", () => {
     await assert.rejects(hp.outside.report(report), code("wrong_state"));
   });
 
-  test("is one permit for two that take it up at once", async (context) => {
+  test("is one permit for one holder in two processes that takes it up at once", async (context) => {
     const folder = temporaryFolder(context);
     const [one, two] = [folder.open(), folder.open({ agent: "other" })];
     const waiting = await one.outside.propose({ tool: "x", requestId: "r", ...FAR });
     await one.approvals.approve(await pendingApproval(one), ANN);
-    const takers = [one, two, one, two].map((hp) => hp.outside.takeUp(waiting.action, FAR.agent));
+    const takers = [one, two, one, two].map((hp) =>
+      hp.outside.takeUp(waiting.action, FAR.agent, { holder: HOLDER }),
+    );
     const permits = (await Promise.all(takers)).map(permit);
     for (const other of permits) assert.deepEqual(other, permits[0]);
     const entries = await one.journal.read(waiting.action);
@@ -235,7 +241,7 @@ describe("processes that die", () => {
     assert.deepEqual(await hp.recover(), { retried: 0, inDoubt: 0, left: 0 });
     assert.deepEqual(await hp.actions.abandoned(), []);
     assert.equal((await hp.actions.get(given.action)).phase, "running");
-    const again = { tool: "ship", args: { box: 1 }, requestId: "s-1", ...FAR };
+    const again = { tool: "ship", args: { box: 1 }, requestId: "s-1", ...FAR, holder: HOLDER };
     assert.deepEqual(await hp.outside.propose(again), given);
     const { receipt } = await hp.outside.report({ action: given.action, ...FAR, status: "applied" });
     assert.equal(receipt.status, "applied");

@@ -294,8 +294,10 @@ describe("a workflow from outside that is sent back", () => {
     });
     await assert.rejects(workflows.undo(id, { undoes: first, ...FAR }), code("wrong_state"));
     await assert.rejects(hp.outside.propose({ tool: "book", workflow: id, ...FAR }), code("wrong_state"));
-    const given = permit(await workflows.undo(id, { undoes: second, ...FAR }));
-    assert.deepEqual(await workflows.undo(id, { undoes: second, ...FAR }), given);
+    const holder = "0123456789abcdefghijkl";
+    const given = permit(await workflows.undo(id, { undoes: second, ...FAR, holder }));
+    assert.deepEqual(await workflows.undo(id, { undoes: second, ...FAR, holder }), given);
+    assert.equal((await workflows.undo(id, { undoes: second, ...FAR })).kind, "pending");
     assert.deepEqual(given.args, { args: { of: "hotel" }, result: "hotel" });
     await hp.outside.report({ action: given.action, ...FAR, status: "not_applied", reason: "desk closed" });
     assert.partialDeepStrictEqual(await workflows.compensations(id), [{ undoes: second, attempt: 2 }]);

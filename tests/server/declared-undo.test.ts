@@ -11,6 +11,7 @@ import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 const post = (body: unknown, headers: object = {}) =>
   ({ method: "POST", body, headers: { ...headers } }) as const;
 const UNDO = { tool: "hotel.cancel", args: { booking: 7, fee: "none" } };
+const HOLDER = { holder: "a".repeat(22) };
 const BOOK = { tool: "hotel.book", args: { hotel: 1 }, request_id: "book", undo: UNDO };
 
 function ok({ status, body, text }: Answered): Record<string, unknown> {
@@ -27,7 +28,7 @@ async function underWay(bench: Bench): Promise<string> {
 }
 
 const propose = (bench: Bench, id: string, body: object = BOOK) =>
-  bench.ask(`/api/workflows/${id}/actions`, post(body));
+  bench.ask(`/api/workflows/${id}/actions`, post({ ...body, ...HOLDER }));
 const approve = (bench: Bench, approval: unknown, more: object = {}) =>
   bench.ask(
     "/api/approvals/submit",
@@ -44,14 +45,14 @@ async function doneAndBack(
   const asked = ok(await propose(bench, id, body));
   if (asked["kind"] === "waiting") ok(await approve(bench, asked["approval_id"], more));
   const action = String(asked["action_id"]);
-  assert.equal(ok(await bench.ask(`/api/actions/${action}/start`, post({})))["kind"], "permitted");
+  assert.equal(ok(await bench.ask(`/api/actions/${action}/start`, post(HOLDER)))["kind"], "permitted");
   ok(await bench.ask(`/api/actions/${action}/outcome`, post({ status: "applied", result: { booking: 7 } })));
   ok(await bench.ask(`/api/workflows/${id}/rollback`, post({ reason: "rain", by: "ann" })));
   return action;
 }
 
 const undoing = (bench: Bench, id: string, action: string) =>
-  bench.ask(`/api/workflows/${id}/compensations/${action}/start`, post({}));
+  bench.ask(`/api/workflows/${id}/compensations/${action}/start`, post(HOLDER));
 
 describe("an undo that the agent says with its proposal", () => {
   test("is shown to whoever approves, comes back as an intent, and is permitted as it was approved", async (t) => {

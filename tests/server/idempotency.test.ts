@@ -150,7 +150,7 @@ test("that a server was closing is not the answer for ever: the next one works o
   assert.equal(answer.status, 200);
 });
 
-test("a permit is not handed out again under its key while the kill switch is on, nor once it was reported", async (t) => {
+test("a permit that was not begun is handed out again under its key to its holder, but not while the kill switch is on, nor once it was reported", async (t) => {
   const bench = await serverBench(t, {
     define: (hp: Holdpoint) => hp.declare({ name: "wire", policy: "approve" }),
   });
@@ -161,13 +161,14 @@ test("a permit is not handed out again under its key while the kill switch is on
   );
   const id = String(made.body["workflow_id"]);
   assert.equal((await bench.ask(`/api/workflows/${id}/start`, post({}, "s"))).status, 200, made.text);
-  const proposal = { tool: "wire", args: { amount: 1 }, agent };
+  const holder = "a".repeat(22);
+  const proposal = { tool: "wire", args: { amount: 1 }, agent, holder };
   const first = await bench.ask("/api/actions", post(proposal, "p1"));
   const action = String(first.body["action_id"]);
   const asks = () => [
     bench.ask("/api/actions", post(proposal, "p1")),
     bench.ask(`/api/workflows/${id}/actions`, post(proposal, "p2")),
-    bench.ask(`/api/actions/${action}/start`, post({ agent }, "p3")),
+    bench.ask(`/api/actions/${action}/start`, post({ agent, holder }, "p3")),
   ];
   const kinds = async () => {
     const answers = await Promise.all(asks());
@@ -198,7 +199,10 @@ test("a proposal that waited or was held is permitted under its key, once people
   assert.equal((await bench.ask(`/api/workflows/${id}/start`, post({}, "s"))).status, 200, made.text);
   for (const [index, path] of ["/api/actions", `/api/workflows/${id}/actions`].entries()) {
     const kindOf = async (tool: string) => {
-      const { body, text } = await bench.ask(path, post({ tool, args: {}, agent }, `${tool} ${index}`));
+      const { body, text } = await bench.ask(
+        path,
+        post({ tool, args: {}, agent, holder: "a".repeat(22) }, `${tool} ${index}`),
+      );
       return [body["kind"] ?? text, String(body["approval_id"])] as const;
     };
     const said = { reason: "a leak", by: "ann" };

@@ -39,7 +39,8 @@ test("while one workflow is stopped its agent gets no permit, kept or new; elsew
   const bench = await serverBench(t, { define });
   const agent = "agent:far";
   const [id, other] = [await underWay(bench), await underWay(bench)];
-  const wire = (n: number) => ({ tool: "wire", args: { n }, agent });
+  const holder = "a".repeat(22);
+  const wire = (n: number) => ({ tool: "wire", args: { n }, agent, holder });
   const kept = await bench.ask(`/api/workflows/${id}/actions`, post(wire(1), "kept"));
   assert.equal(kept.body["kind"], "permitted", kept.text);
   const action = String(kept.body["action_id"]);
@@ -54,8 +55,8 @@ test("while one workflow is stopped its agent gets no permit, kept or new; elsew
   const asks = async () => {
     const answers = await Promise.all([
       bench.ask(`/api/workflows/${id}/actions`, post(wire(1), "kept")),
-      bench.ask(`/api/actions/${action}/start`, post({ agent }, "start")),
-      bench.ask(`/api/actions/${String(asked["action_id"])}/start`, post({ agent })),
+      bench.ask(`/api/actions/${action}/start`, post({ agent, holder }, "start")),
+      bench.ask(`/api/actions/${String(asked["action_id"])}/start`, post({ agent, holder })),
       bench.ask(`/api/workflows/${id}/actions`, post({ ...wire(2), request_id: "two" })),
       bench.ask(`/api/workflows/${other}/actions`, post({ ...wire(3), request_id: "three" })),
       bench.ask("/api/actions", post({ ...wire(4), request_id: "four" })),
@@ -63,7 +64,7 @@ test("while one workflow is stopped its agent gets no permit, kept or new; elsew
     return answers.map(({ body, text }) => body["kind"] ?? text);
   };
   assert.deepEqual(await asks(), ["held", "held", "held", "held", "permitted", "permitted"]);
-  const [held] = [await bench.ask(`/api/actions/${action}/start`, post({ agent }))];
+  const [held] = [await bench.ask(`/api/actions/${action}/start`, post({ agent, holder }))];
   assert.equal(held.body["by"], `kill switch (workflow:${id})`);
   ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, workflow_id: id })));
   assert.deepEqual(new Set(await asks()), new Set(["permitted"]));

@@ -110,8 +110,16 @@ export type ActionEvent =
         readonly costs: readonly ReservedCost[];
         /** By when the agent has to say what became of it; absent where a process performs it. */
         readonly reportBy?: number;
+        /** Of a permit: the digest of the holder that it was issued to. Absent where the agent sent none: then it is begun at once. */
+        readonly holder?: string;
+        /** Of a permit: the request that it answers. */
+        readonly ask?: string;
       }
     >
+  /** The holder of a permit performs it from here on. */
+  | Fact<"effect.begun", { readonly holder: string; readonly ask: string }>
+  /** A permit that was begun was handed out again, for the `times`-th time. `holder`: digest of who asked, where it has one. */
+  | Fact<"effect.handed_out", { readonly times: number; readonly holder?: string; readonly ask: string }>
   | Fact<"effect.retried", { readonly epoch: string; readonly reason: string }>
   | Fact<
       "effect.applied",

@@ -6,7 +6,6 @@ import {
   ANN,
   action,
   add,
-  agentSwitch,
   applied,
   approval,
   asked,
@@ -33,7 +32,7 @@ import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts
 import type { Draft } from "../draft.ts";
 import { budgetStream } from "../stream.ts";
 import { takeOver } from "./recover.ts";
-import { lookAtPermit, passReportTime, type ReportCommand, reportOutcome } from "./report.ts";
+import { passReportTime, type ReportCommand, reportOutcome } from "./report.ts";
 import { resolveByPerson } from "./resolve.ts";
 import { afterRestore } from "./restored.ts";
 
@@ -50,7 +49,6 @@ const saying =
   (report: ReportCommand["report"], more: Partial<ReportCommand> = {}) =>
   (draft: Draft) =>
     reportOutcome(draft, { action: ACTION, agent: AGENT, report, ...more });
-const looks = (draft: Draft) => lookAtPermit(draft, ACTION);
 const sweeps = (draft: Draft) => passReportTime(draft, ACTION);
 const resolves = (draft: Draft) =>
   resolveByPerson(draft, { action: ACTION, status: "applied", by: ANN, reason: "on the statement" });
@@ -80,33 +78,6 @@ describe("a permit", () => {
     given([epochOpen, epochDied])
       .when(proposes({ outside: OUTSIDE }))
       .answers({ answer: { kind: "epoch_ended" } });
-  });
-
-  test("is the same for the agent that asks again", () => {
-    given(permitted())
-      .when(looks)
-      .then([])
-      .answers({ kind: "permitted", state: { effect: { id: EFFECT } } });
-  });
-
-  test("is not handed out again while the kill switch is on, and stays what it is", () => {
-    given(add(permitted(), stopped(agentSwitch)))
-      .when(looks)
-      .then([])
-      .answers({ kind: "held", refusal: { code: "stopped" } });
-  });
-
-  test("is not handed out again after the time in which it may run", () => {
-    const policy = says({ ...ESCALATE, executeWithinMs: 30 * SECOND } as typeof ESCALATE);
-    const bending = { policy, outside: { reportWithinMs: 3_600 * SECOND } };
-    const open = given([epochOpen]).when(proposes(bending)).world;
-    const started = given(voted(open, ANN)).when(comesBack(bending)).world;
-    given(started, { now: NOON + 29 * SECOND })
-      .when(looks)
-      .answers({ kind: "permitted" });
-    given(started, { now: NOON + 31 * SECOND })
-      .when(looks)
-      .answers({ kind: "held", refusal: { code: "lapsed" } });
   });
 
   test("is another action's where a process, or another agent, uses its request id", () => {
@@ -221,9 +192,6 @@ describe("nobody has reported in time", () => {
       .when(sweeps)
       .then([fact(action, "effect.in_doubt", { by: "deadline" })])
       .answers({ kind: "overdue", state: { phase: "in_doubt", outcome: { by: "deadline" } } });
-    given(permitted(), { now: LATE })
-      .when(looks)
-      .answers({ kind: "settled", state: { phase: "in_doubt" } });
   });
 
   test("a report afterwards is testimony: it does not end the doubt, a person does", () => {

@@ -9,13 +9,10 @@
  */
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
-import type { Refusal } from "../refusal.ts";
-import { refusal } from "../refusal.ts";
 import { actionStream } from "../stream.ts";
 import { settleCall } from "../workflow/call.ts";
 import { lockEffect, type Report, writeOutcome } from "./outcome.ts";
 import type { ActionIn, LiveAction, Told } from "./state.ts";
-import { lookAtSwitches, type SwitchLook } from "./switches.ts";
 
 export type ReportCommand = { readonly action: string; readonly agent: string; readonly report: Report };
 
@@ -122,36 +119,4 @@ export function reportOutcome(draft: Draft, given: ReportCommand): Need | Report
   const { effect } = state;
   writeOutcome(draft, { action, epoch: agent, attempt: effect.attempt, report }, effect);
   return settleCall(draft, action) ?? { kind: "recorded", state: stateOf(draft, action) };
-}
-
-export type PermitLook =
-  | { readonly kind: "permitted"; readonly state: ActionIn<"running"> }
-  /** It was permitted, and is not to be performed now by whoever has not done so yet. */
-  | { readonly kind: "held"; readonly refusal: Refusal }
-  | { readonly kind: "settled"; readonly state: LiveAction };
-
-const NOT_NOW =
-  "If it was not performed, leave it and report not_applied; if it was, report what became of it.";
-
-function whyNotNow(
-  { now }: Draft,
-  { effect: { executeBy } }: ActionIn<"running">,
-  { on }: SwitchLook,
-): Refusal | undefined {
-  if (executeBy !== null && now >= executeBy)
-    return { ...refusal("lapsed", "execute_by", "the time in which it may run is over"), next: NOT_NOW };
-  if (on === undefined) return undefined;
-  return { ...refusal("stopped", `kill switch (${on.scope})`, `${on.by}: ${on.reason}`), next: NOT_NOW };
-}
-
-/** The same permit for the agent that asks again, perhaps after a crash of its own, as long as it may still be used. */
-export function lookAtPermit(draft: Draft, action: string): Need | PermitLook {
-  const passed = passReportTime(draft, action);
-  if (passed.kind === "need") return passed;
-  const { state } = passed;
-  if (state.phase !== "running") return { kind: "settled", state };
-  const look = lookAtSwitches(draft, state);
-  if (look.kind === "need") return look;
-  const why = whyNotNow(draft, state, look);
-  return why === undefined ? { kind: "permitted", state } : { kind: "held", refusal: why };
 }

@@ -30,8 +30,18 @@ export type Executor = {
   readonly loaded: ReadonlyMap<string, Json>;
   readonly epoch: string;
   /** The agent performs it itself, and has so long to say what became of it. */
-  readonly outside?: { readonly reportWithinMs: number };
+  readonly outside?: { readonly reportWithinMs: number; readonly asker?: Asker };
   readonly ids: { readonly approval: string; readonly nonce: string };
+};
+
+/** Who asks for a permit. */
+export type Asker = {
+  /** The digest of the holder; null where the agent sends none. */
+  readonly holder: string | null;
+  /** The permit is begun in the commit that issues it. */
+  readonly begin: boolean;
+  /** Names this request, so that its rules recognise what they wrote when they run again. */
+  readonly ask: string;
 };
 
 /** Something that is not in the states has to be loaded first: large arguments, by their digest, a workflow's history and so on. */
@@ -114,11 +124,23 @@ function reserveAll(
 }
 
 /** Whose it is from then on: the process's, or that of the agent which performs it itself. */
-function heldBy(draft: Draft, id: string, executor: Executor): { epoch: string; reportBy?: number } {
-  const { epoch, outside } = executor;
+function heldBy(draft: Draft, id: string, { epoch, outside }: Executor) {
   if (outside === undefined) return { epoch };
   const { agent } = draft.state(actionStream(id)) as ActionIn<"open">;
-  return { epoch: agent, reportBy: draft.now + outside.reportWithinMs };
+  const { holder = null, ask } = outside.asker ?? {};
+  return {
+    epoch: agent,
+    reportBy: draft.now + outside.reportWithinMs,
+    ...(holder === null ? {} : { holder }),
+    ...(ask === undefined ? {} : { ask }),
+  };
+}
+
+/** What was issued to a holder is begun in the same commit, where it asked for that. */
+function beginAtOnce(draft: Draft, id: string, { outside }: Executor): void {
+  const { holder = null, begin, ask = "" } = outside?.asker ?? {};
+  if (holder === null || begin !== true) return;
+  draft.append(actionStream(id), [{ type: "effect.begun", tv: 1, body: { holder, ask } }]);
 }
 
 export type StartGrant = {
@@ -145,6 +167,7 @@ export function startEffect(
   if (held !== undefined) return held;
   const body = { effect, ...heldBy(draft, id, executor), ...permit, costs: reservedCosts(costs) };
   draft.append(ref, [{ type: "effect.started", tv: 1, body }]);
+  beginAtOnce(draft, id, executor);
   settleUse(draft, "grant.used", { action: id, effect, grant: permit.grant });
   return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };
 }

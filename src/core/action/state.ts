@@ -46,6 +46,8 @@ export type Effect = {
   readonly startedAt: number;
   /** Until then the agent that holds it may say what became of it; absent where a process holds it. */
   readonly reportBy?: number;
+  /** Of what an agent performs itself; absent where a process holds it. */
+  readonly permit?: PermitState;
   /** What the agent that holds it said first. */
   readonly told?: Told;
   /** What executors that had been given up for dead said afterwards. */
@@ -58,6 +60,16 @@ export type Effect = {
   }[];
   /** What the latest probe said that did not end the doubt. */
   readonly probe: { readonly answer: string; readonly evidence: Json } | null;
+};
+
+/** Who was handed the permit, and whether it may have been performed. */
+export type PermitState = {
+  /** The digest of the holder that it was issued to; null where the agent sent none. */
+  readonly holder: string | null;
+  readonly isBegun: boolean;
+  readonly handedOut: number;
+  /** The request that it was handed out or begun for last; null in older entries. */
+  readonly ask: string | null;
 };
 
 export type Told = {
@@ -135,9 +147,22 @@ function revised(state: LiveAction, event: ActionEventOf<"action.revised">): Act
 }
 
 function started(state: LiveAction, event: ActionEventOf<"effect.started">, at: number): ActionState {
-  const { effect, ...body } = event.body;
+  const { effect, holder, ask, ...body } = event.body;
   const fresh = { id: effect, attempt: 1, startedAt: at, late: [], probe: null };
-  return { ...state, phase: "running", effect: { ...body, ...fresh } };
+  const permit = { holder: holder ?? null, isBegun: holder === undefined, handedOut: 1, ask: ask ?? null };
+  const issued = body.reportBy === undefined ? {} : { permit };
+  return { ...state, phase: "running", effect: { ...body, ...fresh, ...issued } };
+}
+
+type HandingEvent = ActionEventOf<"effect.begun" | "effect.handed_out">;
+
+function handedOut(state: ActionIn<"running">, permit: PermitState, event: HandingEvent): ActionState {
+  const { ask } = event.body;
+  const next =
+    event.type === "effect.begun"
+      ? { ...permit, isBegun: true, ask }
+      : { ...permit, handedOut: event.body.times, ask };
+  return { ...state, effect: { ...state.effect, permit: next } };
 }
 
 /** Of what an agent performs itself, its first word is kept: it has one. */
@@ -212,6 +237,10 @@ function resolved(
 
 function evolveEffect(state: LiveAction, event: ActionEvent, when: RecordedEvent): ActionState {
   switch (event.type) {
+    case "effect.begun":
+    case "effect.handed_out":
+      if (state.phase !== "running" || state.effect.permit === undefined) break;
+      return handedOut(state, state.effect.permit, event);
     case "effect.retried":
       if (state.phase !== "running") break;
       return {
@@ -276,6 +305,8 @@ export const ACTION_EVENTS: readonly string[] = [
   "action.refused",
   "action.conflicted",
   "effect.started",
+  "effect.begun",
+  "effect.handed_out",
   "effect.retried",
   "effect.applied",
   "effect.not_applied",
@@ -288,7 +319,7 @@ export const ACTION_EVENTS: readonly string[] = [
 const OVER: readonly ActionState["phase"][] = ["applied", "not_applied", "refused"];
 
 export const actionFold: Fold<ActionState> = {
-  version: 4,
+  version: 5,
   initial: { phase: "none" },
   isOver: (state) => OVER.includes(state.phase),
   evolve(state, recorded) {

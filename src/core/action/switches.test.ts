@@ -27,9 +27,9 @@ import { type Fact, fact, given, type World } from "../../testing/given.ts";
 import type { Draft } from "../draft.ts";
 import { switchStream } from "../stream.ts";
 import { agentScope, workflowScope } from "../switch.ts";
+import { askForPermit } from "./permit.ts";
 import { propose } from "./propose.ts";
 import { admitSend, takeOver } from "./recover.ts";
-import { lookAtPermit } from "./report.ts";
 
 const word = { by: ANN, reason: "drill" };
 const stopped = (workflow: string): Fact =>
@@ -128,9 +128,11 @@ describe("the kill switch of one workflow", () => {
       created({ isOutside: true, agent: AGENT }),
       fact(flow, "workflow.started", { epoch: AGENT }),
     ];
-    const permit = given(outside).when(calls(WORKFLOW, { outside: { reportWithinMs: 60_000 } }));
+    const asker = { holder: "digest", begin: false, ask: "non_1" };
+    const permit = given(outside).when(calls(WORKFLOW, { outside: { reportWithinMs: 60_000, asker } }));
     permit.answers({ answer: { kind: "started" } });
-    const looks = (draft: Draft) => lookAtPermit(draft, ACTION);
+    const again = { ...asker, begin: true, ask: "non_2", action: ACTION, keyRetentionMs: 0 };
+    const looks = (draft: Draft) => askForPermit(draft, again);
     given(permit.world).when(looks).answers({ kind: "permitted" });
     given(and(permit.world, stopped(WORKFLOW)))
       .when(looks)

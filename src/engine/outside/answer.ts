@@ -1,19 +1,23 @@
 /** What an agent is told of an action that it proposed. Only misuse and store failures throw. */
 import type { Advanced } from "../../core/action/advance.ts";
+import { askForPermit, type PermitAsk, type PermitLook, permitState } from "../../core/action/permit.ts";
 import { type Receipt, receiptOf } from "../../core/action/receipt.ts";
-import { lookAtPermit } from "../../core/action/report.ts";
 import type { ActionIn, LiveAction } from "../../core/action/state.ts";
+import type { Draft, Need } from "../../core/draft.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import { actionStream } from "../../core/stream.ts";
 import type { Answer } from "../answer.ts";
+import { type Caller, unlessGone } from "../move.ts";
+import { probeAction } from "../probe.ts";
 import { loadArgs, loadValue, readState } from "../read-state.ts";
 import { getReceipt } from "../receipts.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
+import type { Tool } from "../tool.ts";
 
-/** The agent may perform it now, once, with these arguments, and has to report by then. */
+/** The agent may perform it, once, with these arguments, as soon as it is begun; it has to report by then. */
 export type Permit = {
   readonly kind: "permitted";
   readonly action: string;
@@ -28,6 +32,10 @@ export type Permit = {
   readonly reportBy: number;
   /** It may not be begun after this; null: at any time before the report. */
   readonly executeBy: number | null;
+  /** True once the permit was begun: only then may the agent perform it. */
+  readonly begun: boolean;
+  /** How often it was handed out: more than once only where the effect class allows a second performance. */
+  readonly handedOut: number;
 };
 
 export type OutsideAnswer =
@@ -37,6 +45,14 @@ export type OutsideAnswer =
       readonly action: string;
       readonly approval: string;
       readonly decideBy: number | null;
+    }
+  | {
+      /** Another holder has the permit. Nothing was changed. */
+      readonly kind: "pending";
+      readonly action: string;
+      readonly waitingFor: "holder";
+      /** By then it has an outcome, or is in doubt. */
+      readonly reportBy: number;
     }
   | ({ readonly kind: "refused"; readonly action: string; readonly approval: string | null } & Refusal)
   | ({ readonly kind: "held"; readonly action: string } & Refusal)
@@ -50,6 +66,7 @@ export type OutsideAnswer =
 async function permitOf(runtime: Runtime, action: string, state: ActionIn<"running">): Promise<Permit> {
   const { effect } = state;
   const { grant } = effect;
+  const { isBegun, handedOut } = permitState(state);
   return {
     kind: "permitted",
     action,
@@ -61,15 +78,20 @@ async function permitOf(runtime: Runtime, action: string, state: ActionIn<"runni
     notes: grant.kind === "approval" ? [...grant.notes] : [],
     reportBy: effect.reportBy ?? 0,
     executeBy: effect.executeBy,
+    begun: isBegun,
+    handedOut,
   };
 }
 
-/** Of an action that has come to rest, or that the agent was permitted to perform. */
-export async function restOf(runtime: Runtime, action: string): Promise<OutsideAnswer> {
+/** Who asks, and for an effect of which tool. */
+export type Asks = { readonly caller: Caller; readonly tool: Tool };
+
+/** Of an action that has an outcome or was refused, or of which the agent asks for the permit. */
+export async function restOf(runtime: Runtime, action: string, asks: Asks): Promise<OutsideAnswer> {
   const state = (await readState(runtime, actionStream(action))) as LiveAction;
   if (state.phase === "refused")
     return { kind: "refused", action, approval: state.approval, ...state.refusal };
-  if (state.phase === "running") return again(runtime, action);
+  if (state.phase === "running") return askAgain(runtime, action, asks);
   if ("outcome" in state) {
     const receipt = receiptOf(runtime.tenant, action, state);
     return { kind: "settled", action, receipt, result: await loadValue(runtime, state.outcome.result) };
@@ -77,20 +99,48 @@ export async function restOf(runtime: Runtime, action: string): Promise<OutsideA
   throw new TypeError(`the action ${action} has not come to rest`);
 }
 
-async function again(runtime: Runtime, action: string): Promise<OutsideAnswer> {
+/** Begins and hands out nothing for a caller that is gone. */
+function askedFor(draft: Draft, asked: PermitAsk, { isGone }: Caller): Need | PermitLook {
+  const look = askForPermit(draft, asked);
+  if (isGone !== undefined && (look.kind === "permitted" || look.kind === "doubted")) unlessGone({ isGone });
+  return look;
+}
+
+async function askAgain(runtime: Runtime, action: string, asks: Asks): Promise<OutsideAnswer> {
+  const { caller, tool } = asks;
+  const { keyRetentionMs } = tool.rules;
   const look = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
-    lookAtPermit(draft, action),
+    askedFor(draft, { ...caller.asker, action, keyRetentionMs }, caller),
   );
-  if (look.kind === "permitted") return permitOf(runtime, action, look.state);
-  return look.kind === "held" ? { kind: "held", action, ...look.refusal } : restOf(runtime, action);
+  switch (look.kind) {
+    case "permitted":
+      return permitOf(runtime, action, look.state);
+    case "pending":
+      return { kind: "pending", action, waitingFor: "holder", reportBy: look.reportBy };
+    case "held":
+      return { kind: "held", action, ...look.refusal };
+    case "doubted":
+      await afterDoubt(runtime, action, look.state);
+      return restOf(runtime, action, asks);
+    case "settled":
+      return restOf(runtime, action, asks);
+  }
+}
+
+/** People are told; a tool that can tell is asked at once. */
+async function afterDoubt(runtime: Runtime, action: string, state: ActionIn<"in_doubt">): Promise<void> {
+  const { effect, outcome, tool } = state;
+  runtime.notify({ kind: "in_doubt", action, effect: effect.id, tool, reason: outcome.reason });
+  await probeAction(runtime, action, runtime.clock);
 }
 
 /** undefined: somebody else moved it in between, look again. */
 export async function outsideAnswer(
   runtime: Runtime,
-  action: string,
-  answer: Advanced,
+  answer: Advanced & { readonly action: string },
+  asks: Asks,
 ): Promise<OutsideAnswer | undefined> {
+  const { action } = answer;
   switch (answer.kind) {
     case "started":
       return permitOf(runtime, action, answer.state);
@@ -100,7 +150,7 @@ export async function outsideAnswer(
       return { kind: "held", action, ...answer.refusal };
     case "refused":
     case "settled":
-      return restOf(runtime, action);
+      return restOf(runtime, action, asks);
     case "moved":
     case "turned":
       return undefined;

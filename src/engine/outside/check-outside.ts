@@ -1,9 +1,13 @@
 /** What an agent, or a server in its name, hands to the verbs, checked before anything is looked at. */
+import type { Asker } from "../../core/action/start.ts";
+import { sha256 } from "../../core/digest.ts";
 import { shown } from "../../core/error-text.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import { wrong } from "../check-call.ts";
+import type { Caller } from "../move.ts";
+import { freshId, type Runtime } from "../runtime.ts";
 
 export function checkPrincipal(what: string, given: unknown): string {
   if (isPrincipal(given)) return given;
@@ -26,6 +30,41 @@ export function checkAction(given: unknown): string {
 export function checkText(what: string, given: unknown, most: number): string {
   const isText = typeof given === "string" && given.isWellFormed() && given.length <= most;
   return isText && given.trim() !== "" ? given : wrong(`${what} is a text of 1 to ${most} characters.`);
+}
+
+/** How an agent asks for a permit. */
+export type PermitRequest = {
+  /**
+   * A secret text that the agent made at random, of at least 128 bits, and stored before it asked. Only its digest is kept. A
+   * permit that is not begun is handed out to the same holder alone.
+   */
+  readonly holder?: string;
+  /** Begin the permit in the commit that issues it. */
+  readonly begin?: boolean;
+};
+
+/** Of at least 128 random bits: 22 characters of base64url, 32 of hex. */
+const HOLDER = /^[A-Za-z0-9_-]{22,200}$/;
+
+/** Never says what it was given: a holder is a secret. */
+function holderDigest(holder: unknown): string | null {
+  if (holder === undefined) return null;
+  if (typeof holder === "string" && HOLDER.test(holder)) return sha256(holder);
+  return wrong("A holder is a random text of 22 to 200 characters out of A-Z, a-z, 0-9, _ and -.");
+}
+
+function askerOf(runtime: Runtime, { holder, begin = false }: PermitRequest): Asker {
+  if (typeof begin !== "boolean") return wrong("begin is true or false.");
+  return { holder: holderDigest(holder), begin, ask: freshId(runtime, "non") };
+}
+
+export function callerOf(
+  runtime: Runtime,
+  given: PermitRequest,
+  { isGone }: Pick<Caller, "isGone"> = {},
+): Caller {
+  const asker = askerOf(runtime, given);
+  return isGone === undefined ? { asker } : { asker, isGone };
 }
 
 export function notYours(what: string, agent: string): HoldpointError {

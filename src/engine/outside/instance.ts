@@ -1,9 +1,10 @@
 /** The verbs about agents from outside that an embedding program, or a server, holds in its hands. */
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
-import { checkFields, checkId } from "../check-call.ts";
+import { checkFields, checkId, wrong } from "../check-call.ts";
 import type { Opening } from "../runtime.ts";
 import { cancelById } from "../workflow/operate-workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";
+import { callerOf, type PermitRequest } from "./check-outside.ts";
 import { type OutsideStand, type Stood, standAt } from "./checkpoint.ts";
 import { createOutsideWorkflow, type OutsideCreation } from "./create-workflow.ts";
 import { type OutsideProposal, proposeOutside, takeUp } from "./propose.ts";
@@ -20,11 +21,20 @@ import {
 export type Outside = {
   /** An agent wants to perform something itself: a permit, a question to people, or a refusal comes back. */
   propose(proposal: OutsideProposal): Promise<OutsideAnswer>;
-  /** The agent comes back to what it proposed: the permit, once people have agreed. */
-  takeUp(action: string, agent: string): Promise<OutsideAnswer>;
+  /** The agent comes back to what it proposed: the permit, once people have approved it. */
+  takeUp(action: string, agent: string, asksFor?: PermitRequest): Promise<OutsideAnswer>;
+  /** The holder of a permit begins it. The agent performs it only after this was answered `permitted` with `begun: true`. */
+  begin(permit: PermitToBegin): Promise<OutsideAnswer>;
   /** The agent says what became of it, once, by the time in the permit. */
   report(report: OutcomeReport): Promise<Reported>;
   readonly workflows: OutsideWorkflows;
+};
+
+export type PermitToBegin = {
+  readonly action: string;
+  readonly agent: string;
+  /** The holder that the permit was issued to. */
+  readonly holder: string;
 };
 
 export type OutsideWorkflows = {
@@ -41,8 +51,10 @@ export type OutsideWorkflows = {
   /** What its agent has to take back now, while it is sent back. */
   compensations(id: string): Promise<readonly Compensation[]>;
   /** The agent takes one of them back: an action of its own, which it performs and reports. */
-  undo(id: string, what: { readonly undoes: string; readonly agent: string }): Promise<OutsideAnswer>;
+  undo(id: string, what: UndoAsked): Promise<OutsideAnswer>;
 };
+
+type UndoAsked = PermitRequest & { readonly undoes: string; readonly agent: string };
 
 const WORKFLOW = "A workflow";
 const SAID = "What is said";
@@ -62,15 +74,32 @@ function workflowsOf(open: Opening): OutsideWorkflows {
       cancelById(await open(), id(workflow), checkFields(SAID, said, ["by", "reason"])),
     get: async (workflow) => getOutsideWorkflow(await open(), id(workflow)),
     compensations: async (workflow) => compensationsOf(await open(), id(workflow)),
-    undo: async (workflow, what) =>
-      proposeUndo(await open(), id(workflow), checkFields(SAID, what, ["undoes", "agent"])),
+    undo: async (workflow, what) => {
+      const { undoes, agent } = checkFields(SAID, what, ["undoes", "agent", ...PERMIT_FIELDS]);
+      const runtime = await open();
+      return proposeUndo(runtime, id(workflow), { undoes, agent, caller: callerOf(runtime, what) });
+    },
   };
+}
+
+const PERMIT_FIELDS = ["holder", "begin"];
+
+async function begin(open: Opening, given: PermitToBegin): Promise<OutsideAnswer> {
+  const { action, agent, holder } = checkFields("What is begun", given, ["action", "agent", "holder"]);
+  if (holder === undefined) wrong("A permit is begun by its holder.");
+  const runtime = await open();
+  return takeUp(runtime, action, { agent, caller: callerOf(runtime, { holder, begin: true }) });
 }
 
 export function outsideOf(open: Opening): Outside {
   return {
     propose: async (proposal) => proposeOutside(await open(), proposal),
-    takeUp: async (action, agent) => takeUp(await open(), action, agent),
+    takeUp: async (action, agent, asksFor = {}) => {
+      const runtime = await open();
+      const caller = callerOf(runtime, checkFields("How it is asked for", asksFor, PERMIT_FIELDS));
+      return takeUp(runtime, action, { agent, caller });
+    },
+    begin: (permit) => begin(open, permit),
     report: async (report) => reportOutcome(await open(), report),
     workflows: workflowsOf(open),
   };

@@ -9,7 +9,6 @@ import type { LiveAction } from "../../core/action/state.ts";
 import type { UndoSeen } from "../../core/action/undo.ts";
 import { shown } from "../../core/error-text.ts";
 import { isJsonObject } from "../../core/json.ts";
-import { EFFECT_CLASSES, type EffectClass } from "../../core/tool-rules.ts";
 import type { CallUndo } from "../../core/workflow/events.ts";
 import { wrong } from "../check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "../define-tool.ts";
@@ -21,7 +20,7 @@ import type { Tool } from "../tool.ts";
 /** How long an agent has to say what became of an effect, unless the tool says. */
 export const REPORT_MS = 3_600_000;
 
-type Declarable = "read" | "idempotent" | "keyed" | "once";
+type Declarable = "read" | "idempotent" | "keyed" | "probed" | "once";
 
 /** A tool without a function: an agent asks, is permitted, performs it where it runs, and reports. */
 export type DeclaredTool<Args> = Pick<
@@ -36,6 +35,9 @@ export type DeclaredTool<Args> = Pick<
   | "dedupe"
   | "dedupeWindowMs"
   | "preview"
+  | "keyRetentionMs"
+  | "finalityMs"
+  | "verify"
 > & {
   readonly effect?: Declarable;
   /** How long the agent has to report; an hour unless set. */
@@ -63,10 +65,13 @@ const FIELDS = new Set([
   "dedupe",
   "dedupeWindowMs",
   "preview",
+  "keyRetentionMs",
+  "finalityMs",
+  "verify",
   "undo",
 ]);
 
-const DECLARABLE: readonly unknown[] = ["read", "idempotent", "keyed", "once"];
+const DECLARABLE: readonly unknown[] = ["read", "idempotent", "keyed", "probed", "once"];
 
 function check(given: DeclaredTool<never>): void {
   if (typeof given !== "object" || given === null) wrong("A tool is declared with an object: { name, … }.");
@@ -118,12 +123,16 @@ export function declareTool<Args>(gates: Gates, given: DeclaredTool<Args>): void
 }
 
 /** As the policy document has it, where it names the tool. */
-function classIn(runtime: Runtime, name: string): EffectClass {
+function classIn(runtime: Runtime, name: string): Declarable {
   const tools = runtime.policy?.().document["tools"];
   const named = isJsonObject(tools) && Object.hasOwn(tools, name) ? tools[name] : undefined;
   const said = isJsonObject(named) ? named["effect"] : undefined;
-  const isClass = EFFECT_CLASSES.some((one) => one === said) && DECLARABLE.includes(said);
-  return isClass ? (said as Declarable) : "once";
+  if (said === "transactional")
+    wrong(
+      `"${name}" is transactional: its effect is in the program's own database, and no agent performs it.`,
+    );
+  // Without its function nobody can be asked whether it was applied.
+  return said !== "probed" && DECLARABLE.includes(said) ? (said as Declarable) : "once";
 }
 
 function governed(runtime: Runtime, tool: Tool, beside: Beside): Tool {
@@ -164,7 +173,7 @@ export function toolNamed(runtime: Runtime, name: string): Tool {
   if (known !== undefined) return known;
   const effect = classIn(runtime, name);
   return remembered(runtime, `${effect} ${name}`, () =>
-    governed(runtime, defineOutside({ name, effect: effect as Declarable }), "nothing"),
+    governed(runtime, defineOutside({ name, effect }), "nothing"),
   );
 }
 

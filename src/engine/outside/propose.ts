@@ -1,9 +1,10 @@
 /**
  * An agent proposes what it wants to perform itself, and gets a verdict, a question that people decide, or a permit.
  *
- * P1. The same request id with the same action gets the original answer, whatever became of it; where people have agreed
- *     meanwhile, that is the permit.
+ * P1. The same request id leads to the same action for ever. Once people have approved it, the answer is the permit.
  * P2. Only the agent that proposed it takes it up.
+ * P3. Who is handed a permit again is for the rules to say (`core/action/permit.ts`).
+ * P4. Nothing is started, begun or handed out for a caller whose connection is gone.
  */
 import type { Advanced } from "../../core/action/advance.ts";
 import type { Proposed } from "../../core/action/propose.ts";
@@ -17,19 +18,26 @@ import type { Placement } from "../../core/workflow/call.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { conflict, TurnedAway, takeUpAction, underWay } from "../execute.ts";
 import { argsFor, checkOptions, proposeCall } from "../gate.ts";
-import { move, type Source } from "../move.ts";
+import { type Caller, move, type Source } from "../move.ts";
 import { plainJson } from "../prepare-args.ts";
 import { readState } from "../read-state.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { redactText } from "../secrets.ts";
 import type { Tool } from "../tool.ts";
 import { workflowState } from "../workflow/workflows.ts";
-import { answerOfCall, type OutsideAnswer, outsideAnswer } from "./answer.ts";
-import { checkAction, checkPrincipal, notYours, requesterOf } from "./check-outside.ts";
+import { type Asks, answerOfCall, type OutsideAnswer, outsideAnswer } from "./answer.ts";
+import {
+  callerOf,
+  checkAction,
+  checkPrincipal,
+  notYours,
+  type PermitRequest,
+  requesterOf,
+} from "./check-outside.ts";
 import { type OutsideUndo, undoGiven } from "./declared-undo.ts";
 import { isUndoOfAnother, toolNamed, toolOf, undoKind } from "./outside-tool.ts";
 
-export type OutsideProposal = {
+export type OutsideProposal = PermitRequest & {
   /** The tool's name. */
   readonly tool: string;
   readonly args?: unknown;
@@ -47,7 +55,10 @@ export type OutsideProposal = {
   readonly undo?: OutsideUndo;
 };
 
-const FIELDS = ["tool", "args", "requestId", "says", "agent", "requester", "workflow", "undo"];
+const FIELDS = [
+  ...["tool", "args", "requestId", "says", "agent", "requester", "workflow", "undo"],
+  ...["holder", "begin"],
+];
 
 export type Asking = {
   readonly tool: Tool;
@@ -55,12 +66,13 @@ export type Asking = {
   readonly requester: readonly string[];
   readonly requestId: string | null;
   readonly says: string | null;
+  readonly caller: Caller;
   readonly placement?: Placement;
   readonly undo?: UndoCall;
 };
 
 /** Checked, with the tool found. */
-export function askingOf(runtime: Runtime, given: OutsideProposal): Asking {
+function askingOf(runtime: Runtime, given: OutsideProposal, caller: Caller): Asking {
   const { agent, requestId, says } = given;
   const options = { ...(requestId == null ? {} : { requestId }), ...(says == null ? {} : { says }) };
   checkOptions(options);
@@ -80,6 +92,7 @@ export function askingOf(runtime: Runtime, given: OutsideProposal): Asking {
     requester: requesterOf(agent, given.requester),
     requestId: requestId ?? null,
     says: says ?? null,
+    caller,
   };
 }
 
@@ -111,11 +124,13 @@ function notExecuting(workflow: string | undefined): HoldpointError {
 }
 
 /** Until it has an answer: an edit that was reviewed, or a move of somebody else, is looked at again. */
-async function follow(runtime: Runtime, tool: Tool, action: string): Promise<OutsideAnswer> {
+async function follow(runtime: Runtime, action: string, asks: Asks): Promise<OutsideAnswer> {
+  const { tool, caller } = asks;
   for (;;) {
-    const moved = await step(runtime, tool, { action, approval: null }, null);
+    const moved = await step(runtime, tool, { action, approval: null, caller }, null);
     if (moved.kind === "new" && moved.answer.kind === "turned") return standing(runtime, action);
-    const answer = moved.kind === "new" ? await outsideAnswer(runtime, action, moved.answer) : undefined;
+    const answer =
+      moved.kind === "new" ? await outsideAnswer(runtime, { ...moved.answer, action }, asks) : undefined;
     if (answer !== undefined) return answer;
   }
 }
@@ -142,7 +157,7 @@ export async function proposeAsked(
   asking: Asking,
   given: ReturnType<typeof plainJson>,
 ): Promise<OutsideAnswer> {
-  const { tool, requestId, says: words, ...who } = asking;
+  const { tool, requestId, says: words, caller, ...who } = asking;
   if (tool.outside === undefined) {
     const { undo: _none, ...place } = who;
     const options = { ...place, requestId, waitMs: 0, ...(words === null ? {} : { says: words }) };
@@ -152,19 +167,24 @@ export async function proposeAsked(
   const says = words === null ? null : redactText(words, known);
   const action = freshId(runtime, "act");
   const proposal = { ...who, action, requestId, says, args, givenDigest: digestOf(given) };
-  const proposed = await step(runtime, tool, { proposal }, digestOf(args));
+  const proposed = await step(runtime, tool, { proposal, caller }, digestOf(args));
   if (proposed.kind === "conflict") throw conflict(requestId, proposed.action);
-  if (proposed.kind === "existing") return follow(runtime, tool, proposed.action);
+  const asks = { caller, tool };
+  if (proposed.kind === "existing") return follow(runtime, proposed.action, asks);
   if (proposed.kind === "turned") throw notExecuting(asking.placement?.workflow);
   const { answer } = proposed;
   tellWaiting(runtime, action, tool, answer);
-  return (await outsideAnswer(runtime, action, answer)) ?? follow(runtime, tool, action);
+  return (await outsideAnswer(runtime, { ...answer, action }, asks)) ?? follow(runtime, action, asks);
 }
 
-export async function proposeOutside(runtime: Runtime, given: OutsideProposal): Promise<OutsideAnswer> {
+export async function proposeOutside(
+  runtime: Runtime,
+  given: OutsideProposal,
+  connection: Pick<Caller, "isGone"> = {},
+): Promise<OutsideAnswer> {
   const { args, workflow, undo } = checkFields("A proposal", given, FIELDS);
   const plain = plainJson(args);
-  const asked = askingOf(runtime, given);
+  const asked = askingOf(runtime, given, callerOf(runtime, given, connection));
   const { tool } = asked;
   const asking =
     undo === undefined ? asked : { ...asked, undo: await undoGiven(runtime, undo, { tool, workflow }) };
@@ -185,10 +205,14 @@ export async function ownAction(runtime: Runtime, action: string, agent: string)
 }
 
 /** The same by the action's id: the agent comes back to what it proposed. */
-export async function takeUp(runtime: Runtime, action: string, agent: string): Promise<OutsideAnswer> {
+export async function takeUp(
+  runtime: Runtime,
+  action: string,
+  { agent, caller }: { readonly agent: string; readonly caller: Caller },
+): Promise<OutsideAnswer> {
   const state = await ownAction(runtime, action, agent);
   const tool = toolOf(runtime, state);
-  if (state.outside === true) return follow(runtime, outwardly(tool, state), action);
+  if (state.outside === true) return follow(runtime, action, { tool: outwardly(tool, state), caller });
   return answerOfCall(runtime, await takeUpAction(runtime, tool, action));
 }
 

@@ -19,6 +19,7 @@ import {
 } from "../../core/workflow/outside-rollback.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { proposeCall, undoOf } from "../gate.ts";
+import type { Caller } from "../move.ts";
 import { loadArgs, loadValue, readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -218,7 +219,7 @@ function whyNot(way: WayBack): string {
 export async function proposeUndo(
   runtime: Runtime,
   workflow: string,
-  { undoes, agent }: { readonly undoes: string; readonly agent: string },
+  { undoes, agent, caller }: { readonly undoes: string; readonly agent: string; readonly caller: Caller },
 ): Promise<OutsideAnswer> {
   checkPrincipal("The agent", agent);
   checkAction(undoes);
@@ -236,7 +237,7 @@ export async function proposeUndo(
   if (way.kind !== "undo" || way.call.action !== undoes || way.call.undo !== "agent")
     throw notNow(workflow, undoes, whyNot(way));
   const { call, attempt, action } = way;
-  if (action !== null) return takeUp(runtime, action, agent);
+  if (action !== null) return takeUp(runtime, action, { agent, caller });
   const declared = await declaredFor(runtime, call);
   const requester = await askersOf(runtime, state, call);
   const asking = {
@@ -248,6 +249,7 @@ export async function proposeUndo(
     requester,
     requestId: undoId(call, attempt, declared),
     says: null,
+    caller,
     placement: placeOf(workflow, { call, attempt, ...(declared === undefined ? {} : { declared }) }),
   };
   const answer = await proposeAsked(runtime, asking, declared?.args ?? (await didOf(runtime, call)));

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { actionStream } from "../../core/stream.ts";
 import { getAction } from "../../engine/actions.ts";
+import { callerOf, type PermitRequest } from "../../engine/outside/check-outside.ts";
 import { standAt } from "../../engine/outside/checkpoint.ts";
 import { type OutsideProposal, proposeOutside, takeUp } from "../../engine/outside/propose.ts";
 import { reportOutcome } from "../../engine/outside/report.ts";
@@ -20,9 +21,12 @@ import type { Who } from "../authenticate.ts";
 import {
   answerOnWire,
   answerSchema,
+  beginSchema,
   compensationOnWire,
   compensationParams,
   compensationSchema,
+  permitFields,
+  permitRequestOf,
   proposalSchema,
   reportSchema,
   standOf,
@@ -70,14 +74,25 @@ function proposalOf(who: Who, body: z.output<typeof proposalSchema>, agent: stri
     ...(says == null ? {} : { says }),
     ...(acts_for == null ? {} : { requester: acts_for }),
     ...(undo == null ? {} : { undo }),
+    ...permitRequestOf(body),
   };
 }
 
-async function takenUp(runtime: Runtime, action: string, agent: string) {
-  return ok(answerOnWire(await takeUp(runtime, action, agent)));
+/** Looked at just before the commit: nothing is started for a client that hung up. */
+function connectionOf({ gone }: Pick<Asked, "gone">) {
+  const signal = gone();
+  return { isGone: () => signal.aborted };
 }
 
-const UNSETTLED = new Set<unknown>(["permitted", "waiting", "held"]);
+type Taking = { readonly action: string; readonly agent: string; readonly asksFor: PermitRequest };
+
+async function takenUp(asked: Pick<Asked, "runtime" | "gone">, { action, agent, asksFor }: Taking) {
+  const { runtime } = asked;
+  const caller = callerOf(runtime, asksFor, connectionOf(asked));
+  return ok(answerOnWire(await takeUp(runtime, action, { agent, caller })));
+}
+
+const UNSETTLED = new Set<unknown>(["permitted", "pending", "waiting", "held"]);
 
 /** What people, time or the kill switch may have changed since is not told again from what was kept. Answers which action that is. */
 const unsettledIn = (kept: Json): string | undefined =>
@@ -104,6 +119,7 @@ async function mayAsk(
 }
 
 const driven = z.strictObject({ agent: agentSchema }).default({});
+const taking = z.strictObject({ agent: agentSchema, ...permitFields }).default({});
 
 const actions = [
   route({
@@ -112,36 +128,60 @@ const actions = [
     summary:
       "Propose what one wants to perform oneself: a permit, a question to people, a refusal, or the receipt",
     description:
-      "The same request_id with the same action gets the same answer, for ever; once people have agreed, that is the permit. A tool that this server has a function for is performed here.",
+      "The same request_id always leads to the same action; once people have approved it, the answer is the permit. A permit that is not begun is handed out to its holder alone; what happens when one that was begun is asked for again depends on the effect class: a `once` effect is then in doubt. A tool that this server has a function for is performed here.",
     tag: "actions",
     scope: "actions:propose",
     body: proposalSchema,
     answers: { 200: answerSchema },
     mayAsk,
-    async handle({ runtime, who, body }) {
-      const agent = agentOf(who, body.agent);
-      return ok(answerOnWire(await proposeOutside(runtime, proposalOf(who, body, agent))));
+    async handle(asked) {
+      const { runtime, who, body } = asked;
+      const proposal = proposalOf(who, body, agentOf(who, body.agent));
+      return ok(answerOnWire(await proposeOutside(runtime, proposal, connectionOf(asked))));
     },
-    again({ runtime, who, body }, kept) {
+    again(asked, kept) {
+      const { who, body } = asked;
       const action = unsettledIn(kept);
-      return action === undefined ? undefined : takenUp(runtime, action, agentOf(who, body.agent));
+      if (action === undefined) return undefined;
+      return takenUp(asked, { action, agent: agentOf(who, body.agent), asksFor: permitRequestOf(body) });
     },
   }),
   route({
     method: "POST",
     path: "/api/actions/{id}/start",
-    summary: "Come back to what one proposed: the permit, once people have agreed",
+    summary: "Come back to what one proposed: the permit, once people have approved it",
     tag: "actions",
     scope: "actions:propose",
     params: idParams,
-    body: driven,
+    body: taking,
     answers: { 200: answerSchema },
     // The same when it is asked again, except where a permit has ended since.
     whenLost: "none",
     mayAsk: ({ runtime, params }) => isOpen(runtime, params.id),
-    async handle({ runtime, who, params, body }) {
+    async handle(asked) {
+      const { runtime, who, params, body } = asked;
       const agent = await performerOf(runtime, who, body.agent, params.id);
-      return takenUp(runtime, params.id, agent);
+      return takenUp(asked, { action: params.id, agent, asksFor: permitRequestOf(body) });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/actions/{id}/begin",
+    summary: "Begin a permit that was issued to this holder; perform it only after this was answered",
+    description:
+      "Asked again it is a permit that was begun and asked for again, by its effect class: a `once` effect is then in doubt. An agent that lost the answer and still runs has performed nothing: it reports not_applied.",
+    tag: "actions",
+    scope: "actions:propose",
+    params: idParams,
+    body: beginSchema,
+    answers: { 200: answerSchema },
+    whenLost: "none",
+    mayAsk: ({ runtime, params }) => isOpen(runtime, params.id),
+    async handle(asked) {
+      const { runtime, who, params, body } = asked;
+      const agent = await performerOf(runtime, who, body.agent, params.id);
+      const asksFor = { holder: body.holder, begin: true };
+      return takenUp(asked, { action: params.id, agent, asksFor });
     },
   }),
   route({
@@ -222,16 +262,19 @@ const workflows = [
     body: proposalSchema,
     answers: { 200: answerSchema },
     mayAsk,
-    async handle({ runtime, who, params: { id }, body }) {
-      const agent = await driverOf(runtime, who, body.agent, id);
-      return ok(
-        answerOnWire(await proposeOutside(runtime, { ...proposalOf(who, body, agent), workflow: id })),
-      );
+    async handle(asked) {
+      const { runtime, who, params, body } = asked;
+      const agent = await driverOf(runtime, who, body.agent, params.id);
+      const proposal = { ...proposalOf(who, body, agent), workflow: params.id };
+      return ok(answerOnWire(await proposeOutside(runtime, proposal, connectionOf(asked))));
     },
-    again({ runtime, who, params: { id }, body }, kept) {
+    again(asked, kept) {
+      const { runtime, who, params, body } = asked;
       const action = unsettledIn(kept);
       if (action === undefined) return undefined;
-      return driverOf(runtime, who, body.agent, id).then((agent) => takenUp(runtime, action, agent));
+      return driverOf(runtime, who, body.agent, params.id).then((agent) =>
+        takenUp(asked, { action, agent, asksFor: permitRequestOf(body) }),
+      );
     },
   }),
   route({
@@ -288,12 +331,15 @@ const workflows = [
     tag: "workflows",
     scope: "actions:propose",
     params: compensationParams,
-    body: driven,
+    body: taking,
     answers: { 200: answerSchema },
     whenLost: "none",
-    async handle({ runtime, who, params: { id, action: undoes }, body }) {
-      const agent = await driverOf(runtime, who, body.agent, id);
-      return ok(answerOnWire(await proposeUndo(runtime, id, { undoes, agent })));
+    async handle(asked) {
+      const { runtime, who, params, body } = asked;
+      const agent = await driverOf(runtime, who, body.agent, params.id);
+      const caller = callerOf(runtime, permitRequestOf(body), connectionOf(asked));
+      const { id, action: undoes } = params;
+      return ok(answerOnWire(await proposeUndo(runtime, id, { undoes, agent, caller })));
     },
   }),
 ];

@@ -15,7 +15,9 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 const TOLD: { readonly [type: string]: (body: Fields) => string } = {
   "action.held": () => "Held: not started yet",
   "action.refused": () => "Refused",
-  "effect.started": () => "Sent",
+  "effect.started": (body) => (body["reportBy"] === undefined ? "Sent" : "Permitted: its agent performs it"),
+  "effect.begun": () => "The holder of the permit began",
+  "effect.handed_out": (body) => `The permit was handed out for the ${body["times"]}. time`,
   "effect.retried": () => "Sent again with the same key",
   "effect.applied": () => "It happened",
   "effect.not_applied": () => "It did not happen",
