@@ -10,6 +10,8 @@ import { runNode, stopWithParent } from "./process.mjs";
 import { grouped } from "./test-groups.mjs";
 
 const TESTS = ["src", "tests", "dashboard/src"];
+// The test files that compare what the code does with the fixtures below tests/pins/.
+const PINS = ["tests/pins/", "src/testing/simulator/seeds.test.ts"];
 const CLEANED = [
   ...["dist", "dashboard/dist", "coverage"],
   ...["node_modules/.build-stamp", "node_modules/.desk-stamp"],
@@ -48,7 +50,7 @@ const proofCommands = Object.fromEntries(
   Object.entries(proofs).map(([name, program]) => [name, (args) => runNode([program, ...args])]),
 );
 const commands = {
-  ...{ start, test, dashboard, check, lint, types, format, build: buildAll, clean },
+  ...{ start, test, pins, dashboard, check, lint, types, format, build: buildAll, clean },
   ...proofCommands,
 };
 
@@ -95,6 +97,12 @@ async function test(args) {
   if (filters.length > 0) return runNode([...runner, ...options, ...files], { env });
   const { files: all, remove } = grouped(files);
   return runNode([...runner, ...options, ...all], { env }).finally(remove);
+}
+
+function pins(args) {
+  const isUpdate = args.includes("--update");
+  if (isUpdate) process.env.HOLDPOINT_PINS = "update";
+  return test([...PINS, ...args.filter((arg) => arg !== "--update")]);
 }
 
 // Work on one file must not wait until the rest of the tree compiles.
