@@ -14,7 +14,10 @@ const SEEDS = 150;
 const digest = (lines: readonly string[]): string =>
   createHash("sha256").update(lines.join("\n")).digest("hex").slice(0, 16);
 
-/** What was written, in order, without and with bodies: where only the second differs, the same events say something else. */
+/**
+ * What was written, in order, without and with bodies: where only the second differs, the same events say something else.
+ * `npm run sim -- --seed <seed> --events` prints the events of one seed, to be compared with those of another version.
+ */
 function trailLine({ seed, entries }: SeedJournal): string {
   const typed = entries.map(({ header, body }: WrittenEntry) => {
     const { tenant, stream, type } = JSON.parse(header) as Record<"tenant" | "stream" | "type", string>;
