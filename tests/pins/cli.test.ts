@@ -1,6 +1,6 @@
 // What each command prints: its help, and its answers about a tenant that has one of everything.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
@@ -38,7 +38,7 @@ function openShell(folder: string, names: Names): Shell {
   let now = NOW + LATER_MS;
   return {
     folder,
-    names: { ...names, [folder]: "<folder>", [hostname()]: "<machine>" },
+    names: { ...names, [folder]: "<folder>" },
     run: (args, columns) =>
       hosted({ args, cwd: folder, env, now, ...(columns === undefined ? {} : { columns }) }),
     wait() {

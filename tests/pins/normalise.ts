@@ -30,7 +30,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   // How well ids compress, and which process of which machine it was.
   [/"(compressedBytes|compressed_size_bytes)":( ?)\d+/g, '"$1":$20'],
   [/"process":( ?)"[^"]*\/\d+"/g, '"process":$1"<machine>/<process>"'],
-  [/<machine>\/\d+/g, "<machine>/<process>"],
+  [/(?<=\t| {2})[A-Za-z][\w.-]*\/\d+$/gm, "<machine>/<process>"],
 ];
 
 /** Each distinct id of a kind gets the next number of that kind. */

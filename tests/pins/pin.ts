@@ -12,8 +12,8 @@ const MOST_SHOWN = 24;
 const LOOK_AHEAD = 400;
 /** Longer lines are cut around the first character that differs. */
 const MOST_CHARACTERS = 240;
-/** A line of a fixture that names what the lines below it are about. */
-const HEADING = "== ";
+/** A line of a fixture that names what the lines below it are about: a command, a route, an event type, a path of OpenAPI. */
+const HEADING = /^== |^ {4}"\/[^"]*": \{$/;
 
 type Change = {
   readonly line: number;
@@ -54,10 +54,10 @@ function changesBetween(before: readonly string[], after: readonly string[]): re
   return changes;
 }
 
-/** A line that starts with `== ` above the change, so that a reader knows which route or command it is about. */
+/** The nearest heading above a line, so that a reader knows what it is about. */
 function headingAbove(lines: readonly string[], line: number): string {
-  const heading = lines.slice(0, line).findLast((text) => text.startsWith(HEADING));
-  return heading === undefined ? "" : `  ${heading}`;
+  const heading = lines.slice(0, line).findLast((text) => HEADING.test(text));
+  return heading === undefined ? "" : `  ${heading.trim()}`;
 }
 
 /** The part of a line in which it first differs from another. */
@@ -69,14 +69,20 @@ function clip(line: string, other = ""): string {
   return `${start > 0 ? "…" : ""}${line.slice(start, end)}${end < line.length ? "…" : ""}`;
 }
 
+/** Lines that changed one for one stand in pairs. */
+function changedLines({ removed, added }: Change): readonly string[] {
+  const old = removed.map((text, at) => `- ${clip(text, added[at])}`);
+  const now = added.map((text, at) => `+ ${clip(text, removed[at])}`);
+  return old.length === now.length ? old.flatMap((line, at) => [line, now[at] ?? ""]) : [...old, ...now];
+}
+
 /** The first differing lines of two texts, `-` for the first and `+` for the second; "" when they are equal. */
 export function describeDifference(before: string, after: string): string {
   if (before === after) return "";
   const [old, now] = [before.split("\n"), after.split("\n")];
-  const shown = changesBetween(old, now).flatMap(({ line, removed, added }) => [
-    `@@ line ${line} @@${headingAbove(old, line)}`,
-    ...removed.map((text, at) => `- ${clip(text, added[at])}`),
-    ...added.map((text, at) => `+ ${clip(text, removed[at])}`),
+  const shown = changesBetween(old, now).flatMap((change) => [
+    `@@ line ${change.line} @@${headingAbove(old, change.line)}`,
+    ...changedLines(change),
   ]);
   const rest = shown.length - MOST_SHOWN;
   return [...shown.slice(0, MOST_SHOWN), ...(rest > 0 ? [`… ${rest} more lines`] : [])].join("\n");
