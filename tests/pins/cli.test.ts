@@ -95,7 +95,7 @@ async function inTurn(shell: Shell, lines: readonly (readonly string[])[]): Prom
 
 const BECAUSE = ["--reason", "a pin"];
 
-function readings(world: World, file: string): readonly (readonly string[])[] {
+function readings(world: World): readonly (readonly string[])[] {
   const { approval, workflow, driven, action, permitted, grant, alert } = world;
   return [
     ["welcome"],
@@ -118,12 +118,13 @@ function readings(world: World, file: string): readonly (readonly string[])[] {
     ["journal", approval],
     ["journal", action],
     ["in-doubt"],
-    ["policy", "check", file],
-    ["policy", "test", file],
-    ["policy", "explain", action, "--policy", file],
+    ["policy", "check", "policy.yaml"],
+    ["policy", "check", "wrong.yaml"],
+    ["policy", "test", "policy.yaml"],
+    ["policy", "explain", action, "--policy", "policy.yaml"],
     ["policy", "list"],
     ["policy", "show", world.policy],
-    ["policy", "backtest", file],
+    ["policy", "backtest", "policy.yaml"],
     ["policy", "suggest"],
     ["receipt", action],
     ["restored"],
@@ -162,6 +163,11 @@ function decisions({ approval, workflow, driven, effect, alert, message }: World
     ["welcome"],
     ["go", ...BECAUSE],
     ["views", "rebuild"],
+    ["scenarios", "apply", "scenario.json"],
+    ["export", "--out", "journal.ndjson"],
+    ["seal", "--out", "seal.json"],
+    ["verify", "--seal", "seal.json"],
+    ["key-file", "other.json"],
     ["init", "project"],
     ["approve"],
     ["approve", "apr_00000000000000000000000000"],
@@ -176,8 +182,8 @@ function administration({ key, endpoint, grant, intent }: World) {
     ["grants", "give", "--tool", "pay", "--uses", "3", "--for", "7d", ...BECAUSE],
     ["grants", "revoke", grant, ...BECAUSE],
     ["intents", "send", "--type", "task", "--to", "agent://doer", "--payload", '{"task": "count"}'],
-    ["intents", "answer", intent, "--payload", '{"done": true}'],
     ["intents", "cancel", intent, ...BECAUSE],
+    ["intents", "answer", intent, "--result", '{"done": true}'],
     ["people", "add", "fay", "--role", "auditor", "--group", "legal", "--mail", "fay@example.com"],
     ["people", "change", "fay", "--role", "supervisor", "--json"],
     ["people", "suspend", "fay", ...BECAUSE],
@@ -198,17 +204,36 @@ function administration({ key, endpoint, grant, intent }: World) {
   ];
 }
 
-const POLICY = `policy: tried
+const FILES = {
+  "policy.yaml": `policy: tried
 default: escalate
 rules:
   - id: done_by_itself
     tool: done
     verdict: approve
     reason: it is harmless
-cases:
-  - given: { tool: done, args: { word: example } }
+`,
+  "policy.test.yaml": `cases:
+  - name: done needs no approval
+    when: { tool: done, args: { word: example } }
     then: { verdict: approve, rule: done_by_itself }
-`;
+  - name: this one fails
+    when: { tool: pay, args: { word: example } }
+    then: { verdict: approve }
+`,
+  "wrong.yaml": "policy: wrong\nrules:\n  - tool: done\n    when: args.word ==\n    verdict: maybe\n",
+  "scenario.json": JSON.stringify({
+    name: "count",
+    agents: [{ name: "counter" }],
+    approvers: [{ name: "ann" }],
+    intent: {
+      intent_type: "task",
+      to_agent: "agent://counter",
+      payload: { task: "Count" },
+      request_id: "count",
+    },
+  }),
+};
 
 test("the help of every command is as pinned", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-pins-"));
@@ -228,11 +253,10 @@ test("on a furnished store", async (t) => {
   // A server that goes on would act on what the commands decide.
   await site.bench.close();
   const shell = openShell(folder, names);
-  const file = join(folder, "policy.yaml");
-  writeFileSync(file, POLICY);
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
 
   await t.test("every command that shows something prints it as pinned, in its three forms", async () => {
-    const blocks = await Promise.all(readings(world, file).map((args) => threeForms(shell, args)));
+    const blocks = await Promise.all(readings(world).map((args) => threeForms(shell, args)));
     comparePin("cli/show.txt", blocks.join(""));
   });
 

@@ -22,7 +22,10 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\b1[5-9]\d{11}(?:\.\d+)?\b/g, "1800000000000"],
   [/(?<=\s)\d\d:\d\d:\d\d(?=\s)/g, "<clock>"],
   [/(?<=--binding )[0-9a-f]{12}\b/g, "<digits>"],
-  // A process that runs seals now and then.
+  // The background writes, and a process that runs seals now and then.
+  [/(?<=entries +)\d+ in \d+(?= streams)/g, "<n> in <n>"],
+  [/(?<=sealed +)\d+ entries; \d+(?= are not)/g, "<n> entries; <n>"],
+  [/(?<=seals +)\d+(?=, the last)|(?<=Exported )\d+(?= lines)/g, "<n>"],
   [/"(lastSeal|witness)":\{"n":\d+/g, '"$1":{"n":0'],
   [/(?<=(?:last seal|seen here) +)\d+/g, "<n>"],
   // Between the entries of requests stand those that the background wrote by then.
