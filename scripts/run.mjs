@@ -5,11 +5,14 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
 import { filesBelow } from "./files.mjs";
+import { house } from "./house.mjs";
 import { install } from "./install.mjs";
 import { runNode, stopWithParent } from "./process.mjs";
 import { grouped } from "./test-groups.mjs";
 
 const TESTS = ["src", "tests", "dashboard/src"];
+// The test files that compare what the code does with the fixtures below tests/pins/.
+const PINS = ["tests/pins/", "src/testing/simulator/seeds.test.ts"];
 const CLEANED = [
   ...["dist", "dashboard/dist", "coverage"],
   ...["node_modules/.build-stamp", "node_modules/.desk-stamp"],
@@ -49,7 +52,7 @@ const proofCommands = Object.fromEntries(
   Object.entries(proofs).map(([name, program]) => [name, (args) => runNode([program, ...args])]),
 );
 const commands = {
-  ...{ start, test, dashboard, check, lint, types, format, build: buildAll, clean },
+  ...{ start, test, pins, dashboard, check, lint, types, format, build: buildAll, clean },
   ...proofCommands,
 };
 
@@ -98,21 +101,30 @@ async function test(args) {
   return runNode([...runner, ...options, ...all], { env }).finally(remove);
 }
 
+function pins(args) {
+  const isUpdate = args.includes("--update");
+  if (isUpdate) process.env.HOLDPOINT_PINS = "update";
+  return test([...PINS, ...args.filter((arg) => arg !== "--update")]);
+}
+
 // Work on one file must not wait until the rest of the tree compiles.
 async function buildLeniently() {
   if ((await build({ quiet: true })) !== 0) console.error('it does not build ("npm run build" says why)');
   return [];
 }
 
-async function failedChecks() {
+async function failedChecks(options = []) {
   const failed = [];
   if ((await lint([])) !== 0) failed.push("lint");
   if ((await types([])) !== 0) failed.push("types");
+  if (house(options) !== 0) failed.push("house");
   return failed;
 }
 
-async function check() {
-  return (await failedChecks()).length === 0 ? 0 : 1;
+// `--lower` writes the limits of the counters down to what is there now.
+async function check(args) {
+  const options = args.filter((arg) => arg === "--lower");
+  return (await failedChecks(options)).length === 0 ? 0 : 1;
 }
 
 function lint(args) {

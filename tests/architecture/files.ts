@@ -6,7 +6,8 @@ import type { SourceText } from "./source.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SKIPPED_FOLDERS =
   /^(?:node_modules|dist|dist\..*|coverage|\.git|\.holdpoint|\.npm-cache|\.install\.lock)$/;
-const SKIPPED_FILES = /\.(?:tgz|log|tsbuildinfo)$|^\.DS_Store$/;
+/** `.git` is a file in a second work tree of a clone. */
+const SKIPPED_FILES = /\.(?:tgz|log|tsbuildinfo)$|^(?:\.DS_Store|\.git)$/;
 
 export function readRoot(file: string): string {
   return readFileSync(path.join(ROOT, file), "utf8");

@@ -24,3 +24,24 @@ export function setTime(): SetTime {
     },
   };
 }
+
+/** Time that moves on by a millisecond whenever it is read, and by nothing else: ids sort in the order in which they were made. */
+export function tickingTime(): SetTime {
+  let last = wall();
+  const tick = (): number => {
+    last += 1;
+    return last;
+  };
+  return {
+    at(ms) {
+      last = ms;
+      Date.now = tick;
+    },
+    run() {
+      Date.now = tick;
+    },
+    restore() {
+      Date.now = wall;
+    },
+  };
+}

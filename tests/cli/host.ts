@@ -11,10 +11,14 @@ export type Line = {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
+  /** What time it is; it moves on by a millisecond at each reading. The machine's time where it is absent. */
+  readonly now?: number;
+  /** Standard output is a terminal of this width; a pipe where it is absent. */
+  readonly columns?: number;
 };
 export type Said = { readonly code: number; readonly out: string; readonly err: string };
 
-function capture(name: "stdout" | "stderr"): () => string {
+function capture(name: "stdout" | "stderr", columns?: number): () => string {
   const parts: Buffer[] = [];
   const stream = new Writable({
     write: (part: Buffer, _encoding, done) => {
@@ -22,6 +26,7 @@ function capture(name: "stdout" | "stderr"): () => string {
       done();
     },
   });
+  if (columns !== undefined) Object.assign(stream, { isTTY: true, columns });
   Object.defineProperty(process, name, { configurable: true, get: () => stream });
   return () => Buffer.concat(parts).toString("utf8");
 }
@@ -36,9 +41,21 @@ const [node = "", self = ""] = process.argv;
 
 const held = (): number => process.getActiveResourcesInfo().length;
 
-async function run({ args, cwd, env }: Line): Promise<Said> {
+const wall = Date.now;
+
+function setTime(now: number | undefined): void {
+  let last = now ?? 0;
+  const tick = (): number => {
+    last += 1;
+    return last;
+  };
+  Date.now = now === undefined ? wall : tick;
+}
+
+async function run({ args, cwd, env, now, columns }: Line): Promise<Said> {
   const before = held();
-  const [out, err] = [capture("stdout"), capture("stderr")];
+  const [out, err] = [capture("stdout", columns), capture("stderr")];
+  setTime(now);
   live(env);
   process.chdir(cwd);
   process.argv = [node, self, ...args];

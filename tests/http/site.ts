@@ -52,6 +52,8 @@ export function mayAsk({ who, role }: Bearer, { scope, orScope = "" }: Listed): 
 }
 
 export type Site = {
+  /** Holds the data folder, `data`, and the key file, `key.json`. */
+  readonly folder: string;
   readonly bench: Bench;
   readonly routes: readonly Listed[];
   readonly world: World;
@@ -76,5 +78,5 @@ export async function openSite(context: Pick<TestContext, "after">): Promise<Sit
   const { runtime: own } = await bench.server.office(OWN);
   assert.ok(instance !== undefined && declared !== undefined);
   const world = await furnish(instance, declared, { folder, tenant: OWN });
-  return { bench, routes: await listRoutes(bench), world, own, other };
+  return { folder, bench, routes: await listRoutes(bench), world, own, other };
 }

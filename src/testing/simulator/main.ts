@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { FACTS, FAULTS, leastFor, RACES, tooRare } from "./counters.ts";
 import { PLANTED } from "./planted.ts";
 import { type Hunt, huntAll, runSeeds, type Totals } from "./pool.ts";
-import { runSeed } from "./run-seed.ts";
+import { runSeed, type WrittenEntry } from "./run-seed.ts";
 
 const THREADS = 2;
 const MOST_FOR_PLANTED = 2_000;
@@ -45,8 +45,18 @@ async function many(seeds: number, from: bigint): Promise<number> {
   return totals.failures.length + rare.length === 0 ? 0 : 1;
 }
 
-async function one(seed: bigint, trace: boolean): Promise<number> {
-  const { digest, entries, steps, violations } = await runSeed(seed, trace ? say : null);
+function printEvents(journal: readonly WrittenEntry[]): void {
+  for (const { header, body } of journal) {
+    const { tenant, stream, type } = JSON.parse(header) as Record<"tenant" | "stream" | "type", string>;
+    say(`${tenant} ${stream} ${type} ${body}`);
+  }
+}
+
+type Shown = { readonly trace: boolean; readonly events: boolean };
+
+async function one(seed: bigint, { trace, events }: Shown): Promise<number> {
+  const { digest, entries, steps, violations, journal } = await runSeed(seed, trace ? say : null);
+  if (events) printEvents(journal);
   say(`seed ${seed}  entries ${entries}  steps ${steps}  digest ${digest}`);
   for (const { invariant, what } of violations) say(`violates ${invariant}: ${what}`);
   return violations.length === 0 ? 0 : 1;
@@ -87,13 +97,14 @@ async function regressions(): Promise<number> {
   let failed = 0;
   for (const { seed, why } of kept as readonly { seed: string; why: string }[]) {
     say(why);
-    failed += await one(BigInt(seed), false);
+    failed += await one(BigInt(seed), { trace: false, events: false });
   }
   return failed === 0 ? 0 : 1;
 }
 
 const HELP = `npm run sim -- [--seeds <n>] [--from <seed>]   many seeds (200), with counts of what they met
 npm run sim -- --seed <seed> [--trace]          one 64-bit seed, decimal or 0x…; --trace prints every step
+npm run sim -- --seed <seed> --events           the events that it writes, to compare two versions of the code
 npm run sim -- --planted [<name>]               plants bugs and looks for them, up to ${MOST_FOR_PLANTED} seeds each;
                                                 without a name, writes where each was found for the test
 npm run sim -- --regressions                    the seeds that once failed
@@ -104,6 +115,7 @@ const OPTIONS = {
   from: { type: "string", default: "1" },
   seed: { type: "string" },
   trace: { type: "boolean", default: false },
+  events: { type: "boolean", default: false },
   planted: { type: "boolean", default: false },
   regressions: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
@@ -120,8 +132,7 @@ function chosen(): Promise<number> {
     say(HELP);
     return Promise.resolve(0);
   }
-  if (values.seed !== undefined)
-    return one(BigInt.asUintN(64, wholeNumber("seed", values.seed)), values.trace);
+  if (values.seed !== undefined) return one(BigInt.asUintN(64, wholeNumber("seed", values.seed)), values);
   if (values.planted) return planted(positionals.length === 0 ? undefined : positionals.join(" "));
   if (values.regressions) return regressions();
   return many(Number(wholeNumber("seeds", values.seeds)), wholeNumber("from", values.from));

@@ -1,7 +1,7 @@
 /** Spreads seeds over threads. What comes back is added up, so the order in which threads finish does not matter. */
 import { Worker } from "node:worker_threads";
 import { PLANTED } from "./planted.ts";
-import type { Chunk, ChunkResult, Failure, WorkerInput } from "./worker.ts";
+import type { Chunk, ChunkResult, Failure, SeedJournal, WorkerInput } from "./worker.ts";
 import { FLOWS_EVERY } from "./workflow-spec.ts";
 
 export type Totals = {
@@ -42,10 +42,16 @@ function add(totals: Totals, result: ChunkResult): void {
     totals.counters.set(name, (totals.counters.get(name) ?? 0) + times);
 }
 
-export type Work = { readonly from: bigint; readonly seeds: number; readonly threads: number };
+export type Work = {
+  readonly from: bigint;
+  readonly seeds: number;
+  readonly threads: number;
+  /** Called with the journal of each seed, in no order. */
+  readonly onJournal?: (journal: SeedJournal) => void;
+};
 
 export async function runSeeds(
-  { from, seeds, threads }: Work,
+  { from, seeds, threads, onJournal }: Work,
   progress: (done: number) => void,
 ): Promise<Totals> {
   const totals: Totals = { seeds: 0, entries: 0, steps: 0, counters: new Map(), failures: [] };
@@ -56,7 +62,10 @@ export async function runSeeds(
       const first = next;
       const count = Math.min(CHUNK, seeds - first);
       next += count;
-      add(totals, await ask(worker, { from: from + BigInt(first), count, step: 1, stopAtFirst: false }));
+      const chunk = { from: from + BigInt(first), count, step: 1, stopAtFirst: false };
+      const result = await ask(worker, { ...chunk, withJournals: onJournal !== undefined });
+      add(totals, result);
+      for (const journal of result.journals) onJournal?.(journal);
       progress(totals.seeds);
     }
     await worker.terminate();

@@ -25,9 +25,14 @@ import { bringStart, drawStart } from "./starters.ts";
 import { hasFlows, withWorkflows } from "./workflow-spec.ts";
 import { createWorld } from "./world.ts";
 
+/** One entry of a run's journal, as it was written. */
+export type WrittenEntry = { readonly header: string; readonly body: string };
+
 export type SeedResult = {
   readonly seed: bigint;
   readonly digest: string;
+  /** The journal of each tenant, one after the other, in the order of writing. */
+  readonly journal: readonly WrittenEntry[];
   readonly entries: number;
   readonly steps: number;
   readonly counters: Counters;
@@ -195,11 +200,12 @@ async function play(sim: Sim): Promise<void> {
 export async function runSeed(seed: bigint, trace: Sim["trace"] = null): Promise<SeedResult> {
   const sim = createSim(seed, trace);
   await play(sim);
-  let entries = 0;
-  for (const kept of sim.database.data.tenants.values()) {
-    entries += kept.log.length;
-    countUp(sim.counters, "seal", kept.seals.length);
-  }
+  const tenants = [...sim.database.data.tenants.values()];
+  for (const { seals } of tenants) countUp(sim.counters, "seal", seals.length);
+  const journal = tenants.flatMap(({ log }) =>
+    log.map(({ header, body }) => ({ header, body: body ?? "null" })),
+  );
   const { counters, violations } = sim;
-  return { seed, digest: digestOfSim(sim), entries, steps: sim.scheduler.steps(), counters, violations };
+  const figures = { entries: journal.length, steps: sim.scheduler.steps(), counters, violations };
+  return { seed, digest: digestOfSim(sim), journal, ...figures };
 }

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { tooRare } from "./counters.ts";
 import { PLANTED, RARE } from "./planted.ts";
 import { patched } from "./planted-bug.ts";
-import { hunt, runSeeds } from "./pool.ts";
+import { hunt } from "./pool.ts";
 import { runSeed } from "./run-seed.ts";
 
-const SEEDS = 150;
 const MOST_FOR_PLANTED = 300;
 const ROOT = new URL("../../../", import.meta.url);
 
@@ -21,14 +19,6 @@ const trails: Readonly<Record<string, string>> = JSON.parse(
 );
 
 describe("a simulated company of processes, people and a faulty world", () => {
-  test(`keeps every invariant over ${SEEDS} seeds, and meets every fault and race`, async () => {
-    const totals = await runSeeds({ from: 1n, seeds: SEEDS, threads: 2 }, () => {});
-    const [first] = totals.failures;
-    const said = `seed ${first?.seed} violates ${first?.invariant}: ${first?.what}\n  npm run sim -- --seed ${first?.seed} --trace`;
-    assert.equal(totals.failures.length, 0, said);
-    assert.deepEqual(tooRare(totals.counters, SEEDS), []);
-  });
-
   for (const seed of [3n, 43n, 77n, 0xdead_beef_cafe_f00dn]) {
     test(`is the same twice for seed ${seed}`, async () => {
       const [once, again] = [await runSeed(seed), await runSeed(seed)];

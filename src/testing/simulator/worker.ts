@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { PLANTED } from "./planted.ts";
 import { patched } from "./planted-bug.ts";
+import type { WrittenEntry } from "./run-seed.ts";
 
 export type WorkerInput = { readonly planted: string | null };
 export type Chunk = {
@@ -12,7 +13,10 @@ export type Chunk = {
   /** From one seed to the next. */
   readonly step: number;
   readonly stopAtFirst: boolean;
+  /** Answers the journal of each seed too. */
+  readonly withJournals?: boolean;
 };
+export type SeedJournal = { readonly seed: bigint; readonly entries: readonly WrittenEntry[] };
 export type Failure = { readonly seed: bigint; readonly invariant: string; readonly what: string };
 export type ChunkResult = {
   readonly seeds: number;
@@ -20,6 +24,7 @@ export type ChunkResult = {
   readonly steps: number;
   readonly counters: readonly (readonly [string, number])[];
   readonly failures: readonly Failure[];
+  readonly journals: readonly SeedJournal[];
 };
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -50,13 +55,19 @@ process.on("unhandledRejection", (error) => {
   rejected ??= error;
 });
 
-async function runOne(
-  seed: bigint,
-  totals: { entries: number; steps: number; counters: Map<string, number> },
-): Promise<Failure | undefined> {
+type ChunkTotals = {
+  entries: number;
+  steps: number;
+  readonly counters: Map<string, number>;
+  /** Null where nobody asked for journals. */
+  readonly journals: SeedJournal[] | null;
+};
+
+async function runOne(seed: bigint, totals: ChunkTotals): Promise<Failure | undefined> {
   rejected = undefined;
   try {
     const result = await runSeed(seed);
+    totals.journals?.push({ seed, entries: result.journal });
     totals.entries += result.entries;
     totals.steps += result.steps;
     for (const [name, times] of result.counters)
@@ -70,8 +81,9 @@ async function runOne(
   return { seed, invariant: "unhandled rejection", what: String((rejected as Error).stack) };
 }
 
-parentPort?.on("message", async ({ from, count, step, stopAtFirst }: Chunk) => {
-  const totals = { entries: 0, steps: 0, counters: new Map<string, number>() };
+parentPort?.on("message", async ({ from, count, step, stopAtFirst, withJournals }: Chunk) => {
+  const journals = withJournals === true ? [] : null;
+  const totals: ChunkTotals = { entries: 0, steps: 0, counters: new Map(), journals };
   const failures: Failure[] = [];
   let seeds = 0;
   for (let seed = from; seeds < count; seed += BigInt(step)) {
@@ -81,6 +93,7 @@ parentPort?.on("message", async ({ from, count, step, stopAtFirst }: Chunk) => {
     failures.push(failure);
     if (stopAtFirst) break;
   }
-  const result: ChunkResult = { ...totals, seeds, counters: [...totals.counters], failures };
+  const counters = [...totals.counters];
+  const result: ChunkResult = { ...totals, seeds, counters, failures, journals: journals ?? [] };
   parentPort?.postMessage(result);
 });
