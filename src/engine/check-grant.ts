@@ -6,7 +6,7 @@ import type { GrantLimit } from "../core/grant/events.ts";
 import type { JsonObject } from "../core/json.ts";
 import { type Money, moneyToJson } from "../core/money.ts";
 import { checkAgent, checkFields, wrong } from "./check-call.ts";
-import { isMoney } from "./define-tool.ts";
+import { checkAmount } from "./define-tool.ts";
 import { LONGEST_DAYS } from "./limits.ts";
 import { checkSaid, type Said } from "./operate.ts";
 
@@ -58,8 +58,7 @@ export function checkExpressions({ when, amount }: GrantOffer, schema: JsonObjec
 function checkTotal({ total, amount }: GrantOffer): void {
   if ((total === undefined) !== (amount === undefined))
     wrong("A total goes together with an amount: the expression that says what one use comes to.");
-  if (total !== undefined && (!isMoney(total) || total.micros < 0n))
-    wrong("A total is { currency, micros } with micros as a bigint of at least 0.");
+  if (total !== undefined) checkAmount("A grant's total", total);
 }
 
 export function checkOffer(given: GrantOffer): GrantOffer {
