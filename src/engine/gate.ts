@@ -33,7 +33,7 @@ export type GatedTool<Args, Result> = {
 const OPTIONS = ["requestId", "says", "waitMs"];
 
 export function checkOptions(options: CallOptions): void {
-  const { requestId, says, waitMs } = checkFields("The options of a call", options, OPTIONS);
+  const { requestId, says, waitMs } = checkFields("What a call takes", options, OPTIONS);
   if (
     requestId !== undefined &&
     (typeof requestId !== "string" || requestId === "" || requestId.length > 500 || !requestId.isWellFormed())

@@ -42,7 +42,7 @@ export function checkFlags(what: string, options: object, flags: readonly string
 }
 
 export function checkCallOptions(options: WorkflowCallOptions): void {
-  checkFields("A call in a workflow", options, OPTIONS);
+  checkFields("What ctx.call takes", options, OPTIONS);
   checkFlags("A call in a workflow", options, ["approvalRequired", "rollbackEnabled", "continueInDoubt"]);
   const { agent, says } = options;
   if (agent !== undefined && !(isPrincipal(agent) && agent.startsWith("agent:")))
