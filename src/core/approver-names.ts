@@ -28,8 +28,8 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-export const MOST_NAMES = 1_000;
-export const LONGEST_NAME = 210;
+const MOST_NAMES = 1_000;
+const LONGEST_NAME = 210;
 
 /** Of a field that should be a list of names. */
 export function namesFault(field: string, names: unknown): string | undefined {

@@ -143,7 +143,7 @@ const UNDO_EFFECTS: readonly unknown[] = ["idempotent", "keyed", "once"];
 const NUMBERS = { keyRetentionMs: 0, finalityMs: 0, timeoutMs: 1, attempts: 1, dedupeWindowMs: 0 } as const;
 
 function checkShape(definition: ToolDefinition<never, unknown>): void {
-  if (!isPlainObject(definition)) return wrong("A tool is declared with an object: { name, run, … }.");
+  if (!isPlainObject(definition)) wrong("A tool is declared with an object: { name, run, … }.");
   const { name } = definition;
   if (typeof name !== "string" || !NAME.test(name))
     wrong(
@@ -210,7 +210,7 @@ export function checkPolicy(whose: string, policy: Policy<never>): void {
     return;
   const verdict = readWritten(policy);
   if (typeof verdict === "string")
-    return wrong(`The policy of the ${whose} is not a verdict or a function: ${verdict}.`);
+    wrong(`The policy of the ${whose} is not a verdict or a function: ${verdict}.`);
   if (verdict.verdict !== "escalate") return;
   const fault = unmeetable(approvalTerms(verdict) as ApprovalTerms, []);
   if (fault !== undefined)
@@ -270,7 +270,7 @@ const fresh = (args: Json): Json => JSON.parse(canonicalJson(args)) as Json;
 
 function checkUndo(name: string, rule: UndoRule<Json, unknown>): void {
   const whose = `The undo of the tool "${name}"`;
-  if (!isPlainObject(rule)) return wrong(`${whose} is not a function, { run } or "nothing".`);
+  if (!isPlainObject(rule)) wrong(`${whose} is not a function, { run } or "nothing".`);
   const { run, effect = "once" } = checkFields(whose, rule, UNDO_FIELDS);
   if (typeof run !== "function") wrong(`${whose} is not a function, { run } or "nothing".`);
   if (!UNDO_EFFECTS.includes(effect))

@@ -71,7 +71,7 @@ const UNDO_FIELDS = ["policy", "timeoutMs"];
 const DECLARABLE: readonly unknown[] = ["read", "idempotent", "keyed", "once"];
 
 function check(given: DeclaredTool<never>): void {
-  if (!isPlainObject(given)) return wrong("A tool is declared with an object: { name, … }.");
+  if (!isPlainObject(given)) wrong("A tool is declared with an object: { name, … }.");
   if ("run" in given || "runInTransaction" in given)
     wrong(`The tool "${shown(given.name)}" has a function: declare it with hp.gate(), and it runs here.`);
   checkFields(`The declared tool "${shown(given.name)}"`, given, FIELDS);
@@ -80,7 +80,7 @@ function check(given: DeclaredTool<never>): void {
     wrong(`The declared tool "${shown(given.name)}" is ${DECLARABLE.join(", ")}, not "${shown(effect)}".`);
   if (undo === undefined || undo === true || undo === "nothing") return;
   const whose = `The undo of "${shown(given.name)}"`;
-  if (!isPlainObject(undo)) return wrong(`${whose} is true, "nothing" or { policy, timeoutMs }.`);
+  if (!isPlainObject(undo)) wrong(`${whose} is true, "nothing" or { policy, timeoutMs }.`);
   checkFields(whose, undo, UNDO_FIELDS);
 }
 
