@@ -14,18 +14,30 @@ const isWritten = (name: string): boolean => !/^(role|group):/.test(name);
 export const namesGroups = (from: readonly string[] | null): boolean =>
   from !== null && !from.every(isWritten);
 
+const notPeople = (name: string): string =>
+  /^(agent|service):/.test(name)
+    ? `${name} does not decide, only people do; name them as person:…, role:… or group:…`
+    : `${name} is not a person; write person:${name}, role:… or group:…`;
+
 /** Why a name means nobody, ever; undefined when it may. */
 export function nameFault(name: string): string | undefined {
+  if (!/^(person|role|group):/.test(name)) return notPeople(name);
   if (name.startsWith("role:") && !ROLES.some((role) => name === `role:${role}`))
     return `${name} is not a role; there are ${ROLES.join(", ")}`;
   if (name.startsWith("group:") && !GROUP.test(name)) return `${name} is not a group; write group:<name>`;
   return undefined;
 }
 
+const MOST_NAMES = 1_000;
+const LONGEST_NAME = 210;
+
 /** Of a field that should be a list of names. */
 export function namesFault(field: string, names: unknown): string | undefined {
   if (!Array.isArray(names) || !names.every((name) => typeof name === "string"))
     return `${field} is not a list of people`;
+  if (names.length > MOST_NAMES) return `${field} has over ${MOST_NAMES} names`;
+  if (names.some(({ length }) => length > LONGEST_NAME))
+    return `${field} has a name of over ${LONGEST_NAME} characters`;
   const fault = names.map(nameFault).find((one) => one !== undefined);
   return fault === undefined ? undefined : `${field}: ${fault}`;
 }

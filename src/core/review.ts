@@ -2,24 +2,18 @@
  * Policy over one action.
  *
  * V1. A revision is validated and reviewed again, five times at most; an action that would be revised once more is blocked.
- * V2. A policy that throws, or answers something that is not a verdict, blocks.
+ * V2. A policy that throws, or answers something that is not a verdict, blocks. So does a verdict with an unknown field or a
+ *     wrong value, wherever in it that is.
  * V3. A quorum that its eligible people cannot meet blocks.
  */
-import { canonicalJson, copyJson } from "./canonical-json.ts";
+import { copyJson } from "./canonical-json.ts";
+import { readVerdict } from "./check-verdict.ts";
 import { errorText } from "./error-text.ts";
 import { isJsonObject, type Json } from "./json.ts";
 import { remarking, remarksOf } from "./remarks.ts";
 import { type ApprovalTerms, approvalTerms, unmeetable } from "./stages.ts";
 import type { ToolRules } from "./tool-rules.ts";
-import {
-  type LimitBehind,
-  type PolicyInput,
-  RISK_LEVELS,
-  type Risk,
-  type RunLimitOf,
-  type ShadowVerdict,
-  type Verdict,
-} from "./verdict.ts";
+import type { LimitBehind, PolicyInput, Risk, RunLimitOf, ShadowVerdict, Verdict } from "./verdict.ts";
 
 const MAX_ROUNDS = 5;
 
@@ -52,8 +46,6 @@ export type Review = {
   | (ApprovalTerms & { readonly verdict: "escalate" })
 );
 
-const VERDICTS: readonly unknown[] = ["approve", "revise", "block", "escalate"];
-
 function block(reason: string, rule = "policy"): Verdict {
   return { verdict: "block", reason, rule };
 }
@@ -66,34 +58,15 @@ function escalationFault(
   return typeof terms === "string" ? terms : unmeetable(terms, input.requester);
 }
 
-const isText = (value: unknown): boolean =>
-  value === undefined || (typeof value === "string" && value.isWellFormed());
-
-const isRisk = (risk: Risk): boolean =>
-  isJsonObject(risk) && Number.isFinite(risk.score) && RISK_LEVELS.includes(risk.level);
-
-function areRemarks({ risk, risks = [], shadow = [] }: Verdict): boolean {
-  if (risk !== undefined && !isRisk(risk)) return false;
-  const areRisks = Array.isArray(risks) && risks.every(isRisk);
-  return areRisks && Array.isArray(shadow) && shadow.every(isJsonObject);
+/** Of an answer that is not a verdict, or has a fault: it blocks, and the reason names the fault. */
+export function notAVerdict(fault: string, whose = "the policy"): Verdict {
+  return block(`${whose} did not answer a verdict that can be used: ${fault}`);
 }
 
 function ask(rules: Reviewer, input: PolicyInput): Verdict {
   try {
-    const said: unknown = rules.policy(input);
-    if (!isJsonObject(said)) return block("the policy did not answer a verdict");
-    // Read once: what is checked is what is used.
-    const verdict: unknown = JSON.parse(canonicalJson(said));
-    if (!isJsonObject(verdict) || !VERDICTS.includes(verdict["verdict"]))
-      return block("the policy did not answer a verdict");
-    const answer = verdict as unknown as Verdict;
-    if (!isText(answer.reason) || !isText(answer.rule))
-      return block("the policy's reason or rule is not text");
-    if (!areRemarks(answer)) return block("the policy's risk or shadow verdicts are not what they should be");
-    if (answer.verdict === "revise") {
-      if (!isJsonObject(answer.set)) return block("the policy's revision is not an object");
-      return answer;
-    }
+    const answer = readVerdict(rules.policy(input));
+    if (typeof answer === "string") return notAVerdict(answer);
     if (answer.verdict !== "escalate") return answer;
     const fault = escalationFault(answer, input);
     if (fault === undefined) return answer;
@@ -105,13 +78,10 @@ function ask(rules: Reviewer, input: PolicyInput): Verdict {
 
 type Limited = { readonly limitOf?: RunLimitOf; readonly limitBehind?: LimitBehind };
 
-/** A policy in code may say anything there. */
-function limitIn({ limitOf, limitBehind }: Limited): Limited {
-  if (limitOf === "run" || limitOf === "usual") return { limitOf };
-  const { of, rule } = isJsonObject(limitBehind) ? limitBehind : {};
-  const isBehind = (of === "run" || of === "usual") && typeof rule === "string";
-  return isBehind ? { limitBehind: { of, rule } } : {};
-}
+const limitIn = ({ limitOf, limitBehind }: Limited): Limited => ({
+  ...(limitOf === undefined ? {} : { limitOf }),
+  ...(limitOf !== undefined || limitBehind === undefined ? {} : { limitBehind }),
+});
 
 function conclude(
   verdict: Exclude<Verdict, { verdict: "revise" }>,

@@ -6,15 +6,17 @@
  * G2. One stage is the same as `approvers` alone.
  */
 import { peopleNamed } from "./approver-names.ts";
-import { isJsonObject } from "./json.ts";
+import { fullDataFault } from "./fields.ts";
 import type { RosterState } from "./roster.ts";
 import {
+  APPROVER_FIELDS,
   type ApproverRule,
   approverRule,
   type Known,
   leftOut,
   type OnTimeout,
   plainRule,
+  type StageRule,
   unsatisfiable,
   type Verdict,
 } from "./verdict.ts";
@@ -54,11 +56,14 @@ export function rulesOf(terms: Pick<ApprovalTerms, "approvers" | "stages">): rea
   return (terms.stages ?? [terms.approvers]).map(plainRule);
 }
 
+const STAGE_FIELDS = [...APPROVER_FIELDS, "decideWithinMs"];
+
 function stageOf(given: unknown, number: number, usualMs: number | undefined): Stage | string {
-  if (!isJsonObject(given)) return `stage ${number} is not an object`;
-  const rule = approverRule(given);
+  const unread = fullDataFault(`stage ${number}`, given, STAGE_FIELDS);
+  if (unread !== undefined) return unread;
+  const { decideWithinMs = usualMs, ...approvers } = given as StageRule;
+  const rule = approverRule(approvers);
   if (typeof rule === "string") return `stage ${number}: ${rule.replaceAll("approvers.", "")}`;
-  const { decideWithinMs = usualMs } = given;
   if (!isDuration(decideWithinMs)) return `stage ${number}: its deadline is not a number of milliseconds`;
   return { ...rule, decideWithinMs: decideWithinMs === undefined ? null : Number(decideWithinMs) };
 }
@@ -92,6 +97,25 @@ export function approvalTerms(given: Escalation): ApprovalTerms | string {
     ...(list.length === 1 ? {} : { stages: list }),
     ...(onTimeout === "expire" ? {} : { onTimeout }),
   };
+}
+
+const isNoTime = (ms: unknown): boolean => ms === 0;
+const addsNobody = (rule: Partial<ApproverRule> | undefined): boolean => rule?.escalateAtHalf?.length === 0;
+
+/**
+ * What a caller writes is held to more than what the journal keeps: as a policy file is, it gives people some time, adds
+ * somebody at half time, and has a stage to hand over to.
+ */
+export function writtenTerms(given: Escalation): ApprovalTerms | string {
+  const terms = approvalTerms(given);
+  if (typeof terms === "string") return terms;
+  const { approvers, stages = [], onTimeout, decideWithinMs, executeWithinMs } = given;
+  if ([decideWithinMs, executeWithinMs, ...stages.map((one) => one.decideWithinMs)].some(isNoTime))
+    return "a deadline of 0 milliseconds leaves people no time";
+  if ([approvers, ...stages].some(addsNobody)) return "escalateAtHalf names nobody";
+  if (onTimeout === "escalate" && stages.length < 2)
+    return 'onTimeout: "escalate" hands over to the next stage, and there are not two stages';
+  return terms;
 }
 
 /** Of one rule: who may not take a seat under it. */

@@ -1,5 +1,6 @@
 import { namesFault, peopleNamed, shortOf } from "./approver-names.ts";
-import { isJsonObject, type Json, type JsonObject } from "./json.ts";
+import { fullDataFault } from "./fields.ts";
+import type { Json, JsonObject } from "./json.ts";
 import type { RosterState } from "./roster.ts";
 
 /** Who has to agree. `from: null` means any person; the requester never counts. */
@@ -18,6 +19,16 @@ export type ApproverRule = {
 };
 
 export const ANY_ONE_PERSON: ApproverRule = { quorum: 1, from: null, veto: true };
+
+const EVERY_FIELD: { readonly [field in keyof ApproverRule]-?: true } = {
+  ...{ quorum: true, from: true, veto: true },
+  ...{ escalateAtHalf: true, remindEveryMs: true, separate: true },
+};
+/** The fields of an approver rule, as a program writes them. */
+export const APPROVER_FIELDS: readonly string[] = Object.keys(EVERY_FIELD);
+
+/** In files, over HTTP and in code. */
+export const MOST_QUORUM = 1_000;
 
 export const RISK_LEVELS = ["low", "medium", "high", "critical"] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
@@ -141,11 +152,13 @@ function moreFault({ from, escalateAtHalf: also, remindEveryMs: every, separate 
   return namesFault("approvers.escalateAtHalf", also);
 }
 
-/** The rule in full, whatever else was written beside it; or why it is none. */
-export function approverRule(given: unknown): ApproverRule | string {
-  if (given !== undefined && !isJsonObject(given)) return "approvers is not an object";
-  const whole = { ...ANY_ONE_PERSON, ...given };
+/** The rule in full; or the fault in it. A field that is misspelt or undefined is a fault: it would ask fewer people. */
+export function approverRule(given: unknown = {}): ApproverRule | string {
+  const unread = fullDataFault("approvers", given, APPROVER_FIELDS);
+  if (unread !== undefined) return unread;
+  const whole = { ...ANY_ONE_PERSON, ...(given as Partial<ApproverRule>) };
   const { quorum, from, veto } = whole;
+  if (typeof quorum !== "number") return "approvers.quorum is not a number";
   const fault = from === null ? undefined : namesFault("approvers.from", from);
   if (fault !== undefined) return fault;
   if (typeof veto !== "boolean") return "approvers.veto is not true or false";
@@ -181,7 +194,8 @@ export function unsatisfiable(
   requester: readonly string[],
   { apart, roster }: Known = {},
 ): string | undefined {
-  if (!Number.isInteger(rule.quorum) || rule.quorum < 1) return "a quorum is a whole number of at least 1";
+  if (!Number.isInteger(rule.quorum) || rule.quorum < 1 || rule.quorum > MOST_QUORUM)
+    return `a quorum is a whole number from 1 to ${MOST_QUORUM}`;
   if (rule.from === null) return undefined;
   const people = peopleNamed(rule.from, roster);
   if (people === undefined) return undefined;

@@ -3,11 +3,12 @@ import { type BudgetState as Kept, limitBudget } from "../core/budget.ts";
 import { isBudgetName } from "../core/budget-name.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
+import { isPlainObject } from "../core/fields.ts";
 import type { Money } from "../core/money.ts";
 import { budgetStream } from "../core/stream.ts";
 import type { Via } from "../core/via.ts";
 import { checkFields } from "./check-call.ts";
-import { isMoney } from "./define-tool.ts";
+import { checkAmount } from "./define-tool.ts";
 import type { Said } from "./operate.ts";
 import { readState } from "./read-state.ts";
 import { rowPage } from "./row-pages.ts";
@@ -34,6 +35,16 @@ function checkBudget(id: unknown): void {
   if (!isBudgetName(id)) throw new HoldpointError("invalid_input", `"${shown(id)}" is not a budget's name.`);
 }
 
+function checkLimit(id: string, limit: Money): void {
+  if (isPlainObject(limit) && "period" in limit)
+    throw new HoldpointError(
+      "invalid_input",
+      `The limit of the budget "${id}" has a period, and budgets have none yet: a limit holds for as long as its budget.`,
+      { next: "Leave the period out, or open a budget of its own for each period, such as refunds-2026-07." },
+    );
+  checkAmount(`The limit of the budget "${id}"`, limit);
+}
+
 /** Opens a budget, or gives it another limit. */
 export async function setBudget(
   place: Place,
@@ -43,11 +54,7 @@ export async function setBudget(
 ): Promise<void> {
   const { by, ...how } = typeof said === "string" ? { by: said } : said;
   checkBudget(id);
-  if (!isMoney(limit) || limit.micros < 0n)
-    throw new HoldpointError(
-      "invalid_input",
-      "A limit is { currency, micros } with micros as a bigint of at least 0.",
-    );
+  checkLimit(id, limit);
   const ref = budgetStream(id);
   await runCommand(place, { write: [ref] }, (draft) => {
     const before = draft.state(ref).limit;

@@ -3,6 +3,7 @@
 import { APPROVAL_ORDERS, LISTED_STATUSES } from "../core/approval/list-words.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
+import { fieldFault, isPlainObject } from "../core/fields.ts";
 import { isId } from "../core/ids.ts";
 import { readPublicJwk } from "../core/jws.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
@@ -14,18 +15,11 @@ export function wrong(what: string): never {
   throw new HoldpointError("invalid_input", what);
 }
 
-export function isPlainObject(value: unknown): value is object {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
-}
-
 /** An object with no fields beyond those named: a misspelt one would otherwise be ignored in silence. */
 export function checkFields<Given>(what: string, given: Given, fields: readonly string[]): Given {
   if (!isPlainObject(given)) return wrong(`${what} is an object: { ${fields.join(", ")} }.`);
-  const extra = Object.keys(given).find((field) => !fields.includes(field));
-  if (extra !== undefined) return wrong(`${what} has no field "${extra}"; there are ${fields.join(", ")}.`);
-  return given;
+  const fault = fieldFault(what, given, fields);
+  return fault === undefined ? given : wrong(`${fault}.`);
 }
 
 export function checkId(what: string, id: unknown): string {

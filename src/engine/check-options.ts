@@ -1,7 +1,8 @@
 /** The options of an instance, checked when it is made and not at the first call. */
 import { HoldpointError } from "../core/errors.ts";
+import { isPlainObject } from "../core/fields.ts";
 import { isPrincipal } from "../core/principal.ts";
-import { checkFields, isPlainObject } from "./check-call.ts";
+import { checkFields } from "./check-call.ts";
 
 type Rule = { readonly isRight: (value: unknown) => boolean; readonly what: string };
 
@@ -59,11 +60,16 @@ export const OPTIONS: Readonly<Record<string, Rule>> = {
   },
 };
 
+function checkNode(node: unknown): void {
+  if (isPlainObject(node)) checkFields('The option "node"', node, ["kind", "version"]);
+}
+
 export function checkOptions(options: unknown): void {
   checkFields("What holdpoint() takes", options, Object.keys(OPTIONS));
   const { folder, database } = options as { readonly folder?: unknown; readonly database?: unknown };
   if (folder !== undefined && database !== undefined)
     throw new HoldpointError("invalid_input", 'The options "folder" and "database" exclude each other.');
+  checkNode((options as { readonly node?: unknown }).node);
   for (const [field, value] of Object.entries(options as object)) {
     const rule = OPTIONS[field];
     if (value !== undefined && rule !== undefined && !rule.isRight(value))

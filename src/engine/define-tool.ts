@@ -2,16 +2,19 @@
 
 import type { ProbeAnswer } from "../core/action/resolve.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
+import { readVerdict } from "../core/check-verdict.ts";
 import { digestOf } from "../core/digest.ts";
-import { shown } from "../core/error-text.ts";
+import { errorText, shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
+import { fieldFault, isPlainObject } from "../core/fields.ts";
+import type { Json } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
-import { approvalTerms, unmeetable } from "../core/stages.ts";
+import { notAVerdict } from "../core/review.ts";
+import { type ApprovalTerms, approvalTerms, unmeetable } from "../core/stages.ts";
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../core/verdict.ts";
 import type { SqlTransaction } from "../stores/store.ts";
-import { wrong } from "./check-call.ts";
+import { checkFields, wrong } from "./check-call.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
 import { handlesIn, reservedKey } from "./secrets.ts";
 import { quiet } from "./thenable.ts";
@@ -112,7 +115,7 @@ function checkFunctions(definition: Readonly<Record<string, unknown>>): void {
   }
 }
 
-const FIELDS = new Set([
+const FIELDS = [
   "name",
   "description",
   "input",
@@ -133,23 +136,25 @@ const FIELDS = new Set([
   "undo",
   "run",
   "runInTransaction",
-]);
+];
+const UNDO_FIELDS = ["run", "effect", "policy", "timeoutMs"];
+const UNDO_EFFECTS: readonly unknown[] = ["idempotent", "keyed", "once"];
 
 const NUMBERS = { keyRetentionMs: 0, finalityMs: 0, timeoutMs: 1, attempts: 1, dedupeWindowMs: 0 } as const;
 
 function checkShape(definition: ToolDefinition<never, unknown>): void {
-  if (typeof definition !== "object" || definition === null)
-    wrong("A tool is declared with an object: { name, run, … }.");
+  if (!isPlainObject(definition)) wrong("A tool is declared with an object: { name, run, … }.");
   const { name } = definition;
   if (typeof name !== "string" || !NAME.test(name))
     wrong(
       `"${shown(name)}" is not a tool's name: letters, digits and . _ : - after a first letter, at most 128.`,
     );
-  const extra = Object.keys(definition).find((field) => !FIELDS.has(field));
-  if (extra !== undefined) wrong(`The tool "${name}" has an unknown field "${extra}".`);
-  const { description = "" } = definition;
-  if (typeof description !== "string" || !description.isWellFormed())
-    wrong(`The tool "${name}" has a description that is not a text.`);
+  checkFields(`The tool "${name}"`, definition, FIELDS);
+  for (const field of ["description", "version", "policyVersion"] as const) {
+    const { [field]: text = "" } = definition;
+    if (typeof text !== "string" || !text.isWellFormed())
+      wrong(`The tool "${name}" has a ${field} that is not a text.`);
+  }
 }
 
 function check(definition: ToolDefinition<never, unknown>): void {
@@ -176,25 +181,38 @@ export function checkRevision(verdict: Verdict, own: ReadonlySet<string>): Verdi
   return verdict;
 }
 
-function verdictOf(name: string, said: unknown): Verdict {
+/**
+ * What a policy in code has answered, as a verdict of our own making: a word, a verdict, or a block that says what is wrong
+ * with it. `whose` is part of the reason.
+ */
+export function verdictIn(said: unknown, whose: string, own: ReadonlySet<string>): Verdict {
   if (said === "approve" || said === "escalate") return { verdict: said };
-  if (said === "block") return { verdict: "block", reason: `the policy of ${name} blocks it` };
-  return said as Verdict;
+  if (said === "block") return { verdict: "block", reason: `${whose} blocks it` };
+  const verdict = readVerdict(said);
+  if (typeof verdict === "string") return notAVerdict(verdict, whose);
+  // Handles are known by the object that `secret()` made, so the original is looked at.
+  checkRevision(said as Verdict, own);
+  return verdict;
 }
 
-/** A fixed rule that can never be met is refused when it is written. */
+/** The same where what cannot be read as JSON is one more fault. */
+function readWritten(policy: unknown): Verdict | string {
+  try {
+    return readVerdict(policy);
+  } catch (error) {
+    return errorText(error).replace(/\.$/, "");
+  }
+}
+
+/** A fixed verdict with a fault, or with a rule that can never be met, is refused when it is written. */
 export function checkPolicy(whose: string, policy: Policy<never>): void {
-  if (typeof policy === "function") return;
-  const verdict = verdictOf(whose, policy);
-  const known = ["approve", "revise", "block", "escalate"].includes(verdict?.verdict);
-  if (!known) wrong(`The ${whose} has a policy that is not a verdict or a function.`);
-  if (verdict.verdict === "revise" && !isJsonObject(verdict.set))
-    wrong(`The policy of the ${whose} revises without saying what to set.`);
+  if (typeof policy === "function" || policy === "approve" || policy === "escalate" || policy === "block")
+    return;
+  const verdict = readWritten(policy);
+  if (typeof verdict === "string")
+    wrong(`The policy of the ${whose} is not a verdict or a function: ${verdict}.`);
   if (verdict.verdict !== "escalate") return;
-  const terms = approvalTerms(verdict);
-  if (typeof terms === "string")
-    throw new HoldpointError("invalid_input", `The policy of the ${whose}: ${terms}.`);
-  const fault = unmeetable(terms, []);
+  const fault = unmeetable(approvalTerms(verdict) as ApprovalTerms, []);
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `The policy of the ${whose} cannot be met: ${fault}.`);
 }
@@ -204,9 +222,18 @@ function policyDigest(policy: Policy<never>, version: string | undefined): strin
   return digestOf({ ...source, version: version ?? null });
 }
 
-function costList(cost: Cost | readonly Cost[]): readonly Cost[] {
-  const list = Array.isArray(cost) ? (cost as readonly Cost[]) : [cost as Cost];
-  for (const { budget, amount } of list) {
+const COST_FIELDS = ["budget", "amount"];
+
+/** A field beside the amount, such as a period, would be lost in silence. */
+const moneyFault = (what: string, given: unknown): string | undefined =>
+  typeof given === "object" && given !== null ? fieldFault(what, given, ["currency", "micros"]) : undefined;
+
+function costList(given: Cost | readonly Cost[]): readonly Cost[] {
+  const list = Array.isArray(given) ? (given as readonly Cost[]) : [given as Cost];
+  for (const cost of list) {
+    const { budget, amount } = cost;
+    const fault = fieldFault("a cost", cost, COST_FIELDS) ?? moneyFault("the amount of a cost", amount);
+    if (fault !== undefined) throw new TypeError(fault);
     if (typeof budget !== "string" || !isMoney(amount))
       throw new TypeError("a cost is { budget, amount: { currency, micros } } with whole micros");
   }
@@ -217,6 +244,14 @@ function costList(cost: Cost | readonly Cost[]): readonly Cost[] {
 function dedupeKey(key: unknown): string {
   if (typeof key === "string" && key !== "" && key.length <= 1_000 && key.isWellFormed()) return key;
   throw new TypeError("a dedupe key is a text of 1 to 1000 characters");
+}
+
+/** An amount of at least 0, with no field beside currency and micros. */
+export function checkAmount(what: string, given: Money): Money {
+  const fault = moneyFault(what, given);
+  if (fault !== undefined) wrong(`${fault}.`);
+  if (isMoney(given) && given.micros >= 0n) return given;
+  return wrong(`${what} is { currency, micros } with micros as a bigint of at least 0.`);
 }
 
 export function isMoney(value: unknown): value is Money {
@@ -233,13 +268,21 @@ export function isMoney(value: unknown): value is Money {
 /** Each call gets arguments of its own: what an author's function does to them stays there. */
 const fresh = (args: Json): Json => JSON.parse(canonicalJson(args)) as Json;
 
+function checkUndo(name: string, rule: UndoRule<Json, unknown>): void {
+  const whose = `The undo of the tool "${name}"`;
+  if (!isPlainObject(rule)) wrong(`${whose} is not a function, { run } or "nothing".`);
+  const { run, effect = "once" } = checkFields(whose, rule, UNDO_FIELDS);
+  if (typeof run !== "function") wrong(`${whose} is not a function, { run } or "nothing".`);
+  if (!UNDO_EFFECTS.includes(effect))
+    wrong(`${whose} has the effect class "${shown(effect)}"; it is one of ${UNDO_EFFECTS.join(", ")}.`);
+}
+
 function undoOf(definition: ToolDefinition<Json, unknown>): Tool | "nothing" | null {
   const { name, effect = "once", undo } = definition;
   if (undo === undefined) return effect === "read" ? "nothing" : null;
   if (undo === "nothing") return "nothing";
   const rule = typeof undo === "function" ? { run: undo } : undo;
-  if (typeof rule?.run !== "function")
-    wrong(`The tool "${name}" has an undo that is not a function, { run } or "nothing".`);
+  checkUndo(name, rule);
   const promised = effect === "idempotent" || effect === "keyed" ? effect : "once";
   type Taken = { readonly args: Json; readonly result: unknown };
   return defineTool<Taken, unknown>({
@@ -273,7 +316,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
       policy: (input) => {
         const own = handlesIn(input.args);
         const said = typeof policy === "function" ? quiet(policy(input)) : policy;
-        return checkRevision(verdictOf(name, said), own);
+        return verdictIn(said, `the policy of ${name}`, own);
       },
       hasPreview: preview !== undefined,
       costs: (args) => (cost === undefined ? [] : costList(quiet(cost(fresh(args))))),

@@ -6,7 +6,7 @@ import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { getAction } from "./actions.ts";
 import type { Answer } from "./answer.ts";
-import { isPlainObject, wrong } from "./check-call.ts";
+import { checkFields, wrong } from "./check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { type Call, execute } from "./execute.ts";
 import type { LivePolicy } from "./policy/live-policy.ts";
@@ -30,13 +30,10 @@ export type GatedTool<Args, Result> = {
   readonly toolName: string;
 };
 
-const OPTIONS = new Set(["requestId", "says", "waitMs"]);
+const OPTIONS = ["requestId", "says", "waitMs"];
 
 export function checkOptions(options: CallOptions): void {
-  if (!isPlainObject(options)) wrong("Options are an object: { requestId, says, waitMs }.");
-  const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
-  if (extra !== undefined) wrong(`There is no option "${extra}"; there are requestId, says and waitMs.`);
-  const { requestId, says, waitMs } = options;
+  const { requestId, says, waitMs } = checkFields("What a call takes", options, OPTIONS);
   if (
     requestId !== undefined &&
     (typeof requestId !== "string" || requestId === "" || requestId.length > 500 || !requestId.isWellFormed())
@@ -188,7 +185,7 @@ export type Execution<Payload, Result> = CallOptions & {
   readonly policy?: Policy<Payload>;
 };
 
-const FIELDS = new Set([...OPTIONS, "action", "payload", "run", "policy"]);
+const FIELDS = [...OPTIONS, "action", "payload", "run", "policy"];
 
 function toolFor<Payload, Result>(gates: Gates, given: Execution<Payload, Result>): Tool {
   const found = gates.tools.get(given.action);
@@ -216,10 +213,7 @@ export async function executeByName<Payload, Result>(
   gates: Gates,
   given: Execution<Payload, Result>,
 ): Promise<Answer<Result>> {
-  if (typeof given !== "object" || given === null)
-    wrong("execute takes an object: { requestId, action, payload, run }.");
-  const extra = Object.keys(given).find((field) => !FIELDS.has(field));
-  if (extra !== undefined) wrong(`There is no field "${extra}" in an execution.`);
+  checkFields("What hp.execute takes", given, FIELDS);
   if (given.requestId === undefined) wrong("execute needs a request id.");
   const tool = toolFor(gates, given);
   const { requestId, says, waitMs } = given;

@@ -2,6 +2,7 @@
 import type { LanguageModel } from "ai";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
+import { fieldFault } from "../core/fields.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import { isModel, type Model } from "./model.ts";
 import { loadPackage } from "./packages.ts";
@@ -124,8 +125,8 @@ const FIELDS = ["baseUrl", "model", "apiKey", "timeoutMs", "stream"];
 
 /** `{ model, … }`: an address, or one of the others with how it is to be spoken with. */
 function describedModel(given: Address, environment: Environment): Promise<Model> {
-  const extra = Object.keys(given).find((field) => !FIELDS.includes(field));
-  if (extra !== undefined) wrong(`A model has no field "${extra}"; it has ${FIELDS.join(", ")}.`);
+  const fault = fieldFault("A model", given, FIELDS);
+  if (fault !== undefined) wrong(`${fault}.`);
   const place = { environment, manner: given };
   const model: unknown = given.model;
   if (Object.hasOwn(given, "baseUrl")) return addressedModel(given, place);

@@ -1,6 +1,6 @@
 /** Who is asked at a checkpoint, and in which time, as it stands on the wire; in full what a policy's escalation says. */
 import { z } from "zod";
-import type { ApproverRule } from "../core/verdict.ts";
+import { type ApproverRule, MOST_QUORUM } from "../core/verdict.ts";
 import type { CheckpointDefinition } from "../core/workflow/checkpoint-rules.ts";
 import { spanMs } from "../engine/outside/span.ts";
 
@@ -10,7 +10,7 @@ const names = z.array(z.string().min(1).max(210)).max(MOST_NAMES);
 const seconds = z.number().int().min(1).max(1e10);
 
 const rule = {
-  quorum: z.number().int().min(1).max(1_000).optional(),
+  quorum: z.number().int().min(1).max(MOST_QUORUM).optional(),
   from: names.nullable().optional(),
   veto: z.boolean().optional(),
   separate: z.boolean().optional(),

@@ -64,10 +64,15 @@ function cookieOf(header: string | undefined): string | undefined {
   return own.length === 1 ? own[0]?.slice(1).join("=") : undefined;
 }
 
-/** A header that is there and wrong is not made good by a cookie. */
-function shownIn({ authorization, cookie }: Credential): string | undefined {
-  if (authorization === undefined) return cookieOf(cookie);
-  return /^Bearer ([\x21-\x7e]{1,2000})$/i.exec(authorization)?.[1];
+type Shown = { readonly text: string | undefined; readonly kind: Identity["credential"] };
+
+/**
+ * A header that is there and wrong is not made good by a cookie. Each holds one kind: a key in the cookie would be sent by a
+ * browser without a page's token.
+ */
+function shownIn({ authorization, cookie }: Credential): Shown {
+  if (authorization === undefined) return { text: cookieOf(cookie), kind: "session" };
+  return { text: /^Bearer ([\x21-\x7e]{1,2000})$/i.exec(authorization)?.[1], kind: "key" };
 }
 
 function whoOf({ tenant, principal, roles, scopes, id, credential, csrf }: Identity): Who {
@@ -77,26 +82,28 @@ function whoOf({ tenant, principal, roles, scopes, id, credential, csrf }: Ident
 }
 
 /** As long as its connection is there, one that is shown again is the one that was read; nothing of it is kept longer. */
-function createReader(): (credential: Credential) => Read | NotIdentified | undefined {
+function createReader(): (credential: Credential) => Read | undefined {
   const last = new WeakMap<object, { readonly text: string; readonly read: Read | NotIdentified }>();
-  return (credential) => {
-    const text = shownIn(credential);
-    if (text === undefined) return undefined;
-    const { connection } = credential;
+  const readOnce = (text: string, connection: object | undefined): Read | NotIdentified => {
     const known = connection === undefined ? undefined : last.get(connection);
     if (known?.text === text) return known.read;
     const read = readCredential(text);
     if (connection !== undefined) last.set(connection, { text, read });
     return read;
   };
+  return (credential) => {
+    const { text, kind } = shownIn(credential);
+    const read = text === undefined ? undefined : readOnce(text, credential.connection);
+    return read === undefined || "refused" in read || read.credential !== kind ? undefined : read;
+  };
 }
 
-/** By an API key, or by the cookie of a session. */
+/** By an API key in the header, or by a session in the cookie. */
 export function byCredential(place: { readonly store: Store; readonly clock: Clock }): Authenticate {
   const read = createReader();
   return async (credential) => {
     const shown = read(credential);
-    const found = shown === undefined || "refused" in shown ? undefined : await identify(place, shown);
+    const found = shown === undefined ? undefined : await identify(place, shown);
     if (found === undefined || "refused" in found) return undefined;
     const changes = credential.method !== "GET" && credential.method !== "HEAD";
     if (changes && !isOwnPage(found, credential.csrf))

@@ -151,7 +151,7 @@ test("docs/reference/events.md has every event type that the rules know, and no 
 
 const settings = readRoot("docs/reference/settings.md");
 const listed = (source: string, name: string): readonly string[] => {
-  const list = new RegExp(`const ${name} = new Set\\(\\[([^\\]]*)\\]`).exec(source)?.[1] ?? "";
+  const list = new RegExp(`const ${name} = \\[([^\\]]*)\\]`).exec(source)?.[1] ?? "";
   return [...list.matchAll(/"(\w+)"/g)].map(([, field]) => field ?? "");
 };
 const section = (title: string): readonly string[] =>

@@ -36,6 +36,7 @@ async function nobodies(runtime: Runtime): Promise<readonly (readonly [string, R
     ["a suspended person's key", bearer(suspended.text)],
     ["a key with another secret", bearer(`${text.slice(0, -20)}${"A".repeat(14)}${text.slice(-6)}`)],
     ["a key of another tenant's name", bearer(text.replace(`_${OWN}_`, `_${OTHER}_`))],
+    ["a key in the cookie of a session", { cookie: `__Host-holdpoint=${text}` }],
     ["a cookie that is none", { cookie: "__Host-holdpoint=acme.ses_01ARZ3NDEKTSV4RRFFQ69G5FAV.x" }],
   ];
 }

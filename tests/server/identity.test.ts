@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Agent, get } from "node:http";
+import { Agent, get, request } from "node:http";
 import { test } from "node:test";
 import { issue, listKeys, revoke } from "../../src/engine/identity/keys.ts";
 import { offerLogin } from "../../src/engine/identity/logins.ts";
@@ -83,6 +83,59 @@ test("a login link makes one session, in a cookie for this host alone, that chan
   const out = await bench.ask("/api/session", { method: "DELETE", headers: { ...cookie, ...token } });
   assert.equal(out.body["ended"], true);
   assert.equal((await bench.ask("/api/session", { headers: cookie })).status, 401);
+});
+
+test("the cookie holds sessions only and the header keys only: one in the other's place is no credential", async (t) => {
+  const bench = await serverBench(t, { noAuth: false, define });
+  const { runtime, ann } = await staffed(bench);
+  const { text: link } = await offerLogin(runtime, by, { by });
+  const opened = await bench.ask("/api/session", { method: "POST", body: { link } });
+  const session = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
+  const token = { "x-csrf-token": String(opened.body["csrf_token"]) };
+  // One connection: what was read of a credential before is used again on it.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const send = (method: string, path: string, headers: Record<string, string>, body = "") =>
+    new Promise<{ status: number | undefined; told: Record<string, unknown> }>((resolve, reject) => {
+      const type = body === "" ? {} : { "content-type": "application/json" };
+      const sent = request(`${bench.url}${path}`, { method, agent, headers: { ...type, ...headers } });
+      sent.on("error", reject).on("response", async (answer) => {
+        const text = (await answer.setEncoding("utf8").toArray()).join("");
+        const { correlation_id: _id, ...told } = JSON.parse(text) as Record<string, unknown>;
+        resolve({ status: answer.statusCode, told });
+      });
+      sent.end(body);
+    });
+  const stop = JSON.stringify({ reason: "all of it" });
+  const [first = ""] = await waiting(bench, bearer(ann));
+  const POST = ["POST", "/api/kill-switch/stop"] as const;
+  const nobody = await send(...POST, {}, stop);
+  const misplaced = [
+    { cookie: `__Host-holdpoint=${ann}` },
+    { cookie: `__Host-holdpoint=${ann}`, ...token },
+    { cookie: `__Host-holdpoint=${ann}; ${session}` },
+    bearer(session.slice("__Host-holdpoint=".length)),
+    { ...bearer(session.slice("__Host-holdpoint=".length)), ...token },
+    { ...bearer(session.slice("__Host-holdpoint=".length)), cookie: session, ...token },
+  ];
+  assert.equal((await send("GET", "/api/session", bearer(ann))).told["principal"], by);
+  assert.equal((await send("GET", "/api/session", { cookie: session })).told["principal"], by);
+  for (const headers of misplaced) {
+    const answer = await send(...POST, headers, stop);
+    assert.equal(answer.status, 401, JSON.stringify(headers));
+    assert.deepEqual(answer, nobody, "it is answered as any wrong credential");
+    for (const path of ["/api/session", "/api/approvals"])
+      assert.equal((await send("GET", path, headers)).status, 401, path);
+    const page = await fetch(`${bench.url}/approvals/${first}/plain`, { headers });
+    assert.equal(page.status, 401, await page.text());
+    assert.equal((await listenTo(`${bench.url}/api/events`, { headers })).status, 401);
+  }
+  const { body } = await bench.ask("/api/kill-switch", { headers: bearer(ann) });
+  assert.equal(body["stopped"], false, JSON.stringify(body));
+  // Each in its own place, on the same connection.
+  assert.equal((await send(...POST, { cookie: session }, stop)).status, 403);
+  assert.equal((await send(...POST, { cookie: session, ...token }, stop)).status, 200);
+  assert.equal((await send("POST", "/api/kill-switch/release", bearer(ann), stop)).status, 200);
 });
 
 test("somebody new gets in over the network by a link that an admin makes, once; nobody else makes one", async (t) => {

@@ -459,7 +459,7 @@ describe("refused with a text", () => {
     [
       "options of a call that are null",
       (ctx, { book }) => ctx.call(book, { n: 1 }, null as never),
-      /options of a call are an object/,
+      /What ctx.call takes is an object/,
     ],
     [
       "agent person:ann",
@@ -489,7 +489,7 @@ describe("refused with a text", () => {
     [
       "approvers that throw",
       (ctx) => ctx.ask("q", "?", { approvers: getter("quorum") }),
-      /could not be read: x/,
+      /approvers.quorum is computed by a getter/,
     ],
     [
       "a branch that is no function",

@@ -45,7 +45,7 @@ const MISUSES: readonly (readonly [string, (ctx: WorkflowContext, parts: Parts) 
   [
     "an unknown option of a call",
     (ctx, { wire }) => ctx.call(wire, { n: 1 }, { waitMs: 1 } as never),
-    /no option "waitMs"/,
+    /no field "waitMs"/,
   ],
   [
     "an input that does not fit the child",

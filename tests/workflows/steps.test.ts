@@ -201,8 +201,9 @@ test("a gated step that is in doubt waits until somebody has found out", async (
 describe("a step is refused before anything runs", () => {
   const REFUSED: readonly (readonly [string, string, object, RegExp])[] = [
     ["a name with a slash", "a/b", {}, /The name of a step is a text/],
-    ["an unknown option", "a", { retry: 3 }, /has an unknown option "retry"/],
+    ["an unknown option", "a", { retry: 3 }, /has no field "retry" \(did you mean retries\?\)/],
     ["an option that is not there yet", "a", { sandbox: true }, /asks for "sandbox", which is not there yet/],
+    ["a misspelt retry", "a", { retries: { atempts: 3 } }, /"retries" has no field "atempts"/],
     ["no attempts", "a", { retries: { attempts: 0 } }, /has retries that are not/],
     ["chance above 1", "a", { retries: { jitter: 2 } }, /has retries that are not/],
     ["a time-out of 0", "a", { timeoutMs: 0 }, /timeoutMs that is not a whole number of at least 1/],

@@ -1,7 +1,7 @@
 /** The rules that a program hands to a monitor, checked before it begins: a misspelt field would be a rule that says nothing. */
 import { shown } from "../error-text.ts";
 import { HoldpointError } from "../errors.ts";
-import { didYouMean } from "../policy/nearest.ts";
+import { noField } from "../fields.ts";
 import { type MonitorRule, OUTCOMES, PER, SEVERITIES } from "./rules.ts";
 
 type Check = { readonly isRight: (value: unknown) => boolean; readonly what: string };
@@ -32,12 +32,13 @@ const POSITIVE: Check = {
 const BASELINE: Readonly<Record<string, Check>> = { deviations: POSITIVE, warmUp: COUNT, least: AMOUNT };
 
 const isMoney = (value: unknown): boolean => {
-  const { currency, micros } = (value ?? {}) as { currency?: unknown; micros?: unknown };
+  const { currency, micros, ...more } = (value ?? {}) as { currency?: unknown; micros?: unknown };
   return (
     typeof currency === "string" &&
     /^[A-Z]{3,12}$/.test(currency) &&
     typeof micros === "bigint" &&
-    micros >= 0n
+    micros >= 0n &&
+    Object.keys(more).length === 0
   );
 };
 
@@ -129,11 +130,7 @@ function checkFieldsOf(where: string, kind: MonitorRule["kind"], rule: Given): v
   const fields = { ...COMMON, ...RULE_FIELDS[kind] };
   for (const [field, value] of Object.entries(rule)) {
     const check = Object.hasOwn(fields, field) ? fields[field] : undefined;
-    const list = Object.keys(fields).join(", ");
-    if (check === undefined)
-      wrong(
-        `${where} has no field "${shown(field)}"${didYouMean(field, Object.keys(fields))}; there are ${list}.`,
-      );
+    if (check === undefined) wrong(`${where}${noField(field, Object.keys(fields))}.`);
     else if (value !== undefined && !check.isRight(value)) wrong(`${where}: "${field}" ${check.what}.`);
   }
 }

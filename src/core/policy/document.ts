@@ -4,8 +4,9 @@
  */
 import { z } from "zod";
 import type { Json } from "../json.ts";
+import { MOST_STAGES } from "../stages.ts";
 import { EFFECT_CLASSES } from "../tool-rules.ts";
-import { RISK_LEVELS } from "../verdict.ts";
+import { MOST_QUORUM, RISK_LEVELS } from "../verdict.ts";
 import { durationMs } from "./duration.ts";
 import type { Facts } from "./facts.ts";
 
@@ -50,7 +51,7 @@ const people = z.union(
 );
 const approvers = z.strictObject({
   from: people.optional(),
-  quorum: z.int().min(1).max(100).optional(),
+  quorum: z.int().min(1).max(MOST_QUORUM).optional(),
   veto: z.boolean().optional(),
   at_half_time: z.strictObject({ also: people }).optional(),
   remind_every: duration.optional(),
@@ -60,7 +61,7 @@ const stage = z.strictObject({ ...approvers.shape, decide_by: duration.optional(
 
 const escalation = {
   approvers: approvers.optional(),
-  stages: z.array(stage).min(1, "has no stage").max(10).readonly().optional(),
+  stages: z.array(stage).min(1, "has no stage").max(MOST_STAGES).readonly().optional(),
   decide_by: duration.optional(),
   execute_by: duration.optional(),
   on_timeout: z.enum(["expire", "escalate", "extend"]).optional(),

@@ -20,15 +20,9 @@ type Path = PolicyFault["path"];
 type Escalation = Omit<PolicyTerms, "verdict" | "reason">;
 const ESCALATION_KEYS = ["approvers", "stages", "decide_by", "execute_by", "on_timeout"] as const;
 
-const notPeople = (who: string): string =>
-  /^(agent|service):/.test(who)
-    ? `${who} does not decide, only people do; name them as person:…, role:… or group:…`
-    : `${who} is not a person; write person:${who}, role:… or group:…`;
-
 function checkNamed({ report }: Workshop, names: readonly string[], path: Path): void {
   for (const [index, who] of names.entries()) {
-    const isKnown = /^(person|role|group):/.test(who);
-    const message = isKnown ? nameFault(who) : notPeople(who);
+    const message = nameFault(who);
     if (message !== undefined) report.faults.push({ path: [...path, index], message });
   }
 }

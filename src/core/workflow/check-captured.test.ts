@@ -41,7 +41,11 @@ describe("what a checkpoint captures", () => {
   const REFUSED: readonly (readonly [string, unknown, RegExp])[] = [
     ["a list", [], /^"captured" is an object, not \[\]\.$/],
     ["a text", "done", /^"captured" is an object, not "done"\.$/],
-    ["a misspelt field", { sumary: "x" }, /no field "sumary"; there are summary, decisionNeeded, /],
+    [
+      "a misspelt field",
+      { sumary: "x" },
+      /no field "sumary" \(did you mean summary\?\); there are summary, decisionNeeded, /,
+    ],
     ["a field named like a method", { toString: "x" }, /no field "toString"/],
     ["a summary that is no text", { summary: 3 }, /^"captured\.summary" is a text, not 3\.$/],
     [

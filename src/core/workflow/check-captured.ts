@@ -2,6 +2,7 @@
 import { frozenJson } from "../canonical-json.ts";
 import { shown } from "../error-text.ts";
 import { HoldpointError, isHoldpointError } from "../errors.ts";
+import { noField } from "../fields.ts";
 import { isJsonObject, type Json } from "../json.ts";
 import type { Captured, CapturedApiCall, CapturedMemory, CapturedResources } from "./snapshot.ts";
 import { MEMORY_NAMES } from "./snapshot.ts";
@@ -105,8 +106,7 @@ function checkFields(path: string, value: Json, shape: Extract<Shape, { fields: 
   for (const [field, part] of Object.entries(value)) {
     const known = Object.hasOwn(shape.fields, field) ? shape.fields[field] : undefined;
     if (known !== undefined) check(`${path}.${field}`, part, known);
-    else if (shape.open !== true)
-      wrong(`"${path}" has no field "${shown(field)}"; there are ${names.join(", ")}.`);
+    else if (shape.open !== true) wrong(`"${path}"${noField(field, names)}.`);
   }
 }
 

@@ -59,7 +59,11 @@ describe("declared checkpoints", () => {
       ],
       /^Two checkpoints have the id "x"/,
     ],
-    ["an unknown field", one({ timeout: 3 }), /^The checkpoint "Pay" has no field "timeout"; there are name/],
+    [
+      "an unknown field",
+      one({ timeout: 3 }),
+      /^The checkpoint "Pay" has no field "timeout" \(did you mean onTimeout\?\); there are name/,
+    ],
     ["a switch that is no boolean", one({ canRollback: "no" }), /"canRollback" is true or false, not "no"/],
     ["no time at all", one({ timeoutSeconds: 0 }), /"timeoutSeconds" is a whole number of seconds from 1/],
     ["half a second", one({ timeoutSeconds: 0.5 }), /whole number of seconds/],
@@ -107,7 +111,7 @@ describe("declared checkpoints", () => {
   });
 
   test("are refused with a quorum that the people named cannot meet", () => {
-    const given = one({ approvers: { quorum: 2, from: ["person:ann", "agent:x"] } });
+    const given = one({ approvers: { quorum: 2, from: ["person:ann", "person:ann"] } });
     assert.match(
       refusal(given, "unsatisfiable_quorum"),
       /^The checkpoint "Pay" can never be approved: 2 people/,

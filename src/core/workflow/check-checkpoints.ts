@@ -1,7 +1,8 @@
 /** A workflow's checkpoints, checked when they are declared: a mistake is said then, not when an agent stands before one. */
 import { shown } from "../error-text.ts";
 import { HoldpointError } from "../errors.ts";
-import { approvalTerms, unmeetable } from "../stages.ts";
+import { fieldFault, isPlainObject } from "../fields.ts";
+import { unmeetable, writtenTerms } from "../stages.ts";
 import {
   type CheckpointConditions,
   type CheckpointDefinition,
@@ -35,9 +36,9 @@ const isFields = (value: unknown): value is Fields =>
 
 function isAmount(value: unknown): boolean {
   if (!isFields(value)) return false;
-  const { currency, micros } = value as { readonly currency?: unknown; readonly micros?: unknown };
+  const { currency, micros, ...more } = value as { readonly currency?: unknown; readonly micros?: unknown };
   const isCurrency = typeof currency === "string" && /^[A-Z]{3,8}$/.test(currency);
-  return isCurrency && typeof micros === "bigint" && micros >= 0n;
+  return isCurrency && typeof micros === "bigint" && micros >= 0n && Object.keys(more).length === 0;
 }
 
 const BOOLEAN: Rule = { isRight: (value) => typeof value === "boolean", what: "is true or false" };
@@ -113,13 +114,14 @@ const SET: RulesOf<CheckpointSet> = {
 
 /** Its fields, without those that are undefined. */
 function checkFields(whose: string, given: unknown, rules: Readonly<Record<string, Rule>>): Fields {
-  const names = Object.keys(rules).join(", ");
-  if (!isFields(given)) return wrong(`${whose} is an object: { ${names} }.`);
+  const known = Object.keys(rules);
+  if (!isPlainObject(given)) return wrong(`${whose} is an object: { ${known.join(", ")} }.`);
+  const fault = fieldFault(whose, given, known);
+  if (fault !== undefined) wrong(`${fault}.`);
   const said = Object.entries(given).filter(([, value]) => value !== undefined);
   for (const [field, value] of said) {
-    const rule = Object.hasOwn(rules, field) ? rules[field] : undefined;
-    if (rule === undefined) return wrong(`${whose} has no field "${shown(field)}"; there are ${names}.`);
-    if (!rule.isRight(value)) wrong(`${whose}: "${field}" ${rule.what}, not "${shown(value)}".`);
+    const rule = rules[field];
+    if (rule?.isRight(value) !== true) wrong(`${whose}: "${field}" ${rule?.what}, not "${shown(value)}".`);
   }
   return Object.fromEntries(said);
 }
@@ -129,7 +131,7 @@ function checkApprovers(
   given: Partial<CheckpointDefinition>,
   requester: readonly string[],
 ): void {
-  const terms = approvalTerms(given);
+  const terms = writtenTerms(given);
   if (typeof terms === "string") wrong(`${whose}: ${terms}.`);
   const fault = unmeetable(terms, requester);
   if (fault !== undefined)

@@ -9,7 +9,7 @@ import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../../core/workflow/events.ts";
 import { createOutside } from "../../core/workflow/outside.ts";
 import { checkFields, wrong } from "../check-call.ts";
-import { isMoney } from "../define-tool.ts";
+import { checkAmount } from "../define-tool.ts";
 import { checkOptions } from "../gate.ts";
 import { plainJson } from "../prepare-args.ts";
 import { runCommand } from "../run-command.ts";
@@ -117,8 +117,7 @@ function bodyOf(given: OutsideCreation): CreatedBody {
   const { name, description = "", input = null, escrow, by } = given;
   const agent = checkPrincipal("The executor", given.executor ?? by);
   const requester = requesterOf(agent, given.actsFor);
-  if (escrow !== undefined && !(isMoney(escrow) && escrow.micros >= 0n))
-    wrong("An escrow is { currency, micros } with micros as a bigint of at least 0.");
+  if (escrow !== undefined) checkAmount("An escrow", escrow);
   if (typeof description !== "string" || description.length > 10_000 || !description.isWellFormed())
     wrong("A description is a text of at most 10000 characters.");
   const parties = {

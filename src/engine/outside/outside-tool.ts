@@ -8,9 +8,10 @@
 import type { LiveAction } from "../../core/action/state.ts";
 import type { UndoSeen } from "../../core/action/undo.ts";
 import { shown } from "../../core/error-text.ts";
+import { isPlainObject } from "../../core/fields.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { CallUndo } from "../../core/workflow/events.ts";
-import { wrong } from "../check-call.ts";
+import { checkFields, wrong } from "../check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "../define-tool.ts";
 import { type Gates, register, underDocument } from "../gate.ts";
 import { type Beside, underPolicy } from "../policy/under-policy.ts";
@@ -52,7 +53,7 @@ export type DeclaredUndo = {
   readonly timeoutMs?: number;
 };
 
-const FIELDS = new Set([
+const FIELDS = [
   "name",
   "description",
   "input",
@@ -69,27 +70,24 @@ const FIELDS = new Set([
   "finalityMs",
   "verify",
   "undo",
-]);
+];
+const UNDO_FIELDS = ["policy", "timeoutMs"];
 
 const DECLARABLE: readonly unknown[] = ["read", "idempotent", "keyed", "probed", "once"];
 
 function check(given: DeclaredTool<never>): void {
-  if (typeof given !== "object" || given === null) wrong("A tool is declared with an object: { name, … }.");
-  const extra = Object.keys(given).find((field) => !FIELDS.has(field));
-  if (extra === "run" || extra === "runInTransaction")
+  if (!isPlainObject(given)) wrong("A tool is declared with an object: { name, … }.");
+  if ("run" in given || "runInTransaction" in given)
     wrong(`The tool "${shown(given.name)}" has a function: declare it with hp.gate(), and it runs here.`);
-  if (extra !== undefined) wrong(`The declared tool "${shown(given.name)}" has an unknown field "${extra}".`);
+  checkFields(`The declared tool "${shown(given.name)}"`, given, FIELDS);
   const { effect = "once", undo } = given;
   if (!DECLARABLE.includes(effect))
     wrong(`The declared tool "${shown(given.name)}" is ${DECLARABLE.join(", ")}, not "${shown(effect)}".`);
-  const isUndo = undo === undefined || undo === true || undo === "nothing" || isJsonObject(undo);
-  if (!isUndo) wrong(`The undo of "${shown(given.name)}" is true, "nothing" or { policy, timeoutMs }.`);
-  const extraUndo = isJsonObject(undo) ? Object.keys(undo).find((one) => !UNDO_FIELDS.has(one)) : undefined;
-  if (extraUndo !== undefined)
-    wrong(`The undo of "${shown(given.name)}" has an unknown field "${extraUndo}".`);
+  if (undo === undefined || undo === true || undo === "nothing") return;
+  const whose = `The undo of "${shown(given.name)}"`;
+  if (!isPlainObject(undo)) wrong(`${whose} is true, "nothing" or { policy, timeoutMs }.`);
+  checkFields(whose, undo, UNDO_FIELDS);
 }
-
-const UNDO_FIELDS = new Set(["policy", "timeoutMs"]);
 
 const nobody = (): never => {
   throw new TypeError("a tool that agents perform was run here");

@@ -74,7 +74,7 @@ export type SuperviseInput = {
   readonly onHeld: "stop" | "wait";
 };
 
-const FIELDS = new Set([
+const FIELDS = [
   "goal",
   "tools",
   "model",
@@ -90,7 +90,7 @@ const FIELDS = new Set([
   "maxOutputTokens",
   "agent",
   "notify",
-]);
+];
 
 const isText = (value: unknown): boolean =>
   typeof value === "string" && value.trim() !== "" && value.isWellFormed();
@@ -110,6 +110,9 @@ const CHECKS: readonly (readonly [keyof SuperviseOptions, (value: unknown) => bo
     (value) => value !== undefined && value !== null,
     "a model: a name, an address, or an object that proposes",
   ],
+  ["id", isOptional(isText), "a text that is not empty"],
+  ["name", isOptional(isText), "a text that is not empty"],
+  ["notify", isOptional((value) => typeof value === "function"), "a function"],
   ["onRefusal", isOptional(isOneOf("stop", "continue")), "stop or continue"],
   ["onDoubt", isOptional(isOneOf("wait", "stop")), "wait or stop"],
   ["onHeld", isOptional(isOneOf("stop", "wait")), "stop or wait"],
@@ -144,7 +147,7 @@ function checkLimits(limits: Omit<RunLimits, "tools">): void {
 
 /** Misuse is said before anything is looked at. */
 export function checkOptions(options: SuperviseOptions): void {
-  checkFields("hp.supervise", options, [...FIELDS]);
+  checkFields("What hp.supervise takes", options, FIELDS);
   for (const [field, fits, is] of CHECKS)
     if (!fits(options[field])) wrong(`hp.supervise takes ${is} as ${field}.`);
   const { policy, limits = {}, tools } = options;

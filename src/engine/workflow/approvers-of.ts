@@ -2,7 +2,7 @@
 import { apartIn, keptApart } from "../../core/approval/separation.ts";
 import { namesGroups } from "../../core/approver-names.ts";
 import { HoldpointError } from "../../core/errors.ts";
-import { type ApprovalTerms, approvalTerms, rulesOf, unmeetable } from "../../core/stages.ts";
+import { type ApprovalTerms, rulesOf, unmeetable, writtenTerms } from "../../core/stages.ts";
 import { ROSTER } from "../../core/stream.ts";
 import type { ApproverRule, Known } from "../../core/verdict.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
@@ -25,9 +25,10 @@ function refuseUnmeetable(run: Asker, name: string, terms: Terms, known: Known):
     throw new HoldpointError("unsatisfiable_quorum", `The question "${name}" cannot be answered: ${fault}.`);
 }
 
-export function termsOf(run: Run, name: string, given: Parameters<typeof approvalTerms>[0]): Terms {
-  const terms = approvalTerms(run.runtime.separate === true ? keptApart(given) : given);
-  if (typeof terms === "string") return wrong(`The question "${name}": ${terms}.`);
+export function termsOf(run: Run, name: string, given: Parameters<typeof writtenTerms>[0]): Terms {
+  const written = writtenTerms(given);
+  if (typeof written === "string") return wrong(`The question "${name}": ${written}.`);
+  const terms = run.runtime.separate === true ? (writtenTerms(keptApart(given)) as ApprovalTerms) : written;
   refuseUnmeetable(run, name, terms, {});
   const { executeWithinMs: _never, ...people } = terms;
   return people;

@@ -13,7 +13,7 @@ import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import type { Answer, NotExecuted } from "../answer.ts";
-import { isPlainObject, wrong } from "../check-call.ts";
+import { checkFields, wrong } from "../check-call.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
 import { inFront } from "../policy/in-front.ts";
@@ -31,7 +31,7 @@ import type { RecordedOp, Settlement } from "./recorded.ts";
 import { noteSecrets, textWithoutSecrets } from "./redact.ts";
 import { commit, keepValues, look, type Run } from "./run.ts";
 
-const OPTIONS = new Set(["says", "agent", "approvalRequired", "rollbackEnabled", "continueInDoubt"]);
+const OPTIONS = ["says", "agent", "approvalRequired", "rollbackEnabled", "continueInDoubt"];
 
 export function checkFlags(what: string, options: object, flags: readonly string[]): void {
   for (const flag of flags) {
@@ -42,10 +42,7 @@ export function checkFlags(what: string, options: object, flags: readonly string
 }
 
 export function checkCallOptions(options: WorkflowCallOptions): void {
-  if (!isPlainObject(options)) wrong("The options of a call are an object.");
-  const extra = Object.keys(options).find((field) => !OPTIONS.has(field));
-  if (extra !== undefined)
-    wrong(`A call in a workflow has no option "${extra}"; it has ${[...OPTIONS].join(", ")}.`);
+  checkFields("What ctx.call takes", options, OPTIONS);
   checkFlags("A call in a workflow", options, ["approvalRequired", "rollbackEnabled", "continueInDoubt"]);
   const { agent, says } = options;
   if (agent !== undefined && !(isPrincipal(agent) && agent.startsWith("agent:")))

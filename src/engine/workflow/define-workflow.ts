@@ -1,14 +1,16 @@
 /** From what a workflow's author writes to what the engine keeps. */
+import { isPlainObject } from "../../core/fields.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
 import type { CheckpointSet } from "../../core/workflow/checkpoint-rules.ts";
 import { type Checkpoints, isList } from "../../core/workflow/checkpoint-sets.ts";
-import { checkFields as checkGiven, wrong } from "../check-call.ts";
-import { checkPolicy, isMoney } from "../define-tool.ts";
+import { checkFields, wrong } from "../check-call.ts";
+import { checkAmount, checkPolicy } from "../define-tool.ts";
+import { schemaRules } from "../input-schema.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./definition.ts";
 import { checkName } from "./operation.ts";
 
-const FIELDS = new Set([
+const FIELDS = [
   "description",
   "version",
   "checkpoints",
@@ -20,26 +22,23 @@ const FIELDS = new Set([
   "rollbackEnabled",
   "onIrreversible",
   "policy",
-]);
+];
 const LATER: { readonly [field: string]: string } = {
   sandbox: "run untrusted code in a process of its own for now",
   trace: "the journal has every step; `holdpoint show` prints it",
   budget: "give tools a cost and set hp.budgets.limit()",
 };
 
-function checkFields(name: string, options: Readonly<Record<string, unknown>>): void {
-  for (const field of Object.keys(options)) {
-    const instead = LATER[field];
-    if (instead !== undefined)
-      wrong(`The workflow "${name}" asks for "${field}", which is not there yet: ${instead}.`);
-    if (!FIELDS.has(field)) wrong(`The workflow "${name}" has an unknown option "${field}".`);
-  }
+function checkLater(name: string, options: object): void {
+  const later = Object.entries(LATER).find(([field]) => Object.hasOwn(options, field));
+  if (later !== undefined)
+    wrong(`The workflow "${name}" asks for "${later[0]}", which is not there yet: ${later[1]}.`);
 }
 
 const ROLES = ["poster", "executor", "supervisor"];
 
 export function checkParties(name: string, parties: WorkflowOptions<never>["parties"] = {}): void {
-  checkGiven(`The parties of "${name}"`, parties, ROLES);
+  checkFields(`The parties of "${name}"`, parties, ROLES);
   for (const [role, who] of Object.entries(parties))
     if (who !== undefined && !isPrincipal(who))
       wrong(`The ${role} of "${name}" is person:, agent: or service:<name>.`);
@@ -52,7 +51,6 @@ const CHECKS: {
     fits: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
     is: "a whole number of at least 1",
   },
-  escrow: { fits: isMoney, is: "{ currency, micros } with micros as a bigint" },
   onIrreversible: { fits: (value) => value === "fail" || value === "continue", is: "fail or continue" },
   complexity: { fits: (value) => typeof value === "function", is: "a function" },
   rollbackEnabled: { fits: (value) => typeof value === "boolean", is: "true or false" },
@@ -67,11 +65,14 @@ function checkUndos(checkpoints: Checkpoints): void {
 }
 
 function checkOptions(name: string, options: WorkflowOptions<never>): void {
-  checkFields(name, options);
+  checkLater(name, options);
+  checkFields(`The workflow "${name}"`, options, FIELDS);
   for (const [field, { fits, is }] of Object.entries(CHECKS)) {
     const value = (options as Readonly<Record<string, unknown>>)[field];
     if (value !== undefined && !fits(value)) wrong(`The workflow "${name}" has ${field} that is not ${is}.`);
   }
+  if (options.escrow !== undefined) checkAmount(`The escrow of the workflow "${name}"`, options.escrow);
+  if (options.input !== undefined) schemaRules(options.input, undefined);
   if (options.checkpoints !== undefined) checkUndos(checkCheckpoints(options.checkpoints));
   checkParties(name, options.parties);
   if (options.policy !== undefined) checkPolicy(`workflow "${name}"`, options.policy);
@@ -84,8 +85,7 @@ export function defineWorkflow(
   beside: Definition["beside"] = new Map(),
 ): Definition {
   const named = checkName("workflow", name);
-  if (typeof options !== "object" || options === null)
-    wrong(`The options of the workflow "${named}" are an object.`);
+  if (!isPlainObject(options)) return wrong(`The options of the workflow "${named}" are an object.`);
   checkOptions(named, options);
   if (typeof body !== "function") wrong(`The workflow "${named}" has no function to run.`);
   return { name: named, options, body: body as WorkflowBody<unknown, unknown>, beside };

@@ -1,9 +1,9 @@
 /** A workflow's own policy over the calls it makes, and over what undoes them: it can only be stricter than the tool's. */
 import { digestOf } from "../../core/digest.ts";
 import { remarking } from "../../core/remarks.ts";
-import { isVerdict, stricter } from "../../core/stricter.ts";
+import { stricter } from "../../core/stricter.ts";
 import type { Verdict } from "../../core/verdict.ts";
-import { checkRevision, type Policy } from "../define-tool.ts";
+import { type Policy, verdictIn } from "../define-tool.ts";
 import { inFront } from "../policy/in-front.ts";
 import { underPolicy } from "../policy/under-policy.ts";
 import { handlesIn } from "../secrets.ts";
@@ -11,12 +11,6 @@ import { quiet } from "../thenable.ts";
 import type { Tool } from "../tool.ts";
 import type { Definition, Limits } from "./definition.ts";
 import type { Run } from "./run.ts";
-
-function verdictOf(said: unknown): Verdict {
-  if (said === "approve" || said === "escalate") return { verdict: said };
-  if (said === "block") return { verdict: "block", reason: "the policy of the workflow blocks it" };
-  return said as Verdict;
-}
 
 /** Of two of a kind the tool's own, unless only the other says why it lets it through. People are asked by the workflow first. */
 function ofBoth(own: Verdict, workflow: Verdict): Verdict {
@@ -33,9 +27,7 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
     policy: (own) => (input) => {
       const handles = handlesIn(input.args);
       const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
-      const verdict = checkRevision(verdictOf(said), handles);
-      if (!isVerdict(verdict)) throw new TypeError("the workflow's policy gave no verdict");
-      return ofBoth(own(input), verdict);
+      return ofBoth(own(input), verdictIn(said, "the policy of the workflow", handles));
     },
   });
   return { ...tool, rules };

@@ -93,7 +93,8 @@ export function workflowsOf(definitions: Definitions): Workflows {
     },
     async fork(id, from) {
       const { runtime: place, dispatcher } = await definitions.open();
-      const fork = await forkById(place, checkId(WORKFLOW, id), from);
+      const { at } = checkFields("Where a workflow is forked", from, ["at"]);
+      const fork = await forkById(place, checkId(WORKFLOW, id), { at: checkId("A checkpoint", at) });
       if (definitions.known.size > 0) dispatcher.work();
       return fork;
     },

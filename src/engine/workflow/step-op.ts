@@ -6,11 +6,12 @@
  */
 import { digestOf } from "../../core/digest.ts";
 import { shown } from "../../core/error-text.ts";
+import { isPlainObject } from "../../core/fields.ts";
 import type { Json } from "../../core/json.ts";
 import type { RefusalCode } from "../../core/refusal.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import { resultJson } from "../attempt.ts";
-import { isPlainObject, wrong } from "../check-call.ts";
+import { checkFields, wrong } from "../check-call.ts";
 import { sleepThrough } from "../clock.ts";
 import { defineTool } from "../define-tool.ts";
 import { plainJson } from "../prepare-args.ts";
@@ -57,16 +58,9 @@ export type Step = {
   readonly run: (context: StepContext) => unknown;
 };
 
-const FIELDS = new Set([
-  "retries",
-  "timeoutMs",
-  "approvalRequired",
-  "rollbackEnabled",
-  "undo",
-  "args",
-  "effect",
-]);
-const LATER = new Set(["sandbox", "trace", "budget"]);
+const FIELDS = ["retries", "timeoutMs", "approvalRequired", "rollbackEnabled", "undo", "args", "effect"];
+const RETRIES = ["attempts", "backOffMs", "longestBackOffMs", "jitter"];
+const LATER = ["sandbox", "trace", "budget"];
 
 const isWhole = (value: number, least: number) => Number.isSafeInteger(value) && value >= least;
 
@@ -80,12 +74,12 @@ function areRetries(retries: Retries): boolean {
 function checkStep({ name, options, run }: Step): void {
   checkName("step", name);
   if (typeof run !== "function") wrong(`The step "${name}" has no function to run.`);
-  for (const field of Object.keys(options)) {
-    if (LATER.has(field)) wrong(`The step "${name}" asks for "${field}", which is not there yet.`);
-    if (!FIELDS.has(field)) wrong(`The step "${name}" has an unknown option "${field}".`);
-  }
+  const later = LATER.find((field) => Object.hasOwn(options, field));
+  if (later !== undefined) wrong(`The step "${name}" asks for "${later}", which is not there yet.`);
+  checkFields(`The step "${name}"`, options, FIELDS);
   checkFlags(`The step "${name}"`, options, ["approvalRequired", "rollbackEnabled"]);
   const { retries, timeoutMs, undo } = options;
+  if (isPlainObject(retries)) checkFields(`The step "${name}", "retries"`, retries, RETRIES);
   if (retries !== undefined && !areRetries(retries))
     wrong(
       `The step "${name}" has retries that are not { attempts ≥ 1, backOffMs ≥ 0, longestBackOffMs, jitter 0…1 }.`,

@@ -3,11 +3,12 @@
 import { isBudgetName } from "../../core/budget-name.ts";
 import { shown } from "../../core/error-text.ts";
 import { HoldpointError } from "../../core/errors.ts";
+import { isPlainObject } from "../../core/fields.ts";
 import { isId } from "../../core/ids.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
-import { isPlainObject, wrong } from "../check-call.ts";
+import { checkFields, checkSignal, wrong } from "../check-call.ts";
 import { LISTED } from "../limits.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
@@ -77,7 +78,7 @@ export async function awaitEnd(
   }
 }
 
-const RUN_OPTIONS = new Set(["requestId", "parties", "approvalRequired", "budget", "notify"]);
+const RUN_OPTIONS = ["requestId", "parties", "approvalRequired", "budget", "notify"];
 const LATER: { readonly [field: string]: string } = {
   sandbox: "run untrusted code in a process of its own for now",
   trace: "the journal has every step; `holdpoint show` prints it",
@@ -85,13 +86,10 @@ const LATER: { readonly [field: string]: string } = {
 };
 
 function checkRunFields(options: RunOptions): void {
-  if (!isPlainObject(options)) wrong(`A workflow is run with an object: { ${[...RUN_OPTIONS].join(", ")} }.`);
-  for (const field of Object.keys(options)) {
-    const instead = LATER[field];
-    if (instead !== undefined) wrong(`A workflow cannot be run with "${field}" yet: ${instead}.`);
-    if (!RUN_OPTIONS.has(field))
-      wrong(`A workflow is not run with "${field}"; there are ${[...RUN_OPTIONS].join(", ")}.`);
-  }
+  const isLater = ([field]: readonly [string, string]) => isPlainObject(options) && field in options;
+  const later = Object.entries(LATER).find(isLater);
+  if (later !== undefined) wrong(`A workflow cannot be run with "${later[0]}" yet: ${later[1]}.`);
+  checkFields("What a workflow is run with", options, RUN_OPTIONS);
 }
 
 const isRequestId = (value: unknown): boolean =>
@@ -185,6 +183,7 @@ const DAY_MS = 86_400_000;
 
 /** Keeps the process alive and its workflows going. */
 export async function workUntil(definitions: Definitions, signal?: AbortSignal): Promise<void> {
+  if (signal !== undefined) checkSignal(signal);
   const { runtime, dispatcher } = await definitions.open();
   await runtime.epoch();
   dispatcher.work();
