@@ -51,7 +51,8 @@ export const actorOnWire = z
   .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
 
 export const time = mark(z.number(), { kind: "time" });
-export const money = mark(z.object({ currency: z.string(), micros: z.bigint() }), { kind: "money" });
+const currency = z.string().regex(/^[A-Z]{3,8}$/);
+export const money = mark(z.strictObject({ currency, micros: z.bigint() }), { kind: "money" });
 export const id = (of: string) => mark(z.string(), { kind: "id", of });
 export const actor = mark(
   z.custom<string>((by) => typeof by === "string" && isPrincipal(by) && isPerson(by), {
