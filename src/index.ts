@@ -41,7 +41,14 @@ import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
 import { type Tenants, tenantsOf } from "./engine/tenant/instance.ts";
 import type { Tool } from "./engine/tool.ts";
-import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./engine/workflow/definition.ts";
+import { currentIn } from "./engine/workflow/context.ts";
+import type {
+  Current,
+  Definition,
+  Workflow,
+  WorkflowBody,
+  WorkflowOptions,
+} from "./engine/workflow/definition.ts";
 import { createDispatcher } from "./engine/workflow/dispatch.ts";
 import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
@@ -206,6 +213,7 @@ export type { MadeTenant, NewTenant, Tenant, TenantList, TenantPage } from "./en
 export type { PreviewContext, ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
+  Current,
   Passed,
   QuestionOptions,
   Retries,
@@ -282,6 +290,11 @@ export type Holdpoint = Verbs & {
    * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
    */
   supervise(options: SuperviseOptions): Promise<SuperviseResult>;
+  /**
+   * What the code that asks runs in: a workflow's definition with its `ctx`, a step, an effect, or a function that judges a
+   * call. Undefined outside of these, and inside those of another instance.
+   */
+  current(): Current | undefined;
   /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
   work(signal?: AbortSignal): Promise<void>;
   /**
@@ -370,6 +383,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     ...notificationsOf(opening, { environment, render: cardLines }),
     supervise: (given) =>
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
+    current: () => currentIn(tools),
     work: (signal) => workUntil(definitions, signal),
     ...killSwitchOf(opening),
     recover: async () => recoverDead(await opening()),

@@ -6,6 +6,7 @@ import { copyJson, frozenJson } from "../core/canonical-json.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
+import { effectFrame, insideFunction } from "./ambient.ts";
 import { type Clock, sleepThrough } from "./clock.ts";
 import { isMoney } from "./define-tool.ts";
 import type { Epoch, Runtime } from "./runtime.ts";
@@ -184,8 +185,9 @@ export function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Ended
   const spent = new Map<string, bigint>();
   const args = revealSecrets(copyJson(call.args), known);
   const over = new AbortController();
+  const context = contextOf(call, over.signal, spent);
   const ended = judged(tool, known, async () => ({
-    value: await tool.run(args, contextOf(call, over.signal, spent)),
+    value: await insideFunction(effectFrame(runtime.tools, context), () => tool.run(args, context)),
     spent,
   }));
   const watched = new AbortController();

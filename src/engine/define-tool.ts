@@ -11,6 +11,7 @@ import { approvalTerms, unmeetable } from "../core/stages.ts";
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../core/verdict.ts";
 import type { SqlTransaction } from "../stores/store.ts";
+import { type CheckPart, checkFrame, type Instance, insideFunction, insideSync } from "./ambient.ts";
 import { wrong } from "./check-call.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
 import { handlesIn, reservedKey } from "./secrets.ts";
@@ -233,7 +234,10 @@ export function isMoney(value: unknown): value is Money {
 /** Each call gets arguments of its own: what an author's function does to them stays there. */
 const fresh = (args: Json): Json => JSON.parse(canonicalJson(args)) as Json;
 
-function undoOf(definition: ToolDefinition<Json, unknown>): Tool | "nothing" | null {
+function undoOf(
+  definition: ToolDefinition<Json, unknown>,
+  instance: Instance | null,
+): Tool | "nothing" | null {
   const { name, effect = "once", undo } = definition;
   if (undo === undefined) return effect === "read" ? "nothing" : null;
   if (undo === "nothing") return "nothing";
@@ -242,7 +246,7 @@ function undoOf(definition: ToolDefinition<Json, unknown>): Tool | "nothing" | n
     wrong(`The tool "${name}" has an undo that is not a function, { run } or "nothing".`);
   const promised = effect === "idempotent" || effect === "keyed" ? effect : "once";
   type Taken = { readonly args: Json; readonly result: unknown };
-  return defineTool<Taken, unknown>({
+  const taken: ToolDefinition<Taken, unknown> = {
     name: `${name.slice(0, 123)}.undo`,
     effect: rule.effect ?? promised,
     policy: (rule.policy ?? "approve") as Policy<Taken>,
@@ -251,10 +255,15 @@ function undoOf(definition: ToolDefinition<Json, unknown>): Tool | "nothing" | n
     isDefinite: (error) => definition.isDefinite?.(error) === true,
     undo: "nothing",
     run: ({ args, result }, context) => rule.run(args, result, context),
-  });
+  };
+  return defineTool(taken, instance);
 }
 
-export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): Tool {
+/** `instance` is for `hp.current()` in the functions that judge a call; null where the tool belongs to no instance. */
+export function defineTool<Args, Result>(
+  given: ToolDefinition<Args, Result>,
+  instance: Instance | null = null,
+): Tool {
   check(given as unknown as ToolDefinition<never, unknown>);
   // The user's functions are typed by Args; the rules hand them JSON that the schema has let through.
   const definition = given as unknown as ToolDefinition<Json, unknown>;
@@ -262,6 +271,7 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
   checkPolicy(`tool "${name}"`, policy as unknown as Policy<never>);
   const { cost, dedupe, verify, preview } = definition;
   const windowMs = definition.dedupeWindowMs ?? HOUR_MS;
+  const checkIn = (part: CheckPart) => checkFrame(instance, name, part);
   return {
     rules: {
       name,
@@ -272,24 +282,32 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
       finalityMs: definition.finalityMs ?? 0,
       policy: (input) => {
         const own = handlesIn(input.args);
-        const said = typeof policy === "function" ? quiet(policy(input)) : policy;
+        const said =
+          typeof policy === "function" ? insideSync(checkIn("policy"), () => quiet(policy(input))) : policy;
         return checkRevision(verdictOf(name, said), own);
       },
       hasPreview: preview !== undefined,
-      costs: (args) => (cost === undefined ? [] : costList(quiet(cost(fresh(args))))),
+      costs: (args) =>
+        cost === undefined ? [] : insideSync(checkIn("cost"), () => costList(quiet(cost(fresh(args))))),
       dedupe: (args) =>
-        dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },
+        dedupe === undefined
+          ? undefined
+          : { key: insideSync(checkIn("dedupe"), () => dedupeKey(quiet(dedupe(fresh(args))))), windowMs },
     },
     description: definition.description ?? "",
     isUndecided: definition.policy === undefined,
     attempts: definition.attempts ?? 3,
-    undo: undoOf(definition),
+    undo: undoOf(definition, instance),
     timeoutMs: definition.timeoutMs ?? null,
     run: "run" in definition ? definition.run : () => undefined,
     runInTransaction: "runInTransaction" in definition ? definition.runInTransaction : null,
     hasCosts: cost !== undefined,
-    preview: preview ?? null,
-    isDefinite: (error) => quiet(definition.isDefinite?.(error)) === true,
+    preview:
+      preview === undefined
+        ? null
+        : (args, context) => insideFunction(checkIn("preview"), () => preview(args, context)),
+    isDefinite: (error) =>
+      insideSync(checkIn("isDefinite"), () => quiet(definition.isDefinite?.(error)) === true),
     verify:
       verify === undefined
         ? null
@@ -297,7 +315,9 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
             ({
               evidence: null,
               result: null,
-              ...(await verify({ ...context, args: fresh(context.args) })),
+              ...(await insideFunction(checkIn("verify"), () =>
+                verify({ ...context, args: fresh(context.args) }),
+              )),
             }) as ProbeAnswer,
   };
 }

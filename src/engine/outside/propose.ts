@@ -14,6 +14,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { actionStream } from "../../core/stream.ts";
 import type { Placement } from "../../core/workflow/call.ts";
+import { refuseNested, refuseUnnamed } from "../ambient.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { conflict, TurnedAway, takeUpAction, underWay } from "../execute.ts";
 import { argsFor, checkOptions, proposeCall } from "../gate.ts";
@@ -165,7 +166,10 @@ export async function proposeOutside(runtime: Runtime, given: OutsideProposal): 
   const { args, workflow, undo } = checkFields("A proposal", given, FIELDS);
   const plain = plainJson(args);
   const asked = askingOf(runtime, given);
-  const { tool } = asked;
+  const { tool, requestId } = asked;
+  // A tool that is only declared is performed by the agent: the proposal itself is no effect.
+  if (tool.outside === undefined) refuseNested(tool.rules.name, requestId !== null);
+  refuseUnnamed(`The tool "${tool.rules.name}" was proposed`, requestId, "call it with ctx.call");
   const asking =
     undo === undefined ? asked : { ...asked, undo: await undoGiven(runtime, undo, { tool, workflow }) };
   return proposeAsked(
@@ -189,6 +193,7 @@ export async function takeUp(runtime: Runtime, action: string, agent: string): P
   const state = await ownAction(runtime, action, agent);
   const tool = toolOf(runtime, state);
   if (state.outside === true) return follow(runtime, outwardly(tool, state), action);
+  refuseNested(tool.rules.name, true);
   return answerOfCall(runtime, await takeUpAction(runtime, tool, action));
 }
 

@@ -1,8 +1,8 @@
 /** The asking for an operation: known from the journal, or new. */
 import { type ErrorCode, HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import { refuseInsideStep } from "../ambient.ts";
 import { quiet } from "../thenable.ts";
-import { refuseInsideStep } from "./inside-step.ts";
 import type { OpKind, RecordedOp, Settlement } from "./recorded.ts";
 import type { Run } from "./run.ts";
 

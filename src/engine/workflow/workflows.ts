@@ -7,6 +7,7 @@ import { isId } from "../../core/ids.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { refuseUnnamed } from "../ambient.ts";
 import { isPlainObject, wrong } from "../check-call.ts";
 import { LISTED } from "../limits.ts";
 import { plainJson } from "../prepare-args.ts";
@@ -126,6 +127,7 @@ export async function startWorkflow(
   options: RunOptions,
 ): Promise<WorkflowHandle<unknown>> {
   checkRunOptions(options);
+  refuseUnnamed(`The workflow "${definition.name}" was started`, options.requestId, "use ctx.spawn");
   const raw = plainJson(given);
   const input = validInput(definition, raw);
   const bureau = await definitions.open();
