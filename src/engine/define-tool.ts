@@ -11,7 +11,14 @@ import { approvalTerms, unmeetable } from "../core/stages.ts";
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../core/verdict.ts";
 import type { SqlTransaction } from "../stores/store.ts";
-import { type CheckPart, checkFrame, type Instance, insideFunction, insideSync } from "./ambient.ts";
+import {
+  type CheckFrame,
+  type CheckPart,
+  checkFrame,
+  type Instance,
+  insideFunction,
+  insideSync,
+} from "./ambient.ts";
 import { wrong } from "./check-call.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
 import { handlesIn, reservedKey } from "./secrets.ts";
@@ -259,6 +266,22 @@ function undoOf(
   return defineTool(taken, instance);
 }
 
+type CheckIn = (part: CheckPart) => CheckFrame;
+
+function makePreview({ preview }: ToolDefinition<Json, unknown>, checkIn: CheckIn): Tool["preview"] {
+  if (preview === undefined) return null;
+  return (args, context) => insideFunction(checkIn("preview"), () => preview(args, context));
+}
+
+function makeVerify({ verify }: ToolDefinition<Json, unknown>, checkIn: CheckIn): Tool["verify"] {
+  if (verify === undefined) return null;
+  return async (context) => {
+    const given = { ...context, args: fresh(context.args) };
+    const said = await insideFunction(checkIn("verify"), () => verify(given));
+    return { evidence: null, result: null, ...said } as ProbeAnswer;
+  };
+}
+
 /** `instance` is for `hp.current()` in the functions that judge a call; null where the tool belongs to no instance. */
 export function defineTool<Args, Result>(
   given: ToolDefinition<Args, Result>,
@@ -269,9 +292,9 @@ export function defineTool<Args, Result>(
   const definition = given as unknown as ToolDefinition<Json, unknown>;
   const { name, effect = "once", policy = "escalate" } = definition;
   checkPolicy(`tool "${name}"`, policy as unknown as Policy<never>);
-  const { cost, dedupe, verify, preview } = definition;
+  const { cost, dedupe } = definition;
   const windowMs = definition.dedupeWindowMs ?? HOUR_MS;
-  const checkIn = (part: CheckPart) => checkFrame(instance, name, part);
+  const checkIn: CheckIn = (part) => checkFrame(instance, name, part);
   return {
     rules: {
       name,
@@ -286,7 +309,7 @@ export function defineTool<Args, Result>(
           typeof policy === "function" ? insideSync(checkIn("policy"), () => quiet(policy(input))) : policy;
         return checkRevision(verdictOf(name, said), own);
       },
-      hasPreview: preview !== undefined,
+      hasPreview: definition.preview !== undefined,
       costs: (args) =>
         cost === undefined ? [] : insideSync(checkIn("cost"), () => costList(quiet(cost(fresh(args))))),
       dedupe: (args) =>
@@ -302,22 +325,9 @@ export function defineTool<Args, Result>(
     run: "run" in definition ? definition.run : () => undefined,
     runInTransaction: "runInTransaction" in definition ? definition.runInTransaction : null,
     hasCosts: cost !== undefined,
-    preview:
-      preview === undefined
-        ? null
-        : (args, context) => insideFunction(checkIn("preview"), () => preview(args, context)),
+    preview: makePreview(definition, checkIn),
     isDefinite: (error) =>
       insideSync(checkIn("isDefinite"), () => quiet(definition.isDefinite?.(error)) === true),
-    verify:
-      verify === undefined
-        ? null
-        : async (context) =>
-            ({
-              evidence: null,
-              result: null,
-              ...(await insideFunction(checkIn("verify"), () =>
-                verify({ ...context, args: fresh(context.args) }),
-              )),
-            }) as ProbeAnswer,
+    verify: makeVerify(definition, checkIn),
   };
 }
