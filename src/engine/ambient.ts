@@ -47,8 +47,9 @@ export type EffectFrame = {
   readonly kind: "effect";
   readonly instance: Instance;
   readonly context: ToolContext;
-  /** Where the effect is the function of a step. */
-  readonly workflow?: string;
+  /** The workflow that the effect belongs to; absent where it belongs to none. */
+  readonly workflow?: string | undefined;
+  /** The step that the effect is the function of. */
   readonly step?: string;
   isOver: boolean;
 };
@@ -125,24 +126,25 @@ export const checkFrame = (instance: Instance | null, tool: string, part: CheckP
   isOver: false,
 });
 
-export const effectFrame = (instance: Instance, context: ToolContext): EffectFrame => ({
-  kind: "effect",
-  instance,
-  context,
-  isOver: false,
-});
+export const effectFrame = (
+  instance: Instance,
+  context: ToolContext,
+  workflow: string | undefined,
+): EffectFrame => ({ kind: "effect", instance, context, workflow, isOver: false });
 
-/** A step's result is recorded as one value and its function does not run in a replay: its operations would be missing there. */
-export function refuseInsideStep(workflow: string, operation: string): void {
+/**
+ * Refuses an operation of a workflow inside one of its steps or effects. The function of these does not run in a replay, so
+ * its operations would be missing there.
+ */
+export function refuseInside(workflow: string, operation: string): void {
   const frame = frames.getStore();
   if (frame === undefined || frame.kind === "workflow" || frame.kind === "check") return;
   // Another workflow that the function starts has operations of its own.
   if (frame.workflow !== workflow) return;
-  throw new HoldpointError(
-    "invalid_input",
-    `${operation} was asked for inside the function of the step "${frame.step}".`,
-    { next: "Ask for it before or after the step, and hand its answer to the function." },
-  );
+  const place = frame.kind === "effect" && frame.step === undefined ? "call" : "step";
+  throw new HoldpointError("invalid_input", `${operation} was asked for inside ${describeFrame(frame)}.`, {
+    next: `Ask for it before or after the ${place}, and hand its answer to the function.`,
+  });
 }
 
 function describeFrame(frame: FunctionFrame): string {
@@ -176,12 +178,12 @@ export function refuseNested(tool: string, isNamed: boolean): void {
 }
 
 /** What a definition does without an operation is done again in every replay, unless a request id identifies it. */
-export function refuseUnnamed(what: string, requestId: unknown, instead: string): void {
+export function refuseUnnamed(what: string, requestId: unknown, next: string): void {
   const frame = currentFrame();
   if (frame?.kind !== "workflow" || requestId != null) return;
   throw new HoldpointError(
     "invalid_input",
     `${what} without a request id in the definition of the workflow "${frame.name}": each replay would do it again.`,
-    { next: `Give it a request id; or ${instead}.` },
+    { next },
   );
 }

@@ -186,8 +186,9 @@ export function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Ended
   const args = revealSecrets(copyJson(call.args), known);
   const over = new AbortController();
   const context = contextOf(call, over.signal, spent);
+  const frame = effectFrame(runtime.tools, context, call.state.within?.workflow);
   const ended = judged(tool, known, async () => ({
-    value: await insideFunction(effectFrame(runtime.tools, context), () => tool.run(args, context)),
+    value: await insideFunction(frame, () => tool.run(args, context)),
     spent,
   }));
   const watched = new AbortController();

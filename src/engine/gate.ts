@@ -125,7 +125,7 @@ function callHere(gates: Gates, tool: Tool, args: unknown, options: CallOptions)
     refuseUnnamed(
       `The tool "${name}" of another instance was called`,
       options.requestId,
-      "define the workflow in the instance of the tool",
+      "Give the call a request id, or define the workflow in the instance of the tool.",
     );
     return callTool(gates, tool, args, options);
   }

@@ -66,9 +66,8 @@ function runTool(instance: Instance, tool: Tool, sql: SqlTransaction, known: Kno
     );
     let value: unknown;
     try {
-      value = insideSync(effectFrame(instance, context), () =>
-        tool.runInTransaction?.(revealed, sql, context),
-      );
+      const frame = effectFrame(instance, context, state.within?.workflow);
+      value = insideSync(frame, () => tool.runInTransaction?.(revealed, sql, context));
       // A tool may have swallowed what ended its transaction; this throws if it is over.
       sql.all("SELECT 1");
     } catch (error) {

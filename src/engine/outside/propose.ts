@@ -169,7 +169,7 @@ export async function proposeOutside(runtime: Runtime, given: OutsideProposal): 
   const { tool, requestId } = asked;
   // A tool that is only declared is performed by the agent: the proposal itself is no effect.
   if (tool.outside === undefined) refuseNested(tool.rules.name, requestId !== null);
-  refuseUnnamed(`The tool "${tool.rules.name}" was proposed`, requestId, "call it with ctx.call");
+  refuseUnnamed(`The tool "${tool.rules.name}" was proposed`, requestId, "Give it a request id.");
   const asking =
     undo === undefined ? asked : { ...asked, undo: await undoGiven(runtime, undo, { tool, workflow }) };
   return proposeAsked(

@@ -2,7 +2,7 @@
 import { canonicalJson } from "../../core/canonical-json.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import { currentFrame, type Instance, insideDefinition, refuseInsideStep } from "../ambient.ts";
+import { currentFrame, type Instance, insideDefinition, refuseInside } from "../ambient.ts";
 import { resultJson } from "../attempt.ts";
 import { wrong } from "../check-call.ts";
 import type { GatedTool } from "../gate.ts";
@@ -52,7 +52,7 @@ async function runBranches(
 ): Promise<unknown[]> {
   if (!Array.isArray(branches) || !branches.every((one) => typeof one === "function"))
     wrong("parallel takes a list of functions.");
-  refuseInsideStep(run.id, "ctx.parallel");
+  refuseInside(run.id, "ctx.parallel");
   const name = nextKey(branch, "parallel").slice(branch.path.length + 1);
   const path = branch.path === "" ? name : `${branch.path}.${name}`;
   const ended = await Promise.allSettled(
@@ -90,7 +90,7 @@ function versionAt({ run, branch }: Given, change: string, version: number): num
   checkName("change", change);
   if (!(Number.isSafeInteger(version) && version >= 1))
     wrong(`The version of "${change}" is a whole number of at least 1.`);
-  refuseInsideStep(run.id, "ctx.version");
+  refuseInside(run.id, "ctx.version");
   const name = `version ${change}`;
   const key = `${branch.path}/${name}#${(branch.counts.get(name) ?? 0) + 1}`;
   if (!run.table.ops.has(key) && isPast(run, branch)) {

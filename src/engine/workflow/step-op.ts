@@ -239,7 +239,7 @@ function toolOf(run: Run, { name, options, run: work }: Step): Tool {
             undo(result, stepContext(args, context)),
         }),
     run: (args, context) =>
-      insideFunction({ ...effectFrame(run.runtime.tools, context), workflow: run.id, step: name }, () =>
+      insideFunction({ ...effectFrame(run.runtime.tools, context, run.id), step: name }, () =>
         work(stepContext(args, context)),
       ),
   });

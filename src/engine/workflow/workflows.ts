@@ -95,6 +95,8 @@ function checkRunFields(options: RunOptions): void {
   }
 }
 
+export const SPAWN = "Give it a request id; or start it with ctx.spawn, which waits for its end.";
+
 const isRequestId = (value: unknown): boolean =>
   typeof value === "string" && value !== "" && value.length <= 500 && value.isWellFormed();
 
@@ -127,7 +129,8 @@ export async function startWorkflow(
   options: RunOptions,
 ): Promise<WorkflowHandle<unknown>> {
   checkRunOptions(options);
-  refuseUnnamed(`The workflow "${definition.name}" was started`, options.requestId, "use ctx.spawn");
+  const next = definition.isOfOneRun === true ? "Give the supervised run an `id`." : SPAWN;
+  refuseUnnamed(`The workflow "${definition.name}" was started`, options.requestId, next);
   const raw = plainJson(given);
   const input = validInput(definition, raw);
   const bureau = await definitions.open();
