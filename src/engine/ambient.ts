@@ -78,18 +78,14 @@ export function insideDefinition<Value>(frame: DefinitionFrame, body: () => Valu
   return frames.run(frame, body);
 }
 
-/** Runs the function of a step or an effect. A lazy thenable that it returns is awaited once, inside the frame. */
-export function insideFunction<Value>(
-  frame: FunctionFrame,
-  work: () => Value | PromiseLike<Value>,
-): Promise<Value> {
-  return frames.run(frame, async () => {
-    try {
-      return await work();
-    } finally {
-      frame.isOver = true;
-    }
-  });
+/** Runs the function of a step, an effect or a check; `work` is an async function around it. */
+export function insideFunction<Value>(frame: FunctionFrame, work: () => Promise<Value>): Promise<Value> {
+  const done = frames.run(frame, work);
+  const end = () => {
+    frame.isOver = true;
+  };
+  done.then(end, end);
+  return done;
 }
 
 /** The same for a function that has to answer at once. */

@@ -187,10 +187,8 @@ export function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Ended
   const over = new AbortController();
   const context = contextOf(call, over.signal, spent);
   const frame = effectFrame(runtime.tools, context, call.state.within?.workflow);
-  const ended = judged(tool, known, async () => ({
-    value: await insideFunction(frame, () => tool.run(args, context)),
-    spent,
-  }));
+  const run = async () => ({ value: await tool.run(args, context), spent });
+  const ended = insideFunction(frame, () => judged(tool, known, run));
   const watched = new AbortController();
   void watchLease(runtime, call.state.effect.epoch, over, watched.signal);
   void ended.then(() => watched.abort());

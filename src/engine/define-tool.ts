@@ -270,14 +270,14 @@ type CheckIn = (part: CheckPart) => CheckFrame;
 
 function makePreview({ preview }: ToolDefinition<Json, unknown>, checkIn: CheckIn): Tool["preview"] {
   if (preview === undefined) return null;
-  return (args, context) => insideFunction(checkIn("preview"), () => preview(args, context));
+  return (args, context) => insideFunction(checkIn("preview"), async () => preview(args, context));
 }
 
 function makeVerify({ verify }: ToolDefinition<Json, unknown>, checkIn: CheckIn): Tool["verify"] {
   if (verify === undefined) return null;
   return async (context) => {
     const given = { ...context, args: fresh(context.args) };
-    const said = await insideFunction(checkIn("verify"), () => verify(given));
+    const said = await insideFunction(checkIn("verify"), async () => verify(given));
     return { evidence: null, result: null, ...said } as ProbeAnswer;
   };
 }

@@ -128,7 +128,7 @@ async function withinTime(run: Run, op: string, step: Step, { attempt, over }: A
     idempotencyKey: op,
     isOver: false,
   };
-  const ran = () => insideFunction(frame, () => step.run(context));
+  const ran = () => insideFunction(frame, async () => step.run(context));
   if (timeoutMs === undefined) return ran();
   const late = sleepThrough(run.runtime.clock, timeoutMs, over.signal).then(() => {
     if (over.signal.aborted) return undefined;
@@ -239,7 +239,7 @@ function toolOf(run: Run, { name, options, run: work }: Step): Tool {
             undo(result, stepContext(args, context)),
         }),
     run: (args, context) =>
-      insideFunction({ ...effectFrame(run.runtime.tools, context, run.id), step: name }, () =>
+      insideFunction({ ...effectFrame(run.runtime.tools, context, run.id), step: name }, async () =>
         work(stepContext(args, context)),
       ),
   });
