@@ -56,6 +56,7 @@ export type EffectFrame = {
 
 export type CheckFrame = {
   readonly kind: "check";
+  /** Null in the policy of a workflow and in a tool that was defined apart from an instance: `hp.current()` is undefined there. */
   readonly instance: Instance | null;
   readonly tool: string;
   readonly part: CheckPart;
