@@ -40,7 +40,14 @@ import { supervise } from "./engine/supervise/supervise.ts";
 import { type Tenants, tenantsOf } from "./engine/tenant/instance.ts";
 import type { Tool } from "./engine/tool.ts";
 import { libraryOf } from "./engine/verb.ts";
-import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./engine/workflow/definition.ts";
+import { currentIn } from "./engine/workflow/context.ts";
+import type {
+  Current,
+  Definition,
+  Workflow,
+  WorkflowBody,
+  WorkflowOptions,
+} from "./engine/workflow/definition.ts";
 import { createDispatcher } from "./engine/workflow/dispatch.ts";
 import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
 import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
@@ -205,6 +212,7 @@ export type { MadeTenant, NewTenant, Tenant, TenantList, TenantPage } from "./en
 export type { PreviewContext, ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
+  Current,
   Passed,
   QuestionOptions,
   Retries,
@@ -290,6 +298,11 @@ export type Holdpoint = Verbs & {
    * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
    */
   supervise(options: SuperviseOptions): Promise<SuperviseResult>;
+  /**
+   * What the code that asks runs in: a workflow's definition with its `ctx`, a step, an effect, or a function that judges a
+   * call. Undefined outside of these, and inside those of another instance.
+   */
+  current(): Current | undefined;
   /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
   work(signal?: AbortSignal): Promise<void>;
   /**
@@ -378,6 +391,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     ...notificationsOf(opening, { environment, render: cardLines }),
     supervise: (given) =>
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
+    current: () => currentIn(tools),
     work: (signal) => workUntil(definitions, signal),
     ...killSwitchOf(opening),
     recover: async () => recoverDead(await opening()),

@@ -60,6 +60,12 @@ export const ERROR_CODES = {
     data: NOTHING,
     next: "Install the package beside holdpoint.",
   },
+  nested_call: {
+    status: 409,
+    retryable: false,
+    data: "Nothing was written for the inner call.",
+    next: "Call the tool in the definition of a workflow, not inside another effect or a step.",
+  },
   tool_conflict: { status: 409, retryable: false, data: NOTHING, next: "Give each tool its own name." },
   unknown_id: {
     status: 404,

@@ -6,6 +6,7 @@ import { copyJson, frozenJson } from "../core/canonical-json.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
+import { effectFrame, insideFunction } from "./ambient.ts";
 import { type Clock, sleepThrough } from "./clock.ts";
 import { isMoney } from "./define-tool.ts";
 import type { Epoch, Runtime } from "./runtime.ts";
@@ -184,10 +185,10 @@ export function attempt(runtime: Runtime, tool: Tool, call: Call): Promise<Ended
   const spent = new Map<string, bigint>();
   const args = revealSecrets(copyJson(call.args), known);
   const over = new AbortController();
-  const ended = judged(tool, known, async () => ({
-    value: await tool.run(args, contextOf(call, over.signal, spent)),
-    spent,
-  }));
+  const context = contextOf(call, over.signal, spent);
+  const frame = effectFrame(runtime.tools, context, call.state.within?.workflow);
+  const run = async () => ({ value: await tool.run(args, context), spent });
+  const ended = insideFunction(frame, () => judged(tool, known, run));
   const watched = new AbortController();
   void watchLease(runtime, call.state.effect.epoch, over, watched.signal);
   void ended.then(() => watched.abort());

@@ -14,6 +14,14 @@ import { type ApprovalTerms, approvalTerms, unmeetable } from "../core/stages.ts
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../core/verdict.ts";
 import type { SqlTransaction } from "../stores/store.ts";
+import {
+  type CheckFrame,
+  type CheckPart,
+  checkFrame,
+  type Instance,
+  insideFunction,
+  insideSync,
+} from "./ambient.ts";
 import { checkFields, wrong } from "./check-call.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
 import { handlesIn, reservedKey } from "./secrets.ts";
@@ -277,7 +285,10 @@ function checkUndo(name: string, rule: UndoRule<Json, unknown>): void {
     wrong(`${whose} has the effect class "${shown(effect)}"; it is one of ${UNDO_EFFECTS.join(", ")}.`);
 }
 
-function undoOf(definition: ToolDefinition<Json, unknown>): Tool | "nothing" | null {
+function undoOf(
+  definition: ToolDefinition<Json, unknown>,
+  instance: Instance | null,
+): Tool | "nothing" | null {
   const { name, effect = "once", undo } = definition;
   if (undo === undefined) return effect === "read" ? "nothing" : null;
   if (undo === "nothing") return "nothing";
@@ -285,7 +296,7 @@ function undoOf(definition: ToolDefinition<Json, unknown>): Tool | "nothing" | n
   checkUndo(name, rule);
   const promised = effect === "idempotent" || effect === "keyed" ? effect : "once";
   type Taken = { readonly args: Json; readonly result: unknown };
-  return defineTool<Taken, unknown>({
+  const taken: ToolDefinition<Taken, unknown> = {
     name: `${name.slice(0, 123)}.undo`,
     effect: rule.effect ?? promised,
     policy: (rule.policy ?? "approve") as Policy<Taken>,
@@ -294,17 +305,39 @@ function undoOf(definition: ToolDefinition<Json, unknown>): Tool | "nothing" | n
     isDefinite: (error) => definition.isDefinite?.(error) === true,
     undo: "nothing",
     run: ({ args, result }, context) => rule.run(args, result, context),
-  });
+  };
+  return defineTool(taken, instance);
 }
 
-export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): Tool {
+type CheckIn = (part: CheckPart) => CheckFrame;
+
+function makePreview({ preview }: ToolDefinition<Json, unknown>, checkIn: CheckIn): Tool["preview"] {
+  if (preview === undefined) return null;
+  return (args, context) => insideFunction(checkIn("preview"), async () => preview(args, context));
+}
+
+function makeVerify({ verify }: ToolDefinition<Json, unknown>, checkIn: CheckIn): Tool["verify"] {
+  if (verify === undefined) return null;
+  return async (context) => {
+    const given = { ...context, args: fresh(context.args) };
+    const said = await insideFunction(checkIn("verify"), async () => verify(given));
+    return { evidence: null, result: null, ...said } as ProbeAnswer;
+  };
+}
+
+/** `instance` is for `hp.current()` in the functions that judge a call; null where the tool belongs to no instance. */
+export function defineTool<Args, Result>(
+  given: ToolDefinition<Args, Result>,
+  instance: Instance | null = null,
+): Tool {
   check(given as unknown as ToolDefinition<never, unknown>);
   // The user's functions are typed by Args; the rules hand them JSON that the schema has let through.
   const definition = given as unknown as ToolDefinition<Json, unknown>;
   const { name, effect = "once", policy = "escalate" } = definition;
   checkPolicy(`tool "${name}"`, policy as unknown as Policy<never>);
-  const { cost, dedupe, verify, preview } = definition;
+  const { cost, dedupe } = definition;
   const windowMs = definition.dedupeWindowMs ?? HOUR_MS;
+  const checkIn: CheckIn = (part) => checkFrame(instance, name, part);
   return {
     rules: {
       name,
@@ -315,32 +348,29 @@ export function defineTool<Args, Result>(given: ToolDefinition<Args, Result>): T
       finalityMs: definition.finalityMs ?? 0,
       policy: (input) => {
         const own = handlesIn(input.args);
-        const said = typeof policy === "function" ? quiet(policy(input)) : policy;
+        const said =
+          typeof policy === "function" ? insideSync(checkIn("policy"), () => quiet(policy(input))) : policy;
         return verdictIn(said, `the policy of ${name}`, own);
       },
-      hasPreview: preview !== undefined,
-      costs: (args) => (cost === undefined ? [] : costList(quiet(cost(fresh(args))))),
+      hasPreview: definition.preview !== undefined,
+      costs: (args) =>
+        cost === undefined ? [] : insideSync(checkIn("cost"), () => costList(quiet(cost(fresh(args))))),
       dedupe: (args) =>
-        dedupe === undefined ? undefined : { key: dedupeKey(quiet(dedupe(fresh(args)))), windowMs },
+        dedupe === undefined
+          ? undefined
+          : { key: insideSync(checkIn("dedupe"), () => dedupeKey(quiet(dedupe(fresh(args))))), windowMs },
     },
     description: definition.description ?? "",
     isUndecided: definition.policy === undefined,
     attempts: definition.attempts ?? 3,
-    undo: undoOf(definition),
+    undo: undoOf(definition, instance),
     timeoutMs: definition.timeoutMs ?? null,
     run: "run" in definition ? definition.run : () => undefined,
     runInTransaction: "runInTransaction" in definition ? definition.runInTransaction : null,
     hasCosts: cost !== undefined,
-    preview: preview ?? null,
-    isDefinite: (error) => quiet(definition.isDefinite?.(error)) === true,
-    verify:
-      verify === undefined
-        ? null
-        : async (context) =>
-            ({
-              evidence: null,
-              result: null,
-              ...(await verify({ ...context, args: fresh(context.args) })),
-            }) as ProbeAnswer,
+    preview: makePreview(definition, checkIn),
+    isDefinite: (error) =>
+      insideSync(checkIn("isDefinite"), () => quiet(definition.isDefinite?.(error)) === true),
+    verify: makeVerify(definition, checkIn),
   };
 }

@@ -5,6 +5,7 @@ import { shown } from "../core/error-text.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { getAction } from "./actions.ts";
+import { currentFrame, nestedCall, refuseNested, refuseUnnamed } from "./ambient.ts";
 import type { Answer } from "./answer.ts";
 import { checkFields, wrong } from "./check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
@@ -97,6 +98,39 @@ async function callTool(
   return proposeCall(runtime, tool, plain, options);
 }
 
+/** A call in a workflow has the options of `ctx.call`: the workflow makes the request id, and waits without a process. */
+function refuseOwnTerms(tool: string, workflow: string, { requestId, waitMs }: CallOptions): void {
+  const option = requestId === undefined ? "waitMs" : "requestId";
+  if (requestId === undefined && waitMs === undefined) return;
+  throw new HoldpointError(
+    "invalid_input",
+    `The tool "${tool}" was called with ${option} in the definition of the workflow "${workflow}", where a call has no such option.`,
+    {
+      next: `Leave ${option} out: the call belongs to the workflow, and a replay gets the recorded answer. To call it apart from the workflow, use hp.execute() under a request id.`,
+    },
+  );
+}
+
+/** In a definition the call is an operation of the workflow, inside an effect or a step it is refused, elsewhere it is plain. */
+function callHere(gates: Gates, tool: Tool, args: unknown, options: CallOptions): Promise<Answer<unknown>> {
+  const frame = currentFrame();
+  const { name } = tool.rules;
+  if (frame === undefined) return callTool(gates, tool, args, options);
+  if (frame.kind !== "workflow") throw nestedCall(name, frame);
+  checkOptions(options);
+  if (frame.instance !== gates.tools) {
+    refuseUnnamed(
+      `The tool "${name}" of another instance was called`,
+      options.requestId,
+      "Give the call a request id, or define the workflow in the instance of the tool.",
+    );
+    return callTool(gates, tool, args, options);
+  }
+  refuseOwnTerms(name, frame.name, options);
+  const { says } = options;
+  return frame.call({ toolName: name }, args, says === undefined ? {} : { says }) as Promise<Answer<unknown>>;
+}
+
 /** What a workflow adds to a call of its own. */
 export type CallPlace = Pick<Call, "placement" | "agent" | "requester" | "isKnown">;
 
@@ -131,7 +165,7 @@ export function underDocument({ policy }: Pick<Gates, "policy">, tool: Tool, bes
 
 /** A tool of this instance, before anybody can find it by its name. */
 export function makeTool<Args, Result>(gates: Gates, definition: ToolDefinition<Args, Result>): Tool {
-  const own = defineTool(definition);
+  const own = defineTool(definition, gates.tools);
   return underDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
 }
 
@@ -171,7 +205,7 @@ export function gate<Args, Result>(
   register(gates, tool);
   const { name } = tool.rules;
   const call = (args: Args, options: CallOptions = {}) =>
-    callTool(gates, tool, args, options) as Promise<Answer<Result>>;
+    callHere(gates, tool, args, options) as Promise<Answer<Result>>;
   return Object.assign(call, { toolName: name });
 }
 
@@ -205,11 +239,23 @@ function toolFor<Payload, Result>(gates: Gates, given: Execution<Payload, Result
       "tool_conflict",
       `"${given.action}" is a registered tool: call it without a run function.`,
     );
-  const tool = defineTool({ name: given.action, policy: given.policy ?? "approve", run: given.run });
+  const tool = defineTool(
+    { name: given.action, policy: given.policy ?? "approve", run: given.run },
+    gates.tools,
+  );
   return underDocument(gates, tool, given.policy === undefined ? "nothing" : "policy");
 }
 
-export async function executeByName<Payload, Result>(
+/** Its request id makes it safe to repeat, in a definition and in a step too. Inside an effect it is refused like any call. */
+export function executeByName<Payload, Result>(
+  gates: Gates,
+  given: Execution<Payload, Result>,
+): Promise<Answer<Result>> {
+  refuseNested(shown(given?.action), given?.requestId !== undefined);
+  return executeApart(gates, given);
+}
+
+async function executeApart<Payload, Result>(
   gates: Gates,
   given: Execution<Payload, Result>,
 ): Promise<Answer<Result>> {

@@ -5,6 +5,7 @@ import type { CompiledPolicy } from "../core/policy/compile.ts";
 import { visible } from "../core/visible.ts";
 import type { Store } from "../stores/store.ts";
 import { allOf } from "./all-of.ts";
+import { outsideFrames } from "./ambient.ts";
 import { type Clock, stopwatch } from "./clock.ts";
 import { beginEpoch, lapsed, type OwnEpoch } from "./epoch.ts";
 import { createHistory } from "./history.ts";
@@ -99,7 +100,7 @@ async function giveOut({ notify, reach }: Listener, notice: Notice): Promise<voi
 
 /** A listener that fails, now or later, is no reason to fail: what it was told about stands in the journal. */
 function tell(listener: Listener, notice: Notice): void {
-  giveOut(listener, notice).catch((error: unknown) => {
+  outsideFrames(() => giveOut(listener, notice)).catch((error: unknown) => {
     process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${visible(errorText(error))}\n`);
   });
 }

@@ -12,6 +12,7 @@ import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";
 import type { SqlTransaction } from "../stores/store.ts";
+import { effectFrame, type Instance, insideSync } from "./ambient.ts";
 import { contextOf, resultJson } from "./attempt.ts";
 import { loaderOf } from "./load.ts";
 import { actionIn, executorOf, moveRules, type Source, withOwnArgs } from "./move.ts";
@@ -47,7 +48,7 @@ function settle(
   return draft.commit<Proposed>({ kind: "new", action, answer: { kind: "settled", state: recorded.state } });
 }
 
-function runTool(tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
+function runTool(instance: Instance, tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
   return (state, stored) => {
     if (digestOf(stored) !== state.argsDigest)
       throw new HoldpointError(
@@ -65,7 +66,8 @@ function runTool(tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
     );
     let value: unknown;
     try {
-      value = tool.runInTransaction?.(revealed, sql, context);
+      const frame = effectFrame(instance, context, state.within?.workflow);
+      value = insideSync(frame, () => tool.runInTransaction?.(revealed, sql, context));
       // A tool may have swallowed what ended its transaction; this throws if it is over.
       sql.all("SELECT 1");
     } catch (error) {
@@ -103,7 +105,7 @@ export async function performInTransaction(
     withOwnArgs(source, loaded, digest).get(state.argsDigest) ?? state.args;
   const needs = { write: [actionStream(actionIn(source))] };
   const inOneTransaction = (sight: Sight, sql: SqlTransaction) =>
-    settle(openDraft(sight), move, argsOf, runTool(tool, sql, known));
+    settle(openDraft(sight), move, argsOf, runTool(runtime.tools, tool, sql, known));
   for (;;) {
     const answer = await runWithSql(runtime, needs, inOneTransaction).catch((error: unknown) => {
       const reason = whyNot(error);

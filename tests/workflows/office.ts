@@ -13,7 +13,9 @@ import type { CrashPoint, Notice } from "../../src/engine/runtime.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import { supervise } from "../../src/engine/supervise/supervise.ts";
 import type { Tool } from "../../src/engine/tool.ts";
+import { currentIn } from "../../src/engine/workflow/context.ts";
 import type {
+  Current,
   Definition,
   Workflow,
   WorkflowBody,
@@ -89,6 +91,7 @@ export type Desk = {
     body: WorkflowBody<Input, Result>,
   ): Workflow<Input, Result>;
   supervise(options: SuperviseOptions): Promise<SuperviseResult>;
+  current(): Current | undefined;
   putSecret(value: string): ReturnType<typeof instance.putSecret>;
   /** Looks for workflows that have something to do. */
   work(): Promise<void>;
@@ -209,6 +212,7 @@ export function office(seed = 1, leaseMs?: number): Office {
         supervise: (given) =>
           supervise({ definitions, gates, openModel: (model) => openModel(model, () => undefined) }, given),
         workflow: (name, given, body) => workflow(definitions, name, given, body),
+        current: () => currentIn(tools),
         putSecret: (value) => instance.putSecret(open, value),
         async work() {
           await runtime.epoch();

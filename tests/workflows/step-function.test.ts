@@ -88,6 +88,28 @@ describe("an operation inside a step's function", () => {
         await desk.close();
       });
 
+  test("is refused inside the function of a tool that the workflow calls, too", async () => {
+    const place = office();
+    const desk = place.open();
+    const told: string[] = [];
+    let outer: WorkflowContext | undefined;
+    const tool = desk.gate({
+      name: "tool",
+      policy: "approve",
+      run: async () => {
+        await Promise.resolve(outer?.step("inner", () => 1)).catch(() => undefined);
+      },
+      isDefinite: (error) => told.push((error as Error).message) > 0,
+    });
+    const flow = desk.workflow("w", {}, async (ctx, _: object) => {
+      outer = ctx;
+      return (await ctx.call(tool, {})).executed;
+    });
+    assert.partialDeepStrictEqual(await place.finish(flow.run({})), { status: "completed", result: false });
+    assert.match(told[0] ?? "", /^The step "inner" was asked for inside the function of the tool "tool"/);
+    await desk.close();
+  });
+
   test("of another workflow, started there, is none of its business", async () => {
     const place = office();
     const desk = place.open();

@@ -11,6 +11,7 @@ import { shown } from "../../core/error-text.ts";
 import { isPlainObject } from "../../core/fields.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { CallUndo } from "../../core/workflow/events.ts";
+import type { Instance } from "../ambient.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "../define-tool.ts";
 import { type Gates, register, underDocument } from "../gate.ts";
@@ -106,17 +107,23 @@ function undoRule(undo: NonNullable<DeclaredTool<never>["undo"]>) {
 }
 
 /** What the definition comes to, without the instance's policy document. */
-export function defineOutside<Args>(given: DeclaredTool<Args>): Tool {
+export function defineOutside<Args>(given: DeclaredTool<Args>, instance: Instance | null = null): Tool {
   check(given as unknown as DeclaredTool<never>);
   const { undo, ...definition } = given;
   const rule = undo === undefined ? {} : { undo: undoRule(undo) };
-  return outward(defineTool({ ...definition, ...rule, run: nobody } as ToolDefinition<Args, unknown>));
+  return outward(
+    defineTool({ ...definition, ...rule, run: nobody } as ToolDefinition<Args, unknown>, instance),
+  );
 }
 
 export function declareTool<Args>(gates: Gates, given: DeclaredTool<Args>): void {
   register(
     gates,
-    underDocument(gates, defineOutside(given), given.policy === undefined ? "nothing" : "policy"),
+    underDocument(
+      gates,
+      defineOutside(given, gates.tools),
+      given.policy === undefined ? "nothing" : "policy",
+    ),
   );
 }
 

@@ -15,6 +15,7 @@ import { HoldpointError } from "../../core/errors.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { actionStream } from "../../core/stream.ts";
 import type { Placement } from "../../core/workflow/call.ts";
+import { refuseNested, refuseUnnamed } from "../ambient.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { conflict, TurnedAway, takeUpAction, underWay } from "../execute.ts";
 import { argsFor, checkOptions, proposeCall } from "../gate.ts";
@@ -185,7 +186,10 @@ export async function proposeOutside(
   const { args, workflow, undo } = checkFields("A proposal", given, FIELDS);
   const plain = plainJson(args);
   const asked = askingOf(runtime, given, callerOf(runtime, given, connection));
-  const { tool } = asked;
+  const { tool, requestId } = asked;
+  // A tool that is only declared is performed by the agent: the proposal itself is no effect.
+  if (tool.outside === undefined) refuseNested(tool.rules.name, requestId !== null);
+  refuseUnnamed(`The tool "${tool.rules.name}" was proposed`, requestId, "Give it a request id.");
   const asking =
     undo === undefined ? asked : { ...asked, undo: await undoGiven(runtime, undo, { tool, workflow }) };
   return proposeAsked(
@@ -213,6 +217,7 @@ export async function takeUp(
   const state = await ownAction(runtime, action, agent);
   const tool = toolOf(runtime, state);
   if (state.outside === true) return follow(runtime, action, { tool: outwardly(tool, state), caller });
+  refuseNested(tool.rules.name, true);
   return answerOfCall(runtime, await takeUpAction(runtime, tool, action));
 }
 

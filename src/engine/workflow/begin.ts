@@ -3,10 +3,9 @@ import { capturedOf } from "../../core/workflow/captured-of.ts";
 import type { ReachedBody } from "../../core/workflow/events.ts";
 import { openSnapshot } from "../capture.ts";
 import { loadValue } from "../read-state.ts";
-import { type Attempt, makeContext } from "./context.ts";
+import { type Attempt, runWithContext } from "./context.ts";
 import type { SentBack } from "./definition.ts";
 import { awaitRecorded, deliver } from "./drive.ts";
-import { outsideStep } from "./inside-step.ts";
 import { makeBranch } from "./operation.ts";
 import { keyOf, type RecordedRollback } from "./recorded.ts";
 import { noteSecrets } from "./redact.ts";
@@ -34,7 +33,7 @@ async function attemptsOf(run: Run): Promise<readonly Attempt[]> {
 
 /** Begins the definition; its end rings the bell. */
 export async function beginDefinition(run: Run): Promise<void> {
-  const context = makeContext({ run, branch: makeBranch(""), attempts: await attemptsOf(run) });
+  const whole = { run, branch: makeBranch(""), attempts: await attemptsOf(run) };
   const input = structuredClone(await loadValue(run.runtime, run.state.input));
   noteSecrets(run, input);
   const end = (ending: Run["ending"]) => {
@@ -42,7 +41,7 @@ export async function beginDefinition(run: Run): Promise<void> {
     run.bell.ring();
   };
   Promise.resolve()
-    .then(() => outsideStep(() => run.definition.body(context, input)))
+    .then(() => runWithContext(whole, (context) => run.definition.body(context, input)))
     .then(
       (value) => end({ kind: "returned", value }),
       (error: unknown) => end({ kind: "threw", error }),

@@ -12,6 +12,7 @@ import { actionStream, approvalStream, budgetStream, streamName } from "../../co
 import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
+import { captureContext } from "../ambient.ts";
 import type { Answer, NotExecuted } from "../answer.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { TurnedAway } from "../execute.ts";
@@ -99,6 +100,19 @@ export async function loadAnswer(runtime: Runtime, answer: SettledAnswer): Promi
 export function answerOf(settlement: Settlement): SettledAnswer {
   if (settlement.kind !== "answer") throw new TypeError("a call settled as something else");
   return settlement.answer;
+}
+
+/** The same tool, whose functions see the async context of the definition that calls it now. */
+export function inCaller(tool: Tool): Tool {
+  const inContext = captureContext();
+  const { runInTransaction, preview } = tool;
+  return {
+    ...tool,
+    run: (args, context) => inContext(() => tool.run(args, context)),
+    runInTransaction:
+      runInTransaction && ((args, sql, context) => inContext(() => runInTransaction(args, sql, context))),
+    preview: preview && ((args, context) => inContext(() => preview(args, context))),
+  };
 }
 
 export type PlacedCall = {
@@ -225,7 +239,7 @@ export function callTool(
   const args = plainJson(named.args);
   const digest = digestOf(args);
   noteSecrets(run, args);
-  const tool = options.approvalRequired === true ? asking(named.tool) : named.tool;
+  const tool = inCaller(options.approvalRequired === true ? asking(named.tool) : named.tool);
   const { name } = tool.rules;
   return ask(run, branch, {
     kind: "call",

@@ -2,6 +2,7 @@
 import { canonicalJson } from "../../core/canonical-json.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import { currentFrame, type Instance, insideDefinition, refuseInside } from "../ambient.ts";
 import { resultJson } from "../attempt.ts";
 import { wrong } from "../check-call.ts";
 import type { GatedTool } from "../gate.ts";
@@ -9,9 +10,8 @@ import { quiet } from "../thenable.ts";
 import { callTool } from "./call-op.ts";
 import { passCheckpoint } from "./checkpoint-op.ts";
 import { definitionOf } from "./define-workflow.ts";
-import type { SentBack, SentFromFlow, Workflow, WorkflowContext } from "./definition.ts";
+import type { Current, SentBack, SentFromFlow, Workflow, WorkflowContext } from "./definition.ts";
 import { underDefinition } from "./govern.ts";
-import { refuseInsideStep } from "./inside-step.ts";
 import { sendOf, waitForOf } from "./intent-op.ts";
 import { type Branch, checkName, giveValue, makeBranch, nextKey, opId } from "./operation.ts";
 import { isPast } from "./past.ts";
@@ -52,13 +52,13 @@ async function runBranches(
 ): Promise<unknown[]> {
   if (!Array.isArray(branches) || !branches.every((one) => typeof one === "function"))
     wrong("parallel takes a list of functions.");
-  refuseInsideStep(run.id, "ctx.parallel");
+  refuseInside(run.id, "ctx.parallel");
   const name = nextKey(branch, "parallel").slice(branch.path.length + 1);
   const path = branch.path === "" ? name : `${branch.path}.${name}`;
   const ended = await Promise.allSettled(
     branches.map(async (one, index) => {
       const inner = { run, branch: makeBranch(`${path}.${index + 1}`.replaceAll("#", "-")), attempts };
-      return (one as (context: WorkflowContext) => unknown)(makeContext(inner));
+      return runWithContext(inner, one as (context: WorkflowContext) => unknown);
     }),
   );
   return ended.map((end) => {
@@ -90,7 +90,7 @@ function versionAt({ run, branch }: Given, change: string, version: number): num
   checkName("change", change);
   if (!(Number.isSafeInteger(version) && version >= 1))
     wrong(`The version of "${change}" is a whole number of at least 1.`);
-  refuseInsideStep(run.id, "ctx.version");
+  refuseInside(run.id, "ctx.version");
   const name = `version ${change}`;
   const key = `${branch.path}/${name}#${(branch.counts.get(name) ?? 0) + 1}`;
   if (!run.table.ops.has(key) && isPast(run, branch)) {
@@ -114,7 +114,7 @@ function randomOf(run: Run): number {
   return Buffer.from(bytes).readUIntBE(0, 6) / 2 ** 48;
 }
 
-export function makeContext(given: Given): WorkflowContext {
+function makeContext(given: Given): WorkflowContext {
   const { run, branch } = given;
   const context = {
     workflow: run.id,
@@ -143,4 +143,45 @@ export function makeContext(given: Given): WorkflowContext {
     version: (change: string, version = 1) => versionAt(given, change, version),
   };
   return context as unknown as WorkflowContext;
+}
+
+/** Runs a definition or a branch of it. A gated tool that is called below it, however deep, is a call of its context. */
+export function runWithContext<Value>(given: Given, body: (context: WorkflowContext) => Value): Value {
+  const { id: workflow, definition, runtime } = given.run;
+  const ctx = makeContext(given);
+  const call = ctx.call as (tool: object, args: unknown, options: object) => Promise<unknown>;
+  const frame = {
+    kind: "workflow",
+    instance: runtime.tools,
+    workflow,
+    name: definition.name,
+    ctx,
+    call,
+  } as const;
+  return insideDefinition(frame, () => body(ctx));
+}
+
+/** `hp.current()`: what of this instance the caller runs in. */
+export function currentIn(instance: Instance): Current | undefined {
+  const frame = currentFrame();
+  if (frame === undefined || frame.instance !== instance) return undefined;
+  switch (frame.kind) {
+    case "workflow":
+      return {
+        kind: "workflow",
+        workflow: frame.workflow,
+        name: frame.name,
+        ctx: frame.ctx as WorkflowContext,
+      };
+    case "step": {
+      const { workflow, step, attempt, idempotencyKey } = frame;
+      return { kind: "step", workflow, step, attempt, idempotencyKey };
+    }
+    case "effect": {
+      const { tool, action, effect, requestId, idempotencyKey, attempt } = frame.context;
+      return { kind: "effect", tool, action, effect, requestId, idempotencyKey, attempt };
+    }
+    case "check":
+      return { kind: "check", tool: frame.tool, part: frame.part };
+  }
 }

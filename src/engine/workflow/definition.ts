@@ -7,6 +7,7 @@ import type { ApproverRule } from "../../core/verdict.ts";
 import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
 import type { FailureCode, RollbackReport } from "../../core/workflow/events.ts";
 import type { Captured } from "../../core/workflow/snapshot.ts";
+import type { CheckPart } from "../ambient.ts";
 import type { Answer } from "../answer.ts";
 import type { Policy } from "../define-tool.ts";
 import type { GatedTool } from "../gate.ts";
@@ -14,7 +15,7 @@ import type { InputSchema } from "../input-schema.ts";
 import type { OutgoingIntent } from "../intent/check-intent.ts";
 import type { Waited } from "../intent/wait.ts";
 import type { Notice } from "../runtime.ts";
-import type { Tool } from "../tool.ts";
+import type { Tool, ToolContext } from "../tool.ts";
 
 export type Retries = {
   /** Attempts in all; 1 unless set. */
@@ -205,6 +206,32 @@ export type WorkflowBody<Input, Result> = (
   context: WorkflowContext,
   input: Input,
 ) => Result | Promise<Result>;
+
+/** What `hp.current()` answers: what the code that asks runs in, of this instance. */
+export type Current =
+  /** The definition of a workflow, or a branch of it: `ctx` is that of the branch. */
+  | {
+      readonly kind: "workflow";
+      readonly workflow: string;
+      /** The name of the definition. */
+      readonly name: string;
+      readonly ctx: WorkflowContext;
+    }
+  /** The function of a plain step. */
+  | {
+      readonly kind: "step";
+      readonly workflow: string;
+      readonly step: string;
+      readonly attempt: number;
+      readonly idempotencyKey: string;
+    }
+  /** The function of a tool, of its undo, or of a step that is an action. */
+  | ({ readonly kind: "effect" } & Pick<
+      ToolContext,
+      "tool" | "action" | "effect" | "requestId" | "idempotencyKey" | "attempt"
+    >)
+  /** A function that judges a call of the tool, and performs nothing. */
+  | { readonly kind: "check"; readonly tool: string; readonly part: CheckPart };
 
 export type Limits = {
   readonly digest: string;

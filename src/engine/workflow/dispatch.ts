@@ -12,6 +12,7 @@ import { errorText } from "../../core/error-text.ts";
 import { type StreamRef, workflowStream } from "../../core/stream.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import type { ViewRow } from "../../stores/store.ts";
+import { outsideFrames } from "../ambient.ts";
 import type { Clock } from "../clock.ts";
 import { endIfDead } from "../epoch.ts";
 import { isLeftAlone } from "../left-alone.ts";
@@ -378,15 +379,17 @@ export function createDispatcher(
       if (listener !== undefined) desk.listeners.own.set(id, listener);
       if (isFoundAgain && !desk.runs.has(id)) desk.listeners.again.set(id, new Set());
       if (definition.isOfOneRun === true) desk.chosen.set(id, definition);
-      startHere(desk, { definition, id, dead: null, isOurs: true });
+      outsideFrames(() => startHere(desk, { definition, id, dead: null, isOurs: true }));
     },
     running: (id) => desk.under.get(id),
     offer: (id) => void offer(desk, id).catch(fail),
     work() {
       if (isWorking) return;
       isWorking = true;
-      followMoves(desk).catch(fail);
-      watchTime(desk).catch(fail);
+      outsideFrames(() => {
+        followMoves(desk).catch(fail);
+        watchTime(desk).catch(fail);
+      });
     },
     rest: () => desk.rest.abort(),
   };

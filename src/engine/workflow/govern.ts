@@ -3,6 +3,7 @@ import { digestOf } from "../../core/digest.ts";
 import { remarking } from "../../core/remarks.ts";
 import { stricter } from "../../core/stricter.ts";
 import type { Verdict } from "../../core/verdict.ts";
+import { checkFrame, insideSync } from "../ambient.ts";
 import { type Policy, verdictIn } from "../define-tool.ts";
 import { inFront } from "../policy/in-front.ts";
 import { underPolicy } from "../policy/under-policy.ts";
@@ -22,11 +23,13 @@ function ofBoth(own: Verdict, workflow: Verdict): Verdict {
 export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
   if (policy === undefined) return tool;
   const source = typeof policy === "function" ? policy.toString() : policy;
+  const { name } = tool.rules;
+  const judge = <Said>(work: () => Said) => insideSync(checkFrame(null, name, "policy"), work);
   const rules = inFront(tool.rules, {
     digest: (own) => digestOf([own, source]),
     policy: (own) => (input) => {
       const handles = handlesIn(input.args);
-      const said = typeof policy === "function" ? quiet(policy(input as never)) : policy;
+      const said = typeof policy === "function" ? judge(() => quiet(policy(input as never))) : policy;
       return ofBoth(own(input), verdictIn(said, "the policy of the workflow", handles));
     },
   });

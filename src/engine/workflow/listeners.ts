@@ -5,6 +5,7 @@
  */
 import { approvalStream, workflowStream } from "../../core/stream.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { outsideFrames } from "../ambient.ts";
 import { readState } from "../read-state.ts";
 import type { Notice, Runtime } from "../runtime.ts";
 import type { Listener } from "./dispatcher.ts";
@@ -20,7 +21,7 @@ export const noListeners = (): Listeners => ({ own: new Map(), again: new Map() 
 /** A listener that fails is its author's own affair. */
 function call(listener: Listener, notice: Notice): void {
   Promise.resolve()
-    .then(() => listener(notice))
+    .then(() => outsideFrames(() => listener(notice)))
     .catch(() => undefined);
 }
 

@@ -1,8 +1,8 @@
 /** The asking for an operation: known from the journal, or new. */
 import { type ErrorCode, HoldpointError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import { refuseInside } from "../ambient.ts";
 import { quiet } from "../thenable.ts";
-import { refuseInsideStep } from "./inside-step.ts";
 import type { OpKind, RecordedOp, Settlement } from "./recorded.ts";
 import type { Run } from "./run.ts";
 
@@ -65,7 +65,7 @@ async function settledValue<Value>({ read }: Operation<Value>, settlement: Settl
  * fails: that is no error yet.
  */
 export function ask<Value>(run: Run, branch: Branch, operation: Operation<Value>): Promise<Value> {
-  refuseInsideStep(run.id, `The ${operation.kind} "${operation.name}"`);
+  refuseInside(run.id, `The ${operation.kind} "${operation.name}"`);
   const key = nextKey(branch, operation.name);
   const record = run.table.ops.get(key);
   run.claimed.add(key);
@@ -96,7 +96,7 @@ export function ask<Value>(run: Run, branch: Branch, operation: Operation<Value>
 
 /** A value that is given out at once, and recorded with whatever is recorded next. */
 export function giveValue(run: Run, branch: Branch, name: string, make: () => Json): Json {
-  refuseInsideStep(run.id, `ctx.${name.split(" ")[0]}`);
+  refuseInside(run.id, `ctx.${name.split(" ")[0]}`);
   const key = nextKey(branch, name);
   run.claimed.add(key);
   const record = run.table.ops.get(key);

@@ -5,6 +5,7 @@ import { workflowStream } from "../../core/stream.ts";
 import { type Via, viaField } from "../../core/via.ts";
 import type { Creation } from "../../core/workflow/create.ts";
 import { requestWorkflow } from "../../core/workflow/request.ts";
+import { refuseUnnamed } from "../ambient.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { nodesWith } from "../nodes.ts";
 import { checkPrincipal } from "../outside/check-outside.ts";
@@ -14,7 +15,7 @@ import { freshId, type Runtime } from "../runtime.ts";
 import { MOST_ATTEMPTS, termsOf } from "./create.ts";
 import type { RunOptions } from "./definition.ts";
 import { checkName } from "./operation.ts";
-import { checkRunOptions } from "./workflows.ts";
+import { checkRunOptions, SPAWN } from "./workflows.ts";
 
 export type WorkflowRequest = Pick<RunOptions, "requestId" | "approvalRequired" | "budget"> & {
   /** Who asks for it, and so posts it: the program itself unless set. */
@@ -89,6 +90,7 @@ export async function requestByName(
     ...terms
   } = checkFields("What a workflow is started with", request, FIELDS);
   checkRunOptions(terms);
+  refuseUnnamed(`The workflow "${name}" was started`, request.requestId, SPAWN);
   const creation = creationOf(runtime, name, input, request);
   // What may be begun in a store that was restored is for a person to say first.
   await runtime.history.refuseRestored();

@@ -10,6 +10,7 @@ import { isPlainObject } from "../../core/fields.ts";
 import type { Json } from "../../core/json.ts";
 import type { RefusalCode } from "../../core/refusal.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
+import { captureContext, effectFrame, insideFunction, type StepFrame } from "../ambient.ts";
 import { resultJson } from "../attempt.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { sleepThrough } from "../clock.ts";
@@ -17,11 +18,10 @@ import { defineTool } from "../define-tool.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import type { Tool, ToolContext } from "../tool.ts";
-import { answerOf, checkFlags, loadAnswer, placeAndRun } from "./call-op.ts";
+import { answerOf, checkFlags, inCaller, loadAnswer, placeAndRun } from "./call-op.ts";
 import type { Retries, StepContext, StepOptions } from "./definition.ts";
 import { governed } from "./govern.ts";
 import { HELD_MS, stoppedBy } from "./held.ts";
-import { insideStep } from "./inside-step.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";
 import { errorWithoutSecrets, noteSecrets, withoutSecrets } from "./redact.ts";
@@ -113,14 +113,22 @@ type Attempt = { readonly attempt: number; readonly over: AbortController };
 async function withinTime(run: Run, op: string, step: Step, { attempt, over }: Attempt): Promise<unknown> {
   const context = { attempt, signal: over.signal, idempotencyKey: op, args: {} };
   const { timeoutMs } = step.options;
-  if (timeoutMs === undefined) return insideStep(run.id, step.name, () => step.run(context));
+  const frame: StepFrame = {
+    kind: "step",
+    instance: run.runtime.tools,
+    workflow: run.id,
+    step: step.name,
+    attempt,
+    idempotencyKey: op,
+    isOver: false,
+  };
+  const ran = () => insideFunction(frame, async () => step.run(context));
+  if (timeoutMs === undefined) return ran();
   const late = sleepThrough(run.runtime.clock, timeoutMs, over.signal).then(() => {
     if (over.signal.aborted) return undefined;
     throw new Error(`no answer within ${timeoutMs} ms`);
   });
-  // What throws at once has ended too: nothing may be left that comes to its time-out.
-  const ended = Promise.resolve().then(() => insideStep(run.id, step.name, () => step.run(context)));
-  return Promise.race([ended, late]).finally(() => over.abort());
+  return Promise.race([ran(), late]).finally(() => over.abort());
 }
 
 /** After so many attempts. `chance` is 0 to 1. */
@@ -224,7 +232,10 @@ function toolOf(run: Run, { name, options, run: work }: Step): Tool {
           undo: (args: Json, result: unknown, context: ToolContext) =>
             undo(result, stepContext(args, context)),
         }),
-    run: (args, context) => insideStep(run.id, name, () => work(stepContext(args, context))),
+    run: (args, context) =>
+      insideFunction({ ...effectFrame(run.runtime.tools, context, run.id), step: name }, async () =>
+        work(stepContext(args, context)),
+      ),
   });
   const paced =
     retries === undefined
@@ -238,7 +249,7 @@ const isGated = ({ approvalRequired, undo, effect, args }: StepOptions<unknown>)
 
 function gatedStep(run: Run, branch: Branch, step: Step): Promise<unknown> {
   const { name, options } = step;
-  const tool = toolOf(run, step);
+  const tool = inCaller(toolOf(run, step));
   const args = plainJson(options.args ?? {});
   const digest = digestOf(args);
   noteSecrets(run, args);
@@ -265,10 +276,12 @@ function gatedStep(run: Run, branch: Branch, step: Step): Promise<unknown> {
 export function runAsStep(run: Run, branch: Branch, step: Step): Promise<unknown> {
   checkStep(step);
   if (isGated(step.options)) return gatedStep(run, branch, step);
+  const inContext = captureContext();
+  const placed = { ...step, run: (context: StepContext) => inContext(() => step.run(context)) };
   return ask(run, branch, {
     kind: "step",
     name: step.name,
-    start: (op: string, _record: RecordedOp | null) => runStep(run, op, step),
+    start: (op: string, _record: RecordedOp | null) => runStep(run, op, placed),
     read: (settlement) => stepValue(run, step.name, settlement),
   });
 }

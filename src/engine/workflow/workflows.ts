@@ -8,6 +8,7 @@ import { isId } from "../../core/ids.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { refuseUnnamed } from "../ambient.ts";
 import { checkFields, checkSignal, wrong } from "../check-call.ts";
 import { LISTED } from "../limits.ts";
 import { plainJson } from "../prepare-args.ts";
@@ -92,6 +93,8 @@ function checkRunFields(options: RunOptions): void {
   checkFields("What a workflow is run with", options, RUN_OPTIONS);
 }
 
+export const SPAWN = "Give it a request id; or start it with ctx.spawn, which waits for its end.";
+
 const isRequestId = (value: unknown): boolean =>
   typeof value === "string" && value !== "" && value.length <= 500 && value.isWellFormed();
 
@@ -124,6 +127,8 @@ export async function startWorkflow(
   options: RunOptions,
 ): Promise<WorkflowHandle<unknown>> {
   checkRunOptions(options);
+  const next = definition.isOfOneRun === true ? "Give the supervised run an `id`." : SPAWN;
+  refuseUnnamed(`The workflow "${definition.name}" was started`, options.requestId, next);
   const raw = plainJson(given);
   const input = validInput(definition, raw);
   const bureau = await definitions.open();
