@@ -5,7 +5,7 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { readVerdict } from "../core/check-verdict.ts";
 import { digestOf } from "../core/digest.ts";
 import { errorText, shown } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import { fieldFault, isPlainObject } from "../core/fields.ts";
 import type { Json } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
@@ -208,7 +208,7 @@ function readWritten(policy: unknown): Verdict | string {
   try {
     return readVerdict(policy);
   } catch (error) {
-    return errorText(error).replace(/\.$/, "");
+    return (isHoldpointError(error) ? error.what : errorText(error)).replace(/\.$/, "");
   }
 }
 
