@@ -72,9 +72,12 @@ const SECOND = [
 ];
 const KILLED = ["hangs.idempotent", "hangs.idempotent", "hangs.once"];
 
-export function checkEffects(log: string): void {
+const IN_COPY = ["pay large", "pay pending", "pay quorum", "pay staged", "deliver 0"];
+
+export function checkEffects(log: string, where: "in place" | "in a copy"): void {
   const lines = readFileSync(log, "utf8").trim().split("\n");
-  assert.deepEqual(lines.toSorted(), [...FIRST, ...SECOND, ...KILLED].toSorted());
+  const wanted = where === "in place" ? [...FIRST, ...SECOND, ...KILLED] : [...FIRST, ...IN_COPY];
+  assert.deepEqual(lines.toSorted(), wanted.toSorted());
 }
 
 export async function carryOnApprovals({ hp, tools, left }: Hands): Promise<void> {
@@ -220,4 +223,38 @@ export async function checkEnd(hp: Holdpoint, folder: string, notices: readonly 
   );
   const { items } = await hp.actions.list({ phase: "running" });
   assert.deepEqual(items, []);
+}
+
+/** What was agreed and not used has lapsed, and what ran is in doubt. Questions are decided, and run then. */
+export async function carryOnCopy({ hp, tools, left }: Hands): Promise<void> {
+  const { pending, approved, large, quorum, staged } = left.approvals;
+  for (const id of [pending, large]) await hp.approvals.approve(id, ANN);
+  for (const id of [quorum, staged]) await hp.approvals.approve(id, BOB);
+  const call = async (tool: Tools["pay"], requestId: string, more = {}) => {
+    const answer = await tool({ requestId, ...more }, { requestId, waitMs: 0 });
+    return answer.executed === false ? answer.code : answer.executed;
+  };
+  assert.equal((await hp.approvals.get(approved)).status, "lapsed");
+  const answers = [
+    await call(tools.pay, "approved"),
+    await call(tools.pay, "pending"),
+    await call(tools.pay, "large", { text: "x".repeat(100_000) }),
+    await call(tools.both, "quorum"),
+    await call(tools.staged, "staged"),
+  ];
+  assert.deepEqual(answers, ["lapsed", true, true, true, true]);
+  const report = await tools.report({}, { requestId: "report" });
+  assert.ok(report.executed === true);
+  assert.equal((report.result as unknown as { readonly text: string }).text.length, 100_000);
+  assert.equal((await hp.grants.get(left.effects.grant)).status, "revoked");
+  assert.equal((await hp.budgets.get("trip")).reserved, 2_000_000n);
+  assert.equal((await hp.actions.get(left.outside.permit)).phase, "in_doubt");
+  assert.equal((await hp.messages.get(left.messages.message)).status, "waiting");
+  assert.equal((await hp.alerts.get(left.messages.alert)).clearedAt, null);
+  assert.equal((await hp.intents.get(left.outside.intents.task)).status, "created");
+  const [atCheckpoint = "", ...others] = left.errands;
+  for (const id of others) assert.equal((await hp.workflows.get(id)).status, "failed");
+  await answer(hp, atCheckpoint);
+  hp.work().catch(() => undefined);
+  assert.equal((await hp.workflows.result(atCheckpoint)).status, "completed");
 }

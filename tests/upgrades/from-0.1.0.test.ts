@@ -5,19 +5,20 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { type Holdpoint, holdpoint, type Notice } from "../../src/index.ts";
 import { openStore } from "../../src/open.ts";
 import { startPostgres } from "../fixtures/postgres-server.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { type Receiver, startReceiver } from "../messages/receiver.ts";
-import { installProgram } from "./archive.ts";
+import { installProgram, unpack } from "./archive.ts";
 import {
   ANN,
   carryOnApprovals,
+  carryOnCopy,
   carryOnEffects,
   carryOnErrands,
   carryOnIdentities,
@@ -113,26 +114,58 @@ async function carryOn({ root, keyFile, log, receiver }: Site, where: Where, lef
   } finally {
     for (const end of ends) await end();
   }
-  checkEffects(log);
+  checkEffects(log, "in place");
   const store = await openStore(where);
   for (const tenant of ["default", "acme"]) await checkViews(store, tenant);
   await store.close();
 }
 
-test("everything that 0.1.0 left waiting in a file is carried on in place, once", {
-  timeout: 120_000,
-}, async (t) => {
-  const place = await site(t);
-  const where = { folder: join(place.root, "data") };
-  await carryOn(place, where, await writeAndDie(place, where));
-});
+describe("a store of 0.1.0", { concurrency: 2 }, () => {
+  test("everything that 0.1.0 left waiting in a file is carried on in place, once", {
+    timeout: 120_000,
+  }, async (t) => {
+    const place = await site(t);
+    const where = { folder: join(place.root, "data") };
+    await carryOn(place, where, await writeAndDie(place, where));
+  });
 
-test("everything that 0.1.0 left waiting in PostgreSQL is carried on, once", {
-  timeout: 120_000,
-}, async (t) => {
-  const server = await startPostgres();
-  t.after(() => server.stop());
-  const place = await site(t);
-  const where = { database: server.url };
-  await carryOn(place, where, await writeAndDie(place, where));
+  test("everything that 0.1.0 left waiting in PostgreSQL is carried on, once", {
+    timeout: 120_000,
+  }, async (t) => {
+    const server = await startPostgres();
+    t.after(() => server.stop());
+    const place = await site(t);
+    const where = { database: server.url };
+    await carryOn(place, where, await writeAndDie(place, where));
+  });
+
+  /** A copy counts as restored: what was open is settled, and questions that nobody had decided stay. */
+  test("a copy of a store that 0.1.0 wrote is read whole, taken on as a restored one, and goes on", {
+    timeout: 120_000,
+  }, async (t) => {
+    const { root, keyFile, log } = await site(t);
+    unpack(join(import.meta.dirname, "0.1.0/store.br"), root);
+    const left = JSON.parse(readFileSync(join(root, "left.json"), "utf8")) as Left;
+    const notices: Notice[] = [];
+    const notify = (notice: Notice) => void notices.push(notice);
+    const hp = holdpoint({ folder: join(root, "data"), keyFile, agent: "writer", notify });
+    try {
+      const tools = definePresent(hp, (line) => appendFileSync(log, `${line}\n`));
+      await assert.rejects(tools.pay({ requestId: "pending" }, { requestId: "pending", waitMs: 0 }), {
+        code: "store_restored",
+      });
+      assert.deepEqual((await hp.journal.verify()).findings, []);
+      const { incarnation: _, ...settled } = await hp.acknowledgeRestore({ ...ANN, reason: "a copy" });
+      const counts = { epochs: 0, workflows: 6, inDoubt: 1, refused: 3, waiting: 9, grants: 1 };
+      assert.deepEqual(settled, counts);
+      await carryOnCopy({ hp, tools, left });
+      await checkEnd(hp, root, notices);
+    } finally {
+      await hp.close();
+    }
+    checkEffects(log, "in a copy");
+    const store = await openStore({ folder: join(root, "data") });
+    for (const tenant of ["default", "acme"]) await checkViews(store, tenant);
+    await store.close();
+  });
 });

@@ -3,6 +3,8 @@
  * it left as a line of JSON. With `dies` it then keeps effects under way until it is killed, else it ends in good order.
  */
 import { appendFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -27,6 +29,10 @@ type Options = {
   readonly receiver: string;
   readonly dies: boolean;
 };
+
+// What it writes names no machine.
+os.hostname = () => "machine";
+syncBuiltinESMExports();
 
 const [root = "", json = "{}"] = process.argv.slice(2);
 const { store, keyFile, log, receiver, dies } = JSON.parse(json) as Options;
