@@ -13,8 +13,8 @@ const USAGE = `npm run fleet -- [--runs n] [--seconds n] [--seed n] [--nemeses $
   Three workers and two servers on a PostgreSQL of their own, and clients that ask both servers for all kinds of things,
   while nodes are killed, frozen for longer than their lease, cut off from the database by a line that stalls, drops or
   breaks, while the database crashes, and with clocks up to ten minutes off. Then they are let alone, and what clients were
-  told, what the journal says and what a receiver outside has seen have to be one history. Fewer than 100 acknowledged
-  a second on average over all runs is wrong too.
+  told, what the journal says and what a receiver outside has seen have to be one history. How many were acknowledged a
+  second is printed and not judged: it says as much about what else the machine does.
 
   --runs      12
   --seconds   60, of each run
@@ -74,9 +74,6 @@ function read(): Wanted | "help" | undefined {
   }
 }
 
-/** Over all runs: one alone may have had more blows than the others. */
-const LEAST_A_SECOND = 100;
-
 async function storms({ runs, seconds, seed, nemeses }: Wanted): Promise<boolean> {
   const all: Storm[] = [];
   for (let run = 0; run < runs; run++) {
@@ -85,10 +82,10 @@ async function storms({ runs, seconds, seed, nemeses }: Wanted): Promise<boolean
     all.push(storm);
   }
   console.log(summed(all));
-  const mean = all.reduce((sum, { rate }) => sum + rate, 0) / all.length;
-  if (mean < LEAST_A_SECOND)
-    console.log(`WRONG fewer than ${LEAST_A_SECOND} acknowledged a second on average`);
-  return mean >= LEAST_A_SECOND && all.every(isSound);
+  const idle = all.filter(({ applications }) => applications === 0);
+  // That nothing was wrong means something only where something was done.
+  for (const { options } of idle) console.log(`WRONG no effect was applied with seed ${options.seed}`);
+  return idle.length === 0 && all.every(isSound);
 }
 
 async function takeovers({ trials, seed }: Wanted): Promise<boolean> {

@@ -233,7 +233,8 @@ function reach(sim: Sim, life: Life, point: string): void | Promise<void> {
     freezeMaybe(sim, life, "node frozen while an effect is under way");
   const begun = point === "after_propose" || point === "after_start";
   if (begun && strikes(sim, "node closed while a call is under way")) void shutDown(sim, life);
-  if (point === "before_recover") return life.runtime.clock.sleep(sim.random.float() * 40);
+  // Long enough now and then for another node to find the same dead epoch.
+  if (point === "before_recover") return life.runtime.clock.sleep(sim.random.float() * 120);
   if (point === "before_send" || sim.random.chance(0.2))
     return life.runtime.clock.sleep(sim.random.float() * 5);
 }

@@ -8,6 +8,7 @@ import { setBudget } from "../../engine/budgets.ts";
 import { extendApproval } from "../../engine/extend.ts";
 import { setStanding } from "../../engine/identity/people.ts";
 import { setSwitch } from "../../engine/operate.ts";
+import { readState } from "../../engine/read-state.ts";
 import { runCommand } from "../../engine/run-command.ts";
 import { handOver, moveMember } from "./desk.ts";
 import { deskPolicy } from "./desk-spec.ts";
@@ -76,17 +77,28 @@ async function listed(sim: Sim, life: Life, view: string, bucket: string): Promi
   return said.kind === "value" ? said.value.map((row) => row.stream.id) : [];
 }
 
+async function withdrawOne(sim: Sim, life: Life, approval: string, end: typeof cancel): Promise<void> {
+  const command = { approval, by: "person:operator", reason: "withdrawn" };
+  await attempt(sim, life, () =>
+    runCommand(life.runtime, { write: [approvalStream(approval)] }, (draft: Draft) => end(draft, command)),
+  );
+}
+
 const withdraw: Deed = async (sim, life) => {
   const pending = sim.random.chance(0.4);
   const ids = await listed(sim, life, "approvals", pending ? "pending" : "approved");
-  if (ids.length === 0) return;
-  const approval = sim.random.pick(ids);
-  const command = { approval, by: "person:operator", reason: "withdrawn" };
-  await attempt(sim, life, () =>
-    runCommand(life.runtime, { write: [approvalStream(approval)] }, (draft: Draft) =>
-      pending ? cancel(draft, command) : revoke(draft, command),
-    ),
+  if (ids.length > 0) await withdrawOne(sim, life, sim.random.pick(ids), pending ? cancel : revoke);
+};
+
+/** Withdraws the question of a checkpoint under its workflow. */
+const withdrawCheckpoint: Deed = async (sim, life) => {
+  const ids = await listed(sim, life, "approvals", "pending");
+  const said = await attempt(sim, life, () =>
+    Promise.all(ids.map(async (id) => ({ id, ...(await readState(life.runtime, approvalStream(id))) }))),
   );
+  const states = said.kind === "value" ? said.value : [];
+  const asked = states.filter((state) => state.status === "pending" && state.subject?.kind === "checkpoint");
+  if (asked.length > 0) await withdrawOne(sim, life, sim.random.pick(asked).id, cancel);
 };
 
 /** Says what is true, once it can be known. */
@@ -159,13 +171,14 @@ const DEEDS: readonly (readonly [Deed, number])[] = [
   [fillDisk, 1],
 ];
 const FLOW_DEEDS: readonly (readonly [Deed, number])[] = [
-  [sendBack, 3],
+  [sendBack, 4],
   [callOff, 2],
   [lookThrough, 4],
   [withdraw, 4],
+  [withdrawCheckpoint, 5],
   [resolveDoubts, 4],
 ];
-const STAGE_DEEDS: readonly (readonly [Deed, number])[] = [[giveTime, 8]];
+const STAGE_DEEDS: readonly (readonly [Deed, number])[] = [[giveTime, 12]];
 const bagOf = (deeds: typeof DEEDS): readonly Deed[] =>
   deeds.flatMap(([deed, weight]) => Array.from({ length: weight }, () => deed));
 const BAG = bagOf(DEEDS);

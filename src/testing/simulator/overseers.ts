@@ -38,7 +38,7 @@ export async function sendBack(sim: Sim, life: Life): Promise<void> {
   const request = {
     by: "person:operator",
     reason: "try again",
-    ...(random.chance(0.4) ? { to: "start" } : {}),
+    ...(random.chance(0.6) ? { to: "start" } : {}),
     after: random.chance(0.7) ? "again" : "fail",
   } as const;
   await insist(sim, life.tenant, ({ runtime }) => rollBackById(runtime, id, request));

@@ -1,20 +1,17 @@
 /** Planted bugs in standing grants and previews: found in the seeds that have some. */
-import { at, type Patch, type Planted } from "./planted-bug.ts";
+import { inside, type Patch, type Planted } from "./planted-bug.ts";
 
 const bug = (name: string, ...patches: readonly Patch[]): Planted => ({ name, patches, inFlows: false });
 
-const ADVANCE = "src/core/action/advance.ts";
-const FIT = "src/core/grant/fit.ts";
-const START = "src/core/action/start.ts";
-const COUNT = "countUse(draft, { action: id, effect, grant: permit.grant });";
+const COUNT = 'settleUse(draft, "grant.used", { action: id, effect, grant: permit.grant });';
 
 export const PLANTED_BEFOREHAND: readonly Planted[] = [
-  bug("a use of a grant is not counted", at(START, COUNT, "")),
+  bug("a use of a grant is not counted", inside("startEffect", COUNT, "")),
   bug(
     "a use of a grant is counted in a commit of its own",
-    at(START, COUNT, ""),
-    at(
-      "src/engine/move.ts",
+    inside("startEffect", COUNT, ""),
+    inside(
+      "move",
       'await runtime.reach(isNew ? "after_propose"',
       `if (moved.kind === "new" && moved.answer.kind === "started") {
         const { effect, state } = moved.answer;
@@ -32,36 +29,32 @@ export const PLANTED_BEFOREHAND: readonly Planted[] = [
   ),
   bug(
     "a revoked grant is still used",
-    at(FIT, 'grant.status !== "given" || ', ""),
-    at(
-      "src/core/grant/state.ts",
-      'if (state.status === "revoked") throw broken("grant.used", "revoked");',
-      "",
+    inside("fit", 'one.status !== "given" || ', ""),
+    inside(
+      "grant",
+      '"grant.used": after(\n      ["given"],',
+      '"grant.used": after(\n      ["given", "revoked"],',
     ),
   ),
   bug(
     "a preview is not computed again",
-    at(
-      ADVANCE,
+    inside(
+      "lookAgain",
       "const shows = previewNow(draft, { action: id, args: executor.args, approval: approvalId }, executor);",
       'const shows = { kind: "preview", preview: approval.preview ?? null } as ReturnType<typeof previewNow>;',
     ),
   ),
   bug(
     "a preview's digest is not in the binding",
-    at(
-      "src/core/approval/request.ts",
-      "    ...(preview === undefined ? {} : { preview: preview.digest }),\n",
-      "",
-    ),
+    inside("questionBinding", "    ...(preview === undefined ? {} : { preview: preview.digest }),\n", ""),
   ),
   bug(
     "a use that is in doubt is given back",
-    at(
-      "src/core/action/outcome.ts",
+    inside(
+      "writeOutcome",
       'draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason: report.reason } }]);',
       `draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason: report.reason } }]);
-      returnUse(draft, { action: command.action, effect: effect.id, grant: effect.grant });`,
+      settleUse(draft, "grant.returned", { action: command.action, effect: effect.id, grant: effect.grant });`,
     ),
   ),
 ];

@@ -1,32 +1,29 @@
 /** Planted bugs in who is asked, in whose place, and in what reminds them of it. */
-import { at, type Patch, type Planted } from "./planted-bug.ts";
-
-const SEATS = "src/core/approval/seats.ts";
-const STATE = "src/core/approval/state.ts";
+import { inside, type Patch, type Planted } from "./planted-bug.ts";
 
 const bug = (name: string, ...patches: readonly Patch[]): Planted => ({ name, patches, inFlows: false });
 
 export const PLANTED_AT_THE_DESK: readonly Planted[] = [
   bug(
     "delegate and delegator are both counted",
-    at(
-      SEATS,
+    inside(
+      "mayTakePart",
       "return !handed.some(({ by }) => by === person) && isSeated(handed, person, standing);",
       "return isSeated(handed, person, standing);",
     ),
   ),
   bug(
     "a reminder counts as a decision",
-    at(
-      STATE,
+    inside(
+      "evolvePending",
       "return { ...state, remindedUpTo: event.body.due };",
       'return decide({ ...state, remindedUpTo: event.body.due }, "approved", { at, by: [], reason: "" });',
     ),
   ),
   bug(
     "somebody who has left the group still counts",
-    at(
-      STATE,
+    inside(
+      "agreedIn",
       "export function agreedIn(approval: LiveApproval, roster: RosterState, stage: number): readonly string[] {",
       "export function agreedIn(approval: LiveApproval, now: RosterState, stage: number): readonly string[] {\n" +
         '  const past = approval.votes.map(({ by }) => [by, { name: by, mail: null, roles: [], groups: ["desk"] }] as const);\n' +

@@ -1,6 +1,8 @@
 /** Spreads seeds over threads. What comes back is added up, so the order in which threads finish does not matter. */
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { PLANTED } from "./planted.ts";
+import { plant, readSources, type Sources } from "./planted-bug.ts";
 import type { Chunk, ChunkResult, Failure, SeedJournal, WorkerInput } from "./worker.ts";
 import { FLOWS_EVERY } from "./workflow-spec.ts";
 
@@ -14,7 +16,15 @@ export type Totals = {
 
 const CHUNK = 10;
 
-function start(planted: string | null): Worker {
+let sources: Sources | undefined;
+
+/** The sources as they are on the disk, read once. */
+export function programSources(): Sources {
+  sources ??= readSources(fileURLToPath(new URL("../../../", import.meta.url)));
+  return sources;
+}
+
+function start(planted: Sources | null): Worker {
   const input: WorkerInput = { planted };
   return new Worker(new URL("./worker.ts", import.meta.url), {
     workerData: input,
@@ -77,12 +87,16 @@ export async function runSeeds(
 
 export type Hunt = { readonly name: string; readonly seeds: number; readonly found: Failure | undefined };
 
-/** Seeds from 1 on (those with workflows, for a bug in workflows), until one of them shows the planted bug. */
-/** `trail`: where it was found before is looked at first; when it is not there any more, the hunt begins at the beginning. */
+/**
+ * Runs seeds from 1 on (those with workflows, for a bug in workflows), until one of them shows the planted bug.
+ * `trail` is the seed that showed it before: it is run first, and the hunt starts at 1 only if it shows nothing.
+ */
 export async function hunt(name: string, most: number, trail?: bigint): Promise<Hunt> {
-  const worker = start(name);
+  const planted = PLANTED.find((bug) => bug.name === name);
+  if (planted === undefined) throw new Error(`There is no planted bug "${name}".`);
+  const worker = start(plant(planted, programSources()));
   try {
-    const step = PLANTED.find((bug) => bug.name === name)?.inFlows === true ? FLOWS_EVERY : 1;
+    const step = planted.inFlows ? FLOWS_EVERY : 1;
     const look = (from: bigint, count: number) => ask(worker, { from, count, step, stopAtFirst: true });
     const [before] = trail === undefined ? [] : (await look(trail, 1)).failures;
     if (before !== undefined) return { name, seeds: 1, found: before };

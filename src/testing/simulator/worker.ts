@@ -1,12 +1,12 @@
-/** Runs seeds in a thread of its own, if asked with a planted bug in the code that it loads. */
+/** Runs seeds in a thread of its own; a planted bug is in the files that the thread loads. */
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { PLANTED } from "./planted.ts";
-import { patched } from "./planted-bug.ts";
+import type { Sources } from "./planted-bug.ts";
 import type { WrittenEntry } from "./run-seed.ts";
 
-export type WorkerInput = { readonly planted: string | null };
+/** The files to load in place of those on the disk, by path; null: no bug is planted. */
+export type WorkerInput = { readonly planted: Sources | null };
 export type Chunk = {
   readonly from: bigint;
   readonly count: number;
@@ -29,25 +29,19 @@ export type ChunkResult = {
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-function plant(name: string): void {
-  const planted = PLANTED.find((one) => one.name === name);
-  if (planted === undefined) throw new Error(`There is no planted bug "${name}".`);
+function loadInstead(planted: Sources): void {
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      if (!url.startsWith("file:") || loaded.source === undefined || loaded.source === null) return loaded;
-      const file = fileURLToPath(url).slice(ROOT.length);
-      if (!planted.patches.some((patch) => patch.file === file)) return loaded;
-      return {
-        ...loaded,
-        source: patched(planted, file, Buffer.from(loaded.source as Uint8Array).toString("utf8")),
-      };
+      if (!url.startsWith("file:")) return loaded;
+      const source = planted.get(fileURLToPath(url).slice(ROOT.length));
+      return source === undefined ? loaded : { ...loaded, source };
     },
   });
 }
 
 const { planted } = workerData as WorkerInput;
-if (planted !== null) plant(planted);
+if (planted !== null) loadInstead(planted);
 const { runSeed } = await import("./run-seed.ts");
 
 let rejected: unknown;

@@ -139,8 +139,8 @@ function innerTool(name: string, effect: GatedClass, flightMs: number): ToolSpec
 function drawUndo(random: Random, scenario: Scenario, tool: ToolSpec): UndoSpec {
   if (tool.effect === "read") return { kind: "nothing" };
   const roll = random.float();
-  if (roll < 0.12) return { kind: "none" };
-  if (roll < 0.15) return { kind: "nothing" };
+  if (roll < 0.15) return { kind: "none" };
+  if (roll < 0.18) return { kind: "nothing" };
   const effect = random.pick(["once", "once", "keyed", "idempotent"] as const);
   const { keyRetentionMs, remembersMs } = tool;
   const spec = {
@@ -148,9 +148,9 @@ function drawUndo(random: Random, scenario: Scenario, tool: ToolSpec): UndoSpec 
     keyRetentionMs,
     remembersMs,
     timeoutMs: random.chance(0.5) ? random.between(100, 3_000) : null,
-    refuses: random.pick([0, 0, 0, 0.3, 1]),
+    refuses: random.pick([0, 0, 0.3, 1]),
   };
-  const isGated = random.chance(0.25);
+  const isGated = random.chance(0.35);
   const ask = { ...drawAsk(random, scenario.people), quorum: 1, executeWithinMs: null };
   return { kind: "tool", spec, policy: isGated ? { kind: "escalate", ask } : { kind: "approve" } };
 }
@@ -203,7 +203,7 @@ export function withWorkflows(scenario: Scenario, random: Random): Scenario {
   );
   // Plain seeds have the more honest receivers.
   const tools = scenario.tools.map((tool) =>
-    tool.effect === "keyed" && random.chance(0.4) ? { ...tool, receiver: "ignores" as const } : tool,
+    tool.effect === "keyed" && random.chance(0.5) ? { ...tool, receiver: "ignores" as const } : tool,
   );
   return {
     ...scenario,
@@ -211,7 +211,7 @@ export function withWorkflows(scenario: Scenario, random: Random): Scenario {
     nodes: scenario.nodes.slice(0, Math.max(scenario.tenants.length, random.between(1, 3))),
     requests: random.between(1, 6),
     firstVersions: new Map(free),
-    flows: { workflows, undos, steps, starts: random.between(2, 5) },
+    flows: { workflows, undos, steps, starts: random.between(3, 5) },
   };
 }
 

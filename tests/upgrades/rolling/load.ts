@@ -1,147 +1,166 @@
-/** What clients do while nodes are replaced: they start orders, and people decide at whichever server answers. */
+/**
+ * What clients do while nodes are replaced, over HTTP and at any server that answers: they start orders, agents outside ask for
+ * permits and report, and people decide.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createWorkflow } from "../../../src/core/workflow/create.ts";
-import { wallClock } from "../../../src/engine/clock.ts";
-import { runCommand } from "../../../src/engine/run-command.ts";
-import { freshId } from "../../../src/engine/runtime.ts";
-import type { Store } from "../../../src/stores/store.ts";
 
 export type Servers = { readonly urls: (string | null)[] };
 
 export type Load = {
   /** Orders that were acknowledged, by number. */
-  readonly started: Map<number, string>;
+  readonly started: ReadonlyMap<number, string>;
+  /** Letters of the agent outside, by number: its action, and how it ended. */
+  readonly letters: ReadonlyMap<number, Letter>;
   /** Decisions that were acknowledged. */
-  readonly decided: Set<string>;
-  /** What was answered with an error, or not at all, and asked again elsewhere. */
-  readonly turnedAway: Map<string, number>;
+  readonly decided: ReadonlySet<string>;
+  /** Why a request was asked again elsewhere, and how often. */
+  readonly turnedAway: ReadonlyMap<string, number>;
   /** Approvals that people have seen and left for later. */
   readonly left: ReadonlySet<string>;
+  /** Throws what a client threw, if one did. */
+  check(): void;
   /** From now on nothing is left for later. */
   hurry(): void;
   stop(): Promise<void>;
 };
 
+export type Letter = { readonly action: string; readonly end: "waiting" | "reported" | string };
+
 const MOST_OPEN = 40;
-/** As many as are seen first: they wait while nodes are replaced, whatever else is decided meanwhile. */
-export const LEFT = 3;
+/** The first approvals that people see wait while nodes are replaced. */
+export const LEFT = 6;
+/** Each second order comes with a letter. */
+const LETTER_EVERY = 2;
+const AGENT = "agent:courier";
 
-type Made = { readonly store: Store; readonly random: (bytes: number) => Uint8Array };
+type Request = { readonly method: "GET" | "POST"; readonly path: string; readonly body?: unknown };
+type Answered = { readonly status: number; readonly body: Record<string, unknown> };
+type Ask = (request: Request) => Promise<Answered>;
 
-const BODY = {
-  name: "order",
-  description: "",
-  version: null,
-  agent: "agent:server",
-  requester: ["agent:server"],
-  parties: { poster: null, executor: null, supervisor: null },
-  escrow: null,
-  complexity: null,
-  checkpoints: [],
-  attempts: 5,
-  rollbackEnabled: false,
-  onIrreversible: "fail",
-  parent: null,
-  fork: null,
-} as const;
-
-/** Durable when it comes back; whoever has the definition takes it. */
-export async function startOrder(made: Made, n: number, receiver: string): Promise<string> {
-  const workflow = freshId({ clock: wallClock, random: made.random }, "wf");
-  const place = { store: made.store, tenant: "default", clock: wallClock };
-  const creation = {
-    workflow,
-    requestId: `order ${n}`,
-    epoch: null,
-    body: { ...BODY, input: { n, receiver } },
-  };
-  const answer = await runCommand(place, {}, (draft) => createWorkflow(draft, creation));
-  return answer.workflow;
+async function askOne(url: string, { method, path, body }: Request): Promise<Answered> {
+  const headers = { "content-type": "application/json" };
+  const init = body === undefined ? {} : { body: JSON.stringify(body), headers };
+  const answer = await fetch(`${url}${path}`, { method, ...init, signal: AbortSignal.timeout(10_000) });
+  return { status: answer.status, body: JSON.parse(await answer.text()) as Record<string, unknown> };
 }
 
-type Asked = { readonly method: "GET" | "POST"; readonly path: string; readonly body?: unknown };
-
 /** At any server, until one has an answer. */
-async function askAny({ urls }: Servers, { method, path, body }: Asked, failed: (why: string) => void) {
-  for (let at = Math.floor(Math.random() * urls.length), tries = 0; tries < 400; at++, tries++) {
-    const url = urls[at % urls.length];
-    if (url == null) {
+function askingAny({ urls }: Servers, failed: (why: string) => void): Ask {
+  return async (request) => {
+    for (let at = Math.floor(Math.random() * urls.length), tries = 0; tries < 400; at++, tries++) {
+      const url = urls[at % urls.length];
+      try {
+        const answer = url == null ? undefined : await askOne(url, request);
+        if (answer !== undefined && answer.status < 500) return answer;
+        if (answer !== undefined) failed(`${answer.status} ${answer.body["code"]}`);
+      } catch {
+        failed("no answer");
+      }
       await sleep(20);
+    }
+    throw new Error(`nobody answers ${request.path}`);
+  };
+}
+
+async function post(ask: Ask, path: string, body: unknown): Promise<Record<string, unknown>> {
+  const answer = await ask({ method: "POST", path, body });
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+/** Asks until people have agreed, performs it once, and says so until that is acknowledged. */
+async function sendLetter(
+  ask: Ask,
+  {
+    n,
+    receiver,
+    letters,
+  }: { readonly n: number; readonly receiver: string; readonly letters: Map<number, Letter> },
+): Promise<void> {
+  const proposal = { tool: "letter", args: { n }, request_id: `letter ${n}`, agent: AGENT };
+  for (;;) {
+    const { kind, action_id } = await post(ask, "/api/actions", proposal);
+    const action = String(action_id);
+    letters.set(n, { action, end: String(kind) });
+    if (kind === "waiting") {
+      await sleep(100);
       continue;
     }
-    try {
-      const init =
-        body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-      const answer = await fetch(`${url}${path}`, { method, ...init, signal: AbortSignal.timeout(10_000) });
-      const text = await answer.text();
-      if (answer.status < 500)
-        return { status: answer.status, body: JSON.parse(text) as Record<string, unknown> };
-      failed(`${answer.status} ${(JSON.parse(text) as { code?: string }).code}`);
-    } catch {
-      failed("no answer");
-    }
-    await sleep(20);
+    if (kind !== "permitted") return;
+    await fetch(receiver, { method: "POST", body: JSON.stringify({ n, part: "letter" }) });
+    await post(ask, `/api/actions/${action}/outcome`, { status: "applied", result: { n }, agent: AGENT });
+    letters.set(n, { action, end: "reported" });
+    return;
   }
-  throw new Error(`nobody answers ${path}`);
+}
+
+type People = { readonly decided: Set<string>; readonly isForLater: (id: string) => boolean };
+
+/** Everything that waits and is not left for later. */
+async function decideAll(ask: Ask, { decided, isForLater }: People): Promise<void> {
+  const { body } = await ask({ method: "GET", path: "/api/approvals?status=pending&limit=50" });
+  const items = body["approvals"] as readonly { readonly request_id: string }[];
+  const ids = items.map(({ request_id }) => request_id).filter((id) => !decided.has(id) && !isForLater(id));
+  await Promise.all(
+    ids.map(async (id) => {
+      await post(ask, `/api/approvals/${id}/votes`, { decision: "approve", approved_by: "person:ann" });
+      decided.add(id);
+    }),
+  );
 }
 
 export function startLoad(
-  made: Made,
   servers: Servers,
   { receiver, perSecond }: { readonly receiver: string; readonly perSecond: number },
 ): Load {
   const over = new AbortController();
   const started = new Map<number, string>();
+  const letters = new Map<number, Letter>();
   const decided = new Set<string>();
   const turnedAway = new Map<string, number>();
   const left = new Set<string>();
+  const sending: Promise<void>[] = [];
   let isHurried = false;
   const isForLater = (id: string): boolean => {
     if (isHurried) return false;
     if (left.size < LEFT) left.add(id);
     return left.has(id);
   };
-  const failed = (why: string) => void turnedAway.set(why, (turnedAway.get(why) ?? 0) + 1);
+  const ask = askingAny(servers, (why) => void turnedAway.set(why, (turnedAway.get(why) ?? 0) + 1));
+  // One question each; counted before it can be asked.
+  let wanted = 0;
+  const open = () => wanted - decided.size;
   const begin = async () => {
     for (let n = 1; !over.signal.aborted; n++) {
       // Clients do not run ahead of a machine that is slow: the load is what it can carry.
-      while (started.size - decided.size > MOST_OPEN && !over.signal.aborted) await sleep(20);
-      await Promise.all([
-        startOrder(made, n, receiver).then((id) => started.set(n, id)),
+      while (open() > MOST_OPEN && !over.signal.aborted) await sleep(20);
+      if (over.signal.aborted) return;
+      wanted += n % LETTER_EVERY === 0 ? 2 : 1;
+      if (n % LETTER_EVERY === 0) sending.push(sendLetter(ask, { n, receiver, letters }));
+      const order = { input: { n, receiver }, request_id: `order ${n}`, by: "person:bob" };
+      const [made] = await Promise.all([
+        post(ask, "/api/definitions/order/start", order),
         sleep(1_000 / perSecond),
       ]);
+      started.set(n, String(made["workflow_id"]));
     }
   };
-  const decide = async (id: string) => {
-    const body = { decision: "approve", approved_by: "person:ann" };
-    const path = `/api/approvals/${id}/votes`;
-    const { status } = await askAny(servers, { method: "POST", path, body }, failed);
-    if (status >= 300) throw new Error(`a decision was answered with ${status}`);
-    decided.add(id);
-  };
   const people = async () => {
-    while (!over.signal.aborted || decided.size < started.size) {
-      const list = { method: "GET", path: "/api/approvals?status=pending&limit=50" } as const;
-      const { body } = await askAny(servers, list, failed);
-      const items = (body["approvals"] ?? body["items"] ?? []) as readonly { readonly request_id: string }[];
-      await Promise.all(
-        items
-          .map(({ request_id }) => request_id)
-          .filter((id) => !decided.has(id) && !isForLater(id))
-          .map(decide),
-      );
+    while (!over.signal.aborted || open() > 0) {
+      await decideAll(ask, { decided, isForLater });
       await sleep(50);
     }
   };
-  const done = Promise.all([begin(), people()]);
-  done.catch(() => undefined);
+  const done = Promise.all([begin(), people()]).then(() => Promise.all(sending));
+  let failure: unknown;
+  done.catch((error: unknown) => {
+    failure = error;
+  });
   return {
-    started,
-    decided,
-    turnedAway,
-    left,
+    ...{ started, letters, decided, turnedAway, left },
+    check() {
+      if (failure !== undefined) throw failure;
+    },
     hurry() {
       isHurried = true;
     },

@@ -1,14 +1,12 @@
-/** A fleet of the older version, replaced node by node by this one while it is at work. */
-import { mkdirSync } from "node:fs";
+/** A fleet of 0.1.0, from its archived sources, replaced node by node by this version while it is at work. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pooledRandom } from "../../../src/engine/random.ts";
 import { openPostgres } from "../../../src/postgres.ts";
 import { until } from "../../fixtures/until.ts";
 import { type Fleet, type Node, openFleet } from "../../fleet/nodes.ts";
+import { installProgram } from "../archive.ts";
 import { checkRun, type Findings } from "./check.ts";
 import { LEFT, startLoad } from "./load.ts";
-import { makeOlder } from "./older-build.ts";
 import { startReceiver } from "./receiver.ts";
 
 export type Rolled = Findings & {
@@ -28,7 +26,10 @@ export type RollOptions = {
 const OPERATIONS = 7;
 const CLI = join(import.meta.dirname, "../../../bin/holdpoint.mjs");
 const NODE = join(import.meta.dirname, "node.ts");
-const definitions = (which: "older" | "newer") => join(import.meta.dirname, `definitions-${which}.ts`);
+const DEFINITIONS = {
+  older: join(import.meta.dirname, "../0.1.0/fleet.ts"),
+  newer: join(import.meta.dirname, "definitions-newer.ts"),
+};
 
 type Kind = "serve" | "worker";
 type Version = "older" | "newer";
@@ -42,7 +43,7 @@ type Running = {
 function starting(fleet: Fleet, older: string) {
   return async (kind: Kind, version: Version): Promise<Running> => {
     const file = version === "older" ? older : CLI;
-    const own = kind === "serve" ? ["--no-auth", "--port", "0"] : ["--definitions", definitions(version)];
+    const own = kind === "serve" ? ["--no-auth", "--port", "0"] : ["--definitions", DEFINITIONS[version]];
     const node = fleet.start(NODE, file, kind, "--database", fleet.server.url, ...own);
     const ready = kind === "serve" ? /listens on (http:\/\/\S+)/ : /works on/;
     const found = await until(() => {
@@ -53,7 +54,7 @@ function starting(fleet: Fleet, older: string) {
   };
 }
 
-/** Told to stop, waited for, and a newer one put in its place. */
+/** Tells a node to stop, waits until it has ended, and starts a newer one. */
 async function replace(
   running: Running[],
   at: number,
@@ -77,26 +78,27 @@ export async function roll(
   { orders, pauseMs, say }: RollOptions,
 ): Promise<Rolled> {
   const fleet = await openFleet(context);
-  const folder = join(fleet.folder, "older");
-  mkdirSync(folder);
-  const start = starting(fleet, makeOlder(folder));
+  const program = installProgram("0.1.0", join(fleet.folder, "older"));
+  const start = starting(fleet, join(program, "bin/holdpoint.mjs"));
   const receiver = await startReceiver();
   context.after(() => receiver.close());
   const kinds: readonly Kind[] = ["serve", "serve", "worker", "worker"];
   const running: Running[] = [];
   for (const kind of kinds) running.push(await start(kind, "older"));
-  say("2 servers and 2 workers of the older version are there");
+  say("2 servers and 2 workers of 0.1.0 are there");
   const urls = running.flatMap(({ url }) => url ?? []) as (string | null)[];
-  const random = pooledRandom();
+  const older = running.map(({ node }) => node);
   const begun = performance.now();
-  // Not the store of a node: a client has none of the views, and writes none.
-  const store = await openPostgres({ database: fleet.server.url });
-  const load = startLoad({ store, random }, { urls }, { receiver: receiver.url, perSecond: orders });
+  const load = startLoad({ urls }, { receiver: receiver.url, perSecond: orders });
   // Asked by nodes of the older version, and decided when there are none any more.
-  await until(() => (load.left.size === LEFT ? true : undefined), "the first questions");
+  await until(() => {
+    load.check();
+    return load.left.size === LEFT ? true : undefined;
+  }, "the first questions");
   const ends: (number | string)[] = [];
   for (const at of [0, 2, 1, 3]) {
     await sleep(pauseMs);
+    load.check();
     ends.push(await replace(running, at, { start, urls }));
     say(
       `${running[at]?.kind} ${at % 2} is a newer one; ${load.started.size} orders so far, ${load.decided.size} decided`,
@@ -105,11 +107,13 @@ export async function roll(
   load.hurry();
   await sleep(pauseMs);
   await load.stop();
-  const atRest = async () => (receiver.came.size >= 2 * load.started.size ? true : undefined);
+  const parcels = 2 * load.started.size + load.letters.size;
+  const atRest = async () => (receiver.came.size >= parcels ? true : undefined);
   await until(atRest, "every parcel to come").catch(() => undefined);
   const seconds = (performance.now() - begun) / 1_000;
-  const said = running.map(({ node }) => node.said());
-  const findings = await checkRun({ fleet, store, load, came: receiver.came, ends, said });
+  const newer = running.map(({ node }) => node);
+  const store = await openPostgres({ database: fleet.server.url });
+  const findings = await checkRun({ fleet, store, load, came: receiver.came, ends, older, newer });
   await store.close();
   const perSecond = (load.started.size * OPERATIONS) / seconds;
   return { ...findings, seconds, perSecond, turnedAway: Object.fromEntries(load.turnedAway) };

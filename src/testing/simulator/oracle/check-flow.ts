@@ -1,5 +1,6 @@
 /** The life of a workflow as its raw events tell it: who writes, when something may begin, and what people decide. */
 import type { Wait } from "../../../core/workflow/events.ts";
+import { epochHeld } from "../../../stores/memory/epochs.ts";
 import { count } from "../sim.ts";
 import { settle } from "./check-heard.ts";
 import { checkWaits } from "./check-rest.ts";
@@ -46,13 +47,18 @@ function create(commit: Commit, event: Event): void {
   });
 }
 
+/** A process that has lost its lease goes on with its own workflows in the name of its next epoch. */
+function isOwnLapsed({ sim, life, seen }: Commit, runner: string | null): boolean {
+  return runner !== null && seen.epochs.get(runner)?.life === life && !epochHeld(sim.database, runner);
+}
+
 /** One runner at a time: a workflow is taken when nobody has it, or from an epoch that ended. */
 function take(commit: Commit, event: Event, flow: SeenFlow): void {
   const { epochs } = commit.seen;
   const epoch = epochs.get(text(event.body["epoch"]));
   expect(commit, epoch?.life === commit.life, "W", `${flow.id} was taken in the name of another`);
   const before = flow.runner === null ? undefined : epochs.get(flow.runner);
-  const isFree = flow.runner === null || before?.ended === true;
+  const isFree = flow.runner === null || before?.ended === true || isOwnLapsed(commit, flow.runner);
   expect(commit, isFree, "W", `${flow.id} was taken from an epoch that lives`);
   if (flow.runner !== null) count(commit.sim, "workflow taken over");
   if (flow.status === "initialized") turnTo(commit, flow, "executing");
