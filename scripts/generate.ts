@@ -2,7 +2,7 @@
 // `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
 import fs from "node:fs";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
-import { type Contract, methodOf, pathNames, scopeFor, type VerbContract } from "../src/kernel/contract.ts";
+import { type Contract, httpMethod, pathNames, scopeFor, type VerbContract } from "../src/kernel/contract.ts";
 
 const contracts: readonly Contract[] = CONTRACTS;
 const verbs = contracts.flatMap(({ name, verbs: all }) =>
@@ -10,7 +10,7 @@ const verbs = contracts.flatMap(({ name, verbs: all }) =>
 );
 
 function callText({ http, input, whenLost }: VerbContract): string {
-  const taken = methodOf(http) === "GET" ? "query" : "body";
+  const taken = httpMethod(http) === "GET" ? "query" : "body";
   const unkept = whenLost === "none" ? ', unkept: "once"' : "";
   return `{ route: "${http}", takes: "${input === undefined ? "nothing" : taken}"${unkept} }`;
 }

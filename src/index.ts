@@ -39,7 +39,7 @@ import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
 import { type Tenants, tenantsOf } from "./engine/tenant/instance.ts";
 import type { Tool } from "./engine/tool.ts";
-import { libraryOf } from "./engine/verb.ts";
+import { bindLibrary } from "./engine/verb.ts";
 import { currentIn } from "./engine/workflow/context.ts";
 import type {
   Current,
@@ -298,17 +298,11 @@ export type Holdpoint = Verbs & {
    * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
    */
   supervise(options: SuperviseOptions): Promise<SuperviseResult>;
-  /**
-   * What the code that asks runs in: a workflow's definition with its `ctx`, a step, an effect, or a function that judges a
-   * call. Undefined outside of these, and inside those of another instance.
-   */
+  /** The definition, step, effect or check that the caller runs in; undefined outside of this instance's. */
   current(): Current | undefined;
   /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
   work(signal?: AbortSignal): Promise<void>;
-  /**
-   * Looks for effects whose process died, now: sends them again where their class allows, else puts them in doubt. It
-   * also happens by itself from the first call on.
-   */
+  /** Finds effects of dead processes now: retries them where their class allows, else puts them in doubt. */
   recover(): Promise<Recovered>;
   /** Whether anything tells that this store was restored or copied since its history was last written; then nothing starts. */
   restored(): Promise<Restored>;
@@ -378,7 +372,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     keys: keysOf(opening),
     tenants: tenantsOf(opening),
     nodes: nodesOf(opening),
-    grants: libraryOf(opening, grantVerbs),
+    grants: bindLibrary(opening, grantVerbs),
     intents: intentsOf(opening),
     policies: policiesOf(opening),
     workflow: <Input, Result>(

@@ -5,9 +5,9 @@
  */
 import type { z } from "zod";
 import { visible } from "../core/visible.ts";
-import { kindOf, textOf } from "../kernel/codec.ts";
+import { helpText, valueKind } from "../kernel/codec.ts";
 import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";
-import type { Act, Card, ResourceCommand, Words } from "../kernel/terminal.ts";
+import type { Act, CardDocument, ResourceCommand, RichText } from "../kernel/terminal.ts";
 import { limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, type Flags, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -38,9 +38,9 @@ const DAY_MS = 86_400_000;
 const verbsIn = ({ hp }: Context, { name }: Contract): Verbs =>
   (hp as unknown as { [name: string]: Verbs })[name] ?? {};
 
-function text(words: Words, now: number): string {
+function text(words: RichText, now: number): string {
   if (typeof words === "string") return words;
-  const part = (one: Exclude<Words, string>[number]) => {
+  const part = (one: Exclude<RichText, string>[number]) => {
     if (typeof one === "string") return one;
     return "ago" in one ? ago(one.ago, now) : moment(one.moment);
   };
@@ -69,10 +69,10 @@ async function list(
   return EXIT.ok;
 }
 
-const isRepeated = (value: object | string): value is { readonly each: readonly Words[] } =>
+const isRepeated = (value: object | string): value is { readonly each: readonly RichText[] } =>
   typeof value === "object" && "each" in value;
 
-function printCard(context: Context, { title, asOf, badge, sections, next }: Card): void {
+function printCard(context: Context, { title, asOf, badge, sections, next }: CardDocument): void {
   const { terminal, full } = context;
   const now = Math.max(context.now, asOf);
   const shown = sectionsOn(terminal, full);
@@ -109,9 +109,9 @@ type Field = {
 };
 
 /** Fields that people give by flags: not the actor, who is the person at the terminal. */
-function fieldsOf({ input }: VerbContract): readonly Field[] {
+function inputFields({ input }: VerbContract): readonly Field[] {
   return Object.entries(input?.shape ?? {})
-    .filter(([, schema]) => kindOf(schema) !== "actor")
+    .filter(([, schema]) => valueKind(schema) !== "actor")
     .map(([field, schema]) => {
       const isNeeded = !(schema as z.ZodType).safeParse(undefined).success;
       return { field, name: flagName(field), schema: schema as z.ZodType, isNeeded };
@@ -124,7 +124,7 @@ function readFlag(
   given: string,
 ): unknown {
   const schema = facts.input?.shape[field];
-  switch (kindOf(schema)) {
+  switch (valueKind(schema)) {
     case "span":
       return readSpan(contract, name, given, schema);
     case "money":
@@ -147,7 +147,7 @@ function readSpan({ owner }: Contract, name: string, given: string, schema: unkn
 }
 
 function inputFrom(context: Context, contract: Contract, facts: VerbContract): object {
-  const given = fieldsOf(facts).flatMap(({ field, name }) => {
+  const given = inputFields(facts).flatMap(({ field, name }) => {
     const value = flag(context, name);
     return value === undefined ? [] : [[field, readFlag({ contract, facts, name }, field, value)] as const];
   });
@@ -181,14 +181,14 @@ async function act(
   return EXIT.ok;
 }
 
-function partsOf(resource: Resource): { readonly [name: string]: Part } {
+function commandParts(resource: Resource): { readonly [name: string]: Part } {
   const {
     contract,
     terminal: { acts },
   } = resource;
   const acting = Object.entries(acts).map(([verb, one]): [string, Part] => {
     const facts = contract.verbs[verb] as VerbContract;
-    const fields = fieldsOf(facts);
+    const fields = inputFields(facts);
     return [
       verb,
       {
@@ -212,13 +212,13 @@ function partsOf(resource: Resource): { readonly [name: string]: Part } {
 }
 
 /** Each flag is described by its field, after the parts that it goes with. */
-function flagsOf({ contract, terminal: { acts } }: Resource): Flags {
+function flagTable({ contract, terminal: { acts } }: Resource): Flags {
   const found = Object.keys(acts).flatMap((verb) =>
-    fieldsOf(contract.verbs[verb] as VerbContract).map((field) => ({ verb, ...field })),
+    inputFields(contract.verbs[verb] as VerbContract).map((field) => ({ verb, ...field })),
   );
   const byName = [...Map.groupBy(found, ({ name }) => name)].map(([name, uses]) => {
     const [first] = uses;
-    const { value, description } = textOf(first?.schema);
+    const { value, description } = helpText(first?.schema);
     return [
       name,
       { value, summary: `${uses.map(({ verb }) => verb).join(" and ")}: ${description}` },
@@ -232,14 +232,14 @@ export function resourceCommand(resource: Resource): Command {
     contract: { name },
     terminal: { summary, details, list: shown },
   } = resource;
-  const parts = partsOf(resource);
+  const parts = commandParts(resource);
   return {
     name,
     words: [`[${Object.keys(parts).join("|")}]`, "[id]"],
     summary,
     details,
     flags: {
-      ...flagsOf(resource),
+      ...flagTable(resource),
       all: { summary: `list: ${shown.all.summary}` },
       limit: { value: "<n>", summary: "list: how many to show; 50 unless set" },
       full: { summary: "show: long values in full" },

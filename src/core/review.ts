@@ -7,9 +7,9 @@
  * V3. A quorum that its eligible people cannot meet blocks.
  */
 import { copyJson } from "./canonical-json.ts";
-import { readVerdict } from "./check-verdict.ts";
 import { errorText } from "./error-text.ts";
 import { isJsonObject, type Json } from "./json.ts";
+import { readVerdict } from "./policy/check-verdict.ts";
 import { remarking, remarksOf } from "./remarks.ts";
 import { type ApprovalTerms, approvalTerms, unmeetable } from "./stages.ts";
 import type { ToolRules } from "./tool-rules.ts";

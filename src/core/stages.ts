@@ -5,8 +5,9 @@
  *     each person decides once.
  * G2. One stage is the same as `approvers` alone.
  */
+
+import { fullDataFault } from "../kernel/fields.ts";
 import { peopleNamed } from "./approver-names.ts";
-import { fullDataFault } from "./fields.ts";
 import type { RosterState } from "./roster.ts";
 import {
   APPROVER_FIELDS,

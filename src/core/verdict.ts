@@ -1,5 +1,5 @@
+import { fullDataFault } from "../kernel/fields.ts";
 import { namesFault, peopleNamed, shortOf } from "./approver-names.ts";
-import { fullDataFault } from "./fields.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { RosterState } from "./roster.ts";
 

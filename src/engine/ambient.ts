@@ -17,7 +17,7 @@ export type Instance = ReadonlyMap<string, unknown>;
 /** A function of a tool that judges a call and performs nothing. */
 export type CheckPart = "policy" | "cost" | "dedupe" | "preview" | "verify" | "isDefinite";
 
-export type DefinitionFrame = {
+type DefinitionFrame = {
   readonly kind: "workflow";
   readonly instance: Instance;
   readonly workflow: string;
@@ -43,7 +43,7 @@ export type StepFrame = {
   isOver: boolean;
 };
 
-export type EffectFrame = {
+type EffectFrame = {
   readonly kind: "effect";
   readonly instance: Instance;
   readonly context: ToolContext;
@@ -64,7 +64,7 @@ export type CheckFrame = {
 };
 
 type FunctionFrame = StepFrame | EffectFrame | CheckFrame;
-export type Frame = DefinitionFrame | FunctionFrame;
+type Frame = DefinitionFrame | FunctionFrame;
 
 const frames = new AsyncLocalStorage<Frame | undefined>();
 

@@ -3,12 +3,12 @@
 import { APPROVAL_ORDERS, LISTED_STATUSES } from "../core/approval/list-words.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { fieldFault, isPlainObject } from "../core/fields.ts";
 import { isId } from "../core/ids.ts";
 import { readPublicJwk } from "../core/jws.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { agentScope, type Stoppable } from "../core/switch.ts";
 import type { Via } from "../core/via.ts";
+import { fieldFault, isPlainObject } from "../kernel/fields.ts";
 
 /** Misuse, said before anything is looked at. */
 export function wrong(what: string): never {
@@ -115,7 +115,7 @@ export function howOf(via: unknown): Via {
 }
 
 /** Its bare name or its principal; undefined means the whole tenant. */
-export function checkAgent(agent: unknown): void {
+function checkAgent(agent: unknown): void {
   if (agent === undefined) return;
   const isOther = typeof agent === "string" && /^(person|service):/.test(agent);
   if (typeof agent !== "string" || isOther || !isPrincipal(agentScope(agent)))

@@ -1,7 +1,7 @@
 /** The options of an instance, checked when it is made and not at the first call. */
 import { HoldpointError } from "../core/errors.ts";
-import { isPlainObject } from "../core/fields.ts";
 import { isPrincipal } from "../core/principal.ts";
+import { isPlainObject } from "../kernel/fields.ts";
 import { checkFields } from "./check-call.ts";
 
 type Rule = { readonly isRight: (value: unknown) => boolean; readonly what: string };

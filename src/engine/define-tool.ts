@@ -2,17 +2,17 @@
 
 import type { ProbeAnswer } from "../core/action/resolve.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
-import { readVerdict } from "../core/check-verdict.ts";
 import { digestOf } from "../core/digest.ts";
 import { errorText, shown } from "../core/error-text.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import { fieldFault, isPlainObject } from "../core/fields.ts";
 import type { Json } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
+import { readVerdict } from "../core/policy/check-verdict.ts";
 import { notAVerdict } from "../core/review.ts";
 import { type ApprovalTerms, approvalTerms, unmeetable } from "../core/stages.ts";
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../core/verdict.ts";
+import { fieldFault, isPlainObject } from "../kernel/fields.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import {
   type CheckFrame,

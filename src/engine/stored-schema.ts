@@ -1,6 +1,13 @@
-/** Checks arguments against a JSON Schema that the journal kept, where the tool's own code is not at hand. */
-import type { Json } from "../core/json.ts";
+/** Input schemas that the journal keeps: which one a tool had, and what of some arguments does not fit it. */
+import { shown } from "../core/error-text.ts";
+import { HoldpointError } from "../core/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { didYouMean } from "../core/policy/nearest.ts";
+import { actionStream } from "../core/stream.ts";
 import type { Issue } from "../core/tool-rules.ts";
+import { loadArtifact, readState } from "./read-state.ts";
+import { eachRow } from "./row-pages.ts";
+import type { Runtime } from "./runtime.ts";
 
 type Found = { readonly path: readonly PropertyKey[]; readonly message: string };
 
@@ -23,4 +30,37 @@ export async function issuesAgainst(schema: Json, args: Json): Promise<readonly 
   } catch {
     return [];
   }
+}
+
+const MOST_LOOKED_AT = 20_000;
+
+/** The JSON Schema of a tool's arguments, where its schema library could express it. */
+export async function argumentsSchema(runtime: Runtime, digest: string): Promise<JsonObject | null> {
+  const own = [...runtime.tools.values()].find(({ rules }) => rules.schemaDigest === digest);
+  const text = own?.rules.schemaText;
+  if (typeof text === "string") return JSON.parse(text) as JsonObject;
+  const bytes = await runtime.store.artifact(runtime.tenant, digest);
+  const kept = bytes === undefined ? null : await loadArtifact(runtime, digest);
+  return isJsonObject(kept) ? kept : null;
+}
+
+/** The schema of a tool that this process declares, or of the last action that was proposed with it. */
+export async function schemaDigest(runtime: Runtime, tool: string): Promise<string> {
+  const own = runtime.tools.get(tool);
+  if (own !== undefined) return own.rules.schemaDigest;
+  const others = new Set<string>();
+  let seen = 0;
+  for await (const { data, stream } of eachRow(runtime, { view: "actions", order: "newest" })) {
+    const state = data["tool"] === tool ? await readState(runtime, actionStream(stream.id)) : undefined;
+    if (state !== undefined && state.phase !== "none") return state.schema;
+    others.add(String(data["tool"]));
+    if (++seen === MOST_LOOKED_AT) break;
+  }
+  throw new HoldpointError(
+    "unknown_tool",
+    `No action of the tool "${shown(tool)}" was found here${didYouMean(tool, others)}.`,
+    {
+      next: "Check the name, give the grant in a program that declares the tool, or wait until it is first called.",
+    },
+  );
 }

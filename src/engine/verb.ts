@@ -9,24 +9,24 @@ import type { z } from "zod";
 import type { Draft, Need } from "../core/draft.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Via } from "../core/via.ts";
-import { type Contract, type Library, readArguments, type VerbContract } from "../kernel/contract.ts";
+import { type Contract, type Library, parseArguments, type VerbContract } from "../kernel/contract.ts";
 import { runCommand } from "./run-command.ts";
 import type { Opening, Runtime } from "./runtime.ts";
 
 /** `via`: the channel through which the actor authenticated, where one says so. */
-export type VerbContext = { readonly runtime: Runtime; readonly how: Via };
+type VerbContext = { readonly runtime: Runtime; readonly how: Via };
 
 type PathFields<Http extends string> = Http extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [Field in Name]: string } & PathFields<Rest>
   : unknown;
 /** The names in the path and the fields of the input, as its schema read them. */
-export type VerbInput<One extends VerbContract> = PathFields<One["http"]> &
+type VerbInput<One extends VerbContract> = PathFields<One["http"]> &
   (One["input"] extends z.ZodType ? z.output<One["input"]> : unknown);
 type Output<One extends VerbContract> = z.output<One["output"]>;
 
-export type Form = "decide" | "read" | "run";
+type Form = "decide" | "read" | "run";
 type Bound<In, Out> = { readonly form: Form; perform(context: VerbContext, input: In): Promise<Out> };
-export type Bindings<One extends Contract> = {
+type Bindings<One extends Contract> = {
   readonly [Name in keyof One["verbs"]]: Bound<VerbInput<One["verbs"][Name]>, Output<One["verbs"][Name]>>;
 };
 
@@ -40,18 +40,22 @@ export function capability<One extends Contract>(contract: One, verbs: Bindings<
   return { contract, verbs };
 }
 
-export const read = <In, Out>(perform: (runtime: Runtime, input: In) => Promise<Out>): Bound<In, Out> => ({
+export const readVerb = <In, Out>(
+  perform: (runtime: Runtime, input: In) => Promise<Out>,
+): Bound<In, Out> => ({
   form: "read",
   perform: ({ runtime }, input) => perform(runtime, input),
 });
 
-export const run = <In, Out>(perform: (context: VerbContext, input: In) => Promise<Out>): Bound<In, Out> => ({
+export const runVerb = <In, Out>(
+  perform: (context: VerbContext, input: In) => Promise<Out>,
+): Bound<In, Out> => ({
   form: "run",
   perform,
 });
 
 /** `answer` gets the rule's decision after its commit: it throws what the caller is refused, or reads what it is answered. */
-export const decide = <In, Decision, Out>(
+export const decideVerb = <In, Decision, Out>(
   rule: (draft: Draft, input: In, how: Via) => Need | Decision,
   answer: (runtime: Runtime, decision: Exclude<Decision, Need>, input: In) => Promise<Out>,
 ): Bound<In, Out> => ({
@@ -63,17 +67,17 @@ export const decide = <In, Decision, Out>(
 });
 
 type Perform = (context: VerbContext, input: unknown) => Promise<unknown>;
-export const performOf = ({ verbs }: Capability, name: string): Perform =>
+export const performVerb = ({ verbs }: Capability, name: string): Perform =>
   verbs[name as keyof typeof verbs]?.perform as unknown as Perform;
 
 /** The library's methods. Input is checked at the call, before the store is opened. */
-export function libraryOf<One extends Contract>(open: Opening, one: Capability<One>): Library<One> {
+export function bindLibrary<One extends Contract>(open: Opening, one: Capability<One>): Library<One> {
   const { contract } = one;
   const methods = Object.entries(contract.verbs).map(([name, facts]) => [
     name,
     async (...args: readonly unknown[]) => {
-      const input = readArguments(contract, facts, args);
-      return performOf(one as unknown as Capability, name)({ runtime: await open(), how: {} }, input);
+      const input = parseArguments(contract, facts, args);
+      return performVerb(one as unknown as Capability, name)({ runtime: await open(), how: {} }, input);
     },
   ]);
   return Object.fromEntries(methods) as Library<One>;

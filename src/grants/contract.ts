@@ -4,17 +4,17 @@ import { moneyText } from "../core/money.ts";
 import {
   actor,
   agentName,
+  duration,
   expression,
   id,
-  money,
+  moneyAmount,
   reason,
-  span,
-  time,
+  timestamp,
   toolName,
   whole,
 } from "../kernel/codec.ts";
 import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
-import type { Card, ResourceCommand, Words } from "../kernel/terminal.ts";
+import type { CardDocument, ResourceCommand, RichText } from "../kernel/terminal.ts";
 
 const STATUSES = ["active", "used_up", "expired", "revoked"] as const;
 export type GrantStatus = (typeof STATUSES)[number];
@@ -30,9 +30,9 @@ const offer = z
     when: expression.optional().describe("which arguments, such as args.amount <= 100; any unless set"),
     agent: agentName.optional().describe("which agent; any unless set"),
     uses: whole(1_000_000, USES).describe("how often"),
-    total: money.optional().describe('what all uses may come to, such as "500 USD"; with --amount'),
+    total: moneyAmount.optional().describe('what all uses may come to, such as "500 USD"; with --amount'),
     amount: expression.optional().describe("what one use comes to, such as args.amount"),
-    forMs: span(LONGEST_MS, ENDS).describe("how long, such as 12h or 7d; at most 90d"),
+    forMs: duration(LONGEST_MS, ENDS).describe("how long, such as 12h or 7d; at most 90d"),
     reason,
     /** Its owner: the person whose vote it replaces. */
     by: actor,
@@ -51,19 +51,19 @@ const standingGrant = z.object({
   uses: z.number(),
   used: z.number(),
   /** What all uses may come to, what they have come to, and the expression that gives what one does; null: no limit. */
-  limit: z.object({ amount: z.string(), total: money, spent: money }).nullable(),
+  limit: z.object({ amount: z.string(), total: moneyAmount, spent: moneyAmount }).nullable(),
   by: z.string(),
   reason: z.string(),
-  givenAt: time,
-  expiresAt: time,
-  revoked: z.object({ by: z.string(), reason: z.string(), at: time }).nullable(),
+  givenAt: timestamp,
+  expiresAt: timestamp,
+  revoked: z.object({ by: z.string(), reason: z.string(), at: timestamp }).nullable(),
 });
 
 const grantUse = z.object({
-  at: time,
+  at: timestamp,
   action: id("action"),
   effect: id("effect"),
-  amount: money.nullable(),
+  amount: moneyAmount.nullable(),
   /** The effect certainly did nothing, so the use does not count. */
   returned: z.boolean(),
 });
@@ -103,7 +103,6 @@ export const grants = contract({
       output: z.array(grantUse).readonly(),
       wrap: "uses",
     }),
-    /** Ids that begin with a text, at most ten. */
     find: findVerb({ http: "GET /api/grants/find" }),
     /** From now on nothing starts by it. Any person in good standing may do that. */
     revoke: verb({
@@ -131,14 +130,14 @@ const TONES = { active: "green", used_up: "yellow", expired: "yellow", revoked: 
 const total = ({ limit }: StandingGrant): string =>
   limit === null ? "no limit" : `${moneyText(limit.spent)} of ${moneyText(limit.total)}`;
 
-function useText({ at, action, amount, returned }: GrantUse): Words {
+function useText({ at, action, amount, returned }: GrantUse): RichText {
   const sum = amount === null ? "" : `, ${moneyText(amount)}`;
   return [{ ago: at }, `: ${action}${sum}${returned ? " (given back: it did nothing)" : ""}`];
 }
 
 type Shown = StandingGrant & { readonly usedBy?: readonly GrantUse[] };
 
-function card({ usedBy = [], ...one }: Shown): Card {
+function card({ usedBy = [], ...one }: Shown): CardDocument {
   const { limit, revoked } = one;
   return {
     title: `Grant ${one.id}`,
@@ -166,7 +165,7 @@ function card({ usedBy = [], ...one }: Shown): Card {
   };
 }
 
-function revokedWords({ id: name, tool }: Shown, before: Shown | undefined): Words {
+function revokedWords({ id: name, tool }: Shown, before: Shown | undefined): RichText {
   const { revoked = null } = before ?? {};
   if (revoked === null) return `Revoked: ${name}, ${tool}. Nothing more starts by it.`;
   const { at, by, reason: why } = revoked;

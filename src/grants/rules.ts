@@ -79,7 +79,7 @@ export function amountIn(amount: string, args: Json): bigint | undefined {
 }
 
 /** A call that people would be asked about. `apart`: people whom separation of duties excludes. */
-export type CoveredCall = {
+type CoveredCall = {
   readonly state: Pick<GrantTerms, "tool" | "schema"> & {
     readonly agent: string;
     readonly requester: readonly string[];

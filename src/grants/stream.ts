@@ -7,10 +7,10 @@
 import type { JsonObject } from "../core/json.ts";
 import type { MoneyJson } from "../core/money.ts";
 import type { Via } from "../core/via.ts";
-import { outOfOrder, streamOf } from "../kernel/stream.ts";
+import { defineStream, outOfOrder } from "../kernel/stream.ts";
 
 /** The most that all uses may come to together, and the expression that gives what one use comes to, in units. */
-export type GrantLimit = MoneyJson & { readonly amount: string };
+type GrantLimit = MoneyJson & { readonly amount: string };
 
 export type GrantTerms = {
   readonly tool: string;
@@ -74,7 +74,7 @@ function terms({ tool, schema, agent, when, uses, limit, expiresAt, by, reason }
   return { tool, schema, agent, when, uses, limit, expiresAt, by, reason };
 }
 
-const { after, define } = streamOf<GrantState>();
+const { after, define } = defineStream<GrantState>();
 
 export const grant = define("grant", {
   what: WHAT,

@@ -9,8 +9,8 @@ import { readStateAt } from "../engine/read-state.ts";
 import { rowPage } from "../engine/row-pages.ts";
 import { runCommand } from "../engine/run-command.ts";
 import { freshId, type Runtime } from "../engine/runtime.ts";
-import { argumentsSchema, schemaDigest } from "../engine/tool-schema.ts";
-import { capability, decide, notEligible, read, run } from "../engine/verb.ts";
+import { argumentsSchema, schemaDigest } from "../engine/stored-schema.ts";
+import { capability, decideVerb, notEligible, readVerb, runVerb } from "../engine/verb.ts";
 import { unknownId } from "../kernel/contract.ts";
 import { type GrantOffer, type GrantUse, grants, type StandingGrant } from "./contract.ts";
 import { amountFault, giveGrant, revokeGrant, whenFault } from "./rules.ts";
@@ -58,7 +58,7 @@ const BUCKETS = { active: "active", expired: "active", used_up: "used_up", revok
 
 export const grantVerbs = capability(grants, {
   /** A page may be short of grants that have expired. */
-  list: read(async (runtime, { status, tool, limit = 100, after }) => {
+  list: readVerb(async (runtime, { status, tool, limit = 100, after }) => {
     const bucket = status === "any" ? status : BUCKETS[status];
     const list = { view: "grants", kind: grant.kind, prefix: "grt", bucket, order: "newest" } as const;
     const { rows, next } = await rowPage(runtime, { ...list, limit, after });
@@ -68,7 +68,7 @@ export const grantVerbs = capability(grants, {
     return { items: all.filter(isMeant), next };
   }),
 
-  give: run(async ({ runtime, how }, offer) => {
+  give: runVerb(async ({ runtime, how }, offer) => {
     const { forMs: lastsMs, total, amount, when = null, agent = null, ...terms } = offer;
     checkExpressions(offer, null);
     const schema = await schemaDigest(runtime, offer.tool);
@@ -82,16 +82,16 @@ export const grantVerbs = capability(grants, {
     return getGrant(runtime, id);
   }),
 
-  get: read(async (runtime, { id }) => ({
+  get: readVerb(async (runtime, { id }) => ({
     ...(await getGrant(runtime, id)),
     usedBy: await readUses(runtime, id),
   })),
 
-  uses: read((runtime, { id }) => readUses(runtime, id)),
+  uses: readVerb((runtime, { id }) => readUses(runtime, id)),
 
-  find: read((runtime, { beginning }) => findIds(runtime, "grants", beginning)),
+  find: readVerb((runtime, { beginning }) => findIds(runtime, "grants", beginning)),
 
-  revoke: decide(
+  revoke: decideVerb(
     (draft, { id, by, reason }, how) => revokeGrant(draft, { grant: id, by, reason, ...viaField(how) }),
     (runtime, decision, { id }) => {
       if (decision.kind === "unknown") throw unknownId(grants, id);

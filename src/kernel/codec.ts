@@ -5,9 +5,9 @@
  * | library                                   | wire                                    |
  * |-------------------------------------------|-----------------------------------------|
  * | `camelCase`                               | `snake_case`                            |
- * | `time`: milliseconds since 1970           | RFC 3339 in UTC                         |
- * | `span`, a field `…Ms`: milliseconds       | `…_seconds`: whole seconds, at least 1  |
- * | `money`: `micros` is a bigint             | `micros` is text                        |
+ * | `timestamp`: milliseconds since 1970           | RFC 3339 in UTC                         |
+ * | `duration`, a field `…Ms`: milliseconds       | `…_seconds`: whole seconds, at least 1  |
+ * | `moneyAmount`: `micros` is a bigint             | `micros` is text                        |
  * | `id("grant")` as `id`                     | `grant_id`                              |
  * | `id("action")` as `action`                | `action_id`                             |
  * | `actor`, a field `by`: required           | optional: the credential says who it is |
@@ -50,9 +50,9 @@ export const actorOnWire = z
   .optional()
   .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
 
-export const time = mark(z.number(), { kind: "time" });
+export const timestamp = mark(z.number(), { kind: "time" });
 const currency = z.string().regex(/^[A-Z]{3,8}$/);
-export const money = mark(z.strictObject({ currency, micros: z.bigint() }), { kind: "money" });
+export const moneyAmount = mark(z.strictObject({ currency, micros: z.bigint() }), { kind: "money" });
 export const id = (of: string) => mark(z.string(), { kind: "id", of });
 export const actor = mark(
   z.custom<string>((by) => typeof by === "string" && isPrincipal(by) && isPerson(by), {
@@ -64,7 +64,7 @@ const SECOND = 1_000;
 /** A whole number from 1; `error` is a whole sentence. */
 export const whole = (most: number, error: string) => z.int({ error }).min(1, { error }).max(most, { error });
 /** At most `most` milliseconds. */
-export const span = (most: number, error: string) => mark(whole(most, error), { kind: "span" });
+export const duration = (most: number, error: string) => mark(whole(most, error), { kind: "span" });
 const isText = (text: string): boolean => text.isWellFormed();
 /** Plain words of the domain: their values are spelled alike everywhere, and people type them after a flag. */
 export const toolName = mark(
@@ -158,7 +158,7 @@ export type OnWire<Schema, Owner extends string, In extends boolean = false> =
                   ? z.output<Schema>
                   : never;
 
-export type Codec = {
+type Codec = {
   /** What the wire may hold: for the server's parser and the OpenAPI document. */
   readonly wire: z.ZodType;
   encode(value: unknown): unknown;
@@ -179,7 +179,7 @@ const MARKED: { readonly [Name in Kind]: (schema: z.ZodType) => Codec } = {
   money: () => ({
     wire: moneyOnWire,
     encode: (value) => {
-      const { currency, micros } = value as z.output<typeof money>;
+      const { currency, micros } = value as z.output<typeof moneyAmount>;
       return { currency, micros: String(micros) };
     },
     decode: (value) => {
@@ -203,22 +203,22 @@ const MARKED: { readonly [Name in Kind]: (schema: z.ZodType) => Codec } = {
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-function innerOf(schema: z.ZodType): z.ZodType {
+function unwrap(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
-    ? innerOf(schema.unwrap() as z.ZodType)
+    ? unwrap(schema.unwrap() as z.ZodType)
     : schema;
 }
 
 function fieldOnWire(name: string, schema: z.ZodType): string {
-  const facts = marks.get(innerOf(schema));
+  const facts = marks.get(unwrap(schema));
   if (facts?.kind === "id") return `${name === "id" ? facts.of : snake(name)}_id`;
   return facts?.kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 
 /** What a value is, for code that reads it from text: a mark of its schema, or a plain type. */
-export function kindOf(schema: unknown): Kind | "number" | "boolean" | "text" {
+export function valueKind(schema: unknown): Kind | "number" | "boolean" | "text" {
   if (!(schema instanceof z.ZodType)) return "text";
-  const inner = innerOf(schema);
+  const inner = unwrap(schema);
   const facts = marks.get(inner);
   if (facts !== undefined) return facts.kind;
   if (inner instanceof z.ZodBoolean) return "boolean";
@@ -234,40 +234,40 @@ const VALUES = {
 };
 
 /** What help says of a field: what follows its flag, and its description. */
-export function textOf(schema: z.ZodType | undefined): {
+export function helpText(schema: z.ZodType | undefined): {
   readonly value: string;
   readonly description: string;
 } {
-  const kind = kindOf(schema);
+  const kind = valueKind(schema);
   const value = (VALUES as { readonly [kind: string]: string })[kind] ?? "<text>";
   return { value, description: schema?.description ?? "" };
 }
 
 /** Built once for each schema, when its contract is bound. */
-export function codecOf(schema: z.ZodType, text: Text = "json"): Codec {
+export function makeCodec(schema: z.ZodType, text: Text = "json"): Codec {
   const facts = marks.get(schema);
   if (facts !== undefined) return MARKED[facts.kind](schema);
   if (schema instanceof z.ZodObject) return objectCodec(schema, text);
   if (schema instanceof z.ZodArray) {
-    const item = codecOf(schema.element as z.ZodType, text);
+    const item = makeCodec(schema.element as z.ZodType, text);
     const all = (code: (value: unknown) => unknown) => (list: unknown) => (list as unknown[]).map(code);
     return { wire: z.array(item.wire), encode: all(item.encode), decode: all(item.decode) };
   }
   if (schema instanceof z.ZodNullable) {
-    const inner = codecOf(schema.unwrap() as z.ZodType, text);
+    const inner = makeCodec(schema.unwrap() as z.ZodType, text);
     const orNull = (code: (value: unknown) => unknown) => (value: unknown) =>
       value === null ? null : code(value);
     return { wire: inner.wire.nullable(), encode: orNull(inner.encode), decode: orNull(inner.decode) };
   }
   if (schema instanceof z.ZodOptional) {
-    const inner = codecOf(schema.unwrap() as z.ZodType, text);
+    const inner = makeCodec(schema.unwrap() as z.ZodType, text);
     return { ...inner, wire: inner.wire.optional() };
   }
   if (schema instanceof z.ZodDefault) {
-    const inner = codecOf(schema.unwrap() as z.ZodType, text);
+    const inner = makeCodec(schema.unwrap() as z.ZodType, text);
     return { ...inner, wire: inner.wire.default(inner.encode(schema.def.defaultValue)) };
   }
-  if (schema instanceof z.ZodReadonly) return codecOf(schema.unwrap() as z.ZodType, text);
+  if (schema instanceof z.ZodReadonly) return makeCodec(schema.unwrap() as z.ZodType, text);
   return { wire: text === "text" ? readText(schema) : schema, encode: same, decode: same };
 }
 
@@ -280,7 +280,7 @@ function objectCodec(schema: z.ZodObject, text: Text): Codec {
   const fields = Object.entries(schema.shape).map(([name, field]) => ({
     name,
     onWire: fieldOnWire(name, field as z.ZodType),
-    codec: codecOf(field as z.ZodType, text),
+    codec: makeCodec(field as z.ZodType, text),
   }));
   const shape = Object.fromEntries(fields.map(({ onWire, codec }) => [onWire, codec.wire]));
   const isStrict = schema.def.catchall instanceof z.ZodNever;

@@ -15,7 +15,7 @@ import { didYouMean } from "../core/policy/nearest.ts";
 import type { Scope } from "../core/scopes.ts";
 import { whole } from "./codec.ts";
 
-export type Method = "GET" | "POST";
+type Method = "GET" | "POST";
 type Input = z.ZodObject | undefined;
 
 export type VerbContract<
@@ -41,7 +41,7 @@ export type VerbContract<
   readonly whenLost?: "repeat" | "say" | "none";
 };
 
-export type Verbs = { readonly [name: string]: VerbContract };
+type Verbs = { readonly [name: string]: VerbContract };
 
 export type Contract<
   Name extends string = string,
@@ -86,8 +86,7 @@ export function verb<
 }
 
 const LONGEST_ID = 600;
-export const MOST_LISTED = 1_000;
-export const USUAL_LISTED = 100;
+const MOST_LISTED = 1_000;
 const LIMIT = `A limit is a whole number from 1 to ${MOST_LISTED}.`;
 const pageShape = {
   limit: whole(MOST_LISTED, LIMIT).optional(),
@@ -127,7 +126,7 @@ type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
 type Optional<Value> = undefined extends Value ? readonly [value?: Value] : readonly [value: Value];
 
 /** A verb as the library has it. */
-export type VerbMethod<One extends VerbContract> = (
+type VerbMethod<One extends VerbContract> = (
   ...args: [...PathNames<One["http"]>, ...InputNames<One>]
 ) => Promise<z.output<One["output"]>>;
 
@@ -139,12 +138,12 @@ export const pathNames = (http: string): readonly string[] =>
   [...http.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");
 
 export const scopeFor = ({ name }: Pick<Contract, "name">, { http, scope }: VerbContract): Scope =>
-  scope ?? (`${name}:${methodOf(http) === "GET" ? "read" : "write"}` as Scope);
+  scope ?? (`${name}:${httpMethod(http) === "GET" ? "read" : "write"}` as Scope);
 
-export const methodOf = (http: string): Method => (http.startsWith("GET ") ? "GET" : "POST");
+export const httpMethod = (http: string): Method => (http.startsWith("GET ") ? "GET" : "POST");
 
 /** Arguments of a library method as one object: the names in the path, and the input as its schema reads it. */
-export function readArguments(
+export function parseArguments(
   { owner }: Pick<Contract, "owner">,
   { http, input, positional }: VerbContract,
   args: readonly unknown[],
@@ -154,7 +153,7 @@ export function readArguments(
   const ids = names.map((name, at) => [name, checkId(what, args[at])] as const);
   const last = args[names.length];
   const given = positional === undefined ? (last ?? {}) : { [positional]: last };
-  const read = input === undefined ? {} : readInput(what, input, given);
+  const read = input === undefined ? {} : parseInput(what, input, given);
   return { ...Object.fromEntries(ids), ...read };
 }
 
@@ -168,7 +167,7 @@ function checkId(what: string, given: unknown): string {
 }
 
 /** Wrong input is an error that names the field, before anything is read or written. */
-export function readInput<In extends z.ZodObject>(what: string, schema: In, given: unknown): z.output<In> {
+export function parseInput<In extends z.ZodObject>(what: string, schema: In, given: unknown): z.output<In> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   const fields = Object.keys(schema.shape);

@@ -17,7 +17,7 @@ type Entry = { readonly at: number; readonly seq: number };
 type Upcast = (body: JsonObject) => JsonObject;
 
 /** What one type of event does. `Body` is known to the compiler alone. */
-export type EventStep<State, Body> = {
+type EventStep<State, Body> = {
   readonly from: readonly string[] | "live";
   /** For the events reference. */
   readonly meaning: string;
@@ -55,14 +55,14 @@ type Index<State> = Omit<Order<State>, "view" | "due"> & {
   readonly data: (state: State) => JsonObject;
 };
 
-export type Row = {
+type Row = {
   readonly bucket: string;
   readonly at: number;
   readonly due: number | null;
   readonly data: JsonObject;
 };
 /** What a store writes rows by. */
-export type StreamView<Kind, State> = {
+type StreamView<Kind, State> = {
   readonly view: string;
   readonly kind: Kind;
   readonly version: number;
@@ -71,7 +71,7 @@ export type StreamView<Kind, State> = {
   isSame(before: State, after: State): boolean;
 };
 
-export type Stream<Kind extends StreamKind, State, Events extends Steps<State>, Indexes extends string> = {
+type Stream<Kind extends StreamKind, State, Events extends Steps<State>, Indexes extends string> = {
   readonly kind: Kind;
   readonly fold: Fold<State>;
   readonly views: readonly StreamView<Kind, State>[];
@@ -98,10 +98,10 @@ type Definition<State, Listed, Events, Indexes extends string> = {
 };
 
 /**
- * `streamOf<State>()` gives the two functions that a definition is written with: `after` for one event, `define` for all of it.
+ * `defineStream<State>()` gives the two functions that a definition is written with: `after` for one event, `define` for all of it.
  * Curried, because the state is named and the rest is inferred.
  */
-export function streamOf<State extends Status, Initial extends string = "none">() {
+export function defineStream<State extends Status, Initial extends string = "none">() {
   type Live = Exclude<State, { readonly status: Initial }>;
   type In<From extends string> = State & { readonly status: From };
 
@@ -125,14 +125,14 @@ export function streamOf<State extends Status, Initial extends string = "none">(
     return {
       kind,
       fold: foldBy(definition as unknown as Definition<State, unknown, Steps<State>, string>),
-      views: viewsOf<Kind, State, Live>(kind, definition, isLive as (state: State) => boolean),
+      views: makeViews<Kind, State, Live>(kind, definition, isLive as (state: State) => boolean),
       reference: Object.entries(events).map(([type, { upcasts, meaning }]) => ({
         type,
         tv: upcasts.length + 1,
         meaning,
       })),
       ref: (id) => ({ kind, id }),
-      event: (type, body) => ({ type, tv: versionOf(events[type]), body: body as JsonObject }),
+      event: (type, body) => ({ type, tv: currentVersion(events[type]), body: body as JsonObject }),
       by: (view, key) => ({ view, key }),
     };
   }
@@ -140,7 +140,7 @@ export function streamOf<State extends Status, Initial extends string = "none">(
   return { after, define };
 }
 
-const versionOf = (step: { readonly upcasts: readonly Upcast[] } | undefined): number =>
+const currentVersion = (step: { readonly upcasts: readonly Upcast[] } | undefined): number =>
   (step?.upcasts.length ?? 0) + 1;
 
 function foldBy<State extends Status>({
@@ -174,7 +174,7 @@ function bodyIn(
   { type, tv, body, seq }: RecordedEvent,
   step: { readonly upcasts: readonly Upcast[] } | undefined,
 ): JsonObject {
-  if (step === undefined || tv < 1 || tv > versionOf(step))
+  if (step === undefined || tv < 1 || tv > currentVersion(step))
     throw new HoldpointError("unknown_event", `${what} met the event "${type}" version ${tv}.`);
   if (body === null) throw new HoldpointError("body_erased", `The body of entry ${seq} is gone.`);
   return step.upcasts.slice(tv - 1).reduce((older, upcast) => upcast(older), body);
@@ -186,21 +186,21 @@ export function outOfOrder(what: string, type: string, status: string): Holdpoin
   return new HoldpointError("broken_rule", `The event "${type}" cannot follow ${subject} that is ${status}.`);
 }
 
-function viewsOf<Kind, State, Live>(
+function makeViews<Kind, State, Live>(
   kind: Kind,
   { lists, indexes }: Pick<Definition<State, Live, unknown, string>, "lists" | "indexes">,
   isLive: (state: State) => boolean,
 ): readonly StreamView<Kind, State>[] {
   const listed = lists.flatMap((list) =>
-    Object.values(list.orders).map((order) => viewOf(kind, order, list, isLive)),
+    Object.values(list.orders).map((order) => makeView(kind, order, list, isLive)),
   );
   const indexed = Object.entries(indexes ?? {}).map(([view, { key, data, ...order }]) =>
-    viewOf<Kind, State, Live>(kind, { ...order, view }, { bucket: key, data, isFixed: true }, isLive),
+    makeView<Kind, State, Live>(kind, { ...order, view }, { bucket: key, data, isFixed: true }, isLive),
   );
   return [...listed, ...indexed];
 }
 
-function viewOf<Kind, State, Live>(
+function makeView<Kind, State, Live>(
   kind: Kind,
   { view, version, oldest, only, at, due }: Order<Live>,
   { bucket, data, isFixed }: Omit<List<Live>, "orders">,

@@ -4,12 +4,12 @@
  */
 
 /** Text, with moments that the renderer writes out: `["revoked ", { ago: at }, " by ann"]`. */
-export type Words = string | readonly (string | { readonly ago: number } | { readonly moment: number })[];
+export type RichText = string | readonly (string | { readonly ago: number } | { readonly moment: number })[];
 
-type Field = Words | { readonly each: readonly Words[] } | undefined;
+type Field = RichText | { readonly each: readonly RichText[] } | undefined;
 
 /** What everybody sees of one thing: sections of labelled values, in the order in which they are read. */
-export type Card = {
+export type CardDocument = {
   readonly title: string;
   /** When it last changed: a terminal whose clock is behind does not show that as the future. */
   readonly asOf: number;
@@ -23,7 +23,7 @@ export type Card = {
 /** A part that performs a verb. A verb with an id in its path takes it as a word and is shown what was there before. */
 export type Act<Item> = {
   /** Instead of the card of what it answers. `before` is what was there, for a verb with an id. */
-  readonly says: (after: Item, before: Item | undefined) => Words;
+  readonly says: (after: Item, before: Item | undefined) => RichText;
   /** The card follows what it says. */
   readonly showsCard?: true;
 };
@@ -35,10 +35,10 @@ export type ResourceCommand<Item, Verb extends string = string> = {
     /** The filter of `--all`, and its summary. */
     readonly all: { readonly filter: object; readonly summary: string };
     readonly empty: string;
-    readonly columns: readonly (readonly [string, (item: Item) => Words])[];
+    readonly columns: readonly (readonly [string, (item: Item) => RichText])[];
   };
   readonly acts: { readonly [Name in Verb]?: Act<Item> };
-  readonly card: (item: Item) => Card;
+  readonly card: (item: Item) => CardDocument;
   /** What `--json` prints of one. Default: the item. */
   readonly json?: (item: Item) => object;
 };

@@ -2,7 +2,7 @@
 import type { LanguageModel } from "ai";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { fieldFault } from "../core/fields.ts";
+import { fieldFault } from "../kernel/fields.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import { isModel, type Model } from "./model.ts";
 import { loadPackage } from "./packages.ts";

@@ -40,9 +40,9 @@ import { type Hands, sessionRoutes } from "./routes/session.ts";
 import { ownSessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { togetherRoutes } from "./routes/together.ts";
+import { verbRoutes } from "./routes/verbs.ts";
 import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
-import { verbRoutes } from "./verb-routes.ts";
 
 export type RouteParts = {
   readonly condition: Condition;

@@ -33,7 +33,7 @@ const ROOMS: readonly Room[] = [
   { room: "stores", may: ["core"] },
   { room: "sandbox", may: ["core"] },
   { room: "payments", may: ["core"] },
-  { room: "models", may: ["core"] },
+  { room: "models", may: ["core", "kernel"] },
   { room: "views", may: ["core", ...RULES] },
   {
     room: "server",
@@ -170,7 +170,7 @@ type Capability = { readonly at: number; readonly file: string };
 
 function capabilityIn(file: string): Capability | undefined {
   const [, folder = "", name = ""] = /^src\/([a-z-]+)\/(.+)$/.exec(file) ?? [];
-  const place = CAPABILITIES.findIndex((one) => one === folder);
+  const place = (CAPABILITIES as readonly string[]).indexOf(folder);
   return place < 0 ? undefined : { at: place, file: name.startsWith("rules/") ? "rules.ts" : name };
 }
 

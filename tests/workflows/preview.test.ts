@@ -1,7 +1,7 @@
 /** Calls of a workflow whose preview moves while people decide, or that were granted beforehand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { libraryOf } from "../../src/engine/verb.ts";
+import { bindLibrary } from "../../src/engine/verb.ts";
 import { grantVerbs } from "../../src/grants/verbs.ts";
 import { ANN, office, question } from "./office.ts";
 
@@ -36,7 +36,7 @@ test("a call that was granted beforehand goes on without anybody, and its receip
   const place = office();
   const desk = place.open();
   const move = desk.gate({ name: "move", run: () => "moved" });
-  const grant = await libraryOf(async () => desk.runtime, grantVerbs).give({
+  const grant = await bindLibrary(async () => desk.runtime, grantVerbs).give({
     ...ANN,
     tool: "move",
     uses: 1,

@@ -1,6 +1,15 @@
 /** An instance at a distance: the verbs that the command line uses, asked of a server. */
+import { z } from "zod";
 import { grants } from "../../grants/contract.ts";
 import type { Holdpoint } from "../../index.ts";
+import { makeCodec } from "../../kernel/codec.ts";
+import {
+  type Contract,
+  type Library,
+  parseArguments,
+  pathNames,
+  type VerbContract,
+} from "../../kernel/contract.ts";
 import { CommandError } from "../failure.ts";
 import { remoteApprovals } from "./approvals.ts";
 import {
@@ -11,11 +20,57 @@ import {
   remoteMessages,
   remotePeople,
 } from "./office.ts";
-import { lookOf } from "./relay.ts";
+import { lookOf, relayed } from "./relay.ts";
 import type { Speaker } from "./speaker.ts";
 import { remoteTenants } from "./tenants.ts";
-import { remoteVerbs } from "./verbs.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
+
+type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
+type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
+
+/** A list's items are under the contract's name; its cursor is the server's own and is handed back as it is. */
+function answerReader({ name }: Contract, { output, item, wrap }: VerbContract) {
+  if (item !== undefined) {
+    const { decode } = makeCodec(z.array(item));
+    return (answer: Readonly<Record<string, unknown>>) => ({
+      items: decode(answer[name]),
+      next: answer["next_cursor"],
+    });
+  }
+  const { decode } = makeCodec(output);
+  return (answer: Readonly<Record<string, unknown>>) => decode(wrap === undefined ? answer : answer[wrap]);
+}
+
+/** The actor is left out where the credential says who it is. */
+function inputWriter({ principal }: Speaker, { input, item }: VerbContract) {
+  const encode = input === undefined ? () => ({}) : makeCodec(input).encode;
+  return (given: Readonly<Record<string, unknown>>): object => {
+    const { after, by, ...rest } = encode(given) as Record<string, unknown>;
+    return {
+      ...rest,
+      ...(by === undefined || principal !== null ? {} : { by }),
+      ...(after === undefined ? {} : { [item === undefined ? "after" : "cursor"]: after }),
+    };
+  };
+}
+
+export function remoteVerbs<One extends Contract>(speaker: Speaker, contract: One): Library<One> {
+  const calls = (speaker.client as unknown as Calls)[contract.name] ?? {};
+  const methods = Object.entries(contract.verbs).map(([name, facts]) => {
+    const write = inputWriter(speaker, facts);
+    const read = answerReader(contract, facts);
+    return [
+      name,
+      async (...args: readonly unknown[]) => {
+        const given = parseArguments(contract, facts, args);
+        const ids = pathNames(facts.http).map((one) => given[one]);
+        const input = facts.input === undefined ? [] : [write(given)];
+        return relayed(async () => read((await calls[name]?.(...ids, ...input)) ?? {}));
+      },
+    ];
+  });
+  return Object.fromEntries(methods) as Library<One>;
+}
 
 export function onlyHere(what: string, why = "it works on the store itself"): CommandError {
   return new CommandError(

@@ -41,9 +41,9 @@ import {
   type EpochEnded,
   type Load,
   type Started,
+  startByGrant,
   startEffect,
 } from "./start.ts";
-import { startByGrant } from "./start-by-grant.ts";
 import type { ActionIn, ActionState, LiveAction } from "./state.ts";
 
 export type Waiting = {

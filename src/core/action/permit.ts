@@ -36,7 +36,7 @@ export type PermitLook =
   | { readonly kind: "settled"; readonly state: LiveAction };
 
 /** What put the effect in doubt, in the outcome's `by`. */
-export const PERMIT = "permit";
+const PERMIT = "permit";
 const ASKED_AGAIN = "its permit was asked for again after it was begun, so it may have been performed";
 const NOT_NOW =
   "If it was not performed, leave it and report not_applied. If it was, report the outcome. If you cannot tell, report unknown.";

@@ -7,20 +7,31 @@
  * S4. A use of a standing grant is counted together with the start.
  */
 
-import { settleUse } from "../../grants/rules.ts";
+import { type Fitting, settleUse } from "../../grants/rules.ts";
+import { bindingOf } from "../binding.ts";
 import { reserve } from "../budget.ts";
+import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import type { Money } from "../money.ts";
 import type { PreviewCall } from "../preview.ts";
 import { isArtifactRef } from "../stored-value.ts";
-import { actionStream, budgetStream, epochStream, switchStream, workflowStream } from "../stream.ts";
+import {
+  actionStream,
+  budgetStream,
+  epochStream,
+  streamName,
+  switchStream,
+  workflowStream,
+} from "../stream.ts";
 import type { ToolRules } from "../tool-rules.ts";
+import type { ApproverRule } from "../verdict.ts";
 import { costsOf, reservedCosts } from "./costs.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Grant } from "./events.ts";
+import { undoBinding } from "./keep-undo.ts";
 import { type Held, hold, type Refused, refuse } from "./refuse.ts";
-import type { ActionIn } from "./state.ts";
+import type { ActionIn, LiveAction } from "./state.ts";
 import { type Covered, lookAtSwitches, switchScopes } from "./switches.ts";
 
 /** What whoever executes brings along: the tool, large arguments that it loaded, fresh ids and its own epoch. */
@@ -170,4 +181,56 @@ export function startEffect(
   beginAtOnce(draft, id, executor);
   settleUse(draft, "grant.used", { action: id, effect, grant: permit.grant });
   return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };
+}
+
+type Granted = {
+  readonly review: {
+    readonly args: Json;
+    readonly approvers: ApproverRule;
+    readonly executeWithinMs: number | null;
+  };
+  readonly fitting: Fitting;
+};
+
+/** The same facts as of an approval, with the grant in place of the time to decide. */
+function standingBinding(
+  tenant: string,
+  id: string,
+  state: LiveAction,
+  terms: {
+    readonly policy: string;
+    readonly approvers: ApproverRule;
+    readonly executeBy: number | null;
+    readonly nonce: string;
+    readonly grant: string;
+  },
+): string {
+  const { tool, schema, effectClass, requester, argsDigest: args } = state;
+  const stream = streamName(actionStream(id));
+  const fixed = { tenant, stream, action: id, tool, schema, args, effectClass, requester, decideBy: null };
+  return bindingOf({ ...fixed, ...undoBinding(state), ...terms });
+}
+
+/** Starts an effect that people would be asked about, by a standing grant. The review has been recorded. */
+export function startByGrant(
+  draft: Draft,
+  id: string,
+  { review, fitting }: Granted,
+  executor: Executor & { readonly args: Json },
+): Need | Load | Started | Held | Refused {
+  const state = draft.state(actionStream(id)) as LiveAction;
+  if (digestOf(review.args) !== state.argsDigest)
+    throw new TypeError("a grant was fitted to other arguments");
+  const { nonce } = executor.ids;
+  const { id: grant, owner, amount } = fitting;
+  const executeBy = review.executeWithinMs === null ? null : draft.now + review.executeWithinMs;
+  const binding = standingBinding(draft.tenant, id, state, {
+    policy: executor.rules.policyDigest,
+    approvers: review.approvers,
+    executeBy,
+    nonce,
+    grant,
+  });
+  const permit = { kind: "standing", grant, by: [owner], amount, nonce } as const;
+  return startEffect(draft, id, { ...executor, args: review.args }, { grant: permit, binding, executeBy });
 }

@@ -1,7 +1,8 @@
 /** The rules that a program hands to a monitor, checked before it begins: a misspelt field would be a rule that says nothing. */
+
+import { noField } from "../../kernel/fields.ts";
 import { shown } from "../error-text.ts";
 import { HoldpointError } from "../errors.ts";
-import { noField } from "../fields.ts";
 import { type MonitorRule, OUTCOMES, PER, SEVERITIES } from "./rules.ts";
 
 type Check = { readonly isRight: (value: unknown) => boolean; readonly what: string };

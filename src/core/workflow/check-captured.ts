@@ -1,8 +1,9 @@
 /** What a program hands to a checkpoint, checked before anything is stored: a misspelt field would be lost in silence. */
+
+import { noField } from "../../kernel/fields.ts";
 import { frozenJson } from "../canonical-json.ts";
 import { shown } from "../error-text.ts";
 import { HoldpointError, isHoldpointError } from "../errors.ts";
-import { noField } from "../fields.ts";
 import { isJsonObject, type Json } from "../json.ts";
 import type { Captured, CapturedApiCall, CapturedMemory, CapturedResources } from "./snapshot.ts";
 import { MEMORY_NAMES } from "./snapshot.ts";

@@ -1,7 +1,8 @@
 /** A workflow's checkpoints, checked when they are declared: a mistake is said then, not when an agent stands before one. */
+
+import { fieldFault, isPlainObject } from "../../kernel/fields.ts";
 import { shown } from "../error-text.ts";
 import { HoldpointError } from "../errors.ts";
-import { fieldFault, isPlainObject } from "../fields.ts";
 import { unmeetable, writtenTerms } from "../stages.ts";
 import {
   type CheckpointConditions,

@@ -8,9 +8,9 @@
 import type { LiveAction } from "../../core/action/state.ts";
 import type { UndoSeen } from "../../core/action/undo.ts";
 import { shown } from "../../core/error-text.ts";
-import { isPlainObject } from "../../core/fields.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { CallUndo } from "../../core/workflow/events.ts";
+import { isPlainObject } from "../../kernel/fields.ts";
 import type { Instance } from "../ambient.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { defineTool, type Policy, type ToolDefinition } from "../define-tool.ts";

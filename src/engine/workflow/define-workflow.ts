@@ -1,9 +1,10 @@
 /** From what a workflow's author writes to what the engine keeps. */
-import { isPlainObject } from "../../core/fields.ts";
+
 import { isPrincipal } from "../../core/principal.ts";
 import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
 import type { CheckpointSet } from "../../core/workflow/checkpoint-rules.ts";
 import { type Checkpoints, isList } from "../../core/workflow/checkpoint-sets.ts";
+import { isPlainObject } from "../../kernel/fields.ts";
 import { checkFields, wrong } from "../check-call.ts";
 import { checkAmount, checkPolicy } from "../define-tool.ts";
 import { schemaRules } from "../input-schema.ts";

@@ -6,10 +6,10 @@
  */
 import { digestOf } from "../../core/digest.ts";
 import { shown } from "../../core/error-text.ts";
-import { isPlainObject } from "../../core/fields.ts";
 import type { Json } from "../../core/json.ts";
 import type { RefusalCode } from "../../core/refusal.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
+import { isPlainObject } from "../../kernel/fields.ts";
 import { captureContext, effectFrame, insideFunction, type StepFrame } from "../ambient.ts";
 import { resultJson } from "../attempt.ts";
 import { checkFields, wrong } from "../check-call.ts";

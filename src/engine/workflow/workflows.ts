@@ -3,11 +3,11 @@
 import { isBudgetName } from "../../core/budget-name.ts";
 import { shown } from "../../core/error-text.ts";
 import { HoldpointError } from "../../core/errors.ts";
-import { isPlainObject } from "../../core/fields.ts";
 import { isId } from "../../core/ids.ts";
 import { workflowStream } from "../../core/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { isPlainObject } from "../../kernel/fields.ts";
 import { refuseUnnamed } from "../ambient.ts";
 import { checkFields, checkSignal, wrong } from "../check-call.ts";
 import { LISTED } from "../limits.ts";

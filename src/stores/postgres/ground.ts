@@ -89,7 +89,7 @@ export function prepareGrounds({ enter, views, schema, space }: GroundParts): Gr
     const all = ordered(locks);
     return { statement: lock, values: [halves(all), booleans(all.map(({ write }) => write))] };
   };
-  const indexOf = (tid: number, { index }: Wanted): readonly Step[] =>
+  const indexSteps = (tid: number, { index }: Wanted): readonly Step[] =>
     [...index.values()].map(({ view, key }) =>
       views.listing(tid, { view, bucket: key, order: "newest", limit: MOST_INDEXED }),
     );
@@ -98,12 +98,17 @@ export function prepareGrounds({ enter, views, schema, space }: GroundParts): Gr
       { statement: BEGIN },
       enter(tid),
       locksOf(tid, wanted),
-      ...indexOf(tid, wanted),
+      ...indexSteps(tid, wanted),
       headsOf(tid, wanted),
       namesOf(tid, wanted),
       { statement: nowAndNumbers, values: [blocksFor(fresh)] },
     ],
-    looked: (tid, wanted) => [enter(tid), ...indexOf(tid, wanted), headsOf(tid, wanted), { statement: now }],
+    looked: (tid, wanted) => [
+      enter(tid),
+      ...indexSteps(tid, wanted),
+      headsOf(tid, wanted),
+      { statement: now },
+    ],
     numbers: (many) => ({ statement: numbers, values: [blocksFor(many)] }),
     standing: standingOf,
   };

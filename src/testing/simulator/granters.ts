@@ -1,6 +1,6 @@
 /** People who permit things beforehand and take that back, and a world that moves under what tools show. */
 import { isHoldpointError } from "../../core/errors.ts";
-import { libraryOf } from "../../engine/verb.ts";
+import { bindLibrary } from "../../engine/verb.ts";
 import { grantVerbs } from "../../grants/verbs.ts";
 import { drawGrant, whenOf } from "./beforehand-spec.ts";
 import { meet } from "./nodes.ts";
@@ -21,7 +21,7 @@ export async function giveSome(sim: Sim, life: Life): Promise<void> {
   const when = whenOf(spec);
   const { agent, uses, forMs, total } = spec;
   await said(sim, life, () =>
-    libraryOf(async () => life.runtime, grantVerbs).give({
+    bindLibrary(async () => life.runtime, grantVerbs).give({
       tool: random.pick(scenario.tools).name,
       by: random.pick(scenario.people),
       reason: "routine",
@@ -43,7 +43,7 @@ export async function revokeSome(sim: Sim, life: Life): Promise<void> {
   if (found.kind !== "value" || found.value.length === 0) return;
   const { stream } = random.pick(found.value);
   const command = { by: random.pick(scenario.people), reason: "enough" };
-  await said(sim, life, () => libraryOf(async () => life.runtime, grantVerbs).revoke(stream.id, command));
+  await said(sim, life, () => bindLibrary(async () => life.runtime, grantVerbs).revoke(stream.id, command));
 }
 
 /** What a preview shows is another thing from now on. */

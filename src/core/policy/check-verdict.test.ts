@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Verdict } from "../verdict.ts";
 import { readVerdict } from "./check-verdict.ts";
-import type { Verdict } from "./verdict.ts";
 
 const ASKS = { verdict: "escalate", approvers: { quorum: 2 } };
 const hidden = (object: object, key: PropertyKey, value: unknown) =>

@@ -1,20 +1,20 @@
 /** Routes of a capability, made from its contract: they parse, name the actor, perform the verb and encode its answer. */
 import { z } from "zod";
-import { type Capability, performOf } from "../engine/verb.ts";
-import { codecOf, type OnWire } from "../kernel/codec.ts";
+import { type Capability, performVerb } from "../../engine/verb.ts";
+import { makeCodec, type OnWire } from "../../kernel/codec.ts";
 import {
   type Contract,
-  methodOf,
+  httpMethod,
   nounFor,
+  parseInput,
   pathNames,
-  readInput,
   scopeFor,
   type VerbContract,
-} from "../kernel/contract.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "./page.ts";
-import { personOf } from "./person.ts";
-import { type Asked, type Route, route, type ScopedRoute, type Tag } from "./route.ts";
-import { idSchema } from "./wire.ts";
+} from "../../kernel/contract.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
+import { personOf } from "../person.ts";
+import { type Asked, type Route, route, type ScopedRoute, type Tag } from "../route.ts";
+import { idSchema } from "../wire.ts";
 
 type Plain<Fields> = z.ZodType<Fields, Fields>;
 type PageFields = { limit?: number | undefined; cursor?: string | undefined };
@@ -58,8 +58,8 @@ type Wire = {
 
 function listWire(name: string, input: z.ZodObject, item: z.ZodType): Wire {
   const { limit: _limit, after: _after, ...filters } = input.shape;
-  const query = codecOf(z.strictObject(filters), "text");
-  const one = codecOf(item);
+  const query = makeCodec(z.strictObject(filters), "text");
+  const one = makeCodec(item);
   return {
     input: z.strictObject({ ...(query.wire as z.ZodObject).shape, ...pageQuery }),
     output: z.object({ [name]: z.array(one.wire), next_cursor: nextCursor }),
@@ -71,10 +71,10 @@ function listWire(name: string, input: z.ZodObject, item: z.ZodType): Wire {
   };
 }
 
-function wireOf({ name }: Contract, { http, input, output, item, wrap }: VerbContract): Wire {
+function wireForm({ name }: Contract, { http, input, output, item, wrap }: VerbContract): Wire {
   if (item !== undefined && input !== undefined) return listWire(name, input, item);
-  const given = input && codecOf(input, methodOf(http) === "GET" ? "text" : "json");
-  const out = codecOf(output);
+  const given = input && makeCodec(input, httpMethod(http) === "GET" ? "text" : "json");
+  const out = makeCodec(output);
   return {
     input: given?.wire,
     output: wrap === undefined ? out.wire : z.object({ [wrap]: out.wire }),
@@ -93,11 +93,11 @@ function routeFor(one: Capability, name: string, facts: VerbContract): Route {
   const { contract } = one;
   const { http, input, summary, status, whenLost } = facts;
   const [, path = ""] = http.split(" ") as [string, `/${string}`];
-  const wire = wireOf(contract, facts);
-  const isRead = methodOf(http) === "GET";
+  const wire = wireForm(contract, facts);
+  const isRead = httpMethod(http) === "GET";
   const names = pathNames(http);
   const value: ScopedRoute = {
-    method: methodOf(http),
+    method: httpMethod(http),
     path: path as `/${string}`,
     summary,
     tag: contract.name as Tag,
@@ -110,9 +110,9 @@ function routeFor(one: Capability, name: string, facts: VerbContract): Route {
     ...(whenLost === undefined ? {} : { whenLost }),
     async handle(asked) {
       const given = withActor(input, asked, wire.decode(isRead ? asked.query : asked.body));
-      const read = input === undefined ? {} : readInput(nounFor(contract.owner), input, given);
+      const read = input === undefined ? {} : parseInput(nounFor(contract.owner), input, given);
       const context = { runtime: asked.runtime, how: { via: asked.who.via } };
-      const answer = await performOf(one, name)(context, { ...(asked.params as object), ...read });
+      const answer = await performVerb(one, name)(context, { ...(asked.params as object), ...read });
       return { status, body: wire.encode(answer) };
     },
   };

@@ -6,8 +6,8 @@
  * H2. Where a field decides who approves, the object is plain data: no prototype, getter, symbol or hidden property can say
  *     something that the check does not see.
  */
-import { shown } from "./error-text.ts";
-import { didYouMean } from "./policy/nearest.ts";
+import { shown } from "../core/error-text.ts";
+import { didYouMean } from "../core/policy/nearest.ts";
 
 /** Made by `{}`, in this realm or another, or without a prototype. */
 export function isPlainObject(value: unknown): value is object {

@@ -5,13 +5,14 @@
  *     another verdict are faults. A verdict with a fault blocks; it never asks fewer people than its author wrote.
  * B2. What is checked is what is used: the answer is a copy, and nothing reads the object that the policy handed over again.
  */
-import { copyJson } from "./canonical-json.ts";
-import { shown } from "./error-text.ts";
-import { dataFault, fullDataFault, isPlainObject } from "./fields.ts";
-import { isJsonObject } from "./json.ts";
-import { didYouMean } from "./policy/nearest.ts";
-import { writtenTerms } from "./stages.ts";
-import { RISK_LEVELS, type Verdict } from "./verdict.ts";
+
+import { dataFault, fullDataFault, isPlainObject } from "../../kernel/fields.ts";
+import { copyJson } from "../canonical-json.ts";
+import { shown } from "../error-text.ts";
+import { isJsonObject } from "../json.ts";
+import { writtenTerms } from "../stages.ts";
+import { RISK_LEVELS, type Verdict } from "../verdict.ts";
+import { didYouMean } from "./nearest.ts";
 
 type Kind = Verdict["verdict"];
 type FieldOf<Word extends Kind> = keyof Extract<Verdict, { readonly verdict: Word }>;
