@@ -46,18 +46,25 @@ async function askOne(url: string, { method, path, body }: Request): Promise<Ans
   return { status: answer.status, body: JSON.parse(await answer.text()) as Record<string, unknown> };
 }
 
+/** One server's answer, or undefined where another one has to be asked. */
+async function tryOne(url: string, request: Request, failed: (why: string) => void) {
+  try {
+    const answer = await askOne(url, request);
+    if (answer.status < 500) return answer;
+    failed(`${answer.status} ${answer.body["code"] ?? answer.body["error"]}`);
+  } catch {
+    failed("no answer");
+  }
+  return undefined;
+}
+
 /** At any server, until one has an answer. */
 function askingAny({ urls }: Servers, failed: (why: string) => void): Ask {
   return async (request) => {
     for (let at = Math.floor(Math.random() * urls.length), tries = 0; tries < 400; at++, tries++) {
       const url = urls[at % urls.length];
-      try {
-        const answer = url == null ? undefined : await askOne(url, request);
-        if (answer !== undefined && answer.status < 500) return answer;
-        if (answer !== undefined) failed(`${answer.status} ${answer.body["code"] ?? answer.body["error"]}`);
-      } catch {
-        failed("no answer");
-      }
+      const answer = url == null ? undefined : await tryOne(url, request, failed);
+      if (answer !== undefined) return answer;
       await sleep(20);
     }
     throw new Error(`nobody answers ${request.path}`);
