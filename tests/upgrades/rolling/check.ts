@@ -70,7 +70,8 @@ function parcelsOf({ load, came }: Given): Pick<Findings, "lost" | "doubled"> {
 const LINES = /"level":"(?:warn|error)"(?![^\n]*epoch_ended)[^\n]*/g;
 /** What an older node may say, once of each thing: a newer node wrote what it cannot read, or what its definition does not fit. */
 const LEFT_ALONE = /unknown_event|definition_changed/;
-const TURNED_AWAY = ["no answer", "503 closed", "503 unknown_event"];
+/** Why a client may have to ask another server: this one has ended, is about to end, or cannot read what a newer one wrote. */
+const TURNED_AWAY = ["no answer", "503 closed", "503 Service Unavailable", "503 unknown_event"];
 
 const linesOf = (node: Node): readonly string[] => [...node.said().matchAll(LINES)].map(([line]) => line);
 

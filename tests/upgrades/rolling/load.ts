@@ -29,6 +29,8 @@ export type Letter = { readonly action: string; readonly end: "waiting" | "repor
 const MOST_OPEN = 40;
 /** The first approvals that people see wait while nodes are replaced. */
 export const LEFT = 6;
+/** Looks without a decision, 50 ms apart, after which people give up: what was not asked by then is stuck. */
+const MOST_IDLE_LOOKS = 600;
 /** Each second order comes with a letter. */
 const LETTER_EVERY = 2;
 const AGENT = "agent:courier";
@@ -44,18 +46,25 @@ async function askOne(url: string, { method, path, body }: Request): Promise<Ans
   return { status: answer.status, body: JSON.parse(await answer.text()) as Record<string, unknown> };
 }
 
+/** One server's answer, or undefined where another one has to be asked. */
+async function tryOne(url: string, request: Request, failed: (why: string) => void) {
+  try {
+    const answer = await askOne(url, request);
+    if (answer.status < 500) return answer;
+    failed(`${answer.status} ${answer.body["code"] ?? answer.body["error"]}`);
+  } catch {
+    failed("no answer");
+  }
+  return undefined;
+}
+
 /** At any server, until one has an answer. */
 function askingAny({ urls }: Servers, failed: (why: string) => void): Ask {
   return async (request) => {
     for (let at = Math.floor(Math.random() * urls.length), tries = 0; tries < 400; at++, tries++) {
       const url = urls[at % urls.length];
-      try {
-        const answer = url == null ? undefined : await askOne(url, request);
-        if (answer !== undefined && answer.status < 500) return answer;
-        if (answer !== undefined) failed(`${answer.status} ${answer.body["code"]}`);
-      } catch {
-        failed("no answer");
-      }
+      const answer = url == null ? undefined : await tryOne(url, request, failed);
+      if (answer !== undefined) return answer;
       await sleep(20);
     }
     throw new Error(`nobody answers ${request.path}`);
@@ -68,17 +77,18 @@ async function post(ask: Ask, path: string, body: unknown): Promise<Record<strin
   return answer.body;
 }
 
+type Sending = {
+  readonly n: number;
+  readonly receiver: string;
+  readonly letters: Map<number, Letter>;
+  /** Nobody decides any more. */
+  readonly gaveUp: AbortSignal;
+};
+
 /** Asks until people have agreed, performs it once, and says so until that is acknowledged. */
-async function sendLetter(
-  ask: Ask,
-  {
-    n,
-    receiver,
-    letters,
-  }: { readonly n: number; readonly receiver: string; readonly letters: Map<number, Letter> },
-): Promise<void> {
+async function sendLetter(ask: Ask, { n, receiver, letters, gaveUp }: Sending): Promise<void> {
   const proposal = { tool: "letter", args: { n }, request_id: `letter ${n}`, agent: AGENT };
-  for (;;) {
+  while (!gaveUp.aborted) {
     const { kind, action_id } = await post(ask, "/api/actions", proposal);
     const action = String(action_id);
     letters.set(n, { action, end: String(kind) });
@@ -114,6 +124,7 @@ export function startLoad(
   { receiver, perSecond }: { readonly receiver: string; readonly perSecond: number },
 ): Load {
   const over = new AbortController();
+  const gaveUp = new AbortController();
   const started = new Map<number, string>();
   const letters = new Map<number, Letter>();
   const decided = new Set<string>();
@@ -136,7 +147,8 @@ export function startLoad(
       while (open() > MOST_OPEN && !over.signal.aborted) await sleep(20);
       if (over.signal.aborted) return;
       wanted += n % LETTER_EVERY === 0 ? 2 : 1;
-      if (n % LETTER_EVERY === 0) sending.push(sendLetter(ask, { n, receiver, letters }));
+      if (n % LETTER_EVERY === 0)
+        sending.push(sendLetter(ask, { n, receiver, letters, gaveUp: gaveUp.signal }));
       const order = { input: { n, receiver }, request_id: `order ${n}`, by: "person:bob" };
       const [made] = await Promise.all([
         post(ask, "/api/definitions/order/start", order),
@@ -146,10 +158,13 @@ export function startLoad(
     }
   };
   const people = async () => {
-    while (!over.signal.aborted || open() > 0) {
+    for (let idle = 0; !over.signal.aborted || (open() > 0 && idle < MOST_IDLE_LOOKS); ) {
+      const before = decided.size;
       await decideAll(ask, { decided, isForLater });
+      idle = over.signal.aborted && decided.size === before ? idle + 1 : 0;
       await sleep(50);
     }
+    if (open() > 0) gaveUp.abort();
   };
   const done = Promise.all([begin(), people()]).then(() => Promise.all(sending));
   let failure: unknown;
