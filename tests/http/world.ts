@@ -41,6 +41,7 @@ export function define(hp: Holdpoint) {
     },
   });
   hp.declare({ name: "ship", policy: "approve" });
+  hp.declare({ name: "label", policy: "approve", effect: "idempotent" });
   const flow = hp.workflow("flow", async (ctx) => ctx.checkpoint("look", { outputs: { word: CANARY } }));
   return { pay, done, lost, flow };
 }
@@ -72,6 +73,10 @@ async function outsideOf(hp: Holdpoint) {
     ...{ tool: "ship", args: { word: CANARY }, agent: FAR, requestId: `${CANARY}-ship` },
     holder: HOLDER,
   });
+  // Begun, and handed out a second time, which its class allows.
+  const label = { tool: "label", args: {}, agent: FAR, requestId: `${CANARY}-label`, holder: HOLDER };
+  const { action } = await hp.outside.propose(label);
+  for (const _ of [1, 2]) await hp.outside.begin({ action, agent: FAR, holder: HOLDER });
   return { driven, permitted: permit.action };
 }
 
