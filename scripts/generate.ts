@@ -1,6 +1,8 @@
 // Writes what is derived from contracts and streams: the client's table of calls, and rows of the reference pages.
 // `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
+import { describeCommand, RESOURCES } from "../src/cli/resource.ts";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
 import { type Contract, httpMethod, pathNames, scopeFor, type VerbContract } from "../src/kernel/contract.ts";
 
@@ -23,6 +25,14 @@ function clientTable(): string {
   return `/** Made from the contracts by \`npm run generate\`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {
 ${resources.join("")}} as const;
+`;
+}
+
+function commandTable(): string {
+  const described = Object.entries(RESOURCES).map(([name, one]) => [name, describeCommand(one)]);
+  const table = JSON.stringify(Object.fromEntries(described), null, 2);
+  return `/** Made from the contracts by \`npm run generate\`: help and the parser load no schema. */
+export const CONTRACT_COMMANDS = ${table} as const;
 `;
 }
 
@@ -67,6 +77,12 @@ function withRows(page: string, text: string, rows: readonly (readonly [string, 
   return lines.join("\n");
 }
 
+/** As the formatter writes it: a table that is written again is the same to the byte. */
+function formatted(text: string, name: string): string {
+  const biome = ["node_modules/@biomejs/biome/bin/biome", "format", `--stdin-file-path=${name}`];
+  return execFileSync(process.execPath, biome, { input: text, encoding: "utf8" });
+}
+
 const isCheck = process.argv.includes("--check");
 const stale: string[] = [];
 
@@ -77,7 +93,8 @@ function keep(path: string, text: string): void {
   if (!isCheck) fs.writeFileSync(path, text);
 }
 
-keep("src/client/contract-calls.ts", clientTable());
+keep("src/client/contract-calls.ts", formatted(clientTable(), "contract-calls.ts"));
+keep("src/cli/contract-commands.ts", formatted(commandTable(), "contract-commands.ts"));
 for (const [page, rows] of Object.entries(ROWS))
   keep(page, withRows(page, fs.readFileSync(page, "utf8"), rows));
 for (const path of stale) console.log(isCheck ? `${path} is stale: run npm run generate` : `wrote ${path}`);

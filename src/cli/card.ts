@@ -4,7 +4,7 @@
  */
 import type { ReviewFacts } from "../core/action/events.ts";
 import type { Receipt } from "../core/action/receipt.ts";
-import { UNSEEN_PREVIEW } from "../core/approval/edit.ts";
+import { UNSEEN_PREVIEW } from "../core/approval/events.ts";
 import { effectWords } from "../core/card/effect-words.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";

@@ -7,6 +7,7 @@ import { budgets } from "./budgets.ts";
 import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
 import { comment } from "./comment.ts";
+import { CONTRACT_COMMANDS } from "./contract-commands.ts";
 import { delegate, takeBack } from "./delegate.ts";
 import { demo } from "./demo.ts";
 import { endpoints } from "./endpoints.ts";
@@ -37,8 +38,6 @@ import { policyTest } from "./policy/test.ts";
 import { receipt } from "./receipt.ts";
 import { reject } from "./reject.ts";
 import { resolve } from "./resolve.ts";
-import { resourceCommand } from "./resource.ts";
-import { GRANTS } from "./resources.ts";
 import { restored } from "./restored.ts";
 import { revoke } from "./revoke.ts";
 import { rollback } from "./rollback.ts";
@@ -56,6 +55,12 @@ import { welcome } from "./welcome.ts";
 import { whoami } from "./whoami.ts";
 import { worker } from "./worker.ts";
 import { workflows } from "./workflows.ts";
+
+/** What a contract's command does is loaded when it runs. */
+const ofContract = (name: keyof typeof CONTRACT_COMMANDS): Command => ({
+  ...CONTRACT_COMMANDS[name],
+  run: async (context) => (await import("./resource.ts")).runResource(context, name),
+});
 
 export const COMMANDS: readonly Command[] = [
   welcome,
@@ -82,7 +87,7 @@ export const COMMANDS: readonly Command[] = [
   extend,
   delegate,
   takeBack,
-  resourceCommand(GRANTS),
+  ofContract("grants"),
   budgets,
   intents,
   scenariosApply,

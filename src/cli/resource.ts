@@ -5,6 +5,7 @@
  */
 import type { z } from "zod";
 import { visible } from "../core/visible.ts";
+import { grants, grantsTerminal } from "../grants/contract.ts";
 import { helpText, valueKind } from "../kernel/codec.ts";
 import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";
 import type { Act, CardDocument, ResourceCommand, RichText } from "../kernel/terminal.ts";
@@ -27,7 +28,7 @@ type Verbs = { readonly [verb: string]: (...args: readonly unknown[]) => Promise
 type Listed = { readonly items: readonly Item[]; readonly next: string | null };
 
 /** A contract with how it is shown. */
-export type Resource = {
+type Resource = {
   readonly contract: Contract;
   readonly prefix: string;
   readonly terminal: ResourceCommand<Item>;
@@ -87,7 +88,7 @@ function printCard(context: Context, { title, asOf, badge, sections, next }: Car
   for (const command of next) terminal.line(`  npx holdpoint ${command}${whereFlags(context)}`);
 }
 
-export async function showResource(context: Context, resource: Resource, id: string): Promise<number> {
+async function showOne(context: Context, resource: Resource, id: string): Promise<number> {
   const {
     contract,
     terminal: { card, json },
@@ -199,15 +200,17 @@ function commandParts(resource: Resource): { readonly [name: string]: Part } {
       },
     ];
   });
+  const [onNothing, onOne] = [0, 1].map((words) => acting.filter(([, part]) => part.words === words));
   return {
     list: { flags: ["all", "limit"], words: 0, run: (context) => list(context, resource) },
-    ...Object.fromEntries(acting),
+    ...Object.fromEntries(onNothing ?? []),
     show: {
       flags: ["full"],
       words: 1,
       run: async (context) =>
-        showResource(context, resource, await resourceId(context, resource, word(context, 1))),
+        showOne(context, resource, await resourceId(context, resource, word(context, 1))),
     },
+    ...Object.fromEntries(onOne ?? []),
   };
 }
 
@@ -227,15 +230,13 @@ function flagTable({ contract, terminal: { acts } }: Resource): Flags {
   return Object.fromEntries(byName);
 }
 
-export function resourceCommand(resource: Resource): Command {
-  const {
-    contract: { name },
-    terminal: { summary, details, list: shown },
-  } = resource;
-  const parts = commandParts(resource);
+/** What help and the parser know of a command. Generated into `contract-commands.ts`, so that they load no schema. */
+export function describeCommand(resource: Resource): Omit<Command, "run"> {
+  const { contract, terminal } = resource;
+  const { summary, details, list: shown } = terminal;
   return {
-    name,
-    words: [`[${Object.keys(parts).join("|")}]`, "[id]"],
+    name: contract.name,
+    words: [`[${Object.keys(commandParts(resource)).join("|")}]`, "[id]"],
     summary,
     details,
     flags: {
@@ -244,6 +245,25 @@ export function resourceCommand(resource: Resource): Command {
       limit: { value: "<n>", summary: "list: how many to show; 50 unless set" },
       full: { summary: "show: long values in full" },
     },
-    run: async (context) => runPart(context, name, parts),
   };
+}
+
+const resource = (value: unknown): Resource => value as Resource;
+
+/** Every contract that has a command. */
+export const RESOURCES: { readonly [name: string]: Resource } = {
+  grants: resource({ contract: grants, prefix: "grt", terminal: grantsTerminal }),
+};
+
+function named(name: string): Resource {
+  const found = RESOURCES[name];
+  if (found === undefined) throw new TypeError(`no contract is called ${name}`);
+  return found;
+}
+
+export const runResource = async (context: Context, name: string): Promise<number> =>
+  runPart(context, name, commandParts(named(name)));
+
+export async function showResource(context: Context, name: string, id: string): Promise<number> {
+  return showOne(context, named(name), id);
 }

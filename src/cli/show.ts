@@ -10,8 +10,6 @@ import { printIntent } from "./intents.ts";
 import { namesOf } from "./policy-words.ts";
 import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
-import { showResource } from "./resource.ts";
-import { GRANTS } from "./resources.ts";
 import { showWorkflow } from "./show-workflow.ts";
 import { whereFlags } from "./where-flags.ts";
 
@@ -99,7 +97,7 @@ export const show: Command = {
   async run(context) {
     const id = await anyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
-    if (id.startsWith("grt_")) return showResource(context, GRANTS, id);
+    if (id.startsWith("grt_")) return (await import("./resource.ts")).showResource(context, "grants", id);
     if (id.startsWith("alr_")) return showAlert(context, id);
     if (id.startsWith("int_")) return printIntent(context, await context.hp.intents.get(id));
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));

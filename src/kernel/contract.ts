@@ -13,7 +13,7 @@ import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { didYouMean } from "../core/policy/nearest.ts";
 import type { Scope } from "../core/scopes.ts";
-import { whole } from "./codec.ts";
+import { unwrap, whole } from "./codec.ts";
 
 type Method = "GET" | "POST";
 type Input = z.ZodObject | undefined;
@@ -170,9 +170,8 @@ function checkId(what: string, given: unknown): string {
 export function parseInput<In extends z.ZodObject>(what: string, schema: In, given: unknown): z.output<In> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  const fields = Object.keys(schema.shape);
   const [issue] = read.error.issues;
-  throw new HoldpointError("invalid_input", issue === undefined ? what : issueText(what, fields, issue), {
+  throw new HoldpointError("invalid_input", issue === undefined ? what : issueText(what, schema, issue), {
     details: {
       errors: read.error.issues
         .slice(0, 100)
@@ -182,14 +181,27 @@ export function parseInput<In extends z.ZodObject>(what: string, schema: In, giv
 }
 
 /** A message that ends as a sentence does is the contract's own; any other is about the field that it names. */
-function issueText(what: string, fields: readonly string[], issue: z.core.$ZodIssue): string {
+function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): string {
+  const path = issue.path.map(String).join(".");
+  const whose = path === "" ? what : `${what}'s ${path}`;
+  const fields = fieldsAt(schema, issue.path);
   if (issue.code === "unrecognized_keys") {
     const [extra = ""] = issue.keys;
-    return `${what} has no field "${shown(extra)}"${didYouMean(extra, fields)}; there are ${fields.join(", ")}.`;
+    return `${whose} has no field "${shown(extra)}"${didYouMean(extra, fields)}; there are ${fields.join(", ")}.`;
   }
   if (issue.message.endsWith(".")) return issue.message;
-  if (issue.path.length === 0) return `${what} is an object: { ${fields.join(", ")} }.`;
-  return `${what} does not fit: "${issue.path.map(String).join(".")}": ${issue.message}.`;
+  if (path === "") return `${what} is an object: { ${fields.join(", ")} }.`;
+  return `${what} does not fit: "${path}": ${issue.message}.`;
+}
+
+/** The fields of the object that a path leads to; none where it leads elsewhere. */
+function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
+  const inner = unwrap(schema);
+  if (!(inner instanceof z.ZodObject)) return [];
+  const [next, ...rest] = path;
+  if (next === undefined) return Object.keys(inner.shape);
+  const field = inner.shape[String(next)];
+  return field === undefined ? [] : fieldsAt(field as z.ZodType, rest);
 }
 
 /** Of an id that no stream has. */

@@ -27,13 +27,10 @@ import { concludeVotes, isNeededLater } from "./count.ts";
 import { stageField } from "./deadline.ts";
 import { isEligible } from "./eligible.ts";
 import { withAction } from "./end.ts";
-import type { EditRefusal } from "./events.ts";
+import { type EditRefusal, UNSEEN_PREVIEW } from "./events.ts";
 import { againAfterEdit, askPeople, bindingNow, type EscalateReview, riskIn } from "./request.ts";
 import { stageRules } from "./rule-in.ts";
 import type { LiveApproval, OpenEdit } from "./state.ts";
-
-/** By this rule an edit is not refused, but nobody's word: it is what is asked already. */
-export const UNSEEN_PREVIEW = "preview";
 
 /** `schema`: it does not fit; `standing`: it is not theirs; `block`, `revise`: what policy says of it. */
 export type EditFault = "schema" | "standing" | "block" | "revise";

@@ -66,6 +66,9 @@ export type Shown = { readonly shown?: string };
 /** What somebody asks or answers before it is decided. */
 export type CommentBody = { readonly by: string; readonly text: string; readonly via: string };
 
+/** The rule by which an edit is not refused, but nobody's word: it is what is asked already. */
+export const UNSEEN_PREVIEW = "preview";
+
 /** Why an edit was refused; where a policy did so, which one and what it remarked. */
 export type EditRefusal = { readonly by: string; readonly rule: string; readonly reason: string } & Partial<
   Pick<ReviewFacts, "policy" | "documents" | "risk" | "risks" | "shadow">
