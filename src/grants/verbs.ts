@@ -87,7 +87,7 @@ export const grantVerbs = capability(grants, {
     usedBy: await readUses(runtime, id),
   })),
 
-  uses: readVerb((runtime, { id }) => readUses(runtime, id)),
+  uses: readVerb(async (runtime, { id }) => readUses(runtime, (await getGrant(runtime, id)).id)),
 
   find: readVerb((runtime, { beginning }) => findIds(runtime, "grants", beginning)),
 

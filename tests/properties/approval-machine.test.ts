@@ -205,7 +205,7 @@ const rules = fc
     veto: fc.boolean(),
   })
   .filter(({ quorum, from }) => from === null || from.length >= quorum);
-const settings = fc.record({ rule: rules, decideWithinMs: fc.option(fc.integer({ min: 0, max: 50 })) });
+const settings = fc.record({ rule: rules, decideWithinMs: fc.option(fc.integer({ min: 1, max: 50 })) });
 
 const commands = fc.commands(
   [

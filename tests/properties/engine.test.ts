@@ -139,8 +139,8 @@ test("spent and reserved never exceed a budget, and end at what was really spent
 
 test("nothing starts at or after execute_by, and no decision counts at or after decide_by", () => {
   const times = fc.record({
-    decide: fc.option(fc.integer({ min: 0, max: 40 }), { nil: undefined }),
-    execute: fc.option(fc.integer({ min: 0, max: 40 }), { nil: undefined }),
+    decide: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+    execute: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
     voteAt: fc.integer({ min: 0, max: 60 }),
     runAt: fc.integer({ min: 0, max: 100 }),
   });

@@ -77,7 +77,9 @@ function verdictOf({ rules, onTimeout }: Setting): Extract<Verdict, { verdict: "
     ...(also === null || from === null ? {} : { escalateAtHalf: also }),
     ...(every === null ? {} : { remindEveryMs: every }),
   }));
-  return { verdict: "escalate", rule: "big", reason: "over the limit", stages, onTimeout };
+  // A single stage has none to hand over to, and such a rule is refused.
+  const atDeadline = onTimeout === "escalate" && stages.length === 1 ? "expire" : onTimeout;
+  return { verdict: "escalate", rule: "big", reason: "over the limit", stages, onTimeout: atDeadline };
 }
 
 const onRoster = (change: (draft: Draft) => void) => (draft: Draft) => {
@@ -172,7 +174,7 @@ const rule: fc.Arbitrary<Rule> = fc.record({
   also: fc.option(names),
   every: fc.option(ticks(3, 12), { freq: 2 }),
   veto: fc.boolean(),
-  ms: fc.option(ticks(0, 40)),
+  ms: fc.option(ticks(1, 40)),
 });
 const settings: fc.Arbitrary<Setting> = fc.record({
   rules: fc.array(rule, { minLength: 1, maxLength: 3 }),

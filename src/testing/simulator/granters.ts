@@ -46,6 +46,17 @@ export async function revokeSome(sim: Sim, life: Life): Promise<void> {
   await said(sim, life, () => bindLibrary(async () => life.runtime, grantVerbs).revoke(stream.id, command));
 }
 
+/** Now and then somebody revokes what a call has just found: the next one may find it still listed. */
+export function revokeUnder(sim: Sim): void {
+  for (const { tenant, grant } of sim.looked.splice(0)) {
+    if (!sim.faultsOn || !sim.random.chance(0.15)) continue;
+    const life = sim.random.pick(aliveIn(sim, tenant));
+    const command = { by: sim.random.pick(sim.scenario.people), reason: "just in time" };
+    if (life === undefined) continue;
+    void said(sim, life, () => bindLibrary(async () => life.runtime, grantVerbs).revoke(grant, command));
+  }
+}
+
 /** What a preview shows is another thing from now on. */
 export async function moveWorld(sim: Sim): Promise<void> {
   const name = sim.random.pick([...sim.scenario.beforehand.previewed]);

@@ -163,7 +163,7 @@ const IN_CALLS: readonly Planted[] = [
     ),
     inside("castVote", "loaderOf(runtime, tool),\n  );", "loaderOf(runtime, tool),\n  ));"),
   ),
-  bug("the requester may vote", inside("standingIn", "out.includes(who) ||", "")),
+  bug("the requester may vote", inside("isExcluded", "out.includes(person) || ", "")),
   bug(
     "one person votes twice by two channels",
     inside(

@@ -9,7 +9,7 @@ import { askAgain, bringRequest, drawRequest, type Request } from "./callers.ts"
 import { type Counters, countUp } from "./counters.ts";
 import { manDesk, restaff } from "./desk.ts";
 import { hasDesk, withDesk } from "./desk-spec.ts";
-import { giveEarly } from "./granters.ts";
+import { giveEarly, revokeUnder } from "./granters.ts";
 import { crash } from "./life.ts";
 import { bear } from "./nodes.ts";
 import { openBudget, operate, resolveDoubts, stand, turnSwitch } from "./operators.ts";
@@ -53,7 +53,10 @@ function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   const manned = hasDesk(seed) ? withDesk(drawn, createRandom(seed ^ 0xde5cn)) : drawn;
   const scenario = { ...manned, beforehand: drawBeforehand(seed, manned.tools) };
   const counters: Counters = new Map();
-  const scheduler = createScheduler(() => answerNotices(sim));
+  const scheduler = createScheduler(() => {
+    answerNotices(sim);
+    revokeUnder(sim);
+  });
   const sim: Sim = {
     random,
     scheduler,
@@ -64,6 +67,7 @@ function createSim(seed: bigint, trace: Sim["trace"]): Sim {
     lives: [],
     violations: [],
     told: [],
+    looked: [],
     indexed: new Map(),
     recovering: new Set(),
     trace: trace === null ? null : (text) => trace(`${scheduler.now().toFixed(2).padStart(10)}  ${text}`),

@@ -103,19 +103,21 @@ function hold(wire: Wire, held: EpochHold): EpochHold {
   };
 }
 
-/** A batch reads an index once: what members before this one wrote is not in it. */
+/** An index may lag: it lists what was there once, too. Rules have to look at the state of what they find. */
 function lagging(sim: Sim, sight: Sight): Sight {
   return {
     ...sight,
     index(key) {
       const name = `${sight.tenant}/${key.view}/${key.key}`;
       const now = sight.index(key);
-      const before = sim.indexed.get(name) ?? now;
-      sim.indexed.set(name, now);
-      if (!sim.faultsOn || !sim.random.chance(0.3)) return now;
       const isThere = (id: string) => now.some(({ stream }) => stream.id === id);
-      if (before.some(({ stream }) => !isThere(stream.id))) count(sim, "grant revoked under a call");
-      return before;
+      const gone = (sim.indexed.get(name) ?? []).filter(({ stream }) => !isThere(stream.id));
+      sim.indexed.set(name, [...now, ...gone]);
+      const [first] = now;
+      if (first !== undefined) sim.looked.push({ tenant: sight.tenant, grant: first.stream.id });
+      if (gone.length === 0 || !sim.faultsOn || !sim.random.chance(0.5)) return now;
+      count(sim, "grant revoked under a call");
+      return [...now, ...gone];
     },
   };
 }

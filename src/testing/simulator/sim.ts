@@ -118,7 +118,9 @@ export type Sim = {
     /** How often people were asked anew because another stage had begun. */
     readonly round?: number;
   }[];
-  /** What decisions last found in each index. */
+  /** Grants that a call has just found. */
+  readonly looked: { readonly tenant: string; readonly grant: string }[];
+  /** All that decisions have found in each index. */
   readonly indexed: Map<string, readonly IndexRow[]>;
   readonly trace: ((text: string) => void) | null;
   /** Lives between `before_recover` and `after_recover`. */
