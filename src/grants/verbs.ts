@@ -87,7 +87,7 @@ export const grantVerbs = capability(grants, {
     usedBy: await readUses(runtime, id),
   })),
 
-  uses: readVerb((runtime, { id }) => readUses(runtime, id)),
+  uses: readVerb((runtime, { id }) => getGrant(runtime, id).then(() => readUses(runtime, id))),
 
   find: readVerb((runtime, { beginning }) => findIds(runtime, "grants", beginning)),
 

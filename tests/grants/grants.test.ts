@@ -135,6 +135,15 @@ test("a process without the tool takes the schema of the last action of that nam
   await Promise.all([worker.close(), desk.close()]);
 });
 
+test("an id that no grant has is an error: get, uses and revoke", async () => {
+  const process = machine().process();
+  const { get, uses, revoke } = process.grants;
+  const id = `grt_${"A".repeat(26)}`;
+  for (const call of [get, uses, () => revoke(id, { by: "person:ann", reason: "odd" })])
+    await assert.rejects(call(id), (error) => isHoldpointError(error, "unknown_id"));
+  await process.close();
+});
+
 describe("what is given wrongly is refused with a text", () => {
   const USD = { currency: "USD", micros: 1n };
   const cases: readonly (readonly [string, object, RegExp])[] = [
