@@ -21,6 +21,7 @@ type House = {
   figures(counts: Counts): Figures;
   compareLimits(counted: Figures, limits: Figures): readonly Row[];
   lowered(counted: Figures, limits: Figures): Figures;
+  runVerbs(files: ReadonlyMap<string, string>): readonly string[];
 };
 type Capabilities = {
   readonly CAPABILITIES: readonly Capability[];
@@ -125,6 +126,13 @@ test("limits are lowered to the counts, never raised, and no folder is added", (
     homonyms: 7,
     "files per folder": { "src/core": 28 },
   });
+});
+
+test("verbs of the form run are listed, and no others", () => {
+  const verbs =
+    "capability(grants, {\n  list: readVerb(read),\n  give: runVerb(async () => 1),\n  end: decideVerb(end),\n});";
+  const files = { "src/grants/verbs.ts": verbs, "src/engine/verb.ts": "export const runVerb = 1;" };
+  assert.deepEqual(house.runVerbs(new Map(Object.entries(files))), ["grants.give"]);
 });
 
 const sample = { name: "grants", old: ["core/grant/**", "cli/{grants,grant-card}"] };
