@@ -161,7 +161,10 @@ export function countHouse(files) {
   const { dead, onlyTested, homonyms } = exportCounts(files, uses);
   const { comments, strings } = collectProse(files);
   const docs = [...files].filter(([file]) => PAGES.test(file)).map(([, text]) => text);
+  const sources = [...files.keys()].filter(isSource);
+  const isLeft = (capability) => inspectCapability(capability, sources).state !== "converted";
   return {
+    "capabilities that are not converted": CAPABILITIES.filter(isLeft).map(({ name }) => name),
     "dead exports": dead,
     "exports used by tests only": onlyTested,
     "exported homonyms": homonyms,
