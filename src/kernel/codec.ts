@@ -42,6 +42,8 @@ export const moneyOnWire = z.object({
     .regex(/^-?\d{1,30}$/)
     .meta({ description: "millionths of the currency, as text" }),
 });
+/** As a contract takes it: a period beside the amount, for example, is refused as in the library. */
+const strictMoneyOnWire = z.strictObject(moneyOnWire.shape);
 /** Only without authentication; otherwise it has to be the person whose credential it is. */
 export const actorOnWire = z
   .string()
@@ -186,7 +188,7 @@ const MARKED: { readonly [Name in Kind]: (schema: z.ZodType) => Codec } = {
     decode: (text) => Date.parse(text as string),
   }),
   money: () => ({
-    wire: moneyOnWire,
+    wire: strictMoneyOnWire,
     encode: (value) => {
       const { currency, micros } = value as z.output<typeof moneyAmount>;
       return { currency, micros: String(micros) };
