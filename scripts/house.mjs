@@ -16,6 +16,8 @@ const DOORS = [
 /** Folders with more files than this have a limit of their own, or fail. */
 const FILES_PER_FOLDER = 25;
 const SHORT_FILE = 60;
+/** Verbs that neither decide nor only read: were there more, every verb would become one. */
+const MOST_RUN_VERBS = 25;
 
 const isTest = (file) => /\.test\.tsx?$/.test(file) || /^(?:tests|bench)\//.test(file);
 /** The simulator and the store's contract are made for tests, though they are shipped. */
@@ -160,7 +162,10 @@ export function countHouse(files) {
   const { dead, onlyTested, homonyms } = exportCounts(files, uses);
   const { comments, strings } = collectProse(files);
   const docs = [...files].filter(([file]) => PAGES.test(file)).map(([, text]) => text);
+  const sources = [...files.keys()].filter(isSource);
+  const isLeft = (capability) => inspectCapability(capability, sources).state !== "converted";
   return {
+    "capabilities that are not converted": CAPABILITIES.filter(isLeft).map(({ name }) => name),
     "dead exports": dead,
     "exports used by tests only": onlyTested,
     "exported homonyms": homonyms,
@@ -233,6 +238,23 @@ function reportCapabilities(files) {
   return named("both").length;
 }
 
+/** The verbs of the form `run`, such as `grants.give`. */
+export function runVerbs(files) {
+  return [...files].flatMap(([file, text]) => {
+    const capability = /^src\/(.+)\/verbs\.ts$/.exec(file)?.[1];
+    if (capability === undefined) return [];
+    return [...text.matchAll(/^\s*(\w+): runVerb\(/gm)].map(([, verb]) => `${capability}.${verb}`);
+  });
+}
+
+function reportRunVerbs(files) {
+  const found = runVerbs(files);
+  console.log(`verbs of the form run: ${found.length} of at most ${MOST_RUN_VERBS} (${found.join(", ")})`);
+  if (found.length <= MOST_RUN_VERBS) return 0;
+  console.error("house: too many verbs of the form run. Make them decide in the transaction, or read.");
+  return 1;
+}
+
 function reportLimits(counted, limits) {
   const rows = compareLimits(counted, limits);
   const over = rows.filter(({ count, limit }) => count > limit);
@@ -261,7 +283,8 @@ export function house(args = []) {
   if (args.includes("--lower"))
     fs.writeFileSync(LIMITS, `${JSON.stringify(lowered(counted, limits), null, 2)}\n`);
   const now = args.includes("--lower") ? lowered(counted, limits) : limits;
-  return reportLimits(counted, now) + reportCapabilities([...files.keys()].filter(isSource)) === 0 ? 0 : 1;
+  const capabilities = reportCapabilities([...files.keys()].filter(isSource));
+  return reportLimits(counted, now) + capabilities + reportRunVerbs(files) === 0 ? 0 : 1;
 }
 
 if (process.argv[1] !== undefined && path.resolve(process.argv[1]) === import.meta.filename)

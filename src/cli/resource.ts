@@ -176,7 +176,8 @@ async function act(
   const after = (await verbs[verb]?.(...id, input)) as Item;
   if (context.json) terminal.json(plain(json?.(after) ?? after));
   else {
-    terminal.line(hanging(text(says(after, before), context.now), terminal).join("\n"));
+    const words = visible(text(says(after, before), context.now));
+    terminal.line(hanging(words, terminal).join("\n"));
     if (showsCard === true) printCard(context, card(after));
   }
   return EXIT.ok;

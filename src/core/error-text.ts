@@ -21,6 +21,6 @@ const MOST_SHOWN = 100;
 
 /** A value that was wrong, for a message about it: whatever it is, and however long. */
 export function shown(value: unknown): string {
-  const text = said(value).toWellFormed();
+  const text = (value === "" ? "" : said(value)).toWellFormed();
   return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN).toWellFormed()}…`;
 }

@@ -104,8 +104,8 @@ const isNoTime = (ms: unknown): boolean => ms === 0;
 const addsNobody = (rule: Partial<ApproverRule> | undefined): boolean => rule?.escalateAtHalf?.length === 0;
 
 /**
- * What a caller writes is held to more than what the journal keeps: as a policy file is, it gives people some time, adds
- * somebody at half time, and has a stage to hand over to.
+ * What a caller writes is checked more strictly than what the journal keeps. As in a policy file, it gives people some time,
+ * adds at least one person at half time, and has a stage to hand over to.
  */
 export function writtenTerms(given: Escalation): ApprovalTerms | string {
   const terms = approvalTerms(given);

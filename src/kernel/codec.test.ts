@@ -77,6 +77,7 @@ describe("the form of a value on the wire", () => {
       { ...SENT, kept_for_seconds: 0 },
       { ...SENT, kept_for_seconds: 90 * 86_400 + 1 },
       { ...SENT, price: { currency: "USD", micros: "1.5" } },
+      { ...SENT, price: { currency: "USD", micros: "15", period: "day" } },
     ])
       assert.equal(codec.wire.safeParse(wrong).success, false, JSON.stringify(wrong));
   });

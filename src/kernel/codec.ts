@@ -42,6 +42,8 @@ export const moneyOnWire = z.object({
     .regex(/^-?\d{1,30}$/)
     .meta({ description: "millionths of the currency, as text" }),
 });
+/** As a contract takes it: a period beside the amount, for example, is refused as in the library. */
+const strictMoneyOnWire = z.strictObject(moneyOnWire.shape);
 /** Only without authentication; otherwise it has to be the person whose credential it is. */
 export const actorOnWire = z
   .string()
@@ -51,7 +53,9 @@ export const actorOnWire = z
   .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
 
 export const timestamp = mark(z.number(), { kind: "time" });
-const currency = z.string().regex(/^[A-Z]{3,8}$/);
+const currency = z
+  .string()
+  .regex(/^[A-Z]{3,8}$/, { error: "A currency is 3 to 8 capital letters, such as USD." });
 export const moneyAmount = mark(z.strictObject({ currency, micros: z.bigint() }), { kind: "money" });
 export const id = (of: string) => mark(z.string(), { kind: "id", of });
 export const actor = mark(
@@ -66,22 +70,29 @@ export const whole = (most: number, error: string) => z.int({ error }).min(1, { 
 /** At most `most` milliseconds. */
 export const duration = (most: number, error: string) => mark(whole(most, error), { kind: "span" });
 const isText = (text: string): boolean => text.isWellFormed();
+/** A sentence about the value that is not one. The checks that follow are left out. */
+const notA = (what: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => `"${shown(input)}" is not ${what}.`,
+  abort: true,
+});
+const TOOL = notA("a tool's name");
 /** Plain words of the domain: their values are spelled alike everywhere, and people type them after a flag. */
 export const toolName = mark(
   z
     .string()
-    .min(1)
-    .max(128)
-    .regex(/^[A-Za-z][A-Za-z0-9_.:-]*$/),
+    .min(1, TOOL)
+    .max(128, TOOL)
+    .regex(/^[A-Za-z][A-Za-z0-9_.:-]*$/, TOOL),
   { kind: "name" },
 );
 export const agentName = mark(
   z
     .string()
     .max(200)
-    .refine((name) => !/^(person|service):/.test(name) && isPrincipal(agentScope(name)), {
-      error: "That is not an agent's name.",
-    }),
+    .refine(
+      (name) => !/^(person|service):/.test(name) && isPrincipal(agentScope(name)),
+      notA("an agent's name"),
+    ),
   { kind: "name" },
 );
 export const expression = mark(
@@ -177,7 +188,7 @@ const MARKED: { readonly [Name in Kind]: (schema: z.ZodType) => Codec } = {
     decode: (text) => Date.parse(text as string),
   }),
   money: () => ({
-    wire: moneyOnWire,
+    wire: strictMoneyOnWire,
     encode: (value) => {
       const { currency, micros } = value as z.output<typeof moneyAmount>;
       return { currency, micros: String(micros) };

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import { z } from "zod";
+import { moneyAmount } from "./codec.ts";
 import {
   contract,
   findVerb,
@@ -12,7 +14,11 @@ import {
   verb,
 } from "./contract.ts";
 
-const said = z.strictObject({ reason: z.string().min(1), uses: z.int({ error: "It has uses." }).optional() });
+const said = z.strictObject({
+  reason: z.string().min(1),
+  uses: z.int({ error: "It has uses." }).optional(),
+  parts: z.array(z.strictObject({ price: moneyAmount.nullable() })).optional(),
+});
 const things = contract({
   name: "approvals",
   owner: "approval",
@@ -49,17 +55,22 @@ test("wrong arguments are refused with the field, the nearest name and the contr
     [
       end,
       ["a", { reason: "r", reson: "r" }],
-      /has no field "reson" \(did you mean reason\?\); there are reason, uses/,
+      /has no field "reson" \(did you mean reason\?\); there are reason, uses, parts/,
+    ],
+    [
+      end,
+      ["a", { reason: "r", parts: [{ price: { currency: "USD", micros: 1n, microz: 1n } }] }],
+      /^"parts\.0\.price" has no field "microz" \(did you mean micros\?\); there are currency, micros\./,
     ],
     [end, ["a", { reason: "" }], /"reason": Too small/],
     [end, ["a", { reason: "r", uses: 1.5 }], /It has uses\./],
-    [end, ["a", "words"], /An approval is an object: \{ reason, uses \}/],
+    [end, ["a", "words"], /An approval is an object: \{ reason, uses, parts \}/],
     [list, [{ limit: 0 }], /A limit is a whole number from 1 to 1000/],
     [list, [{ limit: 1001 }], /A limit is a whole number/],
     [find, [], /"beginning"/],
     [find, [""], /"beginning"/],
   ] as const)
-    assert.throws(() => parseArguments(things, facts, args), invalid(text), JSON.stringify(args));
+    assert.throws(() => parseArguments(things, facts, args), invalid(text), inspect(args));
 });
 
 test("scopes follow from the name and the method, and nouns have their article", () => {

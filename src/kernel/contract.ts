@@ -11,9 +11,9 @@
 import { z } from "zod";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { didYouMean } from "../core/policy/nearest.ts";
 import type { Scope } from "../core/scopes.ts";
-import { unwrap, whole } from "./codec.ts";
+import { whole } from "./codec.ts";
+import { noField } from "./fields.ts";
 
 type Method = "GET" | "POST";
 type Input = z.ZodObject | undefined;
@@ -180,28 +180,31 @@ export function parseInput<In extends z.ZodObject>(what: string, schema: In, giv
   });
 }
 
+/** The fields of the object at a path below a schema; none where the path leads to something else. */
+function fieldsAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  if (schema instanceof z.ZodArray) return fieldsAt(schema.element, path.slice(1));
+  if (schema instanceof z.ZodObject) {
+    const [first, ...rest] = path;
+    return first === undefined ? Object.keys(schema.shape) : fieldsAt(schema.shape[String(first)], rest);
+  }
+  const isWrapped =
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodReadonly;
+  return isWrapped ? fieldsAt(schema.unwrap(), path) : [];
+}
+
 /** A message that ends as a sentence does is the contract's own; any other is about the field that it names. */
 function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): string {
   const path = issue.path.map(String).join(".");
-  const whose = path === "" ? what : `${what}'s ${path}`;
-  const fields = fieldsAt(schema, issue.path);
   if (issue.code === "unrecognized_keys") {
     const [extra = ""] = issue.keys;
-    return `${whose} has no field "${shown(extra)}"${didYouMean(extra, fields)}; there are ${fields.join(", ")}.`;
+    return `${path === "" ? what : `"${path}"`}${noField(extra, fieldsAt(schema, issue.path))}.`;
   }
   if (issue.message.endsWith(".")) return issue.message;
-  if (path === "") return `${what} is an object: { ${fields.join(", ")} }.`;
+  if (path === "") return `${what} is an object: { ${Object.keys(schema.shape).join(", ")} }.`;
   return `${what} does not fit: "${path}": ${issue.message}.`;
-}
-
-/** The fields of the object that a path leads to; none where it leads elsewhere. */
-function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
-  const inner = unwrap(schema);
-  if (!(inner instanceof z.ZodObject)) return [];
-  const [next, ...rest] = path;
-  if (next === undefined) return Object.keys(inner.shape);
-  const field = inner.shape[String(next)];
-  return field === undefined ? [] : fieldsAt(field as z.ZodType, rest);
 }
 
 /** Of an id that no stream has. */

@@ -77,7 +77,8 @@ export function misfit(part: string, issues: readonly z.core.$ZodIssue[]): Holdp
       message: key === undefined ? issue.message : "there is no such field",
     }));
   });
-  const named = errors.slice(0, 5).map(({ field, message }) => `${field}: ${message}`);
+  // A message of a contract is a sentence: its full stop would be doubled, or stand before a semicolon.
+  const named = errors.slice(0, 5).map(({ field, message }) => `${field}: ${message.replace(/\.$/, "")}`);
   const more = errors.length > named.length ? `; and ${errors.length - named.length} more` : "";
   return new HoldpointError("invalid_input", `The request does not fit: ${named.join("; ")}${more}.`, {
     details: { errors: errors.slice(0, 100) },

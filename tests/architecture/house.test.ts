@@ -1,5 +1,6 @@
 // The counters of `npm run check`: each sees what it counts, and a limit never goes up.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -21,6 +22,7 @@ type House = {
   figures(counts: Counts): Figures;
   compareLimits(counted: Figures, limits: Figures): readonly Row[];
   lowered(counted: Figures, limits: Figures): Figures;
+  runVerbs(files: ReadonlyMap<string, string>): readonly string[];
 };
 type Capabilities = {
   readonly CAPABILITIES: readonly Capability[];
@@ -31,6 +33,8 @@ const load = (script: string): Promise<unknown> =>
   import(pathToFileURL(resolve(import.meta.dirname, "../../scripts", script)).href);
 const house = (await load("house.mjs")) as House;
 const { CAPABILITIES, inspectCapability } = (await load("capabilities.mjs")) as Capabilities;
+
+const limits = JSON.parse(readFileSync(resolve(import.meta.dirname, "limits.json"), "utf8")) as Figures;
 
 const count = (counter: string, files: Readonly<Record<string, string>>) =>
   house.countHouse(new Map(Object.entries(files)))[counter];
@@ -127,6 +131,13 @@ test("limits are lowered to the counts, never raised, and no folder is added", (
   });
 });
 
+test("verbs of the form run are listed, and no others", () => {
+  const verbs =
+    "capability(grants, {\n  list: readVerb(read),\n  give: runVerb(async () => 1),\n  end: decideVerb(end),\n});";
+  const files = { "src/grants/verbs.ts": verbs, "src/engine/verb.ts": "export const runVerb = 1;" };
+  assert.deepEqual(house.runVerbs(new Map(Object.entries(files))), ["grants.give"]);
+});
+
 const sample = { name: "grants", old: ["core/grant/**", "cli/{grants,grant-card}"] };
 const NEW = ["src/grants/stream.ts", "src/grants/verbs.ts", "src/grants/rules/give.ts"];
 
@@ -138,6 +149,18 @@ test("a capability is left, converted, or has both styles at once", () => {
   assert.equal(inspectCapability(sample, [...NEW, ...others]).state, "converted");
   assert.equal(inspectCapability(sample, [...NEW, ...old]).state, "both");
   assert.equal(inspectCapability(sample, ["src/grants/stream.ts"]).state, "left");
+});
+
+test("capabilities that are not converted are counted, so that none goes back", () => {
+  const counter = "capabilities that are not converted";
+  const names = CAPABILITIES.map(({ name }) => name);
+  assert.deepEqual(count(counter, {}), names);
+  const converted = Object.fromEntries(NEW.map((file) => [file, ""]));
+  assert.deepEqual(
+    count(counter, converted),
+    names.filter((name) => name !== "grants"),
+  );
+  assert.equal(typeof limits[counter], "number");
 });
 
 test("every glob of a capability matches a file, unless the capability is converted", () => {

@@ -75,6 +75,17 @@ describe("grants", () => {
     assert.match(all.out, /\trevoked\t/);
   });
 
+  test("are reported as revoked before without escape sequences of the person who revoked them", async (t) => {
+    const folder = temporaryFolder(t);
+    const hp = folder.open();
+    refundTool(hp);
+    const offer = { tool: "payments.refund", uses: 2, forMs: 3_600_000, by: "person:ann", reason: "small" };
+    const { id } = await hp.grants.give(offer);
+    await hp.grants.revoke(id, { by: "person:ann", reason: "\u001b[2J\u202eodd" });
+    const again = await runCli(folder, ["grants", "revoke", id, "--reason", "once more"]);
+    assert.match(again.out, /by person:ann: \\u001b\[2J\\u202eodd\. Nothing was written\.\n$/);
+  });
+
   test("given wrongly are refused with what to type instead, and nothing is written", async (t) => {
     const folder = temporaryFolder(t);
     const hp = folder.open();

@@ -135,6 +135,15 @@ test("a process without the tool takes the schema of the last action of that nam
   await Promise.all([worker.close(), desk.close()]);
 });
 
+test("an id that no grant has is an error: get, uses and revoke", async () => {
+  const process = machine().process();
+  const { get, uses, revoke } = process.grants;
+  const id = `grt_${"A".repeat(26)}`;
+  for (const call of [get, uses, () => revoke(id, { by: "person:ann", reason: "odd" })])
+    await assert.rejects(call(id), (error) => isHoldpointError(error, "unknown_id"));
+  await process.close();
+});
+
 describe("what is given wrongly is refused with a text", () => {
   const USD = { currency: "USD", micros: 1n };
   const cases: readonly (readonly [string, object, RegExp])[] = [
@@ -148,8 +157,18 @@ describe("what is given wrongly is refused with a text", () => {
     ["with a total and no amount", { total: USD }, /together/],
     ["with an amount and no total", { amount: "args.amount" }, /together/],
     ["with a field that is misspelt", { use: 3 }, /"use"/],
-    ["for an agent that is a person", { agent: "person:x" }, /agent/],
-    ["for a tool that has no name", { tool: "" }, /tool/],
+    ["for a tool that has no name", { tool: "" }, /^"" is not a tool's name\./],
+    ["for a tool whose name has a space", { tool: "re fund" }, /^"re fund" is not a tool's name\./],
+    [
+      "for an agent whose name says that it is a person",
+      { agent: "person:x" },
+      /^"person:x" is not an agent's name\./,
+    ],
+    [
+      "with a total in small letters",
+      { total: { ...USD, currency: "usd" }, amount: "1" },
+      /^A currency is 3 to 8 capital letters/,
+    ],
   ];
   for (const [what, change, said] of cases)
     test(what, async () => {

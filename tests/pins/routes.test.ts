@@ -127,7 +127,7 @@ const ONCE = new Set(["POST /api/grants", "POST /api/approvals/{id}/cancel"]);
 
 /** What an agent does from outside is done with the key of the agent that drives the workflow; the rest by a person with every role. */
 const isOfAgent = ({ path }: Listed): boolean =>
-  /^\/api\/(workflows\/\{id\}\/(start|checkpoints|actions|complete|fail|comp)|actions\/\{id\}\/(start|outcome))/.test(
+  /^\/api\/(workflows\/\{id\}\/(start|checkpoints|actions|complete|fail|comp)|actions\/\{id\}\/(start|begin|outcome))/.test(
     path,
   );
 

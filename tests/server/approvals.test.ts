@@ -132,4 +132,11 @@ test("what goes wrong says what, what happened to the data and what to do, with 
   const unknown = await bench.ask("/api/approvals/apr_00000000000000000000000000");
   assert.equal(unknown.status, 404);
   assert.equal(unknown.body["code"], "unknown_id");
+  const grant = { tool: "no name", uses: 0, for_seconds: 60, reason: "small ones", by: "person:ann" };
+  const { body } = await bench.ask("/api/grants", { method: "POST", body: grant });
+  const uses = "body.uses: A grant has a number of uses: a whole number from 1 to 1000000.";
+  assert.equal(
+    body["detail"],
+    `The request does not fit: body.tool: "no name" is not a tool's name; ${uses}`,
+  );
 });
