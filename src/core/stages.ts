@@ -108,6 +108,9 @@ const addsNobody = (rule: Partial<ApproverRule> | undefined): boolean => rule?.e
  * adds at least one person at half time, and has a stage to hand over to.
  */
 export function writtenTerms(given: Escalation): ApprovalTerms | string {
+  // A rule that was meant and came out undefined would ask any one person.
+  const unset = (["approvers", "stages"] as const).find((one) => one in given && given[one] === undefined);
+  if (unset !== undefined) return `${unset} is undefined: leave it out, or say who decides`;
   const terms = approvalTerms(given);
   if (typeof terms === "string") return terms;
   const { approvers, stages = [], onTimeout, decideWithinMs, executeWithinMs } = given;

@@ -174,13 +174,16 @@ export function refuseNested(tool: string, isNamed: boolean): void {
   throw nestedCall(tool, frame);
 }
 
-/** What a definition does without an operation is done again in every replay, unless a request id identifies it. */
+/**
+ * What a definition does without an operation is done again in every replay, and what a step does when the step runs again,
+ * unless a request id identifies it.
+ */
 export function refuseUnnamed(what: string, requestId: unknown, next: string): void {
   const frame = currentFrame();
-  if (frame?.kind !== "workflow" || requestId != null) return;
-  throw new HoldpointError(
-    "invalid_input",
-    `${what} without a request id in the definition of the workflow "${frame.name}": each replay would do it again.`,
-    { next },
-  );
+  if ((frame?.kind !== "workflow" && frame?.kind !== "step") || requestId != null) return;
+  const where =
+    frame.kind === "workflow"
+      ? `in the definition of the workflow "${frame.name}": each replay would do it again`
+      : `in the step "${frame.step}": a step that runs again would do it again`;
+  throw new HoldpointError("invalid_input", `${what} without a request id ${where}.`, { next });
 }

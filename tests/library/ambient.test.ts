@@ -262,6 +262,8 @@ describe("in a definition", () => {
     "a workflow by its name": (hp, requestId) => hp.workflows.start("other", {}, optional(requestId)),
     "a proposal": (hp, requestId) =>
       hp.outside.propose({ tool: "mail", args: { to: "ann" }, agent: "agent:a", ...optional(requestId) }),
+    "an intent": (hp, requestId) =>
+      hp.intents.send({ intentType: "task", toAgent: "agent://doer", payload: {}, ...optional(requestId) }),
   };
   const optional = (requestId: string | undefined) => (requestId === undefined ? {} : { requestId });
   const others = new WeakMap<Holdpoint, ReturnType<Holdpoint["workflow"]>>();
@@ -278,6 +280,23 @@ describe("in a definition", () => {
         await assert.rejects(start(hp), /without a request id in the definition of the workflow "w"/);
         return (await start(hp, "mine")) !== undefined;
       });
+      assert.partialDeepStrictEqual(await flow.run({}), { status: "completed", result: true });
+    });
+
+  for (const what of ["a workflow", "a workflow by its name", "an intent"])
+    test(`${what} without a request id is refused in a step, which may run again`, async (context) => {
+      const { hp } = opened(context);
+      const start = STARTS[what] ?? assert.fail();
+      others.set(
+        hp,
+        hp.workflow("other", async () => 1),
+      );
+      const flow = hp.workflow("w", async (ctx) =>
+        ctx.step("s", async () => {
+          await assert.rejects(start(hp), /without a request id in the step "s"/);
+          return (await start(hp, "mine")) !== undefined;
+        }),
+      );
       assert.partialDeepStrictEqual(await flow.run({}), { status: "completed", result: true });
     });
 });

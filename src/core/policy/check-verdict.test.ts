@@ -154,7 +154,12 @@ test("a verdict that has everything it may have is read as it is, into a copy", 
     assert.deepEqual(read, one);
     assert.notEqual(read, one);
   }
-  assert.deepEqual(readVerdict({ verdict: "escalate", reason: undefined, approvers: undefined }), {
+  assert.deepEqual(readVerdict({ verdict: "escalate", reason: undefined }), {
     verdict: "escalate",
   } satisfies Verdict);
+});
+
+test("approvers or stages that came out undefined block: they would ask any one person", () => {
+  for (const field of ["approvers", "stages"])
+    assert.match(String(readVerdict({ verdict: "escalate", [field]: undefined })), /is undefined/, field);
 });

@@ -26,6 +26,7 @@ import {
   listIntents,
 } from "./intents.ts";
 import { type IntentDelivery, listenFor } from "./listen.ts";
+import { refuseUnnamed } from "../ambient.ts";
 import { type SentIntent, sendNow } from "./send.ts";
 import { type Waited, waitForIntent } from "./wait.ts";
 
@@ -72,7 +73,11 @@ function checkSaid<Given extends By>(what: string, said: Given, fields: readonly
 
 export function intentsOf(open: Opening): Intents {
   return {
-    send: async (intent) => sendNow(await open(), checkOutgoing(intent)),
+    async send(intent) {
+      const checked = checkOutgoing(intent);
+      refuseUnnamed("An intent was sent", checked.requestId, "Give it a request id, or send it with ctx.send.");
+      return sendNow(await open(), checked);
+    },
     waitFor: async (id, options = {}) => waitForIntent(await open(), checkId(INTENT, id), checkWait(options)),
     get: async (id) => getIntent(await open(), checkId(INTENT, id)),
     list: async (page = {}) => listIntents(await open(), checkIntentPage(page)),
