@@ -404,3 +404,34 @@ test("what a program keeps in an AsyncLocalStorage of its own is there in steps,
     branch: ["request 8", "step"],
   });
 });
+
+test("the functions of a tool see the async context of their own caller, also where commits are grouped", async (context) => {
+  const { hp } = opened(context);
+  await hp.budgets.limit("b", { currency: "USD", micros: 0n });
+  const request = new AsyncLocalStorage<string>();
+  const strangers: string[] = [];
+  const see = (part: string, { from }: { readonly from: string }) => {
+    if (request.getStore() !== from) strangers.push(`${part} of ${from} in ${request.getStore()}`);
+  };
+  const row = hp.gate({
+    name: "row",
+    effect: "transactional",
+    policy: ({ args }: { args: { from: string } }) => {
+      see("policy", args);
+      return "approve" as const;
+    },
+    cost: (args) => {
+      see("cost", args);
+      return { budget: "b", amount: { currency: "USD", micros: 0n } };
+    },
+    dedupe: (args) => {
+      see("dedupe", args);
+      return args.from;
+    },
+    runInTransaction: (args) => see("function", args),
+  });
+  const callers = Array.from({ length: 5 }, (_, index) => `request ${index}`);
+  const calls = callers.map((from) => request.run(from, () => row({ from }, { requestId: from })));
+  for (const answer of await Promise.all(calls)) assert.equal(answer.executed, true);
+  assert.deepEqual(strangers, []);
+});
