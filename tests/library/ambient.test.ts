@@ -435,3 +435,30 @@ test("the functions of a tool see the async context of their own caller, also wh
   for (const answer of await Promise.all(calls)) assert.equal(answer.executed, true);
   assert.deepEqual(strangers, []);
 });
+
+test("an effect that is recovered does not see the async context of the call that opened the instance", async () => {
+  const { clock, process: start } = machine();
+  const request = new AsyncLocalStorage<string>();
+  const seen: (string | undefined)[] = [];
+  const began = Promise.withResolvers<void>();
+  const dies = start();
+  const never = new Promise<void>(() => undefined);
+  const tool = { name: "slow", policy: "approve", effect: "idempotent" } as const;
+  const first = dies.gate({
+    ...tool,
+    run: () => {
+      began.resolve();
+      return never;
+    },
+  });
+  void request.run("request of bob", () => first({}, { requestId: "bob" })).catch(() => undefined);
+  await began.promise;
+  dies.crash();
+  const next = start();
+  next.gate({ ...tool, run: () => void seen.push(request.getStore()) });
+  const other = next.gate({ name: "other", policy: "approve", run: () => 1 });
+  await request.run("request of alice", () => other({}, { requestId: "alice" }));
+  for (let round = 0; seen.length === 0 && round < 100; round++) await clock.advance(10_000);
+  assert.deepEqual(seen, [undefined]);
+  await next.close();
+});
