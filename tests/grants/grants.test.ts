@@ -138,6 +138,17 @@ describe("a call that a grant covers", () => {
   });
 });
 
+test("the uses of a grant that is not there are unknown, and not none", async () => {
+  const process = machine().process();
+  await assert.rejects(process.grants.uses("grt_01M7GF1H1NQVJEWTJ6DP1K64Q5"), (error) =>
+    isHoldpointError(error, "unknown_id"),
+  );
+  refunds(process);
+  const { id } = await process.grants.give(OFFER);
+  assert.deepEqual(await process.grants.uses(id), []);
+  await process.close();
+});
+
 test("a process without the tool takes the schema of the last action of that name", async () => {
   const { process: open } = machine();
   const [worker, desk] = [open(), open({ agent: "desk" })];
