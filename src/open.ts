@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { HoldpointError } from "./core/errors.ts";
 import { FOLDS } from "./core/streams.ts";
 import { HOME } from "./core/tenant/state.ts";
-import { outsideFrames } from "./engine/ambient.ts";
+import { outsideCallers } from "./engine/ambient.ts";
 import { idleClock, wallClock } from "./engine/clock.ts";
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
@@ -138,7 +138,7 @@ export function opener(options: HoldpointOptions, parts: Parts) {
     open: (): Promise<OpenRuntime> => {
       if (closed !== undefined)
         return Promise.reject(new HoldpointError("closed", "This instance was closed."));
-      runtime ??= outsideFrames(() => open(options, parts)).catch((error: unknown) => {
+      runtime ??= outsideCallers(() => open(options, parts)).catch((error: unknown) => {
         runtime = undefined;
         throw error;
       });

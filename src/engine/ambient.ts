@@ -98,7 +98,18 @@ export function insideSync<Value>(frame: FunctionFrame, work: () => Value): Valu
   }
 }
 
-/** Runs Holdpoint's own loops and a program's listeners: they do not belong to the code that happened to start them. */
+/** The async context in which the program loaded this module: it has no frame, and no request or trace of a caller. */
+const inLoader = AsyncLocalStorage.snapshot();
+
+/**
+ * Runs Holdpoint's own loops. They outlive the call that happened to start them, and work for every caller: what they recover
+ * must not see the request of that call.
+ */
+export function outsideCallers<Value>(work: () => Value): Value {
+  return inLoader(work);
+}
+
+/** Runs a program's listeners, and workflows that it starts: they belong to no frame of the code that caused them. */
 export function outsideFrames<Value>(work: () => Value): Value {
   return frames.run(undefined, work);
 }

@@ -5,7 +5,7 @@ import type { CompiledPolicy } from "../core/policy/compile.ts";
 import { visible } from "../core/visible.ts";
 import type { Store } from "../stores/store.ts";
 import { allOf } from "./all-of.ts";
-import { outsideFrames } from "./ambient.ts";
+import { outsideCallers, outsideFrames } from "./ambient.ts";
 import { type Clock, stopwatch } from "./clock.ts";
 import { beginEpoch, lapsed, type OwnEpoch } from "./epoch.ts";
 import { createHistory } from "./history.ts";
@@ -145,8 +145,8 @@ function createUpkeep(parts: RuntimeParts) {
   let holding: Promise<void> | undefined;
   return {
     start(runtime: Runtime, life: Parameters<typeof holdLease>[1]): void {
-      holding ??= holdLease(runtime, life, parts.idle, over.signal);
-      upkeep ??= maintain(runtime, life, parts.idle, parts);
+      holding ??= outsideCallers(() => holdLease(runtime, life, parts.idle, over.signal));
+      upkeep ??= outsideCallers(() => maintain(runtime, life, parts.idle, parts));
     },
     /** Whether it has come to rest in time. */
     async end(runtime: Runtime): Promise<boolean> {

@@ -3,7 +3,10 @@
  *
  * U1. A commit whose fate is unknown is found out, never guessed: the same rules run again and see what is there.
  * U2. Values and secrets that the rules ask for are loaded and handed in; rules themselves never wait.
+ * U3. Rules run in the async context of their caller. A store decides several commits together, in the context of one of them:
+ *     a policy or a transactional tool would otherwise see the request of another caller.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Load } from "../core/action/start.ts";
 import { type Draft, decideWith, isNeed, type Need, openDraft } from "../core/draft.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
@@ -34,10 +37,10 @@ async function findOut<Result>(place: Place, work: () => Promise<Result>): Promi
 }
 
 export function runDecide<Result>(place: Place, needs: Needs, decide: Decide<Result>): Promise<Result> {
-  const hearing: Decide<Result> = (sight) => {
+  const hearing: Decide<Result> = AsyncLocalStorage.bind((sight) => {
     place.clock.heard?.(sight.now);
     return decide(sight);
-  };
+  });
   return findOut(place, () => place.store.transact(place.tenant, needs, hearing));
 }
 
@@ -50,10 +53,11 @@ export function runWithSql<Result>(
   needs: Needs,
   decide: (sight: Sight, sql: SqlTransaction) => Decision<Result>,
 ): Promise<Result> {
+  const inContext = AsyncLocalStorage.bind(decide);
   return findOut(place, async () => {
     if (place.store.transactWithSql === undefined)
       throw new HoldpointError("store_unsuitable", "This store has no SQL transaction to share.");
-    return place.store.transactWithSql(place.tenant, needs, decide);
+    return place.store.transactWithSql(place.tenant, needs, inContext);
   });
 }
 

@@ -139,13 +139,14 @@ export function standingGrant(draft: Draft, call: CoveredCall): Need | Fitting |
     .map(({ stream, data }) => ({ ...(data as unknown as GrantTerms), id: stream.id }))
     .filter((terms) => covers(terms, call))
     .toSorted((a, b) => a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : 1));
-  for (const { id } of candidates) {
-    const ref = grant.ref(id);
-    const more = draft.need({ write: [ref], read: [ROSTER] });
+  const refs = candidates.map(({ id }) => grant.ref(id));
+  for (const [at, ref] of refs.entries()) {
+    // Most calls use the first. Where they do not, all others are asked for at once: a decision has few rounds.
+    const more = draft.need({ write: at === 0 ? [ref] : refs, read: [ROSTER] });
     if (more !== undefined) return more;
     const state: GrantState = draft.state(ref);
     const answer = state.status === "none" ? undefined : fit(state, call, draft.state(ROSTER));
-    if (answer !== undefined) return { ...answer, id };
+    if (answer !== undefined) return { ...answer, id: ref.id };
   }
   return { kind: "none" };
 }

@@ -33,8 +33,10 @@ async function getGrant(runtime: Runtime, id: string): Promise<StandingGrant> {
 
 /** Every use, oldest first. */
 async function readUses({ store, tenant }: Runtime, id: string): Promise<readonly GrantUse[]> {
+  const entries = await store.read(tenant, grant.ref(id));
+  if (entries.length === 0) throw unknownId(grants, id);
   const uses = new Map<string, GrantUse>();
-  for (const { header, body } of await store.read(tenant, grant.ref(id))) {
+  for (const { header, body } of entries) {
     const { type, at } = JSON.parse(header) as { type: string; at: number };
     if (body === null || (type !== "grant.used" && type !== "grant.returned")) continue;
     const { action, effect, amount } = JSON.parse(body) as RecordedUse;

@@ -87,6 +87,20 @@ describe("a call that a grant covers", () => {
     await process.close();
   });
 
+  test("is asked about where many grants cover it and none has room; the one that has room is used", async () => {
+    const process = machine().process();
+    const refund = refunds(process);
+    const limit = { total: { currency: "USD", micros: 10_000_000n }, amount: "args.amount" };
+    for (let index = 0; index < 20; index++) await process.grants.give({ ...OFFER, ...limit });
+    assert.ok(isAsked(await refund({ amount: 12 }, { requestId: "r-1", waitMs: 0 })));
+    const large = { ...limit, total: { currency: "USD", micros: 12_000_000n } };
+    const { id } = await process.grants.give({ ...OFFER, ...large, forMs: 2 * HOUR });
+    const answer = await refund({ amount: 12 }, { requestId: "r-2", waitMs: 0 });
+    assert.ok(answer.executed === true);
+    assert.equal(answer.receipt.grant, id);
+    await process.close();
+  });
+
   test("does not take the place of people who were asked already", async () => {
     const process = machine().process();
     const refund = refunds(process);
@@ -122,6 +136,17 @@ describe("a call that a grant covers", () => {
     assert.ok(isAsked(await refund({ amount: 1 }, { requestId: "r-1", waitMs: 0 })));
     await after.close();
   });
+});
+
+test("the uses of a grant that is not there are unknown, and not none", async () => {
+  const process = machine().process();
+  await assert.rejects(process.grants.uses("grt_01M7GF1H1NQVJEWTJ6DP1K64Q5"), (error) =>
+    isHoldpointError(error, "unknown_id"),
+  );
+  refunds(process);
+  const { id } = await process.grants.give(OFFER);
+  assert.deepEqual(await process.grants.uses(id), []);
+  await process.close();
 });
 
 test("a process without the tool takes the schema of the last action of that name", async () => {

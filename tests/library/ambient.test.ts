@@ -423,3 +423,61 @@ test("what a program keeps in an AsyncLocalStorage of its own is there in steps,
     branch: ["request 8", "step"],
   });
 });
+
+test("the functions of a tool see the async context of their own caller, also where commits are grouped", async (context) => {
+  const { hp } = opened(context);
+  await hp.budgets.limit("b", { currency: "USD", micros: 0n });
+  const request = new AsyncLocalStorage<string>();
+  const strangers: string[] = [];
+  const see = (part: string, { from }: { readonly from: string }) => {
+    if (request.getStore() !== from) strangers.push(`${part} of ${from} in ${request.getStore()}`);
+  };
+  const row = hp.gate({
+    name: "row",
+    effect: "transactional",
+    policy: ({ args }: { args: { from: string } }) => {
+      see("policy", args);
+      return "approve" as const;
+    },
+    cost: (args) => {
+      see("cost", args);
+      return { budget: "b", amount: { currency: "USD", micros: 0n } };
+    },
+    dedupe: (args) => {
+      see("dedupe", args);
+      return args.from;
+    },
+    runInTransaction: (args) => see("function", args),
+  });
+  const callers = Array.from({ length: 5 }, (_, index) => `request ${index}`);
+  const calls = callers.map((from) => request.run(from, () => row({ from }, { requestId: from })));
+  for (const answer of await Promise.all(calls)) assert.equal(answer.executed, true);
+  assert.deepEqual(strangers, []);
+});
+
+test("an effect that is recovered does not see the async context of the call that opened the instance", async () => {
+  const { clock, process: start } = machine();
+  const request = new AsyncLocalStorage<string>();
+  const seen: (string | undefined)[] = [];
+  const began = Promise.withResolvers<void>();
+  const dies = start();
+  const never = new Promise<void>(() => undefined);
+  const tool = { name: "slow", policy: "approve", effect: "idempotent" } as const;
+  const first = dies.gate({
+    ...tool,
+    run: () => {
+      began.resolve();
+      return never;
+    },
+  });
+  void request.run("request of bob", () => first({}, { requestId: "bob" })).catch(() => undefined);
+  await began.promise;
+  dies.crash();
+  const next = start();
+  next.gate({ ...tool, run: () => void seen.push(request.getStore()) });
+  const other = next.gate({ name: "other", policy: "approve", run: () => 1 });
+  await request.run("request of alice", () => other({}, { requestId: "alice" }));
+  for (let round = 0; seen.length === 0 && round < 100; round++) await clock.advance(10_000);
+  assert.deepEqual(seen, [undefined]);
+  await next.close();
+});

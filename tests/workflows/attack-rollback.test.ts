@@ -300,6 +300,22 @@ describe("11: what a fork has borrowed", () => {
     await desk.close();
   });
 
+  test("is undone by its origin's rollback once all of many forks have failed", async () => {
+    const { place, desk, id, done } = await atTwo();
+    const forks: string[] = [];
+    for (let count = 0; count < 10; count++) forks.push(await desk.workflows.fork(id, { at: "One" }));
+    const back = { ...STOP, to: "start", after: "fail" } as const;
+    for (const fork of forks) {
+      await assert.rejects(desk.workflows.rollback(id, back), new RegExp(`the fork ${fork} goes on`));
+      await desk.workflows.cancel(fork, STOP);
+    }
+    await desk.workflows.rollback(id, back);
+    await desk.approvals.approve(await question(place, desk), ANN);
+    assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), { code: "rolled_back" });
+    assert.deepEqual(done, ["gated 1", "undo 1 of 10"]);
+    await desk.close();
+  });
+
   test("by way of a fork that has failed since, is in the way as well", async () => {
     const { place, desk, id } = await atTwo();
     const fork = await desk.workflows.fork(id, { at: "One" });

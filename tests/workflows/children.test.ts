@@ -280,3 +280,25 @@ test("cancelling a parent cancels its children and withdraws whatever any of the
   assert.equal(types(await desk.entries(id)).filter((type) => type === "workflow.failed").length, 1);
   await desk.close();
 });
+
+test("a person ends a doubt of a child, however many workflows are above it", async () => {
+  const place = office();
+  const desk = place.open();
+  const lost = desk.gate({
+    name: "lost",
+    policy: "approve",
+    run: () => Promise.reject(new Error("no answer")),
+  });
+  type Below = { readonly levels: number };
+  const deep = desk.workflow("deep", {}, async (ctx, { levels }: Below): Promise<unknown> => {
+    if (levels > 0) return ctx.spawn(deep, { levels: levels - 1 });
+    return (await ctx.call(lost, {})).executed;
+  });
+  const { id } = await deep.start({ levels: 10 });
+  const doubt = await place.until(async () => (await desk.actions.list({ phase: "in_doubt" })).items[0]);
+  const action = await desk.actions.get(doubt.id);
+  assert.ok(action.phase === "in_doubt");
+  await desk.actions.resolve(action.effect.id, { ...ANN, status: "not_applied", reason: "not on the list" });
+  assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), { result: false });
+  await desk.close();
+});

@@ -97,8 +97,10 @@ export function wakeParents(draft: Draft, action: string): Need | undefined {
   if (state.phase === "none" || state.within === undefined) return undefined;
   let flow = draft.state(workflowStream(state.within.workflow));
   while (flow.status !== "none" && flow.parent !== null) {
-    const ref = workflowStream(flow.parent.workflow);
-    const more = draft.need({ write: [ref] });
+    const { workflow, above = [] } = flow.parent;
+    const ref = workflowStream(workflow);
+    // A workflow says which are above it; all are asked for at once, because a decision has few rounds.
+    const more = draft.need({ write: [ref, ...above.map(workflowStream)] });
     if (more !== undefined) return more;
     flow = draft.state(ref);
     if (flow.status === "rolling_back")

@@ -43,16 +43,16 @@ export function borrowerOf(
   { forks }: LiveWorkflow,
   after: number,
 ): Need | { readonly fork: string } | undefined {
-  for (const { workflow, seq } of forks) {
-    if (seq <= after) continue;
-    const ref = workflowStream(workflow);
-    const more = draft.need({ read: [ref] });
+  let level = forks.filter(({ seq }) => seq > after);
+  while (level.length > 0) {
+    // All forks of a level at once: a decision has few rounds.
+    const refs = level.map(({ workflow }) => workflowStream(workflow));
+    const more = draft.need({ read: refs });
     if (more !== undefined) return more;
-    const state = draft.state(ref);
-    if (state.status === "none") continue;
-    if (state.status !== "failed") return { fork: workflow };
-    const below = borrowerOf(draft, state, -1);
-    if (below !== undefined) return below;
+    const states = refs.map((ref) => draft.state(ref));
+    const at = states.findIndex(({ status }) => status !== "none" && status !== "failed");
+    if (at >= 0) return { fork: level[at]?.workflow ?? "" };
+    level = states.flatMap((state) => (state.status === "none" ? [] : state.forks));
   }
   return undefined;
 }

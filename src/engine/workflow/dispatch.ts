@@ -12,7 +12,7 @@ import { errorText } from "../../core/error-text.ts";
 import { type StreamRef, workflowStream } from "../../core/stream.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import type { ViewRow } from "../../stores/store.ts";
-import { outsideFrames } from "../ambient.ts";
+import { outsideCallers, outsideFrames } from "../ambient.ts";
 import type { Clock } from "../clock.ts";
 import { endIfDead } from "../epoch.ts";
 import { isLeftAlone } from "../left-alone.ts";
@@ -386,7 +386,7 @@ export function createDispatcher(
     work() {
       if (isWorking) return;
       isWorking = true;
-      outsideFrames(() => {
+      outsideCallers(() => {
         followMoves(desk).catch(fail);
         watchTime(desk).catch(fail);
       });
