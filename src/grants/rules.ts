@@ -134,12 +134,12 @@ export function standingGrant(draft: Draft, call: CoveredCall): Need | Fitting |
   const key = grant.by("standing", call.state.tool);
   const listed = draft.need({ index: [key] });
   if (listed !== undefined) return listed;
-  const candidates = draft
+  const refs = draft
     .index(key)
     .map(({ stream, data }) => ({ ...(data as unknown as GrantTerms), id: stream.id }))
     .filter((terms) => covers(terms, call))
-    .toSorted((a, b) => a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : 1));
-  const refs = candidates.map(({ id }) => grant.ref(id));
+    .toSorted((a, b) => a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => grant.ref(id));
   for (const [at, ref] of refs.entries()) {
     // Most calls use the first. Where they do not, all others are asked for at once: a decision has few rounds.
     const more = draft.need({ write: at === 0 ? [ref] : refs, read: [ROSTER] });

@@ -88,11 +88,8 @@ export const grantVerbs = capability(grants, {
     ...(await getGrant(runtime, id)),
     usedBy: await readUses(runtime, id),
   })),
-
   uses: readVerb(async (runtime, { id }) => readUses(runtime, (await getGrant(runtime, id)).id)),
-
   find: readVerb((runtime, { beginning }) => findIds(runtime, "grants", beginning)),
-
   revoke: decideVerb(
     (draft, { id, by, reason }, how) => revokeGrant(draft, { grant: id, by, reason, ...viaField(how) }),
     (runtime, decision, { id }) => {
