@@ -115,7 +115,7 @@ describe("an operation inside a step's function", () => {
     const desk = place.open();
     const other = desk.workflow("other", {}, async (ctx, _: object) => ctx.step("inner", () => ctx.workflow));
     const flow = desk.workflow("w", {}, async (ctx, _: object) => {
-      const id = await ctx.step("outer", async () => (await other.start({})).id);
+      const id = await ctx.step("outer", async () => (await other.start({}, { requestId: "inner" })).id);
       return ctx.step("after", () => id);
     });
     const end = await place.finish(flow.run({}));
