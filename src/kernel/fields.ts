@@ -14,11 +14,12 @@ export function isPlainObject(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return true;
-  // The Object.prototype of another realm has methods of its own and no prototype.
+  // The Object.prototype of another realm has methods of its own, no prototype, and nothing that could be taken for a field.
   return (
     typeof prototype === "object" &&
     Object.getPrototypeOf(prototype) === null &&
-    Object.hasOwn(prototype, "isPrototypeOf")
+    Object.hasOwn(prototype, "isPrototypeOf") &&
+    Object.keys(prototype).length === 0
   );
 }
 

@@ -68,6 +68,13 @@ describe("a verdict of a policy in code is refused", () => {
       }),
       /not a verdict/,
     ],
+    "that inherits its approvers from an object that poses as another realm's Object.prototype": [
+      Object.assign(
+        Object.create(Object.assign(Object.create(null), { isPrototypeOf: () => true, approvers: {} })),
+        { verdict: "escalate" },
+      ),
+      /not a verdict/,
+    ],
     "of a class": [
       new (class Said {
         readonly verdict = "approve";
