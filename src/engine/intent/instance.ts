@@ -1,6 +1,7 @@
 /** What an instance offers about intents. */
 import { shown } from "../../core/error-text.ts";
 import { recipientOf } from "../../core/intent/address.ts";
+import { refuseUnnamed } from "../ambient.ts";
 import { checkFields, checkId, checkSignal, wrong } from "../check-call.ts";
 import { findIds } from "../find-ids.ts";
 import type { Opening } from "../runtime.ts";
@@ -26,7 +27,6 @@ import {
   listIntents,
 } from "./intents.ts";
 import { type IntentDelivery, listenFor } from "./listen.ts";
-import { refuseUnnamed } from "../ambient.ts";
 import { type SentIntent, sendNow } from "./send.ts";
 import { type Waited, waitForIntent } from "./wait.ts";
 
@@ -75,7 +75,11 @@ export function intentsOf(open: Opening): Intents {
   return {
     async send(intent) {
       const checked = checkOutgoing(intent);
-      refuseUnnamed("An intent was sent", checked.requestId, "Give it a request id, or send it with ctx.send.");
+      refuseUnnamed(
+        "An intent was sent",
+        checked.requestId,
+        "Give it a request id, or send it with ctx.send.",
+      );
       return sendNow(await open(), checked);
     },
     waitFor: async (id, options = {}) => waitForIntent(await open(), checkId(INTENT, id), checkWait(options)),
