@@ -29,7 +29,7 @@ export const CONTRACT_COMMANDS = {
       },
       total: {
         value: "<money>",
-        summary: 'give: what all uses may come to, such as "500 USD"; with --amount',
+        summary: 'give: what all uses may come to, together with amount, such as "500 USD"',
       },
       amount: {
         value: "<expression>",
@@ -37,7 +37,7 @@ export const CONTRACT_COMMANDS = {
       },
       for: {
         value: "<span>",
-        summary: "give: how long, such as 12h or 7d; at most 90d",
+        summary: "give: how long, at most 90 days, such as 12h or 7d",
       },
       reason: {
         value: "<text>",

@@ -30,9 +30,9 @@ const offer = z
     when: expression.optional().describe("which arguments, such as args.amount <= 100; any unless set"),
     agent: agentName.optional().describe("which agent; any unless set"),
     uses: whole(1_000_000, USES).describe("how often"),
-    total: moneyAmount.optional().describe('what all uses may come to, such as "500 USD"; with --amount'),
+    total: moneyAmount.optional().describe("what all uses may come to, together with amount"),
     amount: expression.optional().describe("what one use comes to, such as args.amount"),
-    forMs: duration(LONGEST_MS, ENDS).describe("how long, such as 12h or 7d; at most 90d"),
+    forMs: duration(LONGEST_MS, ENDS).describe("how long, at most 90 days"),
     reason,
     /** Its owner: the person whose vote it replaces. */
     by: actor,

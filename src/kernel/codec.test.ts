@@ -126,6 +126,16 @@ describe("the form of a value on the wire", () => {
   });
 });
 
+test("a description is in help and in the wire's schema, also of a field that may be missing", () => {
+  const field = duration(86_400_000, "It ends.").optional().describe("how long");
+  const { wire } = makeCodec(z.strictObject({ lastsMs: field }));
+  const { properties } = z.toJSONSchema(wire) as unknown as {
+    properties: { lasts_seconds: { description: string } };
+  };
+  assert.equal(properties.lasts_seconds.description, "how long");
+  assert.deepEqual(helpText(field), { value: "<span>", description: "how long, such as 12h or 7d" });
+});
+
 test("what people type after a flag is known from the schema", () => {
   const kinds = [
     duration(1, ""),

@@ -245,14 +245,20 @@ const VALUES = {
   expression: "<expression>",
 };
 
-/** What help says of a field: what follows its flag, and its description. */
+/** How people type what a program gives as a number or an object. */
+const TYPED: { readonly [kind: string]: string } = {
+  span: ", such as 12h or 7d",
+  money: ', such as "500 USD"',
+};
+
+/** What help says of a field: what follows its flag, and its description, which the OpenAPI document has too. */
 export function helpText(schema: z.ZodType | undefined): {
   readonly value: string;
   readonly description: string;
 } {
   const kind = valueKind(schema);
   const value = (VALUES as { readonly [kind: string]: string })[kind] ?? "<text>";
-  return { value, description: schema?.description ?? "" };
+  return { value, description: `${schema?.description ?? ""}${TYPED[kind] ?? ""}` };
 }
 
 /** Built once for each schema, when its contract is bound. */
@@ -294,7 +300,13 @@ function objectCodec(schema: z.ZodObject, text: Text): Codec {
     onWire: fieldOnWire(name, field as z.ZodType),
     codec: makeCodec(field as z.ZodType, text),
   }));
-  const shape = Object.fromEntries(fields.map(({ onWire, codec }) => [onWire, codec.wire]));
+  const described = (name: string, wire: z.ZodType) => {
+    const { description } = schema.shape[name] as z.ZodType;
+    return description === undefined ? wire : wire.describe(description);
+  };
+  const shape = Object.fromEntries(
+    fields.map(({ name, onWire, codec }) => [onWire, described(name, codec.wire)]),
+  );
   const isStrict = schema.def.catchall instanceof z.ZodNever;
   const rename = (way: "encode" | "decode") => (value: unknown) => {
     const given = value as Readonly<Record<string, unknown>>;
