@@ -73,7 +73,7 @@ describe("a gated tool called in a definition", () => {
     assert.ok(ops.every((op) => /^1\/\/mail#\d$/.test(op)));
   });
 
-  test("is named after the branch in which it is called, whichever branch is faster", async () => {
+  test("is named after the branch in which it is called, and not after the faster one", async () => {
     const { done, ops } = await replayed((send, ctx, desk) => {
       const branch = (to: string, rounds: number) => async (own: WorkflowContext) => {
         await settled(rounds);

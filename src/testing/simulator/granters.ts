@@ -46,7 +46,7 @@ export async function revokeSome(sim: Sim, life: Life): Promise<void> {
   await said(sim, life, () => bindLibrary(async () => life.runtime, grantVerbs).revoke(stream.id, command));
 }
 
-/** Now and then somebody revokes what a call has just found: the next one may find it still listed. */
+/** Sometimes a person revokes a grant that a call has just found: the next call may still find it listed. */
 export function revokeUnder(sim: Sim): void {
   for (const { tenant, grant } of sim.looked.splice(0)) {
     if (!sim.faultsOn || !sim.random.chance(0.15)) continue;

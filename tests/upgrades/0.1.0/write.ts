@@ -39,7 +39,7 @@ const { store, keyFile, log, receiver, dies } = JSON.parse(json) as Options;
 const load = (file: string): Promise<unknown> => import(pathToFileURL(join(root, file)).href);
 const { holdpoint } = (await load("src/index.ts")) as Program;
 
-/** Whoever carries on waits until the lease of this program has lapsed. */
+/** The present version waits until the lease of this program has lapsed. */
 const LEASE_MS = 6_000;
 
 async function open(tenant: string): Promise<Holdpoint> {
@@ -111,7 +111,7 @@ async function leaveEffects() {
   return { effect, grant };
 }
 
-/** Somebody who is logged in, a key, and an answer that is kept for its idempotency key. */
+/** A person with a session, a key, and an answer that is kept for its idempotency key. */
 async function leaveIdentities() {
   await hp.people.add({
     person: "person:ann",
@@ -195,7 +195,7 @@ async function leaveMessages() {
   return { endpoint, told, message, alert };
 }
 
-/** Nobody learns what became of these: the program is killed first. */
+/** Their outcome is unknown: the program is killed first. */
 async function leaveRunning(): Promise<void> {
   const never = (name: string) => () => {
     ran(name);
