@@ -222,7 +222,7 @@ export const reportSchema = z.strictObject({
 
 const holderSchema = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{22,200}$/)
+  .regex(/^[A-Za-z0-9_-]{22,200}$/, { error: "a random text of 22 to 200 letters, digits, - and _" })
   .meta({
     description:
       "a secret text that the agent made at random, of at least 128 bits, and stored before it asked; only its digest is kept",
