@@ -57,6 +57,9 @@ import { grantVerbs } from "./grants/verbs.ts";
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
+export type { Approval, Decided, Decision, Rejection } from "./approvals/decide.ts";
+export type { ApprovalList, ApprovalSummary, Page } from "./approvals/lists.ts";
+export type { BatchAnswer, BatchItem, Decider, Handing, MoreTime, Remark } from "./approvals/verbs.ts";
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
@@ -113,9 +116,6 @@ export type {
 export type { WorkflowStatus } from "./core/workflow/state.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./engine/actions.ts";
 export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
-export type { ApprovalList, ApprovalSummary } from "./engine/approval-lists.ts";
-export type { Page } from "./engine/approval-page.ts";
-export type { Approval, Decided, Decision, Rejection } from "./engine/approvals.ts";
 export { NotApplied } from "./engine/attempt.ts";
 export type {
   KeptPolicy,
@@ -128,11 +128,7 @@ export type { PolicyProgram } from "./engine/backtest/policy-programs.ts";
 export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
 export type { Told } from "./engine/backtest/told.ts";
 export type { BudgetList, BudgetPage, BudgetState, BudgetSummary } from "./engine/budgets.ts";
-export type { Remark } from "./engine/comment.ts";
-export type { BatchAnswer, BatchItem, Decider } from "./engine/decide-all.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
-export type { Handing } from "./engine/delegate.ts";
-export type { MoreTime } from "./engine/extend.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type {
   KeyOffer,

@@ -3,7 +3,7 @@ import {
   type ApprovalOrder,
   LISTED_STATUSES,
   type ListedStatus as Status,
-} from "../core/approval/list-words.ts";
+} from "../approvals/state.ts";
 import { visible, visiblePreview } from "../core/visible.ts";
 import type { ApprovalSummary } from "../index.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";

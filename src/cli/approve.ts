@@ -1,4 +1,4 @@
-import { votesNow } from "../core/approval/state.ts";
+import { votesNow } from "../approvals/state.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { parseJson } from "../core/strict-json.ts";

@@ -1,5 +1,5 @@
 /** An edit is reviewed by a process that has the tool: waits a moment for one. */
-import { UNSEEN_PREVIEW } from "../core/approval/events.ts";
+import { UNSEEN_PREVIEW } from "../approvals/state.ts";
 import type { Approval } from "../index.ts";
 import type { Context } from "./command.ts";
 

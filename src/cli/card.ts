@@ -2,14 +2,15 @@
  * What a person reads before and after deciding, rendered from the canonical arguments. What the agent says about them
  * stands apart, under a heading that says whose words they are.
  */
+
+import type { Approval } from "../approvals/decide.ts";
+import { effectWords } from "../approvals/rules/card.ts";
+import { UNSEEN_PREVIEW } from "../approvals/state.ts";
 import type { ReviewFacts } from "../core/action/events.ts";
 import type { Receipt } from "../core/action/receipt.ts";
-import { UNSEEN_PREVIEW } from "../core/approval/events.ts";
-import { effectWords } from "../core/card/effect-words.ts";
 import type { Json } from "../core/json.ts";
 import { isArtifactRef } from "../core/stored-value.ts";
 import type { Action } from "../engine/actions.ts";
-import type { Approval } from "../engine/approvals.ts";
 import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import { policyWords, printRemarks } from "./policy-words.ts";

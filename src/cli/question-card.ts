@@ -1,8 +1,9 @@
 /** What a person reads before answering a question that a workflow asks. */
+
+import type { Approval } from "../approvals/decide.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { isJsonObject } from "../core/json.ts";
 import { visiblePreview } from "../core/visible.ts";
-import type { Approval } from "../engine/approvals.ts";
 import {
   printArgs,
   printDeadline,

@@ -1,7 +1,8 @@
 /** The stages of an approval in words: which one is asked, what became of the others, what happens at the deadline. */
-import { nextAtDeadline } from "../core/approval/deadline.ts";
+
+import type { Approval } from "../approvals/decide.ts";
+import { nextAtDeadline } from "../approvals/rules/time.ts";
 import type { ApproverRule } from "../core/verdict.ts";
-import type { Approval } from "../engine/approvals.ts";
 import { ago } from "./times.ts";
 
 /** "2 of 3"; undefined where there are no stages. */

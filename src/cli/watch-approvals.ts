@@ -1,6 +1,6 @@
 /** Stays and tells what is asked and decided, woken by commits of any process. */
 
-import { votesNow } from "../core/approval/state.ts";
+import { votesNow } from "../approvals/state.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { Json } from "../core/json.ts";
 import { visible } from "../core/visible.ts";

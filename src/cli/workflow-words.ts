@@ -1,6 +1,6 @@
 /** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
 
-import { type AtStake, rejectionOf } from "../core/card/rejection.ts";
+import { type AtStake, rejectionOf } from "../approvals/rules/card.ts";
 import { TENANT_SCOPE } from "../core/switch.ts";
 import { visible } from "../core/visible.ts";
 import { obstacleOf } from "../core/workflow/held.ts";

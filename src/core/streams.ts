@@ -1,9 +1,10 @@
 /** The table of stream kinds: which fold each has. Rules live beside their states; this file only lists them. */
 
+import type { ApprovalState } from "../approvals/state.ts";
+import { approvalFold } from "../approvals/stream.ts";
 import { type GrantState, grant } from "../grants/stream.ts";
 import { type ActionState, actionFold } from "./action/state.ts";
 import { type AnswerState, answerFold } from "./answer/state.ts";
-import { type ApprovalState, approvalFold } from "./approval/state.ts";
 import { type BudgetState, budgetFold } from "./budget.ts";
 import { type EpochState, epochFold } from "./epoch.ts";
 import type { Fold } from "./event.ts";

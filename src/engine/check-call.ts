@@ -1,6 +1,6 @@
 /** What programs hand to the verbs of an instance, checked before anything is looked at: wrong input is said, not guessed. */
 
-import { APPROVAL_ORDERS, LISTED_STATUSES } from "../core/approval/list-words.ts";
+import { APPROVAL_ORDERS, LISTED_STATUSES } from "../approvals/state.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";

@@ -1,7 +1,34 @@
 /** What an embedding program holds in its hands: verbs over a runtime that opens itself at the first use. */
+
+import {
+  type Approval,
+  approveApproval,
+  cancelApproval,
+  type Decided,
+  type Decision,
+  getApproval,
+  type Rejection,
+  rejectApproval,
+  revokeApproval,
+} from "../approvals/decide.ts";
+import type { Page } from "../approvals/lists.ts";
+import { type ApprovalList, countApprovals, followApprovals, listApprovals } from "../approvals/lists.ts";
+import type { ListedStatus } from "../approvals/state.ts";
+import {
+  type BatchAnswer,
+  type BatchItem,
+  commentApproval,
+  type Decider,
+  decideAll,
+  delegateApproval,
+  extendApproval,
+  type Handing,
+  type MoreTime,
+  type Remark,
+  takeBackApproval,
+} from "../approvals/verbs.ts";
 import type { Receipt } from "../core/action/receipt.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import type { ListedStatus } from "../core/approval/list-words.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Money } from "../core/money.ts";
 import type { ReceiptBundle } from "../core/receipt-jws.ts";
@@ -20,19 +47,6 @@ import {
   getAction,
   listActions,
 } from "./actions.ts";
-import { type ApprovalList, countApprovals, listApprovals } from "./approval-lists.ts";
-import type { Page } from "./approval-page.ts";
-import {
-  type Approval,
-  approveApproval,
-  cancelApproval,
-  type Decided,
-  type Decision,
-  getApproval,
-  type Rejection,
-  rejectApproval,
-  revokeApproval,
-} from "./approvals.ts";
 import {
   type BudgetList,
   type BudgetPage,
@@ -52,12 +66,7 @@ import {
   checkStatus,
   checkVerification,
 } from "./check-call.ts";
-import { commentApproval, type Remark } from "./comment.ts";
-import { type BatchAnswer, type BatchItem, type Decider, decideAll } from "./decide-all.ts";
-import { delegateApproval, type Handing, takeBackApproval } from "./delegate.ts";
-import { extendApproval, type MoreTime } from "./extend.ts";
 import { findIds } from "./find-ids.ts";
-import { followApprovals } from "./follow-approvals.ts";
 import {
   exportJournal,
   type JournalRecord,

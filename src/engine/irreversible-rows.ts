@@ -2,10 +2,11 @@
  * Whether a row of a list is of an action that nobody is known to take back once it is done. Its card says the same, and looks closer:
  * what another server knew of a call when it took it is not looked up for a row.
  */
-import { isIrreversible, type KnownUndo } from "../core/card/effect-words.ts";
+
+import { knownUndo } from "../approvals/card-workflow.ts";
+import { isIrreversible, type KnownUndo } from "../approvals/rules/card.ts";
 import { actionStream } from "../core/stream.ts";
 import type { ViewRow } from "../stores/store.ts";
-import { knownUndo } from "./card/known-undo.ts";
 import { unlessLeftAlone } from "./left-alone.ts";
 import { readState } from "./read-state.ts";
 import type { Runtime } from "./runtime.ts";

@@ -1,6 +1,7 @@
 /** The journal read back: by id, as an export, and verified. */
+
+import type { ApprovalQuestion } from "../approvals/state.ts";
 import { requestName } from "../core/action/propose.ts";
-import type { ApprovalQuestion } from "../core/approval/events.ts";
 import type { Header } from "../core/entry.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { exportLine } from "../core/export-line.ts";

@@ -2,6 +2,7 @@
  * Fetches what rules ask for and states do not hold: artifacts by their hash, the calls that a workflow made before, and
  * the preview of the tool at hand.
  */
+
 import { historyKey } from "../core/action/review.ts";
 import type { Load } from "../core/action/start.ts";
 import type { Json } from "../core/json.ts";

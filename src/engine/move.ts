@@ -1,9 +1,10 @@
 /** Moves a call one step: proposes it, or comes back to its action, in the way its effect class asks for. */
+
+import { keepApart } from "../approvals/rules/ask.ts";
 import { advance } from "../core/action/advance.ts";
 import { type Proposal, type Proposed, propose, requestName } from "../core/action/propose.ts";
 import type { Asker, Executor, Load } from "../core/action/start.ts";
 import { type Covered, switchScopes } from "../core/action/switches.ts";
-import { keepApart } from "../core/approval/separation.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";

@@ -2,10 +2,11 @@
  * Runs a tool's `preview`: it sees what its function would see, and what comes back is told without secrets. It never
  * fails: the text of a failure is what people are shown.
  */
+
+import type { PreviewCall, ShownPreview } from "../approvals/state.ts";
 import { copyJson } from "../core/canonical-json.ts";
 import { errorText } from "../core/error-text.ts";
 import type { Json } from "../core/json.ts";
-import type { PreviewCall, Shown } from "../core/preview.ts";
 import { resultJson } from "./attempt.ts";
 import { sleepThrough } from "./clock.ts";
 import type { Runtime } from "./runtime.ts";
@@ -35,7 +36,7 @@ async function shown(
   tool: Tool,
   call: PreviewCall,
   known: ReadonlyMap<string, string>,
-): Promise<Shown> {
+): Promise<ShownPreview> {
   const over = new AbortController();
   const args = revealSecrets(copyJson(call.args), known);
   try {

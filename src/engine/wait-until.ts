@@ -5,11 +5,12 @@
  * U2. Nothing of a wait is kept: whoever asks again, of any process, goes on waiting.
  * U3. An approval's time that is over is written down by whoever waits for it, whether anybody sweeps or not.
  */
-import { isOverdue } from "../core/approval/deadline.ts";
-import { expireIfDue } from "../core/approval/end.ts";
+
+import { type Approval, getApproval } from "../approvals/decide.ts";
+import { expireIfDue } from "../approvals/rules/end.ts";
+import { isOverdue } from "../approvals/rules/time.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../core/stream.ts";
 import { type Action, getAction } from "./actions.ts";
-import { type Approval, getApproval } from "./approvals.ts";
 import type { Hold } from "./hold.ts";
 import { readStateAt } from "./read-state.ts";
 import { findAction } from "./receipts.ts";

@@ -4,10 +4,10 @@
  * E1. By itself it asks once, in a store in which nobody has done anything: the request's name leads to the same for ever.
  */
 
+import { followApprovals } from "../approvals/lists.ts";
 import type { JsonObject } from "../core/json.ts";
 import { actionStream, workflowStream } from "../core/stream.ts";
 import { pageOfActions } from "../engine/actions.ts";
-import { followApprovals } from "../engine/follow-approvals.ts";
 import { readState } from "../engine/read-state.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import { listWorkflows } from "../engine/workflow/operate-workflows.ts";

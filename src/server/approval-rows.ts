@@ -1,9 +1,9 @@
 /** Approvals as a list has them: a row each, from what the store keeps for lists, without reading their streams. */
 import { z } from "zod";
-import type { Listed } from "../core/approval/listed.ts";
-import { APPROVAL_STATUSES } from "../core/approval/state.ts";
+import type { ApprovalSummary } from "../approvals/lists.ts";
+import type { Listed } from "../approvals/rules/seats.ts";
+import { APPROVAL_STATUSES } from "../approvals/state.ts";
 import { RISK_LEVELS } from "../core/verdict.ts";
-import type { ApprovalSummary } from "../engine/approval-lists.ts";
 import type { Asked } from "./route.ts";
 import { type Subject, workflowAsking } from "./surroundings.ts";
 import { time, timeOrNull, timeSchema } from "./wire.ts";

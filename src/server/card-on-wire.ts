@@ -1,9 +1,9 @@
 /** The card as it is answered, and the digest of what it shows. */
 
+import type { Card } from "../approvals/card.ts";
+import { cannotUndo, canUndo } from "../approvals/card-workflow.ts";
+import { previewOf } from "../approvals/stream.ts";
 import { digestOf } from "../core/digest.ts";
-import { cannotUndo, canUndo } from "../engine/card/around.ts";
-import type { Card } from "../engine/card/card.ts";
-import { previewOf } from "../views/approvals.ts";
 import { money, time } from "./wire.ts";
 
 /** A beginning may have been cut within a character. */

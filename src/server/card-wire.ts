@@ -1,8 +1,8 @@
 /** The card: everything that somebody sees before they decide, in one answer, made from the canonical bytes. */
 import { z } from "zod";
-import { MOVES } from "../core/card/moves.ts";
+import { MOVES } from "../approvals/rules/card.ts";
+import { TRIED_OUTCOMES } from "../approvals/try-edit.ts";
 import { RISK_LEVELS } from "../core/verdict.ts";
-import { TRIED_OUTCOMES } from "../engine/try-edit.ts";
 import { json, moneySchema, timeSchema } from "./wire.ts";
 
 const count = z.number().int().min(0);

@@ -7,8 +7,8 @@
  * F3. A job is there from the beginning. Nothing is locked: `escrow_id` is null, and the amount is only recorded.
  */
 import { z } from "zod";
+import type { Approval } from "../approvals/decide.ts";
 import { WORKFLOW_STATUSES } from "../core/workflow/state.ts";
-import type { Approval } from "../engine/approvals.ts";
 import type { Account } from "../engine/outside/workflows.ts";
 import type { WorkflowDetails, WorkflowSummary } from "../engine/workflow/operate-workflows.ts";
 import { stagesFields, stagesOnWire } from "./stages-wire.ts";

@@ -1,7 +1,7 @@
 /** All stages of an approval as they stand, and the seats that are handed over in them, as they stand on the wire. */
 import { z } from "zod";
-import type { LiveApproval } from "../core/approval/state.ts";
-import { STAGE_STATES, stagesOf } from "../engine/stages.ts";
+import { STAGE_STATES, stagesOf } from "../approvals/lists.ts";
+import type { LiveApproval } from "../approvals/state.ts";
 import { approversOnWire, approversSchema } from "./asking.ts";
 import { time, timeSchema } from "./wire.ts";
 

@@ -1,5 +1,5 @@
 /** Figures over the workflows and approvals of a tenant. */
-import { APPROVAL_STATUSES, type ApprovalStatus } from "../core/approval/state.ts";
+import { APPROVAL_STATUSES, type ApprovalStatus } from "../approvals/state.ts";
 import { ROSTER } from "../core/stream.ts";
 import { WORKFLOW_STATUSES, type WorkflowStatus } from "../core/workflow/state.ts";
 import { readState } from "../engine/read-state.ts";

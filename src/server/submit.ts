@@ -1,7 +1,7 @@
 /** A decision as the first surface has it, handed over as ours. */
 import { z } from "zod";
+import { approveApproval, rejectApproval } from "../approvals/decide.ts";
 import { HoldpointError } from "../core/errors.ts";
-import { approveApproval, rejectApproval } from "../engine/approvals.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import type { Who } from "./authenticate.ts";
 import { personOf } from "./person.ts";

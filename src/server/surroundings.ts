@@ -1,8 +1,9 @@
 /** What an approval is asked in and with: its workflow, and what the agent gave for people to look at. */
+
+import type { Approval } from "../approvals/decide.ts";
 import { isHoldpointError } from "../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
-import type { Approval } from "../engine/approvals.ts";
 import { openSnapshot } from "../engine/capture.ts";
 import { unlessLeftAlone } from "../engine/left-alone.ts";
 import { readState } from "../engine/read-state.ts";

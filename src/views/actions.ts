@@ -1,8 +1,9 @@
 /** Every action, by phase: what waits, runs, is in doubt, was done or refused. */
+
+import { previewOf } from "../approvals/stream.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { StateOf } from "../core/streams.ts";
-import { previewOf } from "./approvals.ts";
 
 const ACTIONS_VIEW = "actions";
 

@@ -1,8 +1,9 @@
 /** Intents as people list them, as agents look for what is theirs, and as processes look for whose time is over. */
+
+import { previewOf } from "../approvals/stream.ts";
 import { isOpen, isUntaken, type LiveIntent, lifecycleOf } from "../core/intent/state.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { StateOf } from "../core/streams.ts";
-import { previewOf } from "./approvals.ts";
 
 function summary(intent: LiveIntent): JsonObject {
   const { status, intentType, toAgent, to, from, requestId, deadline, approval, waitsOn, end } = intent;

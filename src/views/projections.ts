@@ -1,9 +1,9 @@
 /** Every view that a store keeps. */
 
+import { approvalsByDeadlineView, approvalsByDecisionView, approvalsView } from "../approvals/stream.ts";
 import { grant } from "../grants/stream.ts";
 import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
-import { approvalsByDeadlineView, approvalsByDecisionView, approvalsView } from "./approvals.ts";
 import { budgetsView } from "./budgets.ts";
 import { intentInboxView, intentsFromView, intentsToView, intentsView, intentTimesView } from "./intents.ts";
 import { keysView } from "./keys.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import { tryEdit } from "../../src/engine/try-edit.ts";
+import { tryEdit } from "../../src/approvals/try-edit.ts";
 import { isHoldpointError, secret } from "../../src/index.ts";
 import { journalText, machine, type Process, pendingOf } from "../fixtures/runtime.ts";
 

@@ -1,7 +1,7 @@
 /** Lists of approvals through the library: whose they are, what is left out, and rows that an older process wrote. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { attentionOf } from "../../src/engine/attention.ts";
+import { attentionOf } from "../../src/approvals/lists.ts";
 import { type Machine, machine, type Process, START } from "../fixtures/runtime.ts";
 
 const [ANN, BOB] = ["person:ann", "person:bob"] as const;

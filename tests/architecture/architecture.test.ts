@@ -184,7 +184,7 @@ const page = (...lines: readonly string[]): SourceText[] => [file("dashboard/src
 
 const plantedAtTheDesk: Readonly<Record<string, Readonly<Record<string, readonly SourceText[]>>>> = {
   imports: {
-    "a rule of core": page('import { vote } from "../../../../src/core/approval/vote.ts";'),
+    "a rule of core": page('import { vote } from "../../../../src/approvals/rules/vote.ts";'),
     "a type of the server": page('import type { Who } from "../../../../src/server/authenticate.ts";'),
     "a value of the client past its door": page('import { a } from "../../../../src/client/send.ts";'),
     "a package that it does not declare": page('import { z } from "zod";'),

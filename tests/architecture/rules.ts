@@ -18,9 +18,10 @@ type Room = { readonly room: string; readonly may: readonly string[]; readonly p
  * Capabilities that have a folder of their own, lowest first: one may import what comes before it. A consequence that goes
  * upward goes through a port.
  */
-export const CAPABILITIES = ["grants"] as const;
-const VERBS = CAPABILITIES.map((name) => `${name}/verbs.ts`);
-const RULES = CAPABILITIES.flatMap((name) => [`${name}/rules.ts`, `${name}/stream.ts`]);
+export const CAPABILITIES = ["grants", "approvals"] as const;
+/** What is pure of a capability. Rules are one file, or a folder where they are many. */
+const PURE_FILES = ["rules.ts", "rules", "state.ts", "stream.ts"];
+const RULES = CAPABILITIES.flatMap((name) => PURE_FILES.map((file) => `${name}/${file}`));
 
 const ROOMS: readonly Room[] = [
   {
@@ -29,7 +30,7 @@ const ROOMS: readonly Room[] = [
     packages: ["node:crypto", "zod", "@marcbachmann/cel-js", "re2js"],
   },
   { room: "kernel", may: ["core"], packages: ["zod"] },
-  { room: "engine", may: ["core", "kernel", ...RULES, "ports"] },
+  { room: "engine", may: ["core", "kernel", ...CAPABILITIES, "ports"] },
   { room: "stores", may: ["core"] },
   { room: "sandbox", may: ["core"] },
   { room: "payments", may: ["core"] },
@@ -37,7 +38,7 @@ const ROOMS: readonly Room[] = [
   { room: "views", may: ["core", ...RULES] },
   {
     room: "server",
-    may: ["engine", "kernel", "views", ...VERBS, "core types", "core words", "ports"],
+    may: ["engine", "kernel", "views", ...CAPABILITIES, "core types", "core words", "ports"],
   },
   { room: "client", may: ["core types", "server types"], packages: ["zod"] },
   {
@@ -45,6 +46,7 @@ const ROOMS: readonly Room[] = [
     may: [
       ...["client", "server", "engine", "core", "kernel", "index.ts", "office.ts", "serve.ts", "work.ts"],
       ...CAPABILITIES.map((name) => `${name}/contract.ts`),
+      ...RULES,
     ],
   },
   { room: "example", may: ["engine", "core words", "server types", "index.ts"] },
@@ -54,11 +56,13 @@ const ROOMS: readonly Room[] = [
 
 /** What a file of a capability may import beside its own folder, by its name. */
 const IN_CAPABILITY: { readonly [file: string]: readonly string[] } = {
+  "state.ts": ["core", "kernel"],
   "stream.ts": ["core", "kernel"],
   "rules.ts": ["core", "kernel"],
   "contract.ts": ["core", "kernel"],
-  "verbs.ts": ["core", "kernel", "engine", "ports"],
 };
+/** `verbs.ts`, and the other files by which a capability reads and acts. */
+const ACTS = ["core", "kernel", "engine", "ports"];
 
 const PORTS = new Set([
   "src/stores/store.ts",
@@ -69,9 +73,6 @@ const PORTS = new Set([
 /** Names, errors and formats of core: what whoever answers has to say, and no rule by which anything is decided. */
 const WORDS = new Set(
   [
-    "approval/list-words",
-    "approval/state",
-    "card/moves",
     "digest",
     "error-text",
     "errors",
@@ -151,7 +152,7 @@ const isTest = (file: { readonly path: string }): boolean => /\.test\.tsx?$/.tes
 const isShipped = (file: { readonly path: string }): boolean => !isTest(file);
 /** A contract has types of asynchronous methods. */
 const isPure = ({ path: file }: { readonly path: string }): boolean =>
-  /^src\/(?:core|kernel)\/(?!contract\.ts$)|^src\/(?!client\/)[a-z-]+\/(?:rules\.ts$|rules\/|stream\.ts$)/.test(
+  /^src\/(?:core|kernel)\/(?!contract\.ts$)|^src\/(?!client\/)[a-z-]+\/(?:rules\.ts$|rules\/|state\.ts$|stream\.ts$)/.test(
     file,
   );
 
@@ -178,9 +179,11 @@ function capabilityIn(file: string): Capability | undefined {
 function isAllowedIn({ at: place, file }: Capability, entry: Import): boolean {
   const other = capabilityIn(entry.target);
   if (!entry.specifier.startsWith(".")) return entry.target === "zod" && file === "contract.ts";
-  if (other === undefined) return IN_CAPABILITY[file]?.some((allowed) => covers(allowed, entry)) ?? false;
-  if (file === "stream.ts" && other.file !== "stream.ts") return false;
-  return other.at === place || (other.at < place && /^(rules|stream)\.ts$/.test(other.file));
+  if (other === undefined) return (IN_CAPABILITY[file] ?? ACTS).some((allowed) => covers(allowed, entry));
+  const isFold = file === "stream.ts" || file === "state.ts";
+  if (isFold && !(other.file === "stream.ts" || (other.at === place && other.file === "state.ts")))
+    return false;
+  return other.at === place || (other.at < place && /^(rules|state|stream)\.ts$/.test(other.file));
 }
 
 function isAllowed(from: string, entry: Import): boolean {

@@ -37,7 +37,7 @@ test("every test file is in one group or alone, and what groups are written to i
 test("what needs a process of its own is alone", async () => {
   const { grouped } = await scripts();
   const alone = ["tests/library/library.test.ts", "tests/supervise/postgres.test.ts"];
-  const { files, remove } = grouped([...alone, "src/core/binding.test.ts"]);
+  const { files, remove } = grouped([...alone, "src/approvals/rules/binding.test.ts"]);
   remove();
   assert.deepEqual(
     files.filter((file) => file.startsWith("tests/")),

@@ -1,6 +1,7 @@
 /** Whether everything that a process was told is true of the journal's states. */
+
+import type { ApprovalState } from "../../src/approvals/state.ts";
 import type { ActionState } from "../../src/core/action/state.ts";
-import type { ApprovalState } from "../../src/core/approval/state.ts";
 import type { BudgetState } from "../../src/core/budget.ts";
 import type { Told } from "./told.ts";
 

@@ -1,6 +1,7 @@
 /** Reads the journal as it grows: verifies its chains, folds its streams, and sees when something of it has gone. */
+
+import type { ApprovalState } from "../../src/approvals/state.ts";
 import type { ActionState } from "../../src/core/action/state.ts";
-import type { ApprovalState } from "../../src/core/approval/state.ts";
 import type { BudgetState } from "../../src/core/budget.ts";
 import type { Header } from "../../src/core/entry.ts";
 import { streamRef } from "../../src/core/stream.ts";

@@ -1,9 +1,9 @@
 // Made from the list of routes: who may ask for what, and that a tenant sees nothing of another.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { getApproval } from "../../src/approvals/decide.ts";
 import { ROLES } from "../../src/core/roster.ts";
 import { ROLE_SCOPES } from "../../src/core/scopes.ts";
-import { getApproval } from "../../src/engine/approvals.ts";
 import { getBudget } from "../../src/engine/budgets.ts";
 import { issue, revoke } from "../../src/engine/identity/keys.ts";
 import { addPerson, getPerson, setStanding } from "../../src/engine/identity/people.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { cancel, revoke } from "../../src/core/approval/end.ts";
-import type { LiveApproval } from "../../src/core/approval/state.ts";
+import { cancel, revoke } from "../../src/approvals/rules/end.ts";
+import type { LiveApproval } from "../../src/approvals/state.ts";
 import type { Draft } from "../../src/core/draft.ts";
 import { decideStanding } from "../../src/core/roster.ts";
 import { ROSTER } from "../../src/core/stream.ts";

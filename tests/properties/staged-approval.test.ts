@@ -5,11 +5,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { delegate } from "../../src/core/approval/delegate.ts";
-import { extend } from "../../src/core/approval/extend.ts";
-import { announceDue } from "../../src/core/approval/remind.ts";
-import { nextDue } from "../../src/core/approval/reminders.ts";
-import type { LiveApproval } from "../../src/core/approval/state.ts";
+import { delegate } from "../../src/approvals/rules/delegate.ts";
+import { announceDue, extend } from "../../src/approvals/rules/extend.ts";
+import { nextDue } from "../../src/approvals/rules/time.ts";
+import type { LiveApproval } from "../../src/approvals/state.ts";
 import type { Draft } from "../../src/core/draft.ts";
 import { decideMember, decideStanding, type Role } from "../../src/core/roster.ts";
 import { ROSTER } from "../../src/core/stream.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import { questionBinding } from "../../src/core/approval/request.ts";
+import { questionBinding } from "../../src/approvals/rules/ask.ts";
 import type { Role } from "../../src/core/roster.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import type { Holdpoint } from "../../src/index.ts";

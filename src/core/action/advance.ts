@@ -9,17 +9,14 @@
  *     decide.
  */
 
+import { apartOf, askedAgain, askPeople, bindingNow, bindingOf } from "../../approvals/rules/ask.ts";
+import { reviewEdit } from "../../approvals/rules/edit.ts";
+import { lapse, refuseExpired } from "../../approvals/rules/end.ts";
+import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/quorum.ts";
+import { passTime, withdrawApproval } from "../../approvals/rules/time.ts";
+import type { LiveApproval } from "../../approvals/state.ts";
+import { stageRules } from "../../approvals/state.ts";
 import { standingGrant } from "../../grants/rules.ts";
-import { concludeVotes } from "../approval/count.ts";
-import { passTime } from "../approval/deadline.ts";
-import { reviewEdit } from "../approval/edit.ts";
-import { lapse, refuseExpired } from "../approval/end.ts";
-import { askedAgain, askPeople, bindingNow } from "../approval/request.ts";
-import { stageRules } from "../approval/rule-in.ts";
-import { apartOf } from "../approval/separation.ts";
-import { approvers, isMet, type LiveApproval, wanted } from "../approval/state.ts";
-import { withdrawApproval } from "../approval/withdraw.ts";
-import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";

@@ -22,26 +22,25 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
+import { bindingOf } from "../../approvals/rules/ask.ts";
+import type { LiveApproval, ShownPreview } from "../../approvals/state.ts";
 import { fact, given, NOON, type Then, type World } from "../../testing/given.ts";
-import type { LiveApproval } from "../approval/state.ts";
-import { bindingOf } from "../binding.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft } from "../draft.ts";
 import type { Json } from "../json.ts";
-import type { Shown } from "../preview.ts";
 import { ROSTER } from "../stream.ts";
 import { advance } from "./advance.ts";
 import { previewKey } from "./preview.ts";
 import { propose } from "./propose.ts";
 import type { Executor } from "./start.ts";
 
-const FROM_A_TO_B: Shown = { value: { from: "a", to: "b" }, failed: false };
-const FROM_A_TO_C: Shown = { value: { from: "a", to: "c" }, failed: false };
-const FAILED: Shown = { value: "no such host", failed: true };
+const FROM_A_TO_B: ShownPreview = { value: { from: "a", to: "b" }, failed: false };
+const FROM_A_TO_C: ShownPreview = { value: { from: "a", to: "c" }, failed: false };
+const FAILED: ShownPreview = { value: "no such host", failed: true };
 const escalates = { policy: says(ESCALATE), hasPreview: true };
 
 /** An executor for whom the preview of these arguments was computed. */
-function seeing(shown: Shown | null, bending: Bending = escalates, args: Json = ARGS): Executor {
+function seeing(shown: ShownPreview | null, bending: Bending = escalates, args: Json = ARGS): Executor {
   const own = executor(bending);
   const digest = digestOf(args);
   const keys = [null, APPROVAL, SECOND_APPROVAL].map((approval) => previewKey(digest, approval));
@@ -49,14 +48,14 @@ function seeing(shown: Shown | null, bending: Bending = escalates, args: Json = 
   return { ...own, loaded: new Map([...own.loaded, ...known]) };
 }
 
-const asks = (shown: Shown | null, bending: Bending = escalates) =>
+const asks = (shown: ShownPreview | null, bending: Bending = escalates) =>
   given([epochOpen]).when((draft) => propose(draft, proposal({ executor: seeing(shown, bending) })));
-const approved = (shown: Shown | null, bending: Bending = escalates): World =>
+const approved = (shown: ShownPreview | null, bending: Bending = escalates): World =>
   voted(asks(shown, bending).world, ANN);
 
 const later = { approval: SECOND_APPROVAL, nonce: "non_2" };
 const comesBackSeeing =
-  (shown: Shown | null, bending: Bending = escalates) =>
+  (shown: ShownPreview | null, bending: Bending = escalates) =>
   (draft: Draft) =>
     advance(draft, ACTION, seeing(shown, { ...bending, ...later }));
 
@@ -97,7 +96,7 @@ describe("what people are asked", () => {
   });
 
   test("keeps a large preview as an artifact", () => {
-    const large: Shown = { value: "x".repeat(70_000), failed: false };
+    const large: ShownPreview = { value: "x".repeat(70_000), failed: false };
     const then = asks(large);
     assert.ok(then.world.artifacts.length === 1);
     assert.equal(asked(then).preview?.digest, digestOf(large));
@@ -134,7 +133,7 @@ describe("what people approved", () => {
       .answers({ kind: "load", key: previewKey(digestOf(ARGS), APPROVAL) });
   });
 
-  const movements: readonly (readonly [string, Shown | null, Shown | null, Bending?])[] = [
+  const movements: readonly (readonly [string, ShownPreview | null, ShownPreview | null, Bending?])[] = [
     ["has moved", FROM_A_TO_B, FROM_A_TO_C],
     ["fails by now", FROM_A_TO_B, FAILED],
     ["failed then and does not now", FAILED, FROM_A_TO_B],
@@ -160,7 +159,7 @@ describe("what people approved", () => {
   });
 
   test("is not moved by a failure that reads like what was shown", () => {
-    const shown: Shown = { value: "no such host", failed: false };
+    const shown: ShownPreview = { value: "no such host", failed: false };
     given(approved(shown)).when(comesBackSeeing(FAILED)).answers({ kind: "waiting" });
   });
 
@@ -244,7 +243,7 @@ describe("what people approved", () => {
 describe("an edit", () => {
   const edit = { order: "A-1", amount: 80 };
   const bands = { policy: byAmount, hasPreview: true };
-  const editing = (shown: Shown | null, change: Json = edit, bending: Bending = bands) =>
+  const editing = (shown: ShownPreview | null, change: Json = edit, bending: Bending = bands) =>
     votes(BOB, { edit: change, executor: seeing(shown, { ...bending, ...later }, change) });
 
   test("asks for the preview of the edited arguments, and binds it", () => {
@@ -260,7 +259,7 @@ describe("an edit", () => {
     assert.equal(question.status, "modified");
     assert.deepEqual(question.preview, { ...FROM_A_TO_C, digest: digestOf(FROM_A_TO_C) });
     const back =
-      (shown: Shown, ids: Bending = {}) =>
+      (shown: ShownPreview, ids: Bending = {}) =>
       (draft: Draft) =>
         advance(draft, ACTION, seeing(shown, { ...bands, ...ids }, edit));
     given(then.world).when(back(FROM_A_TO_C)).then(started);
@@ -276,7 +275,7 @@ describe("an edit", () => {
     const bending = { hasPreview: true, policy: two };
     const then = given(asks(FROM_A_TO_B, bending).world).when(editing(FROM_A_TO_B, small, bending));
     assert.equal(asked(then).status, "modified", "what the editor was shown has not changed");
-    const back = (shown: Shown) => (draft: Draft) =>
+    const back = (shown: ShownPreview) => (draft: Draft) =>
       advance(draft, ACTION, seeing(shown, { ...bending, ...later }, small));
     given(then.world).when(back(FROM_A_TO_B)).then(started);
     const moved = given(then.world).when(back(FROM_A_TO_C));

@@ -6,10 +6,11 @@
  *     even if the policy would not ask them by then.
  * Y3. One that fails shows why: a failure where there was none is another preview.
  */
+
+import type { Preview, ShownPreview } from "../../approvals/state.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft } from "../draft.ts";
 import type { Json } from "../json.ts";
-import type { Preview, Shown } from "../preview.ts";
 import { actionStream } from "../stream.ts";
 import type { Executor, Load } from "./start.ts";
 import type { LiveAction } from "./state.ts";
@@ -31,7 +32,7 @@ export function previewNow(
 ): Load | { readonly kind: "preview"; readonly preview: Preview | null } {
   if (rules.hasPreview !== true) return { kind: "preview", preview: null };
   const key = previewKey(digestOf(args), approval);
-  const shown = loaded.get(key) as unknown as Shown | undefined;
+  const shown = loaded.get(key) as unknown as ShownPreview | undefined;
   if (shown !== undefined)
     return {
       kind: "preview",

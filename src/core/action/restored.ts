@@ -5,7 +5,7 @@
  * G2. Nothing that may start, by a verdict or an approval, starts by itself: it is refused, and its approval lapses.
  * G3. A question that nobody has answered stays: a person decides, and can look first whether it was done.
  */
-import { lapse } from "../approval/end.ts";
+import { lapse } from "../../approvals/rules/end.ts";
 import type { Draft, Need } from "../draft.ts";
 import { actionStream, approvalStream } from "../stream.ts";
 import { lockEffect } from "./outcome.ts";

@@ -7,7 +7,7 @@
  *     the parties of that moment: what nobody could approve is blocked. What was approved needs nobody any more.
  */
 
-import { apartOf } from "../approval/separation.ts";
+import { apartOf } from "../../approvals/rules/ask.ts";
 import { namesGroups } from "../approver-names.ts";
 import { copyJson } from "../canonical-json.ts";
 import type { Draft, Need } from "../draft.ts";

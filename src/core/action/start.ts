@@ -7,14 +7,14 @@
  * S4. A use of a standing grant is counted together with the start.
  */
 
+import { bindingOf } from "../../approvals/rules/ask.ts";
+import type { PreviewCall } from "../../approvals/state.ts";
 import { type Fitting, settleUse } from "../../grants/rules.ts";
-import { bindingOf } from "../binding.ts";
 import { reserve } from "../budget.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import type { Money } from "../money.ts";
-import type { PreviewCall } from "../preview.ts";
 import { isArtifactRef } from "../stored-value.ts";
 import {
   actionStream,

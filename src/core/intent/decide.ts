@@ -1,5 +1,5 @@
 /** What people decided on an intent that asks for their approval: it ends in the commit of their decision. */
-import type { LiveApproval } from "../approval/state.ts";
+import type { LiveApproval } from "../../approvals/state.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { JsonObject } from "../json.ts";
 import { intentStream } from "../stream.ts";

@@ -9,7 +9,7 @@
  * M2. Whoever answers has it: what was not said yet of its receipt is recorded first.
  * M3. The first answer stands. The same said again answers the same; anything else is refused and recorded.
  */
-import { cancel as cancelApproval } from "../approval/end.ts";
+import { cancel as cancelApproval } from "../../approvals/rules/end.ts";
 import { digestOf } from "../digest.ts";
 import { type Draft, isNeed, type Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";

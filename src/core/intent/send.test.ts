@@ -17,8 +17,8 @@ import {
   votes,
 } from "../../../tests/fixtures/intent-rules.ts";
 import { ANN, APPROVAL, BOB } from "../../../tests/fixtures/rules.ts";
+import { cancel as cancelApproval, expireIfDue } from "../../approvals/rules/end.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import { cancel as cancelApproval, expireIfDue } from "../approval/end.ts";
 import type { Draft } from "../draft.ts";
 import { recipientOf } from "./address.ts";
 import { passIntentTime } from "./end.ts";

@@ -5,7 +5,7 @@
  *     conflict.
  * S2. One that people are to approve is an approval: both come to be in one commit, and it waits from then on.
  */
-import { questionBinding } from "../approval/request.ts";
+import { questionBinding } from "../../approvals/rules/ask.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";

@@ -1,6 +1,6 @@
 /** Whom a mail goes to: by the roster as it stands when the message is made, and again when it is sent. */
-import { delegationsIn, isEligible } from "../approval/eligible.ts";
-import type { LiveApproval } from "../approval/state.ts";
+import { delegationsIn, isEligible } from "../../approvals/rules/seats.ts";
+import type { LiveApproval } from "../../approvals/state.ts";
 import type { JsonObject } from "../json.ts";
 import { peopleAmong, type RosterState } from "../roster.ts";
 

@@ -1,7 +1,7 @@
 /** Questions that a workflow puts to people: at a checkpoint, or one of its own. */
-import type { ApprovalQuestion } from "../approval/events.ts";
-import { questionBinding } from "../approval/request.ts";
-import { apartIn } from "../approval/separation.ts";
+
+import { apartIn, questionBinding } from "../../approvals/rules/ask.ts";
+import type { ApprovalQuestion } from "../../approvals/state.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";

@@ -11,8 +11,8 @@ import {
   WORKFLOW,
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import { cancel, expireIfDue } from "../../approvals/rules/end.ts";
 import { type Fact, fact, given, NOON } from "../../testing/given.ts";
-import { cancel, expireIfDue } from "../approval/end.ts";
 import type { Draft } from "../draft.ts";
 import { isHoldpointError } from "../errors.ts";
 import { reachCheckpoint } from "./ask.ts";

@@ -4,8 +4,7 @@
  * L1. A decision on a checkpoint moves the workflow there and then: no poller ever sees a decided checkpoint of a workflow
  *     that still waits for it.
  */
-import type { Subject } from "../approval/events.ts";
-import type { LiveApproval } from "../approval/state.ts";
+import type { LiveApproval, Subject } from "../../approvals/state.ts";
 import type { Draft, Need } from "../draft.ts";
 import { decideIntent } from "../intent/decide.ts";
 import { actionStream, approvalStream, workflowStream } from "../stream.ts";

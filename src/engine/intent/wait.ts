@@ -5,8 +5,9 @@
  * A2. Running out of time is an answer of its own, and the intent goes on. Waiting again, in any process, goes on too.
  * A3. Time that is over is written down by whoever waits, whether anybody sweeps or not.
  */
-import { isOverdue as isApprovalOverdue } from "../../core/approval/deadline.ts";
-import { expireIfDue } from "../../core/approval/end.ts";
+
+import { expireIfDue } from "../../approvals/rules/end.ts";
+import { isOverdue as isApprovalOverdue } from "../../approvals/rules/time.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { passIntentTime } from "../../core/intent/end.ts";
 import { isOverdue, type LiveIntent } from "../../core/intent/state.ts";

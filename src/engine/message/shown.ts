@@ -1,10 +1,10 @@
 /** What a mail shows of a message: the card of what is asked or was done, or the facts that there are. */
 
+import { type Approval, getApproval } from "../../approvals/decide.ts";
 import type { Receipt } from "../../core/action/receipt.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { type Action, getAction } from "../actions.ts";
-import { type Approval, getApproval } from "../approvals.ts";
 import { type PolicyNames, policyNames } from "../backtest/kept-policies.ts";
 import { getReceipt } from "../receipts.ts";
 import type { Runtime } from "../runtime.ts";

@@ -1,5 +1,5 @@
 /** An agent stands at a checkpoint: its state is captured, and people are asked where the checkpoint says so. */
-import { keptApart } from "../../core/approval/separation.ts";
+import { keptApart } from "../../approvals/rules/ask.ts";
 import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";

@@ -1,5 +1,5 @@
 /** Who has to agree to what a workflow asks: a rule that nobody could meet is refused before anybody is asked. */
-import { apartIn, keptApart } from "../../core/approval/separation.ts";
+import { apartIn, keptApart } from "../../approvals/rules/ask.ts";
 import { namesGroups } from "../../core/approver-names.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { type ApprovalTerms, rulesOf, unmeetable, writtenTerms } from "../../core/stages.ts";

@@ -3,8 +3,9 @@
  *
  * Q1. A workflow that has failed is looked for until everything that it had begun was withdrawn, by any process.
  */
+
+import { cancel as cancelApproval } from "../../approvals/rules/end.ts";
 import { cancelAction } from "../../core/action/cancel.ts";
-import { cancel as cancelApproval } from "../../core/approval/end.ts";
 import { withdrawIntent } from "../../core/intent/move.ts";
 import { actionStream, approvalStream, intentStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow, closeWorkflow } from "../../core/workflow/end.ts";

@@ -1,8 +1,5 @@
 /** Approvals: what waits for people, and what they say. */
 import { z } from "zod";
-import { APPROVAL_ORDERS, type ApprovalOrder, LISTED_STATUSES } from "../../core/approval/list-words.ts";
-import type { Json } from "../../core/json.ts";
-import { listApprovals } from "../../engine/approval-lists.ts";
 import {
   type Approval,
   approveApproval,
@@ -10,8 +7,11 @@ import {
   getApproval,
   rejectApproval,
   revokeApproval,
-} from "../../engine/approvals.ts";
-import { extendApproval } from "../../engine/extend.ts";
+} from "../../approvals/decide.ts";
+import { listApprovals } from "../../approvals/lists.ts";
+import { APPROVAL_ORDERS, type ApprovalOrder, LISTED_STATUSES } from "../../approvals/state.ts";
+import { extendApproval } from "../../approvals/verbs.ts";
+import type { Json } from "../../core/json.ts";
 import { MOST_SCANNED } from "../../engine/row-pages.ts";
 import { aboutSchema, idsOf, statusSchema, summaryOnWire, summarySchema } from "../approval-rows.ts";
 import { approversOnWire, approversSchema } from "../asking.ts";

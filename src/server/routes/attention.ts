@@ -1,7 +1,7 @@
 /** What wants somebody now, in figures. */
 import { z } from "zod";
+import { attentionOf } from "../../approvals/lists.ts";
 import type { Scope } from "../../core/scopes.ts";
-import { attentionOf } from "../../engine/attention.ts";
 import { ok, route } from "../route.ts";
 import { timeOrNull, timeSchema } from "../wire.ts";
 

@@ -1,9 +1,9 @@
 /** The card of an approval, and edits tried before they are made. Nothing here writes. */
 import { z } from "zod";
+import { cardOf } from "../../approvals/card.ts";
+import { tryEdit } from "../../approvals/try-edit.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import type { Scope } from "../../core/scopes.ts";
-import { cardOf } from "../../engine/card/card.ts";
-import { tryEdit } from "../../engine/try-edit.ts";
 import { cardOnWire, rowDigest, shownDigest, youOnWire } from "../card-on-wire.ts";
 import { cardSchema, triedSchema } from "../card-wire.ts";
 import { personOf } from "../person.ts";

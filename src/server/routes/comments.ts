@@ -1,6 +1,6 @@
 /** Comments on an approval: people ask for more before they decide, and whoever asked answers. */
 import { z } from "zod";
-import { commentApproval } from "../../engine/comment.ts";
+import { commentApproval } from "../../approvals/verbs.ts";
 import { principalOf } from "../person.ts";
 import { route } from "../route.ts";
 import { bySchema, idParams, reasonSchema } from "../wire.ts";

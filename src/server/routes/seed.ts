@@ -1,8 +1,8 @@
 /** The routes of the first surface, whose clients work as they are: a workflow made, listed and read; its approvals; figures. */
 import { z } from "zod";
+import { getApproval } from "../../approvals/decide.ts";
+import { waitingIds } from "../../approvals/lists.ts";
 import { WORKFLOW_STATUSES } from "../../core/workflow/state.ts";
-import { waitingIds } from "../../engine/approval-lists.ts";
-import { getApproval } from "../../engine/approvals.ts";
 import { unlessLeftAlone } from "../../engine/left-alone.ts";
 import { createOutsideWorkflow } from "../../engine/outside/create-workflow.ts";
 import type { Runtime } from "../../engine/runtime.ts";

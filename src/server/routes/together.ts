@@ -1,10 +1,15 @@
 /** Approvals among people: a seat handed to somebody else and taken back, and several decided at once. */
 
 import { z } from "zod";
+import { getApproval } from "../../approvals/decide.ts";
+import {
+  type BatchAnswer,
+  type BatchItem,
+  decideAll,
+  delegateApproval,
+  takeBackApproval,
+} from "../../approvals/verbs.ts";
 import type { HoldpointError } from "../../core/errors.ts";
-import { getApproval } from "../../engine/approvals.ts";
-import { type BatchAnswer, type BatchItem, decideAll } from "../../engine/decide-all.ts";
-import { delegateApproval, takeBackApproval } from "../../engine/delegate.ts";
 import { MOST_AT_ONCE } from "../../engine/limits.ts";
 import { principalNamed } from "../agent.ts";
 import { personOf } from "../person.ts";

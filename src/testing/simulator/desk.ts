@@ -1,9 +1,9 @@
 /** Members of a group come and go, and people have others decide in their place. */
-import type { LiveApproval } from "../../core/approval/state.ts";
+import type { LiveApproval } from "../../approvals/state.ts";
+import { delegateApproval, takeBackApproval } from "../../approvals/verbs.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import { decideMember } from "../../core/roster.ts";
 import { approvalStream, ROSTER } from "../../core/stream.ts";
-import { delegateApproval, takeBackApproval } from "../../engine/delegate.ts";
 import { readState } from "../../engine/read-state.ts";
 import { runCommand } from "../../engine/run-command.ts";
 import { GROUP } from "./desk-spec.ts";

@@ -1,11 +1,12 @@
 /** People who run the place: switches, standing, budgets, withdrawals, doubts, deployments and clocks. */
+
+import { cancel, revoke } from "../../approvals/rules/end.ts";
+import { extendApproval } from "../../approvals/verbs.ts";
 import { resolveByPerson } from "../../core/action/resolve.ts";
-import { cancel, revoke } from "../../core/approval/end.ts";
 import type { Draft } from "../../core/draft.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import { actionStream, approvalStream } from "../../core/stream.ts";
 import { setBudget } from "../../engine/budgets.ts";
-import { extendApproval } from "../../engine/extend.ts";
 import { setStanding } from "../../engine/identity/people.ts";
 import { setSwitch } from "../../engine/operate.ts";
 import { readState } from "../../engine/read-state.ts";

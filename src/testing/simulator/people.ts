@@ -1,10 +1,11 @@
 /** Approvers: prompt, late, at the last millisecond, twice, two at once, on what they saw an hour ago. */
-import type { LiveApproval } from "../../core/approval/state.ts";
+
+import { type Ballot, castVote } from "../../approvals/decide.ts";
+import type { LiveApproval } from "../../approvals/state.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { approvalStream } from "../../core/stream.ts";
 import { readState } from "../../engine/read-state.ts";
-import { type Ballot, castVote } from "../../engine/vote.ts";
 import { meet } from "./nodes.ts";
 import { aliveIn, count, databaseTime, type Life, onLife, type Sim } from "./sim.ts";
 import { MOST } from "./tool-spec.ts";

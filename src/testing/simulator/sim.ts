@@ -1,10 +1,10 @@
 /** What every part of a simulation shares. */
 
+import type { Ballot, castVote } from "../../approvals/decide.ts";
 import type { Json } from "../../core/json.ts";
 import type { IndexRow } from "../../core/transaction.ts";
 import type { Answer } from "../../engine/answer.ts";
 import type { OpenRuntime } from "../../engine/open-runtime.ts";
-import type { Ballot, castVote } from "../../engine/vote.ts";
 import type { WorkflowResult } from "../../engine/workflow/definition.ts";
 import type { MemoryDatabase } from "../../stores/memory/database.ts";
 import type { ViewRow } from "../../stores/store.ts";

@@ -1,6 +1,7 @@
 /** Reads the journal as it grows: verifies its chains, folds its streams, and keeps what workflows did in order. */
+
+import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
-import type { ApprovalState } from "../../../src/core/approval/state.ts";
 import type { Header } from "../../../src/core/entry.ts";
 import type { EpochState } from "../../../src/core/epoch.ts";
 import type { JsonObject } from "../../../src/core/json.ts";

@@ -1,6 +1,7 @@
 /** A small sound history of everything that a run has, to be spoilt by tests. */
+
+import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
-import type { ApprovalState } from "../../../src/core/approval/state.ts";
 import { canonicalJson } from "../../../src/core/canonical-json.ts";
 import type { Json } from "../../../src/core/json.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";

@@ -1,6 +1,7 @@
 /** The whole journal, read from its beginning: its chains verified, its streams folded, and how far budgets ever went. */
+
+import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
-import type { ApprovalState } from "../../../src/core/approval/state.ts";
 import type { BudgetState } from "../../../src/core/budget.ts";
 import type { Header } from "../../../src/core/entry.ts";
 import type { JsonObject } from "../../../src/core/json.ts";

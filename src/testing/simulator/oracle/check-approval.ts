@@ -1,6 +1,7 @@
 /** Invariants 5 and 7, and the deadlines of people (6). */
+
+import type { ApprovalQuestion } from "../../../approvals/state.ts";
 import { PREVIEW_MOVED } from "../../../core/action/preview.ts";
-import type { ApprovalQuestion } from "../../../core/approval/events.ts";
 import type { Json } from "../../../core/json.ts";
 import { count } from "../sim.ts";
 import { checkExpired, isLate, STAGE_CHECKS } from "./check-stages.ts";

@@ -1,7 +1,8 @@
 /** What the oracle knows of a journal: gathered from raw events, without the production code's folds or rules. */
+
+import type { ApprovalQuestion } from "../../../approvals/state.ts";
 import type { Grant, ReservedCost } from "../../../core/action/events.ts";
 import type { Within } from "../../../core/action/within.ts";
-import type { ApprovalQuestion } from "../../../core/approval/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { GrantTerms } from "../../../grants/stream.ts";
 import { fail, type Life, type Sim } from "../sim.ts";

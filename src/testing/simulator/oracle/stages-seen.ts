@@ -1,5 +1,5 @@
 /** The stages of an approval as the oracle counts them, from raw events and on its own. */
-import type { ApprovalQuestion } from "../../../core/approval/events.ts";
+import type { ApprovalQuestion } from "../../../approvals/state.ts";
 import type { SeenApproval, SeenTenant } from "./seen.ts";
 
 export type SeenRule = {

@@ -1,0 +1,384 @@
+/** What is decided, in Holdpoint's words. Names in it are strangers' text: whoever shows it makes them visible. */
+
+import { canonicalJson } from "../../core/canonical-json.ts";
+import type { Draft, Need } from "../../core/draft.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import { isPerson } from "../../core/principal.ts";
+import { peopleAmong, type RosterState } from "../../core/roster.ts";
+import { ROSTER } from "../../core/stream.ts";
+import type { EffectClass } from "../../core/tool-rules.ts";
+import { type ApproverRule, leftOut, type Risk } from "../../core/verdict.ts";
+import { visible, visibleJson } from "../../core/visible.ts";
+import type { Irreversible } from "../../core/workflow/events.ts";
+import { raisedName } from "../../core/workflow/raise.ts";
+import { nextAttempt, targetOf } from "../../core/workflow/rollback.ts";
+import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { type ApprovalStatus, type LiveApproval, ruleIn, type Subject, stageRules } from "../state.ts";
+import { mayComment } from "./comment.ts";
+import { mayHandOver, maySitAgain } from "./delegate.ts";
+import { isGiven } from "./end.ts";
+import { mayExtend } from "./extend.ts";
+import { isNeededLater, rejectionEnds } from "./quorum.ts";
+import { delegationsIn, isEligible } from "./seats.ts";
+import { mayTakeBack } from "./take-back.ts";
+
+export type Headed = { readonly tool: string; readonly subject?: Subject };
+
+export function headingOf({ tool, subject }: Headed): string {
+  switch (subject?.kind) {
+    case undefined:
+      return `Run ${tool}`;
+    case "checkpoint":
+      return raisedName(subject.op) === undefined
+        ? `Go on past the checkpoint ${tool}`
+        : `Go on although the monitor stopped it: ${tool}`;
+    case "question":
+      return `Answer the question ${tool}`;
+    case "intent":
+      return `Answer what was sent: ${tool}`;
+  }
+}
+
+/** What the decision does where nothing runs by it. */
+export const SUBJECT_WORDS: { readonly [kind in Subject["kind"]]: string } = {
+  checkpoint: "the workflow goes on from here; nothing else runs by it",
+  question: "the workflow is told the answer; nothing else runs by it",
+  intent: "whoever sent it is told the answer; nothing else runs by it",
+};
+
+/**
+ * What is decided only by itself, on its own page.
+ *
+ * A1. A row of a list shows the arguments, the agent's words, the rule, the risk and the costs, whole. What has more is not approved
+ *     from there, and neither is what cannot be taken back.
+ * A2. What is rejected from there does not run, and nothing else follows. What somebody wrote about it is read before either.
+ */
+
+/** Characters that a row has room for. */
+const MOST_ARGS = 600;
+const MOST_WORDS = 300;
+
+export type ToBatch = {
+  readonly about: "action" | "checkpoint" | "question" | "intent";
+  readonly isIrreversible: boolean;
+  readonly isTyped: boolean;
+  readonly hasPreview: boolean;
+  readonly hasUndo: boolean;
+  /** Policy or people changed it since it was proposed. */
+  readonly isChanged: boolean;
+  readonly hasComments: boolean;
+  readonly args: Json;
+  readonly says: string | null;
+};
+
+/** By what there is to read: a character that cannot be seen is written out. */
+const isLonger = (text: string, most: number, written: (text: string) => string): boolean =>
+  text.length > most || written(text).length > most;
+
+const isLong = ({ args, says }: Pick<ToBatch, "args" | "says">): boolean =>
+  isLonger(canonicalJson(args), MOST_ARGS, visibleJson) || isLonger(says ?? "", MOST_WORDS, visible);
+
+const COMMENTED = "there are comments to read";
+
+/** Null where nothing keeps it from being approved together with others. */
+export function whyAlone({ about, ...it }: ToBatch): string | null {
+  if (about === "question") return "it wants an answer of its own";
+  if (about === "checkpoint") return "there is the state of its workflow to look at";
+  if (it.isTyped) return "it cannot be taken back, and a word is typed before it is approved";
+  if (it.isIrreversible) return "it cannot be taken back";
+  if (it.hasPreview) return "there is to look at what the tool shows of it";
+  if (it.hasUndo) return "there is to look at how it would be taken back";
+  if (it.hasComments) return COMMENTED;
+  if (it.isChanged) return "it was changed since it was proposed";
+  return isLong(it) ? "it is too long to be read in a list" : null;
+}
+
+/** Null where nothing keeps it from being rejected together with others. */
+export function whyRejectAlone({
+  about,
+  hasComments,
+}: Pick<ToBatch, "about" | "hasComments">): string | null {
+  if (about === "checkpoint") return "there is to look at what a rejection does to its workflow";
+  if (about === "question") return "its workflow goes on without an answer";
+  return hasComments ? COMMENTED : null;
+}
+
+/** Whether a row shows all that it is about. */
+export const isWholeInRow = (it: Pick<ToBatch, "args" | "says" | "isChanged">): boolean =>
+  !it.isChanged && !isLong(it);
+
+/**
+ * For what somebody types a word before they approve.
+ *
+ * F1. Never for what can be taken back, or is no effect. Whoever types the same word all day long reads no card any more.
+ * F2. Of what cannot be taken back: where the policy scores the risk, from `high` on; and, however it is scored, what several people
+ *     have to agree to, together or one after the other: that is what its author holds to be grave.
+ */
+
+export type ToConfirm = {
+  readonly isIrreversible: boolean;
+  readonly risk: Pick<Risk, "level"> | null;
+  /** The rules of all stages. */
+  readonly rules: readonly Pick<ApproverRule, "quorum">[];
+};
+
+const GRAVE: readonly Risk["level"][] = ["high", "critical"];
+
+export function asksToConfirm({ isIrreversible, risk, rules }: ToConfirm): boolean {
+  if (!isIrreversible) return false;
+  if (risk !== null && GRAVE.includes(risk.level)) return true;
+  return rules.length > 1 || rules.some(({ quorum }) => quorum > 1);
+}
+
+/** What is known about repeating and undoing an action, in the words that everybody is shown. */
+
+/**
+ * Whether what an action did is taken back when its workflow goes back. `none`: by nobody, as it stands in no workflow, or its
+ * tool has no undo. `nothing`: there is nothing to take back. `not_known`: whoever runs the workflow knows. `named`: by a call of a
+ * declared tool that the agent chose. `claimed`: by one that only the agent knows, which proves nothing.
+ */
+export const KNOWN_UNDOS = ["has", "named", "claimed", "none", "nothing", "not_known"] as const;
+export type KnownUndo = (typeof KNOWN_UNDOS)[number];
+
+const REPEATING: { readonly [name in Exclude<EffectClass, "read">]: string } = {
+  idempotent: "doing it again changes nothing more",
+  keyed: "its receiver is told a key and does it once",
+  probed: "its receiver can be asked whether it happened",
+  transactional: "it is written in one transaction with the journal",
+  once: "nothing is known about repeating it, so it is tried once",
+};
+
+const UNDOING: { readonly [undo in KnownUndo]: string } = {
+  none: "it cannot be taken back automatically",
+  not_known: "going back, its workflow takes it back if the tool has an undo",
+  has: "going back, its workflow takes it back",
+  named: "going back, its workflow takes it back as the agent says, by a declared tool",
+  claimed: "the agent says how it would be taken back, and nobody else does",
+  nothing: "there is nothing to take back",
+};
+
+export function effectWords(effectClass: EffectClass, undo: KnownUndo): string {
+  if (effectClass === "read") return "it only reads: nothing to take back";
+  return `${REPEATING[effectClass]}; ${UNDOING[undo]}`;
+}
+
+/** Once it is done, nobody is known to take it back. */
+export const isIrreversible = (undo: KnownUndo): boolean =>
+  undo === "none" || undo === "not_known" || undo === "claimed";
+
+export const isTakenBack = (undo: KnownUndo): boolean => undo === "has" || undo === "named";
+
+/** What a rejection of the checkpoint that waits would do to its workflow. The same as `tell.ts` and `rollback.ts` decide then. */
+
+export type AtStake = { readonly canRollback: boolean; readonly irreversible: readonly Irreversible[] };
+
+export type Rejection = {
+  /** It cannot go back: it fails, and nothing is undone. */
+  readonly isEnd: boolean;
+  /** The checkpoint that it goes back to; null is the start. */
+  readonly goesBackTo: string | null;
+  /** The entry after which everything is gone back over. */
+  readonly after: number;
+  /** Having gone back, it is not tried again. */
+  readonly isLast: boolean;
+};
+
+type Rejectable = Pick<LiveWorkflow, "passed" | "generation" | "attempts" | "onIrreversible">;
+
+export function rejectionOf(state: Rejectable, { canRollback, irreversible }: AtStake): Rejection {
+  const target = targetOf(state, null) ?? { op: null, seq: 0 };
+  const found = state.passed.findLast(({ op }) => op === target.op);
+  const isStuck = irreversible.length > 0 && state.onIrreversible === "fail";
+  return {
+    isEnd: !canRollback,
+    goesBackTo: canRollback ? (found?.name ?? null) : null,
+    after: target.seq,
+    isLast: !canRollback || isStuck || nextAttempt(state) === "fail",
+  };
+}
+
+/** Who has voted, and who is still asked. */
+
+export type Voter = {
+  readonly person: string;
+  readonly state: "approved" | "rejected" | "asked";
+  readonly stage: number;
+};
+
+const MOST_VOTERS = 50;
+
+const mayStill = (approval: LiveApproval, roster: RosterState) => (who: string) =>
+  isEligible(approval, roster, who) && !approval.votes.some(({ by }) => by === who);
+
+/** Where the rule of the present stage names nobody, nobody is named here either. */
+function stillAsked(approval: LiveApproval, roster: RosterState): readonly Voter[] {
+  const { stage, status } = approval;
+  const { from } = ruleIn(approval, stage);
+  if (status !== "pending" || from === null) return [];
+  const handed = delegationsIn(approval, stage).map(({ to }) => to);
+  const people = [...new Set([...peopleAmong(roster, from), ...handed])];
+  return people
+    .filter(mayStill(approval, roster))
+    .map((person) => ({ person, state: "asked" as const, stage }));
+}
+
+/** Those who voted first, in the order of their votes. */
+export function votersOf(approval: LiveApproval, roster: RosterState): readonly Voter[] {
+  const voted = approval.votes.map(({ by: person, decision, stage = 1 }) => ({
+    person,
+    state: decision === "approve" ? ("approved" as const) : ("rejected" as const),
+    stage,
+  }));
+  return [...voted, ...stillAsked(approval, roster)].slice(0, MOST_VOTERS);
+}
+
+/** Anybody who may decide now; undefined where the list of people and the rule name nobody such. */
+export function somebodyAsked(approval: LiveApproval, roster: RosterState): string | undefined {
+  const { from } = ruleIn(approval, approval.stage);
+  const people = from === null ? [...roster.members.keys()] : peopleAmong(roster, from);
+  return people.find(mayStill(approval, roster));
+}
+
+/**
+ * Whether the person who looks may decide now, and why not, said to them. The words are no rule: `vote.ts` decides, and a test holds
+ * the two together.
+ */
+
+export type YourStanding = {
+  readonly mayDecide: boolean;
+  /** Also where they may only reject. */
+  readonly whyNot: string | null;
+  /** Cast in the present stage. */
+  readonly vote: "approve" | "reject" | null;
+};
+
+const OVER: { readonly [status in ApprovalStatus]?: string } = {
+  expired: "its time is over: nobody decided",
+  cancelled: "it was taken back",
+};
+
+function whyLeftOut({ requester, apart, approvers }: LiveApproval, person: string): string | undefined {
+  if (requester.includes(person)) return "you asked for it";
+  return leftOut(approvers, requester, apart).includes(person)
+    ? "you posted the work or execute it, and duties are kept apart"
+    : undefined;
+}
+
+function whyGone({ suspended, members }: RosterState, person: string): string | undefined {
+  if (suspended.includes(person)) return "you are suspended";
+  return members.size > 0 && !members.has(person) ? "you are not in the list of people" : undefined;
+}
+
+function whyNotAsked(approval: LiveApproval, roster: RosterState, person: string): string {
+  const { stage } = approval;
+  const handed = delegationsIn(approval, stage).find(({ by }) => by === person);
+  if (handed !== undefined) return `you have handed your seat to ${handed.to}`;
+  const count = stageRules(approval).length;
+  const own = Array.from({ length: count }, (_, index) => index + 1).filter((one) =>
+    isEligible(approval, roster, person, one),
+  );
+  const asked = `stage ${stage} of ${count} is asked`;
+  if (own.some((one) => one > stage)) return `it is not your turn: ${asked}`;
+  return own.length === 0 ? "you are not among those asked" : `your stage is over: ${asked}`;
+}
+
+function whyNot(approval: LiveApproval, roster: RosterState, person: string): string | undefined {
+  if (approval.status !== "pending") return OVER[approval.status] ?? "it is decided";
+  if (!isPerson(person)) return "only people decide";
+  if (approval.votes.some(({ by }) => by === person)) return "you have voted";
+  const out = whyLeftOut(approval, person) ?? whyGone(roster, person);
+  if (out !== undefined) return out;
+  return isEligible(approval, roster, person) ? undefined : whyNotAsked(approval, roster, person);
+}
+
+/** What keeps somebody from approving who may reject. */
+function whyOnlyReject(approval: LiveApproval, roster: RosterState, person: string): string | null {
+  if (approval.edit !== null)
+    return `an edit by ${approval.edit.by} is being reviewed: until then you can only reject`;
+  return isNeededLater(approval, roster, person)
+    ? "you are needed in a later stage, and decide once: now you can only reject"
+    : null;
+}
+
+/** The caller has brought the approval up to the present time. */
+export function yourStanding(approval: LiveApproval, roster: RosterState, person: string): YourStanding {
+  const why = whyNot(approval, roster, person);
+  const { votes, stage } = approval;
+  const vote = votes.find((one) => one.by === person && (one.stage ?? 1) === stage)?.decision ?? null;
+  return why === undefined
+    ? { mayDecide: true, whyNot: whyOnlyReject(approval, roster, person), vote }
+    : { mayDecide: false, whyNot: why, vote };
+}
+
+/** Whether it is over once whoever looks rejects it; null where they may not decide, or it depends on who they are. */
+export function endsByYou(
+  approval: LiveApproval,
+  roster: RosterState,
+  who: string | null,
+  { mayDecide }: YourStanding,
+): boolean | null {
+  if (!mayDecide) return null;
+  if (who === null) return approval.approvers.veto ? true : null;
+  return rejectionEnds(approval, roster, who);
+}
+
+/**
+ * What whoever looks at a card could do with it now. It is no rule: each of them is decided by its own, when it is done, and a test
+ * holds the two together.
+ */
+
+/** A question has its answer instead; what a monitor raises has nothing in it, and neither has what captured nothing. */
+export function isEditable({ subject, args }: Pick<LiveApproval, "subject" | "args">): boolean {
+  if (subject === undefined) return true;
+  const isEmpty = isJsonObject(args) && Object.keys(args).length === 0;
+  return subject.kind === "checkpoint" && raisedName(subject.op) === undefined && !isEmpty;
+}
+
+type Can = { readonly [move in Move]: boolean };
+
+/** Where nobody is authenticated, whatever somebody could do under some name. */
+function byAnybody(approval: LiveApproval): Can {
+  const isOpen = approval.status === "pending";
+  return {
+    ...{ approve: isOpen, reject: isOpen, edit: isOpen, delegate: isOpen, cancel: isOpen, comment: isOpen },
+    extend: isOpen && approval.decideBy !== null,
+    take_back: isOpen && approval.delegations.length > 0,
+    revoke: isGiven(approval),
+  };
+}
+
+function byPerson(draft: Draft, approval: LiveApproval, who: string, you: YourStanding): Need | Can {
+  const cancel = mayTakeBack(draft, approval, who);
+  if (typeof cancel === "object") return cancel;
+  const roster = draft.state(ROSTER);
+  const approve = you.mayDecide && you.whyNot === null;
+  return {
+    ...{ approve, reject: you.mayDecide, edit: approve, cancel },
+    extend: mayExtend(approval, roster, who),
+    delegate: mayHandOver(approval, roster, who),
+    take_back: maySitAgain(approval, who),
+    revoke: isPerson(who) && isGiven(approval),
+    comment: mayComment(approval, roster, who),
+  };
+}
+
+/** Null is nobody in particular. The caller has brought the approval up to the present time, and read the roster. */
+export function movesOf(
+  draft: Draft,
+  approval: LiveApproval,
+  who: string | null,
+  you: YourStanding,
+): Need | readonly Move[] {
+  const can = who === null ? byAnybody(approval) : byPerson(draft, approval, who, you);
+  if ("kind" in can) return can;
+  return MOVES.filter((move) => can[move] && (move !== "edit" || isEditable(approval)));
+}
+
+/** The names of all that somebody can do with an approval. */
+
+/** `take_back`: a seat that was handed over; `cancel`: the question; `revoke`: a decision that was not used yet. */
+export const MOVES = [
+  ...(["approve", "reject", "edit", "extend", "delegate"] as const),
+  ...(["take_back", "cancel", "revoke", "comment"] as const),
+] as const;
+export type Move = (typeof MOVES)[number];

@@ -1,0 +1,179 @@
+/**
+ * What would become of an edit. The rules of a vote run on what stands now, and what they decide is dropped.
+ *
+ * T1. Nothing is written, and whoever tries needs what a vote needs: what would be refused of them is refused here.
+ *     That a secret's value stands in an edit is said to nobody else, and not often.
+ * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
+ */
+import type { ReviewFacts } from "../core/action/events.ts";
+import { type Change, changesBetween } from "../core/changes.ts";
+import { digestOf } from "../core/digest.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { actionStream, approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
+import type { Issue, ToolRules } from "../core/tool-rules.ts";
+import type { Append } from "../core/transaction.ts";
+import { loaderOf } from "../engine/load.ts";
+import { reviewerWith } from "../engine/move.ts";
+import { readState } from "../engine/read-state.ts";
+import { type Rehearsed, rehearse } from "../engine/rehearse.ts";
+import type { Runtime } from "../engine/runtime.ts";
+import { guessing } from "../engine/secret-guesses.ts";
+import { policyNameOf } from "./card-history.ts";
+import {
+  type Approval,
+  getApproval,
+  type RefusedVote,
+  refusedVote,
+  toolFor,
+  unknownApproval,
+} from "./decide.ts";
+import { answerIssues, editIssues, secretFlaw, secretsOf, wholeEdit } from "./edits.ts";
+import { somebodyAsked } from "./rules/card.ts";
+import type { EditRefused } from "./rules/edit.ts";
+import { type EditFlaw, type VoteAnswer, vote } from "./rules/vote.ts";
+import type { ApprovalEventOf } from "./state.ts";
+
+export const TRIED_OUTCOMES = ["same", "misfit", "blocked", "revised", "asks", "stands", "unknown"] as const;
+export type TriedOutcome = (typeof TRIED_OUTCOMES)[number];
+
+export type TriedVerdict = {
+  readonly verdict: string;
+  readonly rule: string;
+  readonly reason: string;
+  /** The name of the policy, or that it is code. */
+  readonly policy: string;
+};
+
+export type Tried = {
+  readonly outcome: TriedOutcome;
+  /** All of it, as it would be; where the policy would change it, as the policy would have it. */
+  readonly args: Json;
+  readonly issues: readonly Issue[];
+  readonly verdict: TriedVerdict | null;
+  readonly changes: readonly Change[];
+};
+
+/** Without `by`, as somebody who may decide. */
+export type TriedEdit = { readonly edit: unknown; readonly by?: string };
+
+const NOBODY_NAMED = "person:somebody";
+
+async function editorOf(runtime: Runtime, approval: Approval, by: string | undefined): Promise<string> {
+  return by ?? somebodyAsked(approval, await readState(runtime, ROSTER)) ?? NOBODY_NAMED;
+}
+
+type Trial = Rehearsed<VoteAnswer> & { readonly rules: ToolRules | null };
+
+type Trying = { readonly edit: Json; readonly flaw?: EditFlaw; readonly by: string };
+
+async function tryVote(runtime: Runtime, approval: Approval, trying: Trying): Promise<Trial> {
+  const ballot = { approval: approval.id, ...trying };
+  const tool = await toolFor(runtime, ballot);
+  const reviewer = tool === null ? null : reviewerWith(runtime, tool);
+  const { binding } = approval;
+  const command = { ...ballot, decision: "approve", binding, note: null, via: "try" } as const;
+  const needs = { read: [approvalStream(approval.id), ROSTER] };
+  const tried = await rehearse(
+    runtime,
+    needs,
+    (draft, loaded) => vote(draft, { ...command, executor: reviewer && { ...reviewer, loaded } }),
+    loaderOf(runtime, tool),
+  );
+  return { ...tried, rules: reviewer?.rules ?? null };
+}
+
+function bodyIn(append: readonly Append[], { kind, id }: StreamRef, type: string): JsonObject | undefined {
+  const own = append.filter(({ stream }) => stream.kind === kind && stream.id === id);
+  return own.flatMap(({ events }) => events).findLast((event) => event.type === type)?.body;
+}
+
+type Said = Pick<ReviewFacts, "rule" | "reason"> & Partial<Pick<ReviewFacts, "policy" | "documents">>;
+
+async function verdictBy(runtime: Runtime, verdict: string, said: Said): Promise<TriedVerdict> {
+  const { rule, reason, policy = "", documents } = said;
+  const name = await policyNameOf(runtime, { policy, ...(documents && { documents }) });
+  return { verdict, rule, reason, policy: name ?? "in code" };
+}
+
+/** By the tool's own schema, which sees the secrets; they were looked up for the rules. */
+function misfitsBy(rules: ToolRules | null, edit: Json, { reason }: EditRefused): readonly Issue[] {
+  const valid = rules?.validate(edit);
+  const each = valid?.ok === false ? (valid.each ?? []) : [];
+  return each.length === 0 ? [{ path: [], message: reason }] : each;
+}
+
+type Part = Pick<Tried, "outcome"> & Partial<Pick<Tried, "args" | "issues" | "verdict">>;
+
+async function refusedPart(
+  runtime: Runtime,
+  approval: Approval,
+  trial: Trial & { readonly answer: RefusedVote },
+  edit: Json,
+): Promise<Part> {
+  const { answer, append, rules } = trial;
+  const refused = answer.edit;
+  if (refused === undefined || refused.fault === "standing")
+    throw refusedVote({ approval: approval.id }, answer, true);
+  if (refused.fault === "schema") return { outcome: "misfit", issues: misfitsBy(rules, edit, refused) };
+  const body = bodyIn(append, approvalStream(approval.id), "approval.edit_refused");
+  const said = body as unknown as ApprovalEventOf<"approval.edit_refused">["body"];
+  const verdict = await verdictBy(runtime, refused.fault, said);
+  return refused.fault === "block"
+    ? { outcome: "blocked", verdict }
+    : { outcome: "revised", verdict, ...(refused.args === undefined ? {} : { args: refused.args }) };
+}
+
+function acceptedOutcome({ id }: Approval, { append }: Trial, now: string): TriedOutcome {
+  if (now !== id) return "asks";
+  const ref = approvalStream(id);
+  if (bodyIn(append, ref, "approval.revised") === undefined) return "same";
+  return bodyIn(append, ref, "approval.voted") === undefined ? "asks" : "stands";
+}
+
+async function acceptedPart(
+  runtime: Runtime,
+  approval: Approval,
+  trial: Trial,
+  accepted: { readonly approval: string; readonly edit: Json },
+): Promise<Part> {
+  const outcome = acceptedOutcome(approval, trial, accepted.approval);
+  const body = bodyIn(trial.append, actionStream(approval.action), "action.reviewed");
+  const review = body as unknown as ReviewFacts | undefined;
+  const verdict = review === undefined ? null : await verdictBy(runtime, review.verdict, review);
+  const valid = trial.rules?.validate(accepted.edit);
+  return { outcome, verdict, ...(valid?.ok === true ? { args: valid.value } : {}) };
+}
+
+async function partOf(runtime: Runtime, approval: Approval, trial: Trial, edit: Json): Promise<Part> {
+  const { answer } = trial;
+  switch (answer.kind) {
+    case "unknown":
+      throw unknownApproval(approval.id);
+    case "vote_refused":
+      return refusedPart(runtime, approval, { ...trial, answer }, edit);
+    case "edit_open":
+      return { outcome: digestOf(edit) === approval.argsDigest ? "same" : "unknown" };
+    case "same":
+      return { outcome: approval.edit === null ? "same" : "unknown" };
+    case "recorded":
+      return acceptedPart(runtime, approval, trial, { approval: answer.approval, edit });
+  }
+}
+
+export async function tryEdit(runtime: Runtime, id: string, given: TriedEdit): Promise<Tried> {
+  const approval = await getApproval(runtime, id);
+  const edit = wholeEdit(approval, given.edit);
+  const by = await editorOf(runtime, approval, given.by);
+  const known = await secretsOf(runtime, approval);
+  const trying = { edit, by, ...secretFlaw(edit, known) };
+  const part = await guessing(runtime, { approval, by, edit, known }, async () =>
+    partOf(runtime, approval, await tryVote(runtime, approval, trying), edit),
+  );
+  const kept = [
+    ...(await editIssues(runtime, approval, edit)),
+    ...(await answerIssues(runtime, approval, edit)),
+  ];
+  const told: Part = kept.length === 0 ? part : { outcome: "misfit", issues: kept };
+  const { outcome, args = edit, issues = [], verdict = null } = told;
+  return { outcome, args, issues, verdict, changes: changesBetween(approval.args, args) };
+}
