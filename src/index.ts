@@ -1,5 +1,5 @@
 /** The door of the package, and the one place where its parts are put together. */
-import { cardLines } from "./cli/card-lines.ts";
+import { cardLines } from "./cli/approvals/card.ts";
 import type { SecretHandle } from "./core/secret-handle.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
 import type { Answer } from "./engine/answer.ts";

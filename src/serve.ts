@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { cardLines } from "./cli/card-lines.ts";
+import { cardLines } from "./cli/approvals/card.ts";
 import { errorText } from "./core/error-text.ts";
 import { HOME } from "./core/tenant/state.ts";
 import { allOf } from "./engine/all-of.ts";

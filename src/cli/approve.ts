@@ -4,15 +4,15 @@ import { isJsonObject, type Json } from "../core/json.ts";
 import { parseJson } from "../core/strict-json.ts";
 import { visible } from "../core/visible.ts";
 import type { Approval } from "../index.ts";
+import { hasSuggestion } from "./approvals/card.ts";
+import { stageCount } from "./approvals/card-parts.ts";
 import { approveMany } from "./approve-many.ts";
 import { awaitReview, type Reviewed } from "./await-review.ts";
 import { type Command, type Context, EXIT, FULL, flag, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { hasSuggestion } from "./question-card.ts";
 import { readable } from "./readable.ts";
 import { approvalId } from "./resolve-id.ts";
 import { sectionsOn } from "./sections.ts";
-import { stageCount } from "./stage-text.ts";
 import { goesOnWords, heardWords } from "./workflow-words.ts";
 
 function editOf(context: Context, approval: Approval): { readonly edit?: Json } {

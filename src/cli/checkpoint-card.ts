@@ -2,29 +2,23 @@
  * What a person reads before deciding at a checkpoint: what they decide on, what the agent says of it, what it has done
  * since the last checkpoint, and what a rejection would do and could not undo.
  */
+
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { visible, visiblePreview } from "../core/visible.ts";
 import { raisedName } from "../core/workflow/raise.ts";
 import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
+import type { CardDocument, CardFields, CardSections } from "../kernel/terminal.ts";
 import {
-  printArgs,
-  printDeadline,
-  printIdentityOf,
-  printStatus,
-  printVotes,
-  type SubjectCard,
-} from "./card.ts";
-import { fold } from "./measure.ts";
-import { printComments } from "./print-comments.ts";
-import { type Sections, sectionsOn } from "./sections.ts";
-import type { Terminal } from "./terminal.ts";
-import { ago } from "./times.ts";
+  approvalHead,
+  approveCommand,
+  type CardOf,
+  peopleSections,
+  rejectCommand,
+  workflowSections,
+} from "./approvals/card-parts.ts";
 import { placeWords, quotedName, rejectionWords, statusWords, typedCheckpoint } from "./workflow-words.ts";
 
-export type CheckpointCard = SubjectCard & {
-  readonly snapshot: JsonObject | undefined;
-  readonly rows: readonly TimelineRow[];
-};
+type CheckpointCard = CardOf<"checkpoint">;
 
 const part = (from: JsonObject | undefined, name: string): JsonObject => {
   const value = from?.[name];
@@ -51,28 +45,27 @@ function confidenceWords(confidence: Json): string {
   return typeof confidence === "number" ? `${Math.round(confidence * 1_000) / 10} %` : String(confidence);
 }
 
+const treeField = (value: Json | undefined): CardFields[string] =>
+  value === undefined || isEmpty(value) ? undefined : { tree: value };
+
 /** Everything the agent says, apart from what it did. */
-function printWords(sections: Sections, { approval, snapshot }: CheckpointCard): void {
+function agentFields({ approval, snapshot }: CheckpointCard): CardFields {
   const shown = part(snapshot, "approval_interface");
   const task = part(snapshot, "task_state");
-  sections.heading(
-    isRaised(approval) ? "What the monitor knows" : "The agent says (its own words, checked by nobody)",
-  );
-  if (approval.says !== null) sections.quote(approval.says);
-  const needed = shown["decision_needed"];
-  if (typeof needed === "string" && needed !== approval.says) sections.field("asks", needed);
-  if (shown["recommendation"] !== undefined) sections.field("recommends", String(shown["recommendation"]));
-  if (shown["confidence"] !== undefined) sections.field("confidence", confidenceWords(shown["confidence"]));
+  const { decision_needed: needed, recommendation, confidence } = shown;
   const used = resourceWords(part(part(snapshot, "execution_state"), "resource_consumption"));
-  if (used !== "") sections.field("used", used);
-  for (const [label, value] of [
-    ["risk", task["risk"]],
-    ["next steps", task["planned_next_steps"]],
-    ["scores", task["confidence_scores"]],
-    ["context", shown["context"]],
-    ["artifacts", shown["artifacts"]],
-  ] as const)
-    if (value !== undefined && !isEmpty(value)) sections.tree(label, value);
+  return {
+    says: approval.says === null ? undefined : { quote: approval.says },
+    asks: typeof needed === "string" && needed !== approval.says ? needed : undefined,
+    recommends: recommendation === undefined ? undefined : String(recommendation),
+    confidence: confidence === undefined ? undefined : confidenceWords(confidence),
+    used: used === "" ? undefined : used,
+    risk: treeField(task["risk"]),
+    "next steps": treeField(task["planned_next_steps"]),
+    scores: treeField(task["confidence_scores"]),
+    context: treeField(shown["context"]),
+    artifacts: treeField(shown["artifacts"]),
+  };
 }
 
 /** By a monitor: nothing is decided on but whether it goes on. */
@@ -117,29 +110,22 @@ function effectWords(row: TimelineRow, irreversible: ReadonlySet<string | null>)
   return `${row.name} (${ref}): ${status}${row.isUndone ? ", then undone" : undo}`;
 }
 
-function printEffects(sections: Sections, range: Range, irreversible: ReadonlySet<string | null>): void {
-  sections.heading(`What it has done since ${range.from}`);
-  if (range.since.length === 0) sections.field("effects", "none");
-  for (const row of range.since)
-    sections.field(row.kind === "child" ? "workflow" : "effect", effectWords(row, irreversible));
+function effectFields({ since }: Range, irreversible: ReadonlySet<string | null>): readonly CardFields[] {
+  if (since.length === 0) return [{ effects: "none" }];
+  return since.map((row) => ({
+    [row.kind === "child" ? "workflow" : "effect"]: effectWords(row, irreversible),
+  }));
 }
 
-function printStake(
-  terminal: Terminal,
-  sections: Sections,
-  card: CheckpointCard,
-  row: TimelineRow | undefined,
-): void {
-  const { workflow, approval } = card;
+function stakeSections({ workflow, approval }: CheckpointCard, row: TimelineRow | undefined): CardSections {
   const stake = workflow.pending?.approval === approval.id ? workflow.pending : row?.checkpoint;
-  if (approval.status !== "pending" || stake == null) return;
-  sections.heading("If you reject");
-  for (const text of rejectionWords(workflow, stake))
-    for (const line of fold(text, terminal.columns - 2)) terminal.line(`  ${line}`);
-  if (!stake.canRollback || stake.irreversible.length === 0) return;
-  sections.heading("What cannot be undone if you reject", "red");
-  for (const { tool, action } of stake.irreversible)
-    terminal.line(`  ${terminal.paint("red", "!")} ${visible(tool)} (${visible(action)}) stays done`);
+  if (approval.status !== "pending" || stake == null) return {};
+  const lost = stake.canRollback ? stake.irreversible : [];
+  const warnings = lost.map(({ tool, action }) => `${visible(tool)} (${visible(action)}) stays done`);
+  return {
+    "If you reject": { effect: { paragraphs: rejectionWords(workflow, stake) } },
+    "What cannot be undone if you reject": lost.length === 0 ? undefined : { lost: { warnings } },
+  };
 }
 
 /** The first of the outputs, to be typed over. */
@@ -149,51 +135,43 @@ function exampleEdit(outputs: Json): string {
   return example === "" || example.length > 60 || /['\\]/.test(example) ? '{"field": "value"}' : example;
 }
 
-function printNext(
-  terminal: Terminal,
-  sections: Sections,
-  { approval, workflow, rows, where }: CheckpointCard,
-): void {
-  if (where === null) return;
-  const snapshot = rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id;
-  const captured =
-    snapshot === undefined
+function nextCommands(
+  { approval, workflow }: CheckpointCard,
+  row: TimelineRow | undefined,
+): readonly string[] {
+  const snapshot = row?.checkpoint?.snapshot.id;
+  const edit = isRaised(approval) ? [] : [`approve ${approval.id} --edit '${exampleEdit(approval.args)}'`];
+  return [
+    ...(approval.status === "pending" ? [approveCommand(approval), ...edit, rejectCommand(approval)] : []),
+    ...(snapshot === undefined
       ? []
-      : [`show ${workflow.id} --checkpoint ${typedCheckpoint(approval.tool, snapshot)}`];
-  const decide =
-    approval.status === "pending"
-      ? [
-          `approve ${approval.id} --binding ${approval.binding.slice(0, 12)}`,
-          ...(isRaised(approval) ? [] : [`approve ${approval.id} --edit '${exampleEdit(approval.args)}'`]),
-          `reject ${approval.id} --reason "…"`,
-        ]
-      : [];
-  sections.heading("Next");
-  for (const line of [...decide, ...captured, `show ${workflow.id}`])
-    terminal.line(`  npx holdpoint ${line}${where}`);
+      : [`show ${workflow.id} --checkpoint ${typedCheckpoint(approval.tool, snapshot)}`]),
+    `show ${workflow.id}`,
+  ];
 }
 
-export function printCheckpoint(terminal: Terminal, card: CheckpointCard): void {
-  const { approval, workflow, now, full } = card;
-  const sections = sectionsOn(terminal, full);
+export function checkpointCard(card: CheckpointCard): CardDocument {
+  const { approval, workflow } = card;
   const range = rangeOf(card);
-  const irreversible = new Set(range.row?.checkpoint?.irreversible.map(({ action }) => action) ?? []);
-  printStatus(terminal, approval);
-  sections.heading(`Checkpoint ${quotedName(approval.tool)} of the workflow ${quotedName(workflow.name)}`);
-  sections.field("attempt", `${range.row?.attempt ?? workflow.attempt} of ${workflow.attempts}`);
-  sections.field("asked for", approval.reason === "" ? "-" : approval.reason);
-  if (!isRaised(approval)) {
-    sections.heading("What you decide on: its outputs");
-    printArgs(terminal, approval.args, full);
-  }
-  printWords(sections, card);
-  printEffects(sections, range, irreversible);
-  printStake(terminal, sections, card, range.row);
-  printVotes(sections, { approval, now });
-  printComments(sections, { approval, now });
-  sections.heading("When");
-  sections.field("asked", ago(approval.requestedAt, now));
-  printDeadline(sections, approval, now);
-  printIdentityOf(sections, card);
-  printNext(terminal, sections, card);
+  const { row } = range;
+  const irreversible = new Set(row?.checkpoint?.irreversible.map(({ action }) => action) ?? []);
+  const isMonitor = isRaised(approval);
+  return {
+    ...approvalHead(approval),
+    sections: {
+      [`Checkpoint ${quotedName(approval.tool)} of the workflow ${quotedName(workflow.name)}`]: {
+        attempt: `${row?.attempt ?? workflow.attempt} of ${workflow.attempts}`,
+        "asked for": approval.reason === "" ? "-" : approval.reason,
+      },
+      "What you decide on: its outputs": isMonitor ? undefined : { args: { args: approval.args } },
+      [isMonitor ? "What the monitor knows" : "The agent says (its own words, checked by nobody)"]:
+        agentFields(card),
+      [`What it has done since ${range.from}`]: effectFields(range, irreversible),
+      ...stakeSections(card, row),
+      ...peopleSections(approval),
+      ...workflowSections(card),
+    },
+    tones: { "What cannot be undone if you reject": "red" },
+    next: nextCommands(card, row),
+  };
 }

@@ -4,7 +4,7 @@ import { documentsNamed } from "../core/action/review-facts.ts";
 import type { Action } from "../engine/actions.ts";
 import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
 import type { Policies } from "../engine/policies.ts";
-import type { Sections } from "./sections.ts";
+import type { CardFields } from "../kernel/terminal.ts";
 
 const SHORT = 12;
 
@@ -36,15 +36,21 @@ function whose(document: string | undefined, review: ReviewFacts, names: PolicyN
 }
 
 /** What the policies think of the risk, and what their rules on trial would have said. */
-export function printRemarks(sections: Sections, review: Action["review"], names: PolicyNames): void {
-  if (review === null) return;
+export function remarkFields(review: Action["review"], names: PolicyNames): CardFields {
+  if (review === null) return {};
   const { risk, risks = risk === undefined ? [] : [risk], shadow = [] } = review;
-  for (const { score, level, conditions, document } of risks) {
-    const why = conditions.length === 0 ? "" : ` (${conditions.join(", ")})`;
-    sections.field("risk", `${score}, ${level}${why}${whose(document, review, names)}`);
-  }
-  for (const { rule, verdict, reason, document } of shadow) {
-    const why = reason === "" ? "" : `: ${reason}`;
-    sections.field("on trial", `${rule} would ${verdict}${why}${whose(document, review, names)}`);
-  }
+  return {
+    risk: {
+      each: risks.map(({ score, level, conditions, document }) => {
+        const why = conditions.length === 0 ? "" : ` (${conditions.join(", ")})`;
+        return `${score}, ${level}${why}${whose(document, review, names)}`;
+      }),
+    },
+    "on trial": {
+      each: shadow.map(({ rule, verdict, reason, document }) => {
+        const why = reason === "" ? "" : `: ${reason}`;
+        return `${rule} would ${verdict}${why}${whose(document, review, names)}`;
+      }),
+    },
+  };
 }

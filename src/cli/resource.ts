@@ -8,7 +8,7 @@ import { visible } from "../core/visible.ts";
 import { grants, grantsTerminal } from "../grants/contract.ts";
 import { helpText, valueKind } from "../kernel/codec.ts";
 import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";
-import type { Act, CardDocument, ResourceCommand, RichText } from "../kernel/terminal.ts";
+import type { Act, CardDocument, ResourceCommand } from "../kernel/terminal.ts";
 import { limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, type Flags, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -17,10 +17,9 @@ import { type Part, runPart } from "./parts.ts";
 import { plain } from "./plain.ts";
 import { readList } from "./read-list.ts";
 import { resourceId } from "./resolve-id.ts";
-import { sectionsOn } from "./sections.ts";
+import { printCard, richText } from "./sections.ts";
 import { moneyFrom, spanOf } from "./span-of.ts";
 import { printTable } from "./table.ts";
-import { ago, moment } from "./times.ts";
 import { whereFlags } from "./where-flags.ts";
 
 type Item = { readonly id: string };
@@ -39,15 +38,6 @@ const DAY_MS = 86_400_000;
 const verbsIn = ({ hp }: Context, { name }: Contract): Verbs =>
   (hp as unknown as { [name: string]: Verbs })[name] ?? {};
 
-function text(words: RichText, now: number): string {
-  if (typeof words === "string") return words;
-  const part = (one: Exclude<RichText, string>[number]) => {
-    if (typeof one === "string") return one;
-    return "ago" in one ? ago(one.ago, now) : moment(one.moment);
-  };
-  return words.map(part).join("");
-}
-
 async function list(
   context: Context,
   { contract, terminal: { list: shown, json } }: Resource,
@@ -57,7 +47,7 @@ async function list(
   const { list: read } = verbsIn(context, contract);
   const page = (cursor: object) => read?.({ ...filter, ...cursor }) as Promise<Listed>;
   const { items } = await readList(limitOf(context), page);
-  const cells = (item: Item) => shown.columns.map(([, cell]) => visible(text(cell(item), now)));
+  const cells = (item: Item) => shown.columns.map(([, cell]) => visible(richText(cell(item), now)));
   if (context.json) for (const item of items) terminal.json(plain(json?.(item) ?? item));
   else if (items.length === 0) (terminal.interactive ? terminal.line : terminal.note)(shown.empty);
   else if (terminal.interactive)
@@ -70,23 +60,8 @@ async function list(
   return EXIT.ok;
 }
 
-const isRepeated = (value: object | string): value is { readonly each: readonly RichText[] } =>
-  typeof value === "object" && "each" in value;
-
-function printCard(context: Context, { title, asOf, badge, sections, next }: CardDocument): void {
-  const { terminal, full } = context;
-  const now = Math.max(context.now, asOf);
-  const shown = sectionsOn(terminal, full);
-  terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(badge.tone, badge.text)}`);
-  for (const [heading, fields] of Object.entries(sections)) {
-    shown.heading(heading);
-    for (const [label, value = { each: [] }] of Object.entries(fields))
-      for (const words of isRepeated(value) ? value.each : [value]) shown.field(label, text(words, now));
-  }
-  if (next.length === 0) return;
-  shown.heading("Next");
-  for (const command of next) terminal.line(`  npx holdpoint ${command}${whereFlags(context)}`);
-}
+const show = (context: Context, card: CardDocument): void =>
+  printCard(context.terminal, card, { ...context, where: whereFlags(context) });
 
 async function showOne(context: Context, resource: Resource, id: string): Promise<number> {
   const {
@@ -95,7 +70,7 @@ async function showOne(context: Context, resource: Resource, id: string): Promis
   } = resource;
   const item = (await verbsIn(context, contract)["get"]?.(id)) as Item;
   if (context.json) context.terminal.json(plain(json?.(item) ?? item));
-  else printCard(context, card(item));
+  else show(context, card(item));
   return EXIT.ok;
 }
 
@@ -176,9 +151,9 @@ async function act(
   const after = (await verbs[verb]?.(...id, input)) as Item;
   if (context.json) terminal.json(plain(json?.(after) ?? after));
   else {
-    const words = visible(text(says(after, before), context.now));
+    const words = visible(richText(says(after, before), context.now));
     terminal.line(hanging(words, terminal).join("\n"));
-    if (showsCard === true) printCard(context, card(after));
+    if (showsCard === true) show(context, card(after));
   }
   return EXIT.ok;
 }

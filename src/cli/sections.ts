@@ -2,13 +2,18 @@
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { Json } from "../core/json.ts";
 import { visible, visiblePreview } from "../core/visible.ts";
+import type { CardDocument, CardField, RichText } from "../kernel/terminal.ts";
 import { cut, fold, missing } from "./measure.ts";
 import { readable } from "./readable.ts";
 import type { Style, Terminal } from "./terminal.ts";
+import { ago, moment } from "./times.ts";
 
 const INDENT = "  ";
 /** Stands before every line of a block, also where a long line was folded. */
 const BAR = "│ ";
+
+/** What a card is drawn on: a terminal, or lines of a mail. */
+export type Paper = Pick<Terminal, "columns" | "line" | "paint" | "strange">;
 
 export type Sections = {
   heading(text: string, style?: Style): void;
@@ -27,7 +32,7 @@ const MOST_QUOTED = 4_000;
 const MOST_FIELD = 1_000;
 const MOST_JSON = 2_000;
 
-export function sectionsOn(terminal: Terminal, full: boolean, labels = 12): Sections {
+export function sectionsOn(terminal: Paper, full: boolean, labels = 12): Sections {
   const limit = (text: string, most: number) => {
     const kept = cut(text, full ? Number.POSITIVE_INFINITY : most);
     return { text: kept.text, rest: kept.left === 0 ? "" : missing(kept.left, "character") };
@@ -67,4 +72,63 @@ export function sectionsOn(terminal: Terminal, full: boolean, labels = 12): Sect
       block(readable(value, full));
     },
   };
+}
+
+export function printArgs(terminal: Paper, args: Json, full: boolean): void {
+  const sections = sectionsOn(terminal, full);
+  sections.block(readable(args, full));
+  sections.json("as canonical JSON", args);
+}
+
+export function richText(words: RichText, now: number): string {
+  if (typeof words === "string") return words;
+  const part = (one: Exclude<RichText, string>[number]) => {
+    if (typeof one === "string") return one;
+    return "ago" in one ? ago(one.ago, now) : moment(one.moment);
+  };
+  return words.map(part).join("");
+}
+
+/** `where`: the flags with which the commands on a card find the same store; null: no command is shown. */
+export type CardView = { readonly now: number; readonly full: boolean; readonly where: string | null };
+
+type Block = Exclude<CardField, RichText | null | undefined>;
+const isText = (value: RichText | Block): value is RichText =>
+  typeof value === "string" || Array.isArray(value);
+
+function printBlock(terminal: Paper, { full, now }: CardView, label: string, value: Block): void {
+  const sections = sectionsOn(terminal, full);
+  const print = (lines: readonly string[]) => {
+    for (const line of lines) terminal.line(`${INDENT}${line}`);
+  };
+  if ("each" in value) for (const words of value.each) sections.field(label, richText(words, now));
+  else if ("tree" in value) sections.tree(label, value.tree);
+  else if ("json" in value) sections.json(label, value.json);
+  else if ("args" in value) printArgs(terminal, value.args, full);
+  else if ("value" in value) sections.block(readable(value.value, full));
+  else if ("quote" in value) sections.quote(value.quote);
+  else if ("block" in value) sections.block(value.block);
+  else if ("lines" in value) print(value.lines);
+  else if ("paragraphs" in value)
+    print(value.paragraphs.flatMap((text) => fold(text, terminal.columns - INDENT.length)));
+  else print(value.warnings.map((text) => `${terminal.paint("red", "!")} ${text}`));
+}
+
+/** A card, the same for every capability. */
+export function printCard(terminal: Paper, card: CardDocument, given: CardView): void {
+  const { title, badge, asOf = given.now, tones = {} } = card;
+  const view = { ...given, now: Math.max(given.now, asOf) };
+  const sections = sectionsOn(terminal, view.full);
+  terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(badge.tone, badge.text)}`);
+  for (const [heading, fields] of Object.entries(card.sections)) {
+    if (fields === undefined) continue;
+    sections.heading(heading, tones[heading]);
+    for (const [label, value] of [fields].flat().flatMap((part) => Object.entries(part))) {
+      if (value == null) continue;
+      printBlock(terminal, view, label, isText(value) ? { each: [value] } : value);
+    }
+  }
+  if (card.next.length === 0 || view.where === null) return;
+  sections.heading("Next");
+  for (const command of card.next) terminal.line(`${INDENT}npx holdpoint ${command}${view.where}`);
 }

@@ -1,14 +1,12 @@
-import type { Json, JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Shown } from "../engine/message/shown.ts";
 import type { Action, Approval } from "../index.ts";
 import { showAlert } from "./alert-card.ts";
-import { type Card, printCard } from "./card.ts";
-import { printCheckpoint } from "./checkpoint-card.ts";
+import { printShown } from "./approvals/card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { printIntentCard } from "./intent-card.ts";
 import { printIntent } from "./intents.ts";
 import { namesOf } from "./policy-words.ts";
-import { printQuestion } from "./question-card.ts";
 import { anyId } from "./resolve-id.ts";
 import { showWorkflow } from "./show-workflow.ts";
 import { whereFlags } from "./where-flags.ts";
@@ -21,54 +19,41 @@ function approvalOf(action: Action): string | undefined {
     : undefined;
 }
 
-async function loadCard(context: Context, id: string): Promise<Card> {
-  const { hp, now, full } = context;
+async function showAction(context: Context, id: string): Promise<number> {
+  const { hp, terminal } = context;
   const asked: Approval | undefined = id.startsWith("apr_") ? await hp.approvals.get(id) : undefined;
   const action = await hp.actions.get(asked?.action ?? id);
   const linked = asked === undefined ? approvalOf(action) : undefined;
   const approval = linked === undefined ? asked : await hp.approvals.get(linked);
   const receipt = await hp.receipts.get(action.id);
   const policies = await namesOf(hp);
-  return { approval, action, receipt, policies, now, full, where: whereFlags(context) };
-}
-
-async function showAction(context: Context, id: string): Promise<number> {
-  const card = await loadCard(context, id);
-  const { approval, action, receipt } = card;
-  if (context.json)
-    context.terminal.json({ approval: approval ?? null, action, receipt: receipt ?? null } as {
-      [part: string]: Json;
-    });
-  else printCard(context.terminal, card);
+  if (context.json) terminal.json({ approval: approval ?? null, action, receipt: receipt ?? null });
+  else showCard(context, { kind: "action", approval, action, receipt, policies });
   return EXIT.ok;
 }
+
+const showCard = (context: Context, shown: Shown): void =>
+  printShown(context.terminal, shown, { ...context, where: whereFlags(context) });
 
 type Subject = NonNullable<Approval["subject"]>;
 
-function showAsked(context: Context, approval: Approval): number {
-  const { terminal, now, full } = context;
-  if (context.json) terminal.json({ approval } as unknown as Json);
-  else printIntentCard(terminal, { approval, now, full, where: whereFlags(context) });
-  return EXIT.ok;
-}
-
 async function showSubject(context: Context, approval: Approval, subject: Subject): Promise<number> {
-  if (subject.kind === "intent") return showAsked(context, approval);
-  const { hp, terminal, now, full } = context;
-  const workflow = await hp.workflows.get(subject.workflow);
-  const card = { approval, workflow, now, full, where: whereFlags(context) };
-  if (context.json) {
-    terminal.json({ approval, workflow } as unknown as Json);
+  const { hp, terminal, json } = context;
+  if (subject.kind === "intent") {
+    if (json) terminal.json({ approval });
+    else showCard(context, { kind: "intent", approval });
     return EXIT.ok;
   }
-  if (subject.kind === "question") printQuestion(terminal, card);
+  const workflow = await hp.workflows.get(subject.workflow);
+  if (json) terminal.json({ approval, workflow });
+  else if (subject.kind === "question") showCard(context, { kind: "question", approval, workflow });
   else {
     const rows = await hp.workflows.timeline(subject.workflow);
     const found = rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id ?? subject.op;
     const snapshot = (await hp.workflows.snapshot(subject.workflow, found).catch(() => undefined)) as
       | JsonObject
       | undefined;
-    printCheckpoint(terminal, { ...card, rows, snapshot });
+    showCard(context, { kind: "checkpoint", approval, workflow, rows, snapshot });
   }
   return EXIT.ok;
 }

@@ -5,11 +5,10 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import type { Json } from "../core/json.ts";
 import { visible } from "../core/visible.ts";
 import type { Approval } from "../index.ts";
-import { decisionWord } from "./card.ts";
+import { decisionWord, stageCount } from "./approvals/card-parts.ts";
 import { type Context, EXIT } from "./command.ts";
 import { cut, fit } from "./measure.ts";
 import { readList } from "./read-list.ts";
-import { stageCount } from "./stage-text.ts";
 import { moment } from "./times.ts";
 
 const MOST_PREVIEW = 500;

@@ -1,7 +1,7 @@
 /** Messages on the memory store, under a clock that the test moves; what is sent goes over real connections. */
 import type { TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { cardLines } from "../../src/cli/card-lines.ts";
+import { cardLines } from "../../src/cli/approvals/card.ts";
 import { decideMember, type Member } from "../../src/core/roster.ts";
 import { ROSTER } from "../../src/core/stream.ts";
 import { deliver } from "../../src/engine/message/deliver.ts";

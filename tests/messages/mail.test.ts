@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { delegate } from "../../src/approvals/rules/delegate.ts";
-import { cardLines } from "../../src/cli/card-lines.ts";
+import { cardLines } from "../../src/cli/approvals/card.ts";
 import type { Json } from "../../src/core/json.ts";
 import { ANNOUNCED } from "../../src/core/message/announced.ts";
 import { cutTitle } from "../../src/core/message/title.ts";

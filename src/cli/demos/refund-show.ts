@@ -1,7 +1,7 @@
 /** How the refund demo looks: what waits for a person, and the trace of the run. */
 import { visible } from "../../core/visible.ts";
 import type { Approval, Holdpoint, Report, SuperviseResult } from "../../index.ts";
-import { printCard } from "../card.ts";
+import { printShown } from "../approvals/card.ts";
 import { fold, pad, widthOf } from "../measure.ts";
 import { namesOf } from "../policy-words.ts";
 import type { Terminal } from "../terminal.ts";
@@ -84,8 +84,8 @@ export async function printWaiting(
   rule(terminal, "A person has to decide");
   const action = await hp.actions.get(approval.action);
   const policies = await namesOf(hp);
-  const card = { approval, action, receipt: undefined, policies, where };
-  printCard(terminal, { ...card, now: Date.now(), full: false });
+  const shown = { kind: "action", approval, action, receipt: undefined, policies } as const;
+  printShown(terminal, shown, { where, now: Date.now(), full: false });
   terminal.line();
 }
 

@@ -1,0 +1,188 @@
+/** What every card of an approval shows: its status, who decides, until when, and what people and the agent wrote. */
+import { nextAtDeadline } from "../../approvals/rules/time.ts";
+import type { ApproverRule } from "../../core/verdict.ts";
+import type { Shown } from "../../engine/message/shown.ts";
+import type { CardDocument, CardFields, CardSections, RichText, Tone } from "../../kernel/terminal.ts";
+
+/** A label. Written as a key it would look like the method of a promise. */
+const THEN = "then";
+
+export type CardOf<Kind extends Shown["kind"]> = Extract<Shown, { readonly kind: Kind }>;
+type Approval = CardOf<"intent">["approval"];
+
+export const TONES: { readonly [state: string]: Tone } = {
+  pending: "yellow",
+  waiting: "yellow",
+  approved: "green",
+  modified: "green",
+  consumed: "green",
+  answered: "green",
+  applied: "green",
+  in_doubt: "red",
+  rejected: "red",
+  refused: "red",
+};
+
+/** The latest comments; drawing takes time, and there may be many long ones. */
+const MOST_COMMENTS = 20;
+
+/** What a workflow asked is used up in the commit that decides it: the decision says more. */
+export function decisionWord({ status, subject, edited }: Approval): string {
+  if (subject === undefined || status !== "consumed") return status;
+  const approved = edited ? "modified" : "approved";
+  return subject.kind === "question" ? "answered" : approved;
+}
+
+export function approvalHead(approval: Approval): Pick<CardDocument, "title" | "badge"> {
+  const text = decisionWord(approval);
+  return { title: `Approval ${approval.id}`, badge: { text, tone: TONES[text] ?? "bold" } };
+}
+
+export const agentWords = (says: string | null): CardSections => ({
+  "The agent says (its own words, checked by nobody)": says === null ? undefined : { says: { quote: says } },
+});
+
+/** "2 of 3"; undefined where there are no stages. */
+export function stageCount({ stages, stage }: Approval): string | undefined {
+  return stages === undefined ? undefined : `${stage} of ${stages.length}`;
+}
+
+const needsText = ({ quorum, from }: ApproverRule): string =>
+  `${quorum} of: ${from === null ? "any person" : from.join(", ")}`;
+
+/** What a rule has beside who and how many. */
+function ruleLines({ approvers, apart = [], widened, stage }: Approval): readonly string[] {
+  const { escalateAtHalf: also = [], remindEveryMs, separate } = approvers;
+  const isWide = widened.includes(stage);
+  return [
+    also.length > 0 && !isWide && `from half time on also ${also.join(", ")}`,
+    isWide && "half time is over: more people may decide than were asked first",
+    remindEveryMs !== undefined && `people are reminded every ${Math.round(remindEveryMs / 60_000)} min`,
+    separate === true && `duties are kept apart: never ${["the editor alone", ...apart].join(", ")}`,
+  ].filter((line) => line !== false);
+}
+
+function stageStatus({ stage, handedOver, status, votes }: Approval, number: number): string {
+  const isMet = (vote: Approval["votes"][number]) => vote.stage === number && vote.decision === "approve";
+  if (handedOver.includes(number)) return "its time was up";
+  if (number < stage)
+    return `met by ${votes
+      .filter(isMet)
+      .map(({ by }) => by)
+      .join(", ")}`;
+  if (number > stage) return status === "pending" ? "asked later" : "not asked";
+  return status === "pending" ? "asked now" : status;
+}
+
+/** One line for each stage. */
+function stageLines(approval: Approval): readonly string[] {
+  const { stages = [], status, stage } = approval;
+  return stages.map((rule, index) => {
+    const mark = status === "pending" && index + 1 === stage ? "→" : " ";
+    const veto = rule.veto ? "" : "; one rejection alone does not end it";
+    return `${mark} ${index + 1}. ${stageStatus(approval, index + 1)}: ${needsText(rule)}${veto}`;
+  });
+}
+
+function voteText(vote: Approval["votes"][number], binding: string): RichText {
+  const stale = vote.binding === binding ? "" : " (on an earlier version; does not count)";
+  const final = vote.final === true ? " for good" : "";
+  const stage = vote.stage === undefined ? "" : ` in stage ${vote.stage}`;
+  const note = vote.note === null ? "" : `: ${vote.note}`;
+  return [`${vote.by} ${vote.decision}${final}${stage}, `, { ago: vote.at }, `${stale}${note}`];
+}
+
+function endingText({ at, by, reason }: NonNullable<Approval["ended"]>): RichText {
+  const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
+  return [{ ago: at }, `${who}${reason === "" ? "" : `: ${reason}`}`];
+}
+
+function deciders(approval: Approval): readonly CardFields[] {
+  const { approvers, votes, decided, ended } = approval;
+  const [first, ...others] = stageLines(approval);
+  return [
+    {
+      stage: stageCount(approval),
+      needs: `${needsText(approvers)}; never ${approval.requester.join(", ")}`,
+      rejection: approvers.veto ? "one ends it" : "one alone does not end it",
+      "": { each: ruleLines(approval) },
+      decides: {
+        each: approval.delegations.map(({ by, to, reason, at }) => [
+          `${to} in the place of ${by}, `,
+          { ago: at },
+          `: ${reason}`,
+        ]),
+      },
+    },
+    {
+      stages: first,
+      "": { each: others },
+      votes: votes.length === 0 ? "none yet" : undefined,
+      vote: { each: votes.map((vote) => voteText(vote, approval.binding)) },
+      decided: decided && endingText(decided),
+      [approval.status]: approval.subject === undefined ? ended && endingText(ended) : undefined,
+    },
+  ];
+}
+
+/** Who wrote a comment stands before it. */
+function comments({ id, comments: written, agent }: Approval): readonly CardFields[] | undefined {
+  if (written.length === 0) return undefined;
+  const earlier = written.length - MOST_COMMENTS;
+  return [
+    { earlier: earlier > 0 ? `${earlier} more: \`holdpoint show ${id} --json\`` : undefined },
+    ...written.slice(-MOST_COMMENTS).map(({ by, at, text }) => ({
+      [by === agent ? "agent wrote" : "wrote"]: [`${by}, `, { ago: at }],
+      text: { quote: text },
+    })),
+  ];
+}
+
+export const peopleSections = (approval: Approval): CardSections => ({
+  "Who decides": deciders(approval),
+  "What was asked and answered": comments(approval),
+});
+
+/** What the deadline brings about, if nobody decides; undefined where there is none. */
+function afterDeadline(approval: Approval): string | undefined {
+  const { status, decideBy, stages, stage } = approval;
+  if (status !== "pending" || decideBy === null) return undefined;
+  const next = stages?.[stage];
+  const then = nextAtDeadline(approval);
+  if (then === "extend") return "there is as much time again, once";
+  if (then === "expire" || next === undefined) return "it expires";
+  return `stage ${stage + 1} is asked instead: ${needsText(next)}`;
+}
+
+export const timeText = (at: number | null): RichText => (at === null ? "no deadline" : [{ ago: at }]);
+
+export const deadlineFields = (approval: Approval, label = "decide by"): CardFields => ({
+  [label]: timeText(approval.decideBy),
+  extended: {
+    each: approval.extensions.map(({ by, at, from, decideBy }) => [
+      ...(by === "deadline" ? ["by itself"] : [`by ${by}, `, { ago: at }]),
+      `: from ${new Date(from).toISOString()} to ${new Date(decideBy).toISOString()}`,
+    ]),
+  },
+  [THEN]: afterDeadline(approval),
+});
+
+/** The end of a card about a workflow. */
+type WorkflowCard = Pick<CardOf<"question">, "approval" | "workflow">;
+export function workflowSections({ approval, workflow }: WorkflowCard, label?: string): CardSections {
+  return {
+    When: { asked: [{ ago: approval.requestedAt }], ...deadlineFields(approval, label) },
+    "What it is known by": {
+      workflow: workflow.id,
+      operation: approval.subject?.op ?? "-",
+      agent: approval.agent,
+      args: approval.argsDigest,
+      binding: approval.binding,
+    },
+  };
+}
+
+/** Ready to be typed: the binding makes sure that what is approved is what was shown here. */
+export const approveCommand = ({ id, binding }: Approval): string =>
+  `approve ${id} --binding ${binding.slice(0, 12)}`;
+export const rejectCommand = ({ id }: Approval): string => `reject ${id} --reason "…"`;

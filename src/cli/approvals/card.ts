@@ -1,0 +1,301 @@
+/**
+ * What a person reads before and after deciding, made from the canonical arguments. What the agent says about them
+ * stands apart, under a heading that says whose words they are.
+ */
+import { effectWords } from "../../approvals/rules/card.ts";
+import { UNSEEN_PREVIEW } from "../../approvals/state.ts";
+import type { ReviewFacts } from "../../core/action/events.ts";
+import { canonicalJson } from "../../core/canonical-json.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import { isArtifactRef } from "../../core/stored-value.ts";
+import { visiblePreview } from "../../core/visible.ts";
+import type { Shown } from "../../engine/message/shown.ts";
+import type { CardDocument, CardFields, CardSections } from "../../kernel/terminal.ts";
+import { checkpointCard } from "../checkpoint-card.ts";
+import { policyWords, remarkFields } from "../policy-words.ts";
+import { exampleOf, schemaText } from "../schema-text.ts";
+import { type CardView, type Paper, printCard, sectionsOn } from "../sections.ts";
+import { leftLines, shortShown } from "../short-shown.ts";
+import {
+  agentWords,
+  approvalHead,
+  approveCommand,
+  type CardOf,
+  deadlineFields,
+  peopleSections,
+  rejectCommand,
+  TONES,
+  timeText,
+  workflowSections,
+} from "./card-parts.ts";
+
+type ActionCard = CardOf<"action">;
+type Approval = CardOf<"intent">["approval"];
+
+const HEADINGS: { readonly [phase in ActionCard["action"]["phase"]]: string } = {
+  open: "What will run",
+  waiting: "What will run, if people agree",
+  running: "What runs",
+  applied: "What ran",
+  not_applied: "What was tried",
+  in_doubt: "What was tried",
+  refused: "What did not run",
+};
+
+/** No process with the tool may be at hand: a workflow that goes back asks it for its undo. */
+const classWords = ({ action: { effectClass, within }, approval }: ActionCard): string => {
+  if (approval?.undo !== undefined) return effectWords(effectClass, "claimed");
+  return effectWords(effectClass, within === undefined ? "none" : "not_known");
+};
+
+/** What the tool itself said it would do, which people approve with it; and the agent's account of how it would be undone. */
+function forecastSections({ preview, undo }: Approval): CardSections {
+  return {
+    "The tool's preview failed: nothing is known about what it would do":
+      preview?.failed === true ? { preview: { quote: String(preview.value) } } : undefined,
+    "What the tool shows of it":
+      preview?.failed === false ? { preview: { value: preview.value } } : undefined,
+    "The agent says how it would take it back, if its workflow goes back (checked by nobody)":
+      undo === undefined ? undefined : { tool: undo.tool, args: { value: undo.args } },
+  };
+}
+
+const ruleFields = ({ rule, reason }: Pick<ReviewFacts, "rule" | "reason">): CardFields => ({
+  rule,
+  reason: reason === "" ? "-" : reason,
+});
+
+/** The approval keeps the rule and the reason of the question; of what people made of it since, the review says more. */
+function reasonSections({ action: { review }, approval, policies }: ActionCard): CardSections {
+  const asked = approval ?? review;
+  const remarks = remarkFields(review, policies);
+  if (approval?.edited !== true || review === null) {
+    const policy = asked === null ? undefined : policyWords(asked, policies);
+    const why = ruleFields(asked ?? { rule: "-", reason: "it was not reviewed" });
+    return { "Why it is asked": { policy, ...why, ...remarks } };
+  }
+  const { verdict } = review;
+  return {
+    "Why it was asked at first": ruleFields(approval),
+    "What policy says of it as people changed it": {
+      policy: policyWords(review, policies),
+      verdict,
+      ...ruleFields(review),
+      ...remarks,
+    },
+  };
+}
+
+function editSections({ edit, editRefused }: Approval, policies: ActionCard["policies"]): CardSections {
+  const waiting = edit && {
+    by: edit.by,
+    note: edit.note,
+    args: { args: edit.args },
+    review: { lines: ["A process that has the tool reviews it; nothing runs before that."] },
+  };
+  if (editRefused === null) return { "An edit waits for review": waiting ?? undefined };
+  const { by, rule, reason, policy, documents } = editRefused;
+  const asked = policy === undefined ? undefined : { policy, ...(documents && { documents }) };
+  return {
+    "An edit waits for review": waiting ?? undefined,
+    [rule === UNSEEN_PREVIEW ? "The last edit stood already" : "The last edit was refused"]: {
+      by,
+      policy: asked && policyWords(asked, policies),
+      rule,
+      reason,
+    },
+  };
+}
+
+function identity({ approval, action }: ActionCard): CardFields {
+  return {
+    action: action.id,
+    "request id": action.requestId ?? "-",
+    workflow: action.within?.workflow,
+    undoes: action.within?.undoes,
+    agent: action.agent,
+    args: `${action.argsDigest} (${action.from.replace("_", " ")})`,
+    binding: approval?.binding,
+  };
+}
+
+function outcomeSections({ action, receipt }: ActionCard): CardSections {
+  if (action.phase === "open" || action.phase === "waiting") {
+    const { held } = action;
+    return { "Held back": held === null ? undefined : { [held.code]: `${held.by}: ${held.reason}` } };
+  }
+  if (action.phase === "refused") {
+    const { code, by, reason } = action.refusal;
+    return { "What became of it": { refused: [{ ago: action.at }], [code]: `${by}: ${reason}` } };
+  }
+  const { id, startedAt, attempt, grant, late } = action.effect;
+  return {
+    "What became of it": {
+      started: [{ ago: startedAt }, `, attempt ${attempt}`],
+      effect: id,
+      granted:
+        grant.kind === "standing"
+          ? `${grant.grant} by ${grant.by.join(", ")}, beforehand: nobody was asked`
+          : undefined,
+      ...(action.phase === "running" ? {} : outcomeFields(action)),
+      "late report": {
+        each: late.map((one) => `attempt ${one.attempt} by ${one.epoch} said ${one.status} ${one.reason}`),
+      },
+      receipt: receipt && `${receipt.stream} entry ${receipt.seq}, ${receipt.executedFrom.replace("_", " ")}`,
+    },
+  };
+}
+
+type Ended = Extract<ActionCard["action"], { phase: "applied" | "not_applied" | "in_doubt" }>;
+
+function outcomeFields(action: Ended): CardFields {
+  const { at, by, reason } = action.outcome;
+  return {
+    [action.phase.replace("_", " ")]: [{ ago: at }],
+    reason: reason === "" ? undefined : reason,
+    "said by": by,
+    result: action.phase === "applied" ? resultField(action.outcome.result) : undefined,
+  };
+}
+
+const resultField = (result: Json): CardFields[string] =>
+  isArtifactRef(result) ? `kept as an artifact of ${result.bytes} bytes` : { json: result };
+
+function actionNext({ approval, action }: ActionCard): readonly string[] {
+  const isOpen = approval?.status === "pending" && approval.edit === null;
+  return [
+    ...(isOpen ? [approveCommand(approval), rejectCommand(approval)] : []),
+    ...(action.phase === "in_doubt" ? [`resolve ${action.effect.id} applied|not_applied --reason "…"`] : []),
+  ];
+}
+
+function actionCard(card: ActionCard): CardDocument {
+  const { action, approval, policies } = card;
+  const tone = TONES[action.phase] ?? "bold";
+  return {
+    ...(approval === undefined
+      ? { title: `Action ${action.id}`, badge: { text: action.phase, tone } }
+      : approvalHead(approval)),
+    sections: {
+      [HEADINGS[action.phase]]: {
+        tool: action.tool,
+        effect: `${action.effectClass}: ${classWords(card)}`,
+        args: { args: (approval ?? action).args },
+      },
+      ...(approval && forecastSections(approval)),
+      ...agentWords(approval?.says ?? action.says),
+      ...reasonSections(card),
+      ...(approval && { ...peopleSections(approval), ...editSections(approval, policies) }),
+      When: {
+        proposed: [{ ago: action.proposedAt }],
+        ...(approval && { ...deadlineFields(approval), "start by": timeText(approval.executeBy) }),
+      },
+      "What it is known by": identity(card),
+      ...outcomeSections(card),
+    },
+    tones: {
+      "The tool's preview failed: nothing is known about what it would do": "red",
+      "An edit waits for review": "yellow",
+      "The last edit stood already": "yellow",
+      "The last edit was refused": "red",
+      "Held back": "yellow",
+      "What became of it": tone,
+    },
+    next: actionNext(card),
+  };
+}
+
+/** A question without a suggestion has an empty object in its place. */
+export function hasSuggestion({ args }: Pick<Approval, "args">): boolean {
+  return !isJsonObject(args) || Object.keys(args).length > 0;
+}
+
+function questionNext(approval: Approval): readonly string[] {
+  if (approval.status !== "pending") return [];
+  const example = visiblePreview(canonicalJson(exampleOf(approval.answerSchema)));
+  const typed = example.includes("'") ? "<json>" : example;
+  const agree = hasSuggestion(approval) ? [approveCommand(approval)] : [];
+  return [`answer ${approval.id} '${typed}'`, ...agree, rejectCommand(approval)];
+}
+
+function questionCard(card: CardOf<"question">): CardDocument {
+  const { approval, workflow } = card;
+  const { answerSchema: schema, args } = approval;
+  const isAnswered = ["consumed", "approved", "modified"].includes(approval.status);
+  const rejection =
+    "The workflow is told that nobody answers, with your reason, and goes on by its own rules.";
+  return {
+    ...approvalHead(approval),
+    sections: {
+      [`A question of the workflow "${workflow.name}"`]: {
+        question: approval.tool,
+        text: { quote: approval.reason },
+      },
+      "What an answer has to be": {
+        form:
+          schema === undefined
+            ? { lines: ["any JSON: the program checks it"] }
+            : { block: schemaText(schema) },
+      },
+      [isAnswered ? "The answer" : "What the program suggests"]: hasSuggestion(approval)
+        ? { args: { args } }
+        : undefined,
+      "If you reject": { effect: { lines: [rejection] } },
+      ...peopleSections(approval),
+      ...workflowSections(card, "answer by"),
+    },
+    next: questionNext(approval),
+  };
+}
+
+/** An agent asks for approval of something that it does itself. */
+function intentCard({ approval }: CardOf<"intent">): CardDocument {
+  const effect = "The agent is told, and does the rest itself: Holdpoint performs nothing of it.";
+  return {
+    ...approvalHead(approval),
+    sections: {
+      "An agent asks for approval": { agent: approval.agent },
+      ...agentWords(approval.says),
+      "What it sent, in full": { args: { args: approval.args } },
+      "What your answer does": { effect: { lines: [effect] } },
+      ...peopleSections(approval),
+      When: { asked: [{ ago: approval.requestedAt }], ...deadlineFields(approval) },
+      "What it is known by": {
+        intent: approval.action,
+        payload: approval.argsDigest,
+        binding: approval.binding,
+      },
+    },
+    next: approval.status === "pending" ? [approveCommand(approval), rejectCommand(approval)] : [],
+  };
+}
+
+function documentFor(shown: Exclude<Shown, { kind: "facts" }>): CardDocument {
+  switch (shown.kind) {
+    case "action":
+      return actionCard(shown);
+    case "question":
+      return questionCard(shown);
+    case "checkpoint":
+      return checkpointCard(shown);
+    case "intent":
+      return intentCard(shown);
+  }
+}
+
+export function printShown(terminal: Paper, shown: Shown, view: CardView): void {
+  if (shown.kind === "facts") sectionsOn(terminal, view.full).tree("What happened", shown.facts);
+  else printCard(terminal, documentFor(shown), view);
+}
+
+const COLUMNS = 76;
+
+/** The cards of the terminal as lines of plain text, for mails and pages: the same words, in full; commands to type only where they are wanted. */
+export function cardLines(whole: Shown, now: number, where?: string): readonly string[] {
+  const short = shortShown(whole);
+  const lines: string[] = [...leftLines(short)];
+  const line = (text = "") => void lines.push(...text.split("\n"));
+  const paper = { columns: COLUMNS, line, paint: (_: unknown, text: string) => text, strange: String };
+  printShown(paper, short.shown, { now, full: true, where: where ?? null });
+  return lines;
+}
