@@ -2,11 +2,10 @@ import { visible } from "../core/visible.ts";
 import type { AlertStatus } from "../engine/monitor/alerts.ts";
 import type { AlertSummary } from "../index.ts";
 import { seenText } from "./alert-card.ts";
-import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { fit, hanging } from "./measure.ts";
-import { type Found, readList } from "./read-list.ts";
+import { DEFAULT_LIMIT, type Found, readLimit, readList } from "./read-list.ts";
 import { alertId } from "./resolve-id.ts";
 import { printTable } from "./table.ts";
 import { moment, span } from "./times.ts";
@@ -44,7 +43,7 @@ function cellsForPipe(item: AlertSummary): readonly string[] {
 async function list(context: Context): Promise<void> {
   const { terminal, now } = context;
   const status = isOn(context, "all") ? "any" : "standing";
-  const { items, isAll } = await read(context, status, limitOf(context));
+  const { items, isAll } = await read(context, status, readLimit(context));
   if (context.json) {
     for (const item of items) terminal.json(item);
     return;

@@ -1,10 +1,9 @@
 import { moneyText } from "../core/money.ts";
 import { visible } from "../core/visible.ts";
 import type { BudgetSummary } from "../index.ts";
-import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { plain } from "./plain.ts";
-import { type Found, readList } from "./read-list.ts";
+import { DEFAULT_LIMIT, type Found, readLimit, readList } from "./read-list.ts";
 import { printTable } from "./table.ts";
 
 const HEADS = ["NAME", "LIMIT", "SPENT", "RESERVED", "EFFECTS"];
@@ -34,7 +33,7 @@ export const budgets: Command = {
   ],
   flags: { limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` } },
   async run(context) {
-    const found = await readList(limitOf(context), (cursor) => context.hp.budgets.list(cursor));
+    const found = await readList(readLimit(context), (cursor) => context.hp.budgets.list(cursor));
     if (context.json) for (const budget of found.items) context.terminal.json(plain(budget));
     else print(context, found);
     return EXIT.ok;

@@ -37,6 +37,8 @@ export class CommandError extends Error {
   }
 }
 
+export const usage = (what: string, next: string): CommandError => new CommandError("usage", what, next);
+
 const USAGE: readonly ErrorCode[] = ["invalid_input", "invalid_json", "payload_too_large", "reserved_key"];
 const UNAVAILABLE: readonly ErrorCode[] = [
   "closed",

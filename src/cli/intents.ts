@@ -2,9 +2,9 @@ import type { Json } from "../core/json.ts";
 import { parseJson } from "../core/strict-json.ts";
 import { visible } from "../core/visible.ts";
 import type { Intent, IntentAnswer, IntentPage, IntentSummary, OutgoingIntent } from "../index.ts";
-import { limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
-import { CommandError } from "./failure.ts";
+import { usage } from "./failure.ts";
+import { readLimit } from "./read-list.ts";
 import { intentId } from "./resolve-id.ts";
 import { printArgs, sectionsOn } from "./sections.ts";
 import { spanOf } from "./span-of.ts";
@@ -12,8 +12,6 @@ import { printTable } from "./table.ts";
 import { ago, moment } from "./times.ts";
 
 type Part = { readonly flags: readonly string[]; readonly run: (context: Context) => Promise<number> };
-
-const usage = (what: string, next: string): CommandError => new CommandError("usage", what, next);
 
 function neededFor(context: Context, part: string, name: string): string {
   const given = flag(context, name);
@@ -37,7 +35,7 @@ function pageOf(context: Context): IntentPage {
   const [status, to, from] = ["status", "to", "from"].map((name) => flag(context, name));
   const word = status?.toLowerCase().replace(/^canceled$/, "cancelled");
   return {
-    limit: limitOf(context),
+    limit: readLimit(context),
     ...(word === undefined ? {} : { status: word as NonNullable<IntentPage["status"]> }),
     ...(to === undefined ? {} : { to }),
     ...(from === undefined ? {} : { from }),

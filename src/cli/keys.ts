@@ -1,11 +1,10 @@
 import type { Json } from "../core/json.ts";
 import { visible } from "../core/visible.ts";
 import type { ApiKey, IssuedKey, Role, Scope } from "../index.ts";
-import { limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, isOn, needed, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { type Part, runPart } from "./parts.ts";
-import { readList } from "./read-list.ts";
+import { readLimit, readList } from "./read-list.ts";
 import { keyId } from "./resolve-id.ts";
 import { spanOf } from "./span-of.ts";
 import { printTable } from "./table.ts";
@@ -34,7 +33,7 @@ async function listed(context: Context, limit: number): Promise<readonly ApiKey[
 
 async function list(context: Context): Promise<number> {
   const { terminal, json } = context;
-  const keys = await listed(context, limitOf(context));
+  const keys = await listed(context, readLimit(context));
   if (json) for (const key of keys) terminal.json(key as unknown as Json);
   else if (keys.length === 0)
     (terminal.interactive ? terminal.line : terminal.note)("There is no key in use.");

@@ -1,9 +1,8 @@
 import type { Json } from "../core/json.ts";
 import { visible } from "../core/visible.ts";
 import type { FleetNode } from "../index.ts";
-import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, isOn } from "./command.ts";
-import { type Found, readList } from "./read-list.ts";
+import { DEFAULT_LIMIT, type Found, readLimit, readList } from "./read-list.ts";
 import { printTable } from "./table.ts";
 import { moment, span } from "./times.ts";
 
@@ -46,7 +45,7 @@ export const nodes: Command = {
   },
   async run(context) {
     const all = isOn(context, "all");
-    const found = await readList(limitOf(context), (cursor) => context.hp.nodes.list({ all, ...cursor }));
+    const found = await readList(readLimit(context), (cursor) => context.hp.nodes.list({ all, ...cursor }));
     if (context.json) for (const node of found.items) context.terminal.json(node as unknown as Json);
     else print(context, found);
     return EXIT.ok;

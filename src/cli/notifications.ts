@@ -1,10 +1,9 @@
 import { MESSAGE_STATUSES } from "../core/message/message-state.ts";
 import { visible } from "../core/visible.ts";
 import type { MessagePage, MessageSummary } from "../index.ts";
-import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { type Found, readList } from "./read-list.ts";
+import { DEFAULT_LIMIT, type Found, readLimit, readList } from "./read-list.ts";
 import { messageId } from "./resolve-id.ts";
 import { printTable } from "./table.ts";
 import { moment, span } from "./times.ts";
@@ -44,7 +43,7 @@ function cellsForPipe(item: MessageSummary): readonly string[] {
 
 async function list(context: Context, status: Status): Promise<void> {
   const { terminal, now } = context;
-  const { items, isAll } = await read(context, status, limitOf(context));
+  const { items, isAll } = await read(context, status, readLimit(context));
   if (context.json) {
     for (const item of items) terminal.json(item);
     return;

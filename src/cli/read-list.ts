@@ -1,6 +1,18 @@
 /** As much of a list as was asked for, over as many pages as that takes. */
+import { type Context, flag } from "./command.ts";
+import { CommandError } from "./failure.ts";
 
+export const DEFAULT_LIMIT = 50;
 const PAGE = 1_000;
+
+/** `--limit`. */
+export function readLimit(context: Context): number {
+  const given = flag(context, "limit") ?? String(DEFAULT_LIMIT);
+  const limit = /^\d{1,9}$/.test(given) ? Number(given) : 0;
+  if (limit >= 1) return limit;
+  const what = `--limit "${given}" is not a whole number from 1 on.`;
+  throw new CommandError("usage", what, "Such as --limit 20");
+}
 
 export type Cursor = { readonly limit: number; readonly after?: string };
 type Leaf<Item> = { readonly items: readonly Item[]; readonly next: string | null };

@@ -141,10 +141,6 @@ export async function workflowId(context: Context, given: string): Promise<strin
   );
 }
 
-export function approvalOrWorkflowId(context: Context, given: string): Promise<string> {
-  return given.trim().startsWith("apr_") ? approvalId(context, given) : workflowId(context, given);
-}
-
 async function isAction({ hp }: Context, requestId: string): Promise<boolean> {
   try {
     await hp.actions.get(requestId);

@@ -1,11 +1,10 @@
 import { visible } from "../core/visible.ts";
 import { WORKFLOW_STATUSES, type WorkflowStatus } from "../core/workflow/state.ts";
 import type { WorkflowSummary } from "../engine/workflow/operate-workflows.ts";
-import { DEFAULT_LIMIT, limitOf } from "./approvals.ts";
 import { type Command, type Context, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { fit } from "./measure.ts";
-import { type Found, readList } from "./read-list.ts";
+import { DEFAULT_LIMIT, type Found, readLimit, readList } from "./read-list.ts";
 import { printTable } from "./table.ts";
 import { moment, span } from "./times.ts";
 import { heldWords, passedWords, statusWords } from "./workflow-words.ts";
@@ -104,7 +103,7 @@ export const workflows: Command = {
   },
   async run(context) {
     const status = statusOf(context);
-    const found = await read(context, status, limitOf(context));
+    const found = await read(context, status, readLimit(context));
     if (context.json) for (const item of found.items) context.terminal.json(item);
     else print(context, status, found);
     return EXIT.ok;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Approval } from "../index.ts";
-import { reviewOf } from "./await-review.ts";
-import { changeOf, seenOf } from "./watch-approvals.ts";
+import type { Approval } from "../../index.ts";
+import { readReview as reviewOf } from "./decide.ts";
+import { findChange as changeOf, remember as seenOf } from "./list.ts";
 
 const ANN = "person:ann";
 const vote = { by: ANN, decision: "approve", binding: "b1", note: null, via: "cli", at: 2 } as const;

@@ -1,0 +1,141 @@
+/** What a person does to one approval besides deciding it, as data: the library's method, its input, and what is printed. */
+import { visible } from "../../core/visible.ts";
+import type { Approval, Approvals } from "../../index.ts";
+import { type Command, type Context, EXIT, needed, REASON, word } from "../command.ts";
+import { durationOf } from "../duration.ts";
+import { usage } from "../failure.ts";
+import { timeOf } from "../moment-of.ts";
+import { approvalId } from "../resolve-id.ts";
+import { richText } from "../sections.ts";
+import { statusWords } from "../workflow-words.ts";
+import { timeText } from "./card-parts.ts";
+
+type Verb = "comment" | "delegate" | "takeBack" | "extend" | "revoke" | "cancel";
+type Verbs = { readonly [name in Verb]: (id: string, input: never) => Promise<unknown> };
+
+type Act<Name extends Verb> = Omit<Command, "run"> & {
+  readonly verb: Name;
+  /** Words and flags are read before the approval is looked up. The person at the terminal is added. */
+  readonly input: (context: Context) => Omit<Parameters<Approvals[Name]>[1], "by">;
+  readonly says: (approval: Approval, context: Context) => string | Promise<string>;
+};
+
+const act = <Name extends Verb>({ verb, input, says, ...command }: Act<Name>): Command => ({
+  ...command,
+  async run(context) {
+    const { hp, terminal, person: by } = context;
+    const verbs: Verbs = hp.approvals;
+    const given = { by, ...input(context) };
+    const id = await approvalId(context, word(context));
+    await verbs[verb](id, given as never);
+    const approval = await hp.approvals.get(id);
+    if (context.json) terminal.json({ approval });
+    else terminal.line(await says(approval, context));
+    return EXIT.ok;
+  },
+});
+
+const via = "cli";
+const reason = (context: Context) => ({ reason: needed(context, "reason") });
+
+export const comment = act({
+  name: "comment",
+  words: ["<id>", "<text>"],
+  summary: "ask for more before you decide",
+  details: [
+    "It is kept with the approval, shown on its card, and told to whoever asked. It decides nothing. Only people who may decide it comment, and the agent that asked.",
+  ],
+  flags: {},
+  verb: "comment",
+  input: (context) => ({ text: word(context, 1), via }),
+  says: ({ id, agent }) => `It stands with ${id} now, and ${visible(agent)} can read it.`,
+});
+
+const deputy = (context: Context): string => {
+  const given = word(context, 1);
+  return given.includes(":") ? given : `person:${given}`;
+};
+
+export const delegate = act({
+  name: "delegate",
+  words: ["<id>", "<person>"],
+  summary: "have somebody else decide in your place",
+  details: [
+    "Only somebody who may decide it now can do so, and only for the stage that is asked now. From then on the other person decides and you do not, until you take it back.",
+  ],
+  flags: { reason: REASON },
+  verb: "delegate",
+  input: (context) => ({ ...reason(context), to: deputy(context), via }),
+  says: ({ id, tool }, context) =>
+    `${visible(deputy(context))} decides ${id} in your place: ${visible(tool)}.`,
+});
+
+export const takeBack = act({
+  name: "take-back",
+  words: ["<id>"],
+  summary: "decide yourself after all, while nobody has in your place",
+  flags: { reason: REASON },
+  verb: "takeBack",
+  input: (context) => ({ ...reason(context), via }),
+  says: ({ id, tool }) => `You decide ${id} yourself again: ${visible(tool)}.`,
+});
+
+function moreTime(given: string): { readonly byMs: number } | { readonly until: number } {
+  const byMs = durationOf(given);
+  if (byMs !== undefined && byMs > 0) return { byMs };
+  const until = timeOf(given);
+  if (until !== undefined) return { until };
+  throw usage(
+    `"${given}" is neither a length of time nor a time.`,
+    "Such as 30min, 2h, 1d, or 2026-05-04T18:00:00Z.",
+  );
+}
+
+export const extend = act({
+  name: "extend",
+  words: ["<id>", "<duration>"],
+  summary: "give people more time to decide",
+  details: [
+    "The duration is added to the deadline: 45s, 30min, 2h, 1d, 1h30min. A time such as 2026-05-04T18:00:00Z is the new deadline.",
+    "Only somebody who may decide it now can do so. Votes that were cast stay.",
+  ],
+  flags: {},
+  verb: "extend",
+  input: (context) => ({ ...moreTime(word(context, 1)), via }),
+  says: ({ id, tool, decideBy }, { now }) =>
+    `Extended: ${id}, ${visible(tool)}. Decide by ${richText(timeText(decideBy), now)}.`,
+});
+
+export const revoke = act({
+  name: "revoke",
+  words: ["<id>"],
+  summary: "take an approval back that was not used yet",
+  flags: { reason: REASON },
+  verb: "revoke",
+  input: reason,
+  says: ({ id, tool }) => `Revoked: ${id}, ${visible(tool)}. It does not run.`,
+});
+
+async function cancelled({ subject }: Approval, { hp }: Context): Promise<string> {
+  if (subject === undefined) return "It does not run.";
+  if (subject.kind === "intent") return `Whoever waits for ${subject.intent} is told so.`;
+  const workflow = `The workflow ${visible(subject.workflow)}`;
+  if (subject.kind === "question") return `${workflow} is told that nobody answers.`;
+  const { status } = await hp.workflows.get(subject.workflow);
+  return `${workflow} is ${statusWords(status)}; what it did stays done.`;
+}
+
+/** `cancel`, where the id is an approval's. */
+export const cancelApproval = act({
+  name: "cancel",
+  words: ["<id>"],
+  summary: "take a question back that nobody has decided yet, or end a workflow",
+  details: [
+    "A workflow whose checkpoint is cancelled fails. What a workflow did stays done: to have it undone, `holdpoint rollback <workflow> --fail` instead.",
+  ],
+  flags: { reason: REASON },
+  verb: "cancel",
+  input: reason,
+  says: async (approval, context) =>
+    `Cancelled: ${approval.id}, ${visible(approval.tool)}. ${await cancelled(approval, context)}`,
+});

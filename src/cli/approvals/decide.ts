@@ -1,0 +1,396 @@
+/** Deciding: `approve` of one or several, `reject`, and `answer` to a question. */
+import { UNSEEN_PREVIEW, votesNow } from "../../approvals/state.ts";
+import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
+import { parseJson } from "../../core/strict-json.ts";
+import { visible } from "../../core/visible.ts";
+import { MOST_AT_ONCE } from "../../engine/limits.ts";
+import type { Approval, BatchAnswer } from "../../index.ts";
+import { type Command, type Context, EXIT, FULL, flag, isOn, needed, REASON, word } from "../command.ts";
+import { Left, prompt } from "../demos/ask.ts";
+import { usage } from "../failure.ts";
+import { readList } from "../read-list.ts";
+import { readable } from "../readable.ts";
+import { approvalId } from "../resolve-id.ts";
+import { sectionsOn } from "../sections.ts";
+import { showApproval } from "../show.ts";
+import { goesOnWords, heardWords, placeWords, statusWords } from "../workflow-words.ts";
+import { hasSuggestion } from "./card.ts";
+import { stageCount } from "./card-parts.ts";
+
+const HELP = "Try: holdpoint approve --help";
+const BINDING = { value: "<digits>", summary: "the binding that `show` printed, or its beginning" };
+
+const readNote = (context: Context): { readonly note?: string } => {
+  const note = flag(context, "note");
+  return note === undefined ? {} : { note };
+};
+
+const readApproval = async (context: Context): Promise<Approval> =>
+  context.hp.approvals.get(await approvalId(context, word(context)));
+
+/** What the person saw, if they say so; in any case nothing may change between this reading and the vote. */
+function checkBinding(context: Context, approval: Approval): void {
+  const seen = flag(context, "binding")?.toLowerCase();
+  if (seen === undefined) return;
+  if (!/^[0-9a-f]{8,64}$/.test(seen))
+    throw usage("--binding is at least the first 8 digits of the binding.", "`holdpoint show` has it.");
+  if (approval.binding.startsWith(seen)) return;
+  const what = `What ${approval.id} asks now is not what was shown under ${seen}.`;
+  throw new HoldpointError("decision_conflict", what);
+}
+
+/** Of a question that suggests nothing: there is nothing to agree to. */
+const needsAnswer = (approval: Approval): boolean =>
+  approval.subject?.kind === "question" && !hasSuggestion(approval);
+
+function printArguments({ terminal, full }: Context, { args }: Approval): void {
+  sectionsOn(terminal, full).block(readable(args, full));
+}
+
+/** What became of an edit, which a process that has the tool reviews. */
+type Review =
+  | { readonly kind: "accepted" }
+  | { readonly kind: "refused"; readonly rule: string; readonly reason: string }
+  /** It stands, and the editor's own word on it is still to come: of what the tool shows now, or in a later stage. */
+  | { readonly kind: "stands"; readonly isShown: boolean }
+  /** A new approval asks under a stricter rule. */
+  | { readonly kind: "asks_again"; readonly reason: string }
+  /** Somebody ended the question before the edit was reviewed. */
+  | { readonly kind: "moved_on" }
+  /** Nobody with the tool is running. */
+  | { readonly kind: "open" };
+
+const REVIEW_WAIT_MS = 3_000;
+
+export function readReview(approval: Approval, person: string): Review {
+  const { edit, editRefused, status, decided, editor, preview } = approval;
+  if (edit !== null) return { kind: "open" };
+  if (editRefused?.rule === UNSEEN_PREVIEW && editRefused.by === person)
+    return { kind: "stands", isShown: true };
+  if (editRefused !== null) return { kind: "refused", rule: editRefused.rule, reason: editRefused.reason };
+  if (status === "cancelled" && decided?.by.includes("policy"))
+    return { kind: "asks_again", reason: decided.reason };
+  const isMine = approval.votes.some((vote) => vote.by === person && vote.decision === "approve");
+  if (isMine) return { kind: "accepted" };
+  if (status === "pending" && editor === person) return { kind: "stands", isShown: preview !== undefined };
+  return { kind: "moved_on" };
+}
+
+/** Waits a moment for a process that has the tool. */
+async function awaitReview({ hp, person, terminal }: Context, id: string): Promise<Review> {
+  const look = async () => readReview(await hp.approvals.get(id), person);
+  terminal.progress("Waiting for a running program to review the edit …");
+  try {
+    for await (const _ids of hp.approvals.follow(AbortSignal.timeout(REVIEW_WAIT_MS))) {
+      const review = await look();
+      if (review.kind !== "open") return review;
+    }
+    return await look();
+  } finally {
+    terminal.progress(null);
+  }
+}
+
+type OpenReview = Exclude<Review, { kind: "accepted" | "refused" }>;
+
+function reviewText({ id, status }: Approval, review: OpenReview): string {
+  switch (review.kind) {
+    case "open":
+      return "The edit is recorded; it will be reviewed when the program that has the tool runs again.";
+    case "stands":
+      return review.isShown
+        ? `The edit stands, and people are asked about what the tool shows of it now, you too: \`holdpoint show ${id}\`, then \`holdpoint approve ${id}\`.`
+        : "The edit stands, and people are asked about it from the first stage on; you are asked when yours comes.";
+    case "moved_on":
+      return `Nobody reviewed the edit: ${id} is ${status}.`;
+    case "asks_again":
+      return `The edit falls under another rule, so people are asked anew: ${visible(review.reason)}`;
+  }
+}
+
+function readEdit(context: Context, approval: Approval): { readonly edit?: Json } {
+  const text = flag(context, "edit");
+  if (text === undefined) return {};
+  const edit = parseJson(text);
+  // The answer to a question may be anything.
+  const isWhole = approval.subject?.kind === "question" || !isJsonObject(approval.args);
+  if (isWhole || isJsonObject(edit)) return { edit };
+  throw usage("--edit is a JSON object of the fields to replace.", `Such as --edit '{"id": 43}'`);
+}
+
+function printApproved(context: Context, approval: Approval): void {
+  const { terminal } = context;
+  const { id, status, approvers, binding, subject } = approval;
+  const stage = stageCount(approval);
+  const votes = votesNow(approval).filter((vote) => vote.decision === "approve" && vote.binding === binding);
+  const count = `${votes.length} of ${approvers.quorum} votes${stage === undefined ? "" : ` in stage ${stage}`}`;
+  const word = subject === undefined || !approval.edited ? "Approved" : "Approved with your changes";
+  const what = subject === undefined ? `${id} is ${status}` : id;
+  if (status === "pending") terminal.line(`${id} has ${count} and still waits.`);
+  else terminal.line(`${terminal.paint("green", word)}: ${what} (${count}).`);
+  terminal.line(`  ${visible(approval.tool)}, asked by ${visible(approval.agent)}`);
+  printArguments(context, approval);
+}
+
+/** Who waits for the decision, in a line. */
+async function printWaiting({ hp, terminal }: Context, { status, subject }: Approval): Promise<void> {
+  if (status === "approved" || status === "modified")
+    terminal.line("The program that asked performs it now, or when it runs again.");
+  if (subject === undefined || status === "pending") return;
+  if (subject.kind === "intent") return terminal.line(heardWords(subject.intent));
+  terminal.line(goesOnWords((await hp.workflows.get(subject.workflow)).name));
+}
+
+async function approveOne(context: Context): Promise<number> {
+  const { hp, person: by, terminal } = context;
+  const before = await readApproval(context);
+  const { id, binding } = before;
+  checkBinding(context, before);
+  const edit = readEdit(context, before);
+  const isEdit = edit.edit !== undefined;
+  if (!isEdit && needsAnswer(before))
+    throw usage(
+      `${id} is a question, and suggests no answer that one could agree to.`,
+      `Answer it: holdpoint answer ${id} '<json>'; \`holdpoint show ${id}\` says what is expected.`,
+    );
+  // Somebody who sends an edit once more has not seen what the tool shows of it, unless they say so.
+  const seen = isEdit && !isOn(context, "binding") ? {} : { binding };
+  const vote = { by, ...seen, via: "cli", ...readNote(context), ...edit };
+  const decided = await hp.approvals.approve(id, vote);
+  const review: Review = isEdit ? await awaitReview(context, id) : { kind: "accepted" };
+  if (review.kind === "refused") {
+    const what = `The edit was refused by the rule "${review.rule}": ${review.reason}.`;
+    throw new HoldpointError("edit_refused", what);
+  }
+  const approval = await hp.approvals.get(decided.approval);
+  if (context.json) terminal.json({ kind: decided.kind, edit: isEdit ? review : null, approval });
+  else if (review.kind === "accepted") {
+    if (decided.kind === "same") terminal.line("You had approved it before; nothing changed.");
+    printApproved(context, approval);
+    await printWaiting(context, approval);
+  } else terminal.line(reviewText(approval, review));
+  return review.kind === "moved_on" ? EXIT.refused : EXIT.ok;
+}
+
+async function waitingFor({ hp }: Context, tool: string): Promise<readonly string[]> {
+  const { items } = await readList(MOST_AT_ONCE, async (cursor) => {
+    const page = await hp.approvals.list(cursor);
+    return { items: page.items.filter((one) => one["tool"] === tool), next: page.next };
+  });
+  if (items.length > 0) return items.map(({ id }) => id);
+  throw new HoldpointError("unknown_id", `Nothing waits for "${visible(tool)}".`, {
+    next: "`holdpoint approvals` lists what waits.",
+  });
+}
+
+async function readIds(context: Context): Promise<readonly string[]> {
+  const tool = flag(context, "all-of");
+  if (tool !== undefined && context.words.length > 0)
+    throw usage("approve takes ids or --all-of, not both.", HELP);
+  const ids = new Set(tool === undefined ? [] : await waitingFor(context, tool));
+  for (const given of context.words) ids.add(await approvalId(context, given));
+  return [...ids];
+}
+
+/** A count that was typed: of the cards that were shown, not of what happens to be there. */
+async function confirm(context: Context, count: number): Promise<boolean> {
+  const given = flag(context, "confirm");
+  if (given !== undefined) {
+    if (given.trim() === String(count)) return true;
+    throw usage(`There are ${count}, not ${visible(given)}.`, `Look at them, then: --confirm ${count}`);
+  }
+  if (process.stdin.isTTY !== true || !context.terminal.interactive || context.json)
+    throw usage(`These are ${count} approvals.`, `Look at them, then say how many: --confirm ${count}`);
+  try {
+    return (await prompt(`Type ${count} to approve all ${count}: `)) === String(count);
+  } catch (error) {
+    if (error instanceof Left) return false;
+    throw error;
+  }
+}
+
+function printAnswer({ terminal }: Context, answer: BatchAnswer): void {
+  const word = answer.ok
+    ? terminal.paint("green", visible(answer.decided.status))
+    : `${terminal.paint("red", "refused")}: ${visible(answer.error.message)}`;
+  terminal.line(`${visible(answer.id)}  ${word}`);
+}
+
+const answerJson = ({ id, ...answer }: BatchAnswer): object =>
+  answer.ok
+    ? { id, ok: true, status: answer.decided.status }
+    : { id, ok: false, code: answer.error.code, message: answer.error.message };
+
+/** Several at once: every card is shown, and the person types how many there are. */
+async function approveMany(context: Context): Promise<number> {
+  const { hp, person: by, terminal, json } = context;
+  for (const name of ["edit", "binding"])
+    if (isOn(context, name)) throw usage(`--${name} is for one approval.`, HELP);
+  const ids = await readIds(context);
+  const approvals = await Promise.all(ids.map((id) => hp.approvals.get(id)));
+  const open = approvals.find(needsAnswer);
+  if (open !== undefined)
+    throw usage(
+      `${open.id} is a question that has to be answered.`,
+      `Try: holdpoint answer ${open.id} '<json>'`,
+    );
+  for (const approval of json ? [] : approvals) {
+    await showApproval(context, approval);
+    terminal.line();
+  }
+  if (!(await confirm(context, approvals.length))) {
+    terminal.line("Nothing was decided.");
+    return EXIT.refused;
+  }
+  const said = { decision: "approve" as const, ...readNote(context) };
+  const items = approvals.map(({ id, binding }) => ({ id, binding, ...said }));
+  const answers = await hp.approvals.decideAll(items, { by, via: "cli" });
+  if (json) terminal.json({ answers: answers.map(answerJson) });
+  else for (const answer of answers) printAnswer(context, answer);
+  return answers.every(({ ok }) => ok) ? EXIT.ok : EXIT.refused;
+}
+
+export const approve: Command = {
+  name: "approve",
+  words: ["[id…]"],
+  summary: "agree, as the operating system's user",
+  details: [
+    "--edit replaces fields of the arguments. The edited action goes through schema and policy again, by a process that has the tool.",
+    "At a checkpoint --edit replaces fields of the outputs, and the workflow goes on with them. To a question it is the answer, like `holdpoint answer`.",
+    "--binding makes sure that what you approve is what you were shown.",
+    "Of several ids, or with --all-of, every card is shown and you type how many there are. Each is decided on its own; one that is refused does not stop the others.",
+  ],
+  flags: {
+    edit: { value: "<json>", summary: "a JSON object of fields to replace" },
+    note: { value: "<text>", summary: "a word to the tool; it is recorded" },
+    binding: BINDING,
+    "all-of": { value: "<tool>", summary: "everything that waits for this tool" },
+    confirm: { value: "<count>", summary: "how many there are, where nobody is there to type it" },
+    full: FULL,
+  },
+  async run(context) {
+    if (context.words.length > 1 || isOn(context, "all-of")) return approveMany(context);
+    if (context.words.length === 0) throw usage("approve needs <id>.", HELP);
+    return approveOne(context);
+  },
+};
+
+/** Words that are no JSON are most likely meant as text. */
+function notJson(given: string, cause: HoldpointError): HoldpointError {
+  const isShort = given.length <= 60 && !given.includes("'");
+  const next = `A text stands in double quotes${isShort ? `: '${JSON.stringify(given)}'` : "."}`;
+  return new HoldpointError("invalid_json", `An answer is JSON. ${cause.what}`, { next, cause });
+}
+
+function readAnswer(given: string): Json {
+  try {
+    return parseJson(given);
+  } catch (error) {
+    throw isHoldpointError(error, "invalid_json") ? notJson(given, error) : error;
+  }
+}
+
+async function printAnswered(context: Context, approval: Approval): Promise<void> {
+  const { hp, terminal } = context;
+  const { id, approvers, action } = approval;
+  const { name } = await hp.workflows.get(action);
+  if (approval.status === "pending")
+    return terminal.line(
+      `Your answer to ${id} is recorded; ${approvers.quorum} people have to agree, so it still waits.`,
+    );
+  terminal.line(`${terminal.paint("green", "Answered")}: ${id}, "${visible(approval.tool)}".`);
+  printArguments(context, approval);
+  terminal.line(goesOnWords(name));
+}
+
+export const answer: Command = {
+  name: "answer",
+  words: ["<id>", "<json>"],
+  summary: "answer a question that a workflow asks, as the operating system's user",
+  details: [
+    `The answer is JSON, in single quotes for the shell: 'true', '42', '"Berlin"', '{"room": "A"}'. It is checked against what the question expects. One that begins with a dash comes after --.`,
+    "To say that nobody answers: holdpoint reject <id> --reason <text>",
+  ],
+  flags: {
+    note: { value: "<text>", summary: "a word to the program; it is recorded" },
+    binding: BINDING,
+  },
+  async run(context) {
+    const { hp, terminal, person: by } = context;
+    const before = await readApproval(context);
+    const { id, subject, binding } = before;
+    if (subject?.kind !== "question")
+      throw usage(
+        `${id} is about ${subject === undefined ? "an action" : "a checkpoint"}, not a question.`,
+        `Decide it with: holdpoint approve ${id} [--edit <json>], or holdpoint reject ${id} --reason <text>`,
+      );
+    checkBinding(context, before);
+    const edit = readAnswer(word(context, 1));
+    const vote = { by, binding, via: "cli", ...readNote(context), edit };
+    const { kind } = await hp.approvals.approve(id, vote);
+    const approval = await hp.approvals.get(id);
+    if (context.json) terminal.json({ kind, approval });
+    else {
+      if (kind === "same") terminal.line("You had answered so before; nothing changed.");
+      await printAnswered(context, approval);
+    }
+    return EXIT.ok;
+  },
+};
+
+/** Effects that a rejection cannot take back and the workflow cannot go on without. */
+async function irreversibleTools({ hp }: Context, { subject }: Approval): Promise<readonly string[]> {
+  if (subject?.kind !== "checkpoint") return [];
+  const { pending, onIrreversible } = await hp.workflows.get(subject.workflow);
+  return onIrreversible === "fail" ? (pending?.irreversible.map(({ tool }) => tool) ?? []) : [];
+}
+
+/** What the rejection has set going. */
+async function printRejected(
+  { hp, terminal }: Context,
+  subject: NonNullable<Approval["subject"]>,
+  stake: readonly string[],
+): Promise<void> {
+  if (subject.kind === "intent") return terminal.line(heardWords(subject.intent));
+  const workflow = await hp.workflows.get(subject.workflow);
+  const { rollback, name, status } = workflow;
+  if (subject.kind === "checkpoint" && rollback !== null) {
+    const again = rollback.after === "again" ? "is tried again from there, with your reason" : "fails";
+    const lost = `fails, since ${stake.map(visible).join(", ")} cannot be undone`;
+    terminal.line(
+      `What it did since ${placeWords(workflow, rollback.to)} is undone, newest first; then it ${stake.length === 0 ? again : lost}.`,
+    );
+  } else terminal.line(`The workflow ${workflow.id} is ${statusWords(status)}.`);
+  if (workflow.end === null) terminal.line(goesOnWords(name));
+}
+
+export const reject: Command = {
+  name: "reject",
+  words: ["<id>"],
+  summary: "say no, as the operating system's user; the program is told the reason",
+  details: [
+    "A workflow whose checkpoint is rejected goes back to its last checkpoint and is tried again; with --final it is rolled back and fails.",
+  ],
+  flags: { reason: REASON, final: { summary: "of a checkpoint: the workflow is not tried again" } },
+  async run(context) {
+    const { hp, terminal, person: by } = context;
+    const before = await readApproval(context);
+    const { id, binding } = before;
+    const stake = await irreversibleTools(context, before);
+    const final = isOn(context, "final") ? { final: true } : {};
+    const vote = { by, binding, reason: needed(context, "reason"), via: "cli", ...final };
+    const { kind } = await hp.approvals.reject(id, vote);
+    const approval = await hp.approvals.get(id);
+    const { status, subject } = approval;
+    if (context.json) {
+      terminal.json({ kind, approval });
+      return EXIT.ok;
+    }
+    if (kind === "same") terminal.line("You had rejected it before; nothing changed.");
+    const end = status === "pending" ? "Your vote is recorded; it still waits" : `It is ${status}`;
+    terminal.line(`${end}: ${id}, ${visible(approval.tool)}, asked by ${visible(approval.agent)}.`);
+    if (status !== "pending" && subject !== undefined) await printRejected(context, subject, stake);
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,306 @@
+/** What waits for a decision or was decided; with `--watch`, what is asked and decided from now on. */
+import {
+  APPROVAL_ORDERS,
+  type ApprovalOrder,
+  LISTED_STATUSES,
+  type ListedStatus,
+  votesNow,
+} from "../../approvals/state.ts";
+import { canonicalJson } from "../../core/canonical-json.ts";
+import type { Json } from "../../core/json.ts";
+import { visible, visiblePreview } from "../../core/visible.ts";
+import type { Approval, ApprovalSummary } from "../../index.ts";
+import { type Command, type Context, EXIT, flag, isOn } from "../command.ts";
+import { usage } from "../failure.ts";
+import { cut, fit } from "../measure.ts";
+import { DEFAULT_LIMIT, readLimit, readList } from "../read-list.ts";
+import { printTable } from "../table.ts";
+import type { Terminal } from "../terminal.ts";
+import { left, moment, span } from "../times.ts";
+import { decisionWord, stageCount } from "./card-parts.ts";
+
+const LONGEST_NAME = 24;
+
+function oneOf<Name extends string>(what: string, names: readonly Name[], given: string): Name {
+  const found = names.find((name) => name === given);
+  if (found !== undefined) return found;
+  throw usage(`There is no ${what} "${given}".`, `There are: ${names.join(", ")}.`);
+}
+
+function readStatus(context: Context): ListedStatus {
+  const given = flag(context, "status");
+  if (!isOn(context, "all")) return oneOf("status", LISTED_STATUSES, given ?? "pending");
+  if (given === undefined) return "any";
+  throw usage("--all and --status exclude each other.", "Leave one out.");
+}
+
+/** The oldest pending ones first, since they wait longest; of anything else the newest first. */
+function readOrder(context: Context, status: ListedStatus): ApprovalOrder {
+  const given = flag(context, "order");
+  if (given === undefined) return status === "pending" ? "oldest" : "newest";
+  const order = oneOf("order", APPROVAL_ORDERS, given);
+  if (order === "deadline" && status !== "pending")
+    throw usage("--order deadline is of what waits.", "Leave --status and --all out.");
+  if (order === "decided" && (status === "pending" || status === "any"))
+    throw usage("--order decided is of what was decided.", "Such as --status decided");
+  return order;
+}
+
+/** Flags that exclude each other. */
+function checkTogether(context: Context, status: ListedStatus): void {
+  const isMine = isOn(context, "mine");
+  if (isOn(context, "watch") && (status !== "pending" || isMine || isOn(context, "order")))
+    throw usage("--watch tells everything from now on.", "Leave --status, --all, --order and --mine out.");
+  if (isMine && status !== "pending")
+    throw usage("--mine is what waits for you.", "Leave --status and --all out.");
+}
+
+type Cell = (item: ApprovalSummary, now: number) => string;
+
+const name = (text: unknown): string => fit(visible(String(text).replace(/^agent:/, "")), LONGEST_NAME);
+const status: Cell = (item) => visible(String(item["status"]));
+const votes: Cell = (item) => `${item["votes"]}/${item["quorum"]}${item["edit"] === true ? "*" : ""}`;
+
+/** Rows that an older process wrote have no stage, and do not say what they are about. */
+const stage: Cell = (item) => (Number(item["stages"] ?? 1) > 1 ? `${item["stage"]}/${item["stages"]}` : "-");
+const about: Cell = (item) => visible(String(item["about"] ?? "action"));
+
+/** What happens at the deadline is said only where it is not the usual: that it expires. */
+const deadline: Cell = ({ status: now, decideBy, atDeadline, stage: at }, clock) => {
+  if (now !== "pending") return "-";
+  if (typeof decideBy !== "number") return left(null, clock);
+  const then = atDeadline === "extend" ? ", then longer" : `, then stage ${Number(at) + 1}`;
+  return `${left(decideBy, clock)}${atDeadline === undefined || atDeadline === "expire" ? "" : then}`;
+};
+
+/** The text of a question says more than what it suggests. What the tool shows follows the arguments; a failure is not taken for that. */
+export const contentCell = ({ about: kind, reason, args, ...item }: ApprovalSummary): string => {
+  if (kind === "question") return visible(String(reason));
+  const { preview, previewFailed } = item;
+  if (typeof preview !== "string") return visiblePreview(String(args));
+  const failed = previewFailed === true ? "preview failed: " : "";
+  return `${visiblePreview(String(args))} → ${failed}${visiblePreview(preview)}`;
+};
+
+const COLUMNS: { readonly [head: string]: Cell } = {
+  ID: ({ id }) => visible(id),
+  STATUS: status,
+  AGE: ({ requestedAt }, now) => span(now - Number(requestedAt)),
+  STAGE: stage,
+  VOTES: votes,
+  DEADLINE: deadline,
+  ASKED: ({ from }) => (Array.isArray(from) ? name(from.join(", ").replaceAll("person:", "")) : "any person"),
+  ABOUT: about,
+  NAME: ({ tool }) => name(tool),
+  AGENT: ({ agent }) => name(agent),
+  "ARGUMENTS OR QUESTION": contentCell,
+};
+
+/** In a pipe; the reference documents their order. */
+const PIPED: readonly Cell[] = [
+  ({ id }) => visible(id),
+  status,
+  ({ requestedAt }) => moment(Number(requestedAt)),
+  votes,
+  ({ decideBy }) => (typeof decideBy === "number" ? moment(decideBy) : "-"),
+  ({ tool }) => visible(String(tool)),
+  ({ agent }) => visible(String(agent)),
+  contentCell,
+  about,
+  stage,
+];
+
+function printItems({ terminal, now }: Context, of: ListedStatus, items: readonly ApprovalSummary[]): void {
+  if (!terminal.interactive) {
+    for (const item of items) terminal.line(PIPED.map((cell) => cell(item, now)).join("\t"));
+    return;
+  }
+  const hasStages = items.some((item) => stage(item, now) !== "-");
+  const columns = Object.entries(COLUMNS).filter(([head]) => {
+    if (head === "STATUS") return of === "any" || of === "decided";
+    return hasStages || (head !== "STAGE" && head !== "ASKED");
+  });
+  const heads = columns.map(([head]) => head);
+  const rows = items.map((item) => columns.map(([, cell]) => cell(item, now)));
+  printTable(terminal, heads, rows);
+}
+
+function noneText(context: Context, of: ListedStatus): string {
+  if (isOn(context, "mine")) return "Nothing waits for your decision.";
+  if (of === "pending") return "Nothing waits for a decision.";
+  return of === "any" ? "There are no approvals yet." : `No approval is ${of}.`;
+}
+
+async function printList(context: Context, of: ListedStatus, limit: number): Promise<void> {
+  const { hp, terminal, person } = context;
+  const isMine = isOn(context, "mine");
+  const page = {
+    status: of,
+    order: readOrder(context, of),
+    ...(isMine ? { person, mine: true as const } : {}),
+  };
+  const { items, isAll } = await readList(limit, (cursor) => hp.approvals.list({ ...page, ...cursor }));
+  const shown = items.length;
+  const say = terminal.interactive ? terminal.line : terminal.note;
+  if (context.json) {
+    for (const item of items) terminal.json(item);
+    return;
+  }
+  if (shown === 0) say(noneText(context, of));
+  else printItems(context, of, items);
+  if (isMine) return isAll ? undefined : say(`… and more (use --limit ${shown * 2})`);
+  const total = await hp.approvals.count(of);
+  if (total > shown) say(`… ${total - shown} more (use --limit ${total})`);
+}
+
+export const approvals: Command = {
+  name: "approvals",
+  words: [],
+  summary: "what waits for a decision, oldest first",
+  details: [
+    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, what it is about (action, checkpoint or question), and which of its stages is asked, such as 2/3, or -.",
+    "The votes are those of the stage that is asked. A star after them: an edit waits for review.",
+  ],
+  flags: {
+    status: { value: "<status>", summary: `one of ${LISTED_STATUSES.join(", ")}` },
+    all: { summary: "of every status, newest first" },
+    order: {
+      value: "<order>",
+      summary: `one of ${APPROVAL_ORDERS.join(", ")}; deadline is the soonest first, of what waits; decided the latest decision first, of what was decided`,
+    },
+    mine: { summary: "only what you may decide, and have not" },
+    limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
+    watch: { summary: "stay, and tell what is asked and decided until Ctrl-C" },
+  },
+  async run(context) {
+    const of = readStatus(context);
+    const limit = readLimit(context);
+    checkTogether(context, of);
+    if (isOn(context, "watch")) await watch(context);
+    else await printList(context, of, limit);
+    return EXIT.ok;
+  },
+};
+
+const LONGEST_PREVIEW = 500;
+const LONGEST_CHANGE = "edit refused".length;
+const NARROWEST = 40;
+
+export type Change = { readonly change: string; readonly detail: string };
+type Remembered = ReturnType<typeof remember>;
+
+/** What has to be remembered of an approval to see what changed. */
+export const remember = ({ status: now, binding, stage: at, decideBy, ...approval }: Approval) => ({
+  status: now,
+  binding,
+  stage: at,
+  decideBy,
+  isRefused: approval.editRefused !== null,
+  votes: approval.votes.length,
+  comments: approval.comments.length,
+  edit: approval.edit?.argsDigest ?? null,
+});
+
+/** What can be told from one look to the next; several steps in between are told as the last one. */
+export function findChange(before: Remembered | undefined, now: Approval): Change | undefined {
+  const { edit, editRefused, comments } = now;
+  if (before?.status !== now.status) return statusChange(now);
+  if (before.binding !== now.binding) return { change: "revised", detail: argsText(now) };
+  if (edit !== null && before.edit !== edit.argsDigest)
+    return { change: "edited", detail: `${edit.by}: ${preview(edit.args)}` };
+  if (editRefused !== null && !before.isRefused)
+    return { change: "edit refused", detail: `${editRefused.rule}: ${editRefused.reason}` };
+  const vote = now.votes.length > before.votes ? now.votes.at(-1) : undefined;
+  if (vote !== undefined)
+    return { change: "vote", detail: `${vote.by} ${vote.decision} (${countText(now)})` };
+  // Nobody voted, and yet it is another stage or another deadline.
+  if (before.stage !== now.stage) return { change: "escalated", detail: `stage ${stageCount(now)} is asked` };
+  if (before.decideBy !== now.decideBy && now.decideBy !== null)
+    return {
+      change: "extended",
+      detail: `${now.extensions.at(-1)?.by ?? ""}: until ${moment(now.decideBy)}`,
+    };
+  const comment = comments.length > before.comments ? comments.at(-1) : undefined;
+  return (
+    comment && { change: "comment", detail: `${comment.by}: ${cut(comment.text, LONGEST_PREVIEW).text}` }
+  );
+}
+
+function countText(now: Approval): string {
+  const asked = stageCount(now);
+  return `${votesNow(now).length}/${now.approvers.quorum}${asked === undefined ? "" : ` in stage ${asked}`}`;
+}
+
+/** Of what a workflow asked: what was decided, not that it was used up, and the last word to it. */
+function statusChange(approval: Approval): Change {
+  if (approval.status === "pending") return { change: "asked", detail: questionText(approval) };
+  const { subject, ended, decided, votes: cast } = approval;
+  const ending = subject === undefined ? (ended ?? decided) : decided;
+  const note = subject === undefined ? null : cast.at(-1)?.note;
+  const reason = ending?.reason || (note ?? "");
+  const detail = `${ending?.by.join(", ") ?? ""}${reason === "" ? "" : `: ${reason}`}`;
+  return { change: decisionWord(approval), detail };
+}
+
+/** What the agent says of a checkpoint stands before its outputs. */
+function questionText(approval: Approval): string {
+  const { subject, agent, says, reason } = approval;
+  if (subject?.kind === "question") return `${agent} asks: ${reason}`;
+  if (subject === undefined || says === null) return argsText(approval);
+  return `${argsText(approval)} “${cut(says, LONGEST_PREVIEW).text}”`;
+}
+
+const argsText = ({ agent, args }: Approval): string => `${agent} ${preview(args)}`;
+
+function preview(value: Json): string {
+  const { text, left: rest } = cut(canonicalJson(value), LONGEST_PREVIEW);
+  return rest === 0 ? text : `${text}… ${rest} more characters`;
+}
+
+function printChange({ terminal, json }: Context, approval: Approval, { change, detail }: Change): void {
+  const at = moment(Date.now());
+  const { id, tool } = approval;
+  const cells = [change, id, tool, detail].map(visible);
+  if (json) terminal.json({ at, change, id, status: approval.status, tool, detail });
+  else if (terminal.interactive) terminal.line(changeLine(terminal, at, cells));
+  else terminal.line([at, ...cells].join("\t"));
+}
+
+function changeLine(terminal: Terminal, at: string, cells: readonly string[]): string {
+  const [change = "", id = "", tool = "", detail = ""] = cells;
+  const start = `${at.slice(11, 19)}Z  ${change.padEnd(LONGEST_CHANGE)}  ${id}  ${tool}`;
+  const room = terminal.columns - start.length - 2;
+  const isApart = room < Math.min(NARROWEST, detail.length);
+  const words = terminal.strange(fit(detail, isApart ? terminal.columns - 10 : room));
+  return `${start}${isApart ? `\n${" ".repeat(10)}` : "  "}${words}`;
+}
+
+async function pendingIds({ hp }: Context): Promise<readonly string[]> {
+  const { items } = await readList(Number.POSITIVE_INFINITY, (cursor) => hp.approvals.list(cursor));
+  return items.map(({ id }) => id);
+}
+
+/** Woken by commits of any process. */
+async function watch(context: Context): Promise<void> {
+  const { hp, terminal } = context;
+  const interrupted = new AbortController();
+  const stop = () => interrupted.abort();
+  process.once("SIGINT", stop);
+  const signal = AbortSignal.any([interrupted.signal, terminal.closed]);
+  const seen = new Map<string, Remembered>();
+  try {
+    for await (const ids of hp.approvals.follow(signal)) {
+      // Nothing is seen before the first turn, which is empty.
+      for (const id of seen.size === 0 && ids.length === 0 ? await pendingIds(context) : ids) {
+        const approval = await hp.approvals.get(id);
+        const change = findChange(seen.get(id), approval);
+        seen.set(id, remember(approval));
+        if (change !== undefined) printChange(context, approval, change);
+      }
+      if (ids.length === 0 && terminal.interactive)
+        terminal.line(terminal.paint("dim", `Watching ${visible(context.folder)}; Ctrl-C ends it.`));
+    }
+  } finally {
+    process.removeListener("SIGINT", stop);
+  }
+}
