@@ -121,7 +121,7 @@ export function printCard(terminal: Paper, card: CardDocument, given: CardView):
   const sections = sectionsOn(terminal, view.full);
   terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(badge.tone, badge.text)}`);
   for (const [heading, fields] of Object.entries(card.sections)) {
-    if (fields === undefined) continue;
+    if (fields == null) continue;
     sections.heading(heading, tones[heading]);
     for (const [label, value] of [fields].flat().flatMap((part) => Object.entries(part))) {
       if (value == null) continue;

@@ -1,7 +1,7 @@
 /** What a person does to one approval besides deciding it, as data: the library's method, its input, and what is printed. */
 import { visible } from "../../core/visible.ts";
 import type { Approval, Approvals } from "../../index.ts";
-import { type Command, type Context, EXIT, needed, REASON, word } from "../command.ts";
+import { type Command, type Context, EXIT, type Flags, needed, REASON, word } from "../command.ts";
 import { durationOf } from "../duration.ts";
 import { usage } from "../failure.ts";
 import { timeOf } from "../moment-of.ts";
@@ -13,7 +13,10 @@ import { timeText } from "./card-parts.ts";
 type Verb = "comment" | "delegate" | "takeBack" | "extend" | "revoke" | "cancel";
 type Verbs = { readonly [name in Verb]: (id: string, input: never) => Promise<unknown> };
 
-type Act<Name extends Verb> = Omit<Command, "run"> & {
+/** Its only word is the id and its only flag the reason, unless it names others. */
+type Act<Name extends Verb> = Pick<Command, "name" | "summary" | "details"> & {
+  readonly words?: readonly string[];
+  readonly flags?: Flags;
   readonly verb: Name;
   /** Words and flags are read before the approval is looked up. The person at the terminal is added. */
   readonly input: (context: Context) => Omit<Parameters<Approvals[Name]>[1], "by">;
@@ -21,6 +24,8 @@ type Act<Name extends Verb> = Omit<Command, "run"> & {
 };
 
 const act = <Name extends Verb>({ verb, input, says, ...command }: Act<Name>): Command => ({
+  words: ["<id>"],
+  flags: { reason: REASON },
   ...command,
   async run(context) {
     const { hp, terminal, person: by } = context;
@@ -63,7 +68,6 @@ export const delegate = act({
   details: [
     "Only somebody who may decide it now can do so, and only for the stage that is asked now. From then on the other person decides and you do not, until you take it back.",
   ],
-  flags: { reason: REASON },
   verb: "delegate",
   input: (context) => ({ ...reason(context), to: deputy(context), via }),
   says: ({ id, tool }, context) =>
@@ -72,9 +76,7 @@ export const delegate = act({
 
 export const takeBack = act({
   name: "take-back",
-  words: ["<id>"],
   summary: "decide yourself after all, while nobody has in your place",
-  flags: { reason: REASON },
   verb: "takeBack",
   input: (context) => ({ ...reason(context), via }),
   says: ({ id, tool }) => `You decide ${id} yourself again: ${visible(tool)}.`,
@@ -108,9 +110,7 @@ export const extend = act({
 
 export const revoke = act({
   name: "revoke",
-  words: ["<id>"],
   summary: "take an approval back that was not used yet",
-  flags: { reason: REASON },
   verb: "revoke",
   input: reason,
   says: ({ id, tool }) => `Revoked: ${id}, ${visible(tool)}. It does not run.`,
@@ -128,12 +128,10 @@ async function cancelled({ subject }: Approval, { hp }: Context): Promise<string
 /** `cancel`, where the id is an approval's. */
 export const cancelApproval = act({
   name: "cancel",
-  words: ["<id>"],
   summary: "take a question back that nobody has decided yet, or end a workflow",
   details: [
     "A workflow whose checkpoint is cancelled fails. What a workflow did stays done: to have it undone, `holdpoint rollback <workflow> --fail` instead.",
   ],
-  flags: { reason: REASON },
   verb: "cancel",
   input: reason,
   says: async (approval, context) =>

@@ -63,13 +63,9 @@ function ruleLines({ approvers, apart = [], widened, stage }: Approval): readonl
 }
 
 function stageStatus({ stage, handedOver, status, votes }: Approval, number: number): string {
-  const isMet = (vote: Approval["votes"][number]) => vote.stage === number && vote.decision === "approve";
+  const met = votes.filter((vote) => vote.stage === number && vote.decision === "approve");
   if (handedOver.includes(number)) return "its time was up";
-  if (number < stage)
-    return `met by ${votes
-      .filter(isMet)
-      .map(({ by }) => by)
-      .join(", ")}`;
+  if (number < stage) return `met by ${met.map(({ by }) => by).join(", ")}`;
   if (number > stage) return status === "pending" ? "asked later" : "not asked";
   return status === "pending" ? "asked now" : status;
 }
@@ -92,6 +88,10 @@ function voteText(vote: Approval["votes"][number], binding: string): RichText {
   return [`${vote.by} ${vote.decision}${final}${stage}, `, { ago: vote.at }, `${stale}${note}`];
 }
 
+function delegationText({ by, to, reason, at }: Approval["delegations"][number]): RichText {
+  return [`${to} in the place of ${by}, `, { ago: at }, `: ${reason}`];
+}
+
 function endingText({ at, by, reason }: NonNullable<Approval["ended"]>): RichText {
   const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
   return [{ ago: at }, `${who}${reason === "" ? "" : `: ${reason}`}`];
@@ -106,13 +106,7 @@ function deciders(approval: Approval): readonly CardFields[] {
       needs: `${needsText(approvers)}; never ${approval.requester.join(", ")}`,
       rejection: approvers.veto ? "one ends it" : "one alone does not end it",
       "": { each: ruleLines(approval) },
-      decides: {
-        each: approval.delegations.map(({ by, to, reason, at }) => [
-          `${to} in the place of ${by}, `,
-          { ago: at },
-          `: ${reason}`,
-        ]),
-      },
+      decides: { each: approval.delegations.map(delegationText) },
     },
     {
       stages: first,

@@ -55,8 +55,10 @@ function forecastSections({ preview, undo }: Approval): CardSections {
       preview?.failed === true ? { preview: { quote: String(preview.value) } } : undefined,
     "What the tool shows of it":
       preview?.failed === false ? { preview: { value: preview.value } } : undefined,
-    "The agent says how it would take it back, if its workflow goes back (checked by nobody)":
-      undo === undefined ? undefined : { tool: undo.tool, args: { value: undo.args } },
+    "The agent says how it would take it back, if its workflow goes back (checked by nobody)": undo && {
+      tool: undo.tool,
+      args: { value: undo.args },
+    },
   };
 }
 
@@ -74,12 +76,11 @@ function reasonSections({ action: { review }, approval, policies }: ActionCard):
     const why = ruleFields(asked ?? { rule: "-", reason: "it was not reviewed" });
     return { "Why it is asked": { policy, ...why, ...remarks } };
   }
-  const { verdict } = review;
   return {
     "Why it was asked at first": ruleFields(approval),
     "What policy says of it as people changed it": {
       policy: policyWords(review, policies),
-      verdict,
+      verdict: review.verdict,
       ...ruleFields(review),
       ...remarks,
     },
@@ -87,22 +88,19 @@ function reasonSections({ action: { review }, approval, policies }: ActionCard):
 }
 
 function editSections({ edit, editRefused }: Approval, policies: ActionCard["policies"]): CardSections {
-  const waiting = edit && {
-    by: edit.by,
-    note: edit.note,
-    args: { args: edit.args },
-    review: { lines: ["A process that has the tool reviews it; nothing runs before that."] },
-  };
-  if (editRefused === null) return { "An edit waits for review": waiting ?? undefined };
-  const { by, rule, reason, policy, documents } = editRefused;
-  const asked = policy === undefined ? undefined : { policy, ...(documents && { documents }) };
+  const { rule, policy } = editRefused ?? {};
   return {
-    "An edit waits for review": waiting ?? undefined,
-    [rule === UNSEEN_PREVIEW ? "The last edit stood already" : "The last edit was refused"]: {
-      by,
-      policy: asked && policyWords(asked, policies),
+    "An edit waits for review": edit && {
+      by: edit.by,
+      note: edit.note,
+      args: { args: edit.args },
+      review: { lines: ["A process that has the tool reviews it; nothing runs before that."] },
+    },
+    [rule === UNSEEN_PREVIEW ? "The last edit stood already" : "The last edit was refused"]: editRefused && {
+      by: editRefused.by,
+      policy: policy && policyWords({ ...editRefused, policy }, policies),
       rule,
-      reason,
+      reason: editRefused.reason,
     },
   };
 }
@@ -122,7 +120,7 @@ function identity({ approval, action }: ActionCard): CardFields {
 function outcomeSections({ action, receipt }: ActionCard): CardSections {
   if (action.phase === "open" || action.phase === "waiting") {
     const { held } = action;
-    return { "Held back": held === null ? undefined : { [held.code]: `${held.by}: ${held.reason}` } };
+    return { "Held back": held && { [held.code]: `${held.by}: ${held.reason}` } };
   }
   if (action.phase === "refused") {
     const { code, by, reason } = action.refusal;
