@@ -58,39 +58,39 @@ function checkTogether(context: Context, status: ListedStatus): void {
 type Cell = (item: ApprovalSummary, now: number) => string;
 
 const name = (text: unknown): string => fit(visible(String(text).replace(/^agent:/, "")), LONGEST_NAME);
-const status: Cell = (item) => visible(String(item["status"]));
-const votes: Cell = (item) => `${item["votes"]}/${item["quorum"]}${item["edit"] === true ? "*" : ""}`;
+const idCell: Cell = ({ id }) => visible(id);
+const statusCell: Cell = ({ status }) => visible(String(status));
+const votesCell: Cell = ({ votes, quorum, edit }) => `${votes}/${quorum}${edit === true ? "*" : ""}`;
 
 /** Rows that an older process wrote have no stage, and do not say what they are about. */
-const stage: Cell = (item) => (Number(item["stages"] ?? 1) > 1 ? `${item["stage"]}/${item["stages"]}` : "-");
-const about: Cell = (item) => visible(String(item["about"] ?? "action"));
+const stageCell: Cell = ({ stage, stages = 1 }) => (Number(stages) > 1 ? `${stage}/${stages}` : "-");
+const aboutCell: Cell = ({ about = "action" }) => visible(String(about));
 
 /** What happens at the deadline is said only where it is not the usual: that it expires. */
-const deadline: Cell = ({ status: now, decideBy, atDeadline, stage: at }, clock) => {
-  if (now !== "pending") return "-";
-  if (typeof decideBy !== "number") return left(null, clock);
-  const then = atDeadline === "extend" ? ", then longer" : `, then stage ${Number(at) + 1}`;
-  return `${left(decideBy, clock)}${atDeadline === undefined || atDeadline === "expire" ? "" : then}`;
+const deadlineCell: Cell = ({ status, decideBy, atDeadline = "expire", stage }, now) => {
+  if (status !== "pending" || typeof decideBy !== "number") return "-";
+  const then = atDeadline === "extend" ? ", then longer" : `, then stage ${Number(stage) + 1}`;
+  return `${left(decideBy, now)}${atDeadline === "expire" ? "" : then}`;
 };
 
-/** The text of a question says more than what it suggests. What the tool shows follows the arguments; a failure is not taken for that. */
-export const contentCell = ({ about: kind, reason, args, ...item }: ApprovalSummary): string => {
-  if (kind === "question") return visible(String(reason));
-  const { preview, previewFailed } = item;
-  if (typeof preview !== "string") return visiblePreview(String(args));
+/** The text of a question says more than what it suggests. A preview that failed is not taken for what the tool shows. */
+export const contentCell = (item: ApprovalSummary): string => {
+  const { about, reason, args, preview, previewFailed } = item;
+  if (about === "question") return visible(String(reason));
   const failed = previewFailed === true ? "preview failed: " : "";
-  return `${visiblePreview(String(args))} → ${failed}${visiblePreview(preview)}`;
+  const shown = typeof preview === "string" ? ` → ${failed}${visiblePreview(preview)}` : "";
+  return `${visiblePreview(String(args))}${shown}`;
 };
 
 const COLUMNS: { readonly [head: string]: Cell } = {
-  ID: ({ id }) => visible(id),
-  STATUS: status,
+  ID: idCell,
+  STATUS: statusCell,
   AGE: ({ requestedAt }, now) => span(now - Number(requestedAt)),
-  STAGE: stage,
-  VOTES: votes,
-  DEADLINE: deadline,
+  STAGE: stageCell,
+  VOTES: votesCell,
+  DEADLINE: deadlineCell,
   ASKED: ({ from }) => (Array.isArray(from) ? name(from.join(", ").replaceAll("person:", "")) : "any person"),
-  ABOUT: about,
+  ABOUT: aboutCell,
   NAME: ({ tool }) => name(tool),
   AGENT: ({ agent }) => name(agent),
   "ARGUMENTS OR QUESTION": contentCell,
@@ -98,26 +98,30 @@ const COLUMNS: { readonly [head: string]: Cell } = {
 
 /** In a pipe; the reference documents their order. */
 const PIPED: readonly Cell[] = [
-  ({ id }) => visible(id),
-  status,
+  idCell,
+  statusCell,
   ({ requestedAt }) => moment(Number(requestedAt)),
-  votes,
+  votesCell,
   ({ decideBy }) => (typeof decideBy === "number" ? moment(decideBy) : "-"),
   ({ tool }) => visible(String(tool)),
   ({ agent }) => visible(String(agent)),
   contentCell,
-  about,
-  stage,
+  aboutCell,
+  stageCell,
 ];
 
-function printItems({ terminal, now }: Context, of: ListedStatus, items: readonly ApprovalSummary[]): void {
+function printItems(
+  { terminal, now }: Context,
+  status: ListedStatus,
+  items: readonly ApprovalSummary[],
+): void {
   if (!terminal.interactive) {
     for (const item of items) terminal.line(PIPED.map((cell) => cell(item, now)).join("\t"));
     return;
   }
-  const hasStages = items.some((item) => stage(item, now) !== "-");
+  const hasStages = items.some((item) => stageCell(item, now) !== "-");
   const columns = Object.entries(COLUMNS).filter(([head]) => {
-    if (head === "STATUS") return of === "any" || of === "decided";
+    if (head === "STATUS") return status === "any" || status === "decided";
     return hasStages || (head !== "STAGE" && head !== "ASKED");
   });
   const heads = columns.map(([head]) => head);
@@ -125,20 +129,17 @@ function printItems({ terminal, now }: Context, of: ListedStatus, items: readonl
   printTable(terminal, heads, rows);
 }
 
-function noneText(context: Context, of: ListedStatus): string {
+function noneText(context: Context, status: ListedStatus): string {
   if (isOn(context, "mine")) return "Nothing waits for your decision.";
-  if (of === "pending") return "Nothing waits for a decision.";
-  return of === "any" ? "There are no approvals yet." : `No approval is ${of}.`;
+  if (status === "pending") return "Nothing waits for a decision.";
+  return status === "any" ? "There are no approvals yet." : `No approval is ${status}.`;
 }
 
-async function printList(context: Context, of: ListedStatus, limit: number): Promise<void> {
+async function printList(context: Context, status: ListedStatus, limit: number): Promise<void> {
   const { hp, terminal, person } = context;
   const isMine = isOn(context, "mine");
-  const page = {
-    status: of,
-    order: readOrder(context, of),
-    ...(isMine ? { person, mine: true as const } : {}),
-  };
+  const mine = isMine ? ({ person, mine: true } as const) : {};
+  const page = { status, order: readOrder(context, status), ...mine };
   const { items, isAll } = await readList(limit, (cursor) => hp.approvals.list({ ...page, ...cursor }));
   const shown = items.length;
   const say = terminal.interactive ? terminal.line : terminal.note;
@@ -146,10 +147,10 @@ async function printList(context: Context, of: ListedStatus, limit: number): Pro
     for (const item of items) terminal.json(item);
     return;
   }
-  if (shown === 0) say(noneText(context, of));
-  else printItems(context, of, items);
+  if (shown === 0) say(noneText(context, status));
+  else printItems(context, status, items);
   if (isMine) return isAll ? undefined : say(`… and more (use --limit ${shown * 2})`);
-  const total = await hp.approvals.count(of);
+  const total = await hp.approvals.count(status);
   if (total > shown) say(`… ${total - shown} more (use --limit ${total})`);
 }
 
@@ -173,11 +174,11 @@ export const approvals: Command = {
     watch: { summary: "stay, and tell what is asked and decided until Ctrl-C" },
   },
   async run(context) {
-    const of = readStatus(context);
+    const status = readStatus(context);
     const limit = readLimit(context);
-    checkTogether(context, of);
+    checkTogether(context, status);
     if (isOn(context, "watch")) await watch(context);
-    else await printList(context, of, limit);
+    else await printList(context, status, limit);
     return EXIT.ok;
   },
 };
@@ -190,10 +191,10 @@ export type Change = { readonly change: string; readonly detail: string };
 type Remembered = ReturnType<typeof remember>;
 
 /** What has to be remembered of an approval to see what changed. */
-export const remember = ({ status: now, binding, stage: at, decideBy, ...approval }: Approval) => ({
-  status: now,
+export const remember = ({ status, binding, stage, decideBy, ...approval }: Approval) => ({
+  status,
   binding,
-  stage: at,
+  stage,
   decideBy,
   isRefused: approval.editRefused !== null,
   votes: approval.votes.length,
@@ -234,9 +235,9 @@ function countText(now: Approval): string {
 /** Of what a workflow asked: what was decided, not that it was used up, and the last word to it. */
 function statusChange(approval: Approval): Change {
   if (approval.status === "pending") return { change: "asked", detail: questionText(approval) };
-  const { subject, ended, decided, votes: cast } = approval;
+  const { subject, ended, decided, votes } = approval;
   const ending = subject === undefined ? (ended ?? decided) : decided;
-  const note = subject === undefined ? null : cast.at(-1)?.note;
+  const note = subject === undefined ? null : votes.at(-1)?.note;
   const reason = ending?.reason || (note ?? "");
   const detail = `${ending?.by.join(", ") ?? ""}${reason === "" ? "" : `: ${reason}`}`;
   return { change: decisionWord(approval), detail };
