@@ -1,9 +1,9 @@
-import { cancelApproval } from "./approvals/acts.ts";
-import { type Command, type Context, EXIT, needed, word } from "./command.ts";
+import { type Context, EXIT, needed, word } from "./command.ts";
 import { workflowId } from "./resolve-id.ts";
 import { quotedName } from "./workflow-words.ts";
 
-async function cancelWorkflow(context: Context): Promise<number> {
+/** `cancel`, where the id is a workflow's. */
+export async function cancelWorkflow(context: Context): Promise<number> {
   const { hp, terminal, person: by } = context;
   const id = await workflowId(context, word(context));
   await hp.workflows.cancel(id, { by, reason: needed(context, "reason") });
@@ -15,9 +15,3 @@ async function cancelWorkflow(context: Context): Promise<number> {
     );
   return EXIT.ok;
 }
-
-export const cancel: Command = {
-  ...cancelApproval,
-  run: (context) =>
-    word(context).trim().startsWith("apr_") ? cancelApproval.run(context) : cancelWorkflow(context),
-};

@@ -1,10 +1,9 @@
 /** Every command, in the order of the overview. */
 import { alerts } from "./alerts.ts";
-import { comment, delegate, extend, revoke, takeBack } from "./approvals/acts.ts";
+import { ACTS } from "./approvals/acts.ts";
 import { answer, approve, reject } from "./approvals/decide.ts";
 import { approvals } from "./approvals/list.ts";
 import { budgets } from "./budgets.ts";
-import { cancel } from "./cancel.ts";
 import type { Command } from "./command.ts";
 import { CONTRACT_COMMANDS } from "./contract-commands.ts";
 import { demo } from "./demo.ts";
@@ -76,12 +75,7 @@ export const COMMANDS: readonly Command[] = [
   approve,
   reject,
   answer,
-  comment,
-  cancel,
-  revoke,
-  extend,
-  delegate,
-  takeBack,
+  ...ACTS,
   ofContract("grants"),
   budgets,
   intents,

@@ -1,6 +1,7 @@
 /** What a person does to one approval besides deciding it, as data: the library's method, its input, and what is printed. */
 import { visible } from "../../core/visible.ts";
 import type { Approval, Approvals } from "../../index.ts";
+import { cancelWorkflow } from "../cancel.ts";
 import { type Command, type Context, EXIT, type Flags, needed, REASON, word } from "../command.ts";
 import { durationOf } from "../duration.ts";
 import { usage } from "../failure.ts";
@@ -43,7 +44,7 @@ const act = <Name extends Verb>({ verb, input, says, ...command }: Act<Name>): C
 const via = "cli";
 const reason = (context: Context) => ({ reason: needed(context, "reason") });
 
-export const comment = act({
+const comment = act({
   name: "comment",
   words: ["<id>", "<text>"],
   summary: "ask for more before you decide",
@@ -61,7 +62,7 @@ const deputy = (context: Context): string => {
   return given.includes(":") ? given : `person:${given}`;
 };
 
-export const delegate = act({
+const delegate = act({
   name: "delegate",
   words: ["<id>", "<person>"],
   summary: "have somebody else decide in your place",
@@ -74,7 +75,7 @@ export const delegate = act({
     `${visible(deputy(context))} decides ${id} in your place: ${visible(tool)}.`,
 });
 
-export const takeBack = act({
+const takeBack = act({
   name: "take-back",
   summary: "decide yourself after all, while nobody has in your place",
   verb: "takeBack",
@@ -93,7 +94,7 @@ function moreTime(given: string): { readonly byMs: number } | { readonly until: 
   );
 }
 
-export const extend = act({
+const extend = act({
   name: "extend",
   words: ["<id>", "<duration>"],
   summary: "give people more time to decide",
@@ -108,7 +109,7 @@ export const extend = act({
     `Extended: ${id}, ${visible(tool)}. Decide by ${richText(timeText(decideBy), now)}.`,
 });
 
-export const revoke = act({
+const revoke = act({
   name: "revoke",
   summary: "take an approval back that was not used yet",
   verb: "revoke",
@@ -125,8 +126,7 @@ async function cancelled({ subject }: Approval, { hp }: Context): Promise<string
   return `${workflow} is ${statusWords(status)}; what it did stays done.`;
 }
 
-/** `cancel`, where the id is an approval's. */
-export const cancelApproval = act({
+const cancelApproval = act({
   name: "cancel",
   summary: "take a question back that nobody has decided yet, or end a workflow",
   details: [
@@ -137,3 +137,12 @@ export const cancelApproval = act({
   says: async (approval, context) =>
     `Cancelled: ${approval.id}, ${visible(approval.tool)}. ${await cancelled(approval, context)}`,
 });
+
+const cancel: Command = {
+  ...cancelApproval,
+  run: (context) =>
+    word(context).trim().startsWith("apr_") ? cancelApproval.run(context) : cancelWorkflow(context),
+};
+
+/** In the order of the overview. */
+export const ACTS: readonly Command[] = [comment, cancel, revoke, extend, delegate, takeBack];

@@ -21,7 +21,7 @@ import { decisionWord, stageCount } from "./card-parts.ts";
 
 const LONGEST_NAME = 24;
 
-function oneOf<Name extends string>(what: string, names: readonly Name[], given: string): Name {
+function readChoice<Name extends string>(what: string, names: readonly Name[], given: string): Name {
   const found = names.find((name) => name === given);
   if (found !== undefined) return found;
   throw usage(`There is no ${what} "${given}".`, `There are: ${names.join(", ")}.`);
@@ -29,7 +29,7 @@ function oneOf<Name extends string>(what: string, names: readonly Name[], given:
 
 function readStatus(context: Context): ListedStatus {
   const given = flag(context, "status");
-  if (!isOn(context, "all")) return oneOf("status", LISTED_STATUSES, given ?? "pending");
+  if (!isOn(context, "all")) return readChoice("status", LISTED_STATUSES, given ?? "pending");
   if (given === undefined) return "any";
   throw usage("--all and --status exclude each other.", "Leave one out.");
 }
@@ -38,7 +38,7 @@ function readStatus(context: Context): ListedStatus {
 function readOrder(context: Context, status: ListedStatus): ApprovalOrder {
   const given = flag(context, "order");
   if (given === undefined) return status === "pending" ? "oldest" : "newest";
-  const order = oneOf("order", APPROVAL_ORDERS, given);
+  const order = readChoice("order", APPROVAL_ORDERS, given);
   if (order === "deadline" && status !== "pending")
     throw usage("--order deadline is of what waits.", "Leave --status and --all out.");
   if (order === "decided" && (status === "pending" || status === "any"))
@@ -187,7 +187,7 @@ const LONGEST_PREVIEW = 500;
 const LONGEST_CHANGE = "edit refused".length;
 const NARROWEST = 40;
 
-export type Change = { readonly change: string; readonly detail: string };
+type Change = { readonly change: string; readonly detail: string };
 type Remembered = ReturnType<typeof remember>;
 
 /** What has to be remembered of an approval to see what changed. */
