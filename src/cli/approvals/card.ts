@@ -67,7 +67,7 @@ const ruleFields = ({ rule, reason }: Pick<ReviewFacts, "rule" | "reason">): Car
   reason: reason === "" ? "-" : reason,
 });
 
-/** The approval keeps the rule and the reason of the question; of what people made of it since, the review says more. */
+/** The approval keeps the rule and the reason of the question; the review has those of the arguments as people changed them. */
 function reasonSections({ action: { review }, approval, policies }: ActionCard): CardSections {
   const asked = approval ?? review;
   const remarks = remarkFields(review, policies);

@@ -48,11 +48,11 @@ function printArguments({ terminal, full }: Context, { args }: Approval): void {
   sectionsOn(terminal, full).block(readable(args, full));
 }
 
-/** What became of an edit, which a process that has the tool reviews. */
+/** The outcome of an edit, which a process that has the tool reviews. */
 type Review =
   | { readonly kind: "accepted" }
   | { readonly kind: "refused"; readonly rule: string; readonly reason: string }
-  /** It stands, and the editor's own word on it is still to come: of what the tool shows now, or in a later stage. */
+  /** It was accepted, and the editor still has to vote: on what the tool shows now, or in a later stage. */
   | { readonly kind: "stands"; readonly isShown: boolean }
   /** A new approval asks under a stricter rule. */
   | { readonly kind: "asks_again"; readonly reason: string }
