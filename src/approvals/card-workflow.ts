@@ -116,18 +116,21 @@ type Done = NonNullable<Card["workflow"]>["done"][number] & {
 };
 /** Newest first; `total` counts those too that are not among them. */
 type DoneList = { readonly done: readonly Done[]; readonly total: number };
-type SoFar = Pick<Notes, "undone"> & { readonly checkpoint: Checkpoint | undefined };
+/** As of the question: the entry with which it was asked, and its checkpoint, where it is that of one. */
+type SoFar = Pick<Notes, "calls" | "undone"> & {
+  readonly askedSeq: number;
+  readonly checkpoint: Checkpoint | undefined;
+};
 
-const MOST_DONE = 100;
-
-async function readCheckpoint(
-  place: TenantStore,
-  workflow: string,
-  seq: number | undefined,
-): Promise<Checkpoint | undefined> {
+async function readSoFar(place: TenantStore, workflow: string, id: string, action: string): Promise<SoFar> {
+  const { calls, undone, asked, checkpoints } = await notesOf(place, workflow);
+  const seq = checkpoints.get(id);
   const entry = seq === undefined ? undefined : await entryAt(place, workflow, seq);
-  if (entry === undefined) return undefined;
-  return { ...(entry.body as unknown as Checkpoint), isRaised: entry.type === "checkpoint.raised" };
+  const isRaised = entry?.type === "checkpoint.raised";
+  const checkpoint = entry && { ...(entry.body as unknown as Checkpoint), isRaised };
+  const never = Number.POSITIVE_INFINITY;
+  const askedSeq = Math.min(asked.get(id) ?? never, calls.get(action)?.seq ?? never);
+  return { calls, undone, askedSeq, checkpoint };
 }
 
 /** The process that runs the definition said at the checkpoint what cannot be undone: the rest can, or need not. */
@@ -137,6 +140,8 @@ function undoNow(runtime: Runtime, { checkpoint }: SoFar, call: Call, state: Liv
   const isTold = checkpoint !== undefined && !checkpoint.isRaised && state.phase === "applied";
   return known === "not_known" && isTold ? "has" : known;
 }
+
+const MOST_DONE = 100;
 
 async function readDone(runtime: Runtime, soFar: SoFar, calls: readonly Call[]): Promise<DoneList> {
   const read = calls.slice(0, MOST_DONE);
@@ -156,6 +161,23 @@ async function readDone(runtime: Runtime, soFar: SoFar, calls: readonly Call[]):
   return { done, total: calls.length - read.length + done.length };
 }
 
+/** Beside the action that is asked about: `done` had begun when it was asked, `since` began later. */
+async function readEffects(runtime: Runtime, soFar: SoFar, { action, requestedAt }: LiveApproval) {
+  // Of calls of the same moment, the order of the entries says which was first.
+  const isLater = ({ at, seq }: Call) => (at === requestedAt ? seq > soFar.askedSeq : at > requestedAt);
+  const others = [...soFar.calls.values()].filter((one) => !one.isVoid && one.action !== action).reverse();
+  const those = (are: boolean) => others.filter((one) => isLater(one) === are);
+  const earlier = await readDone(runtime, soFar, those(false));
+  const later = await readDone(runtime, soFar, those(true));
+  // A call that was made before the question may have begun after it.
+  const late = earlier.done.filter(({ at }) => at > requestedAt);
+  return {
+    done: earlier.done.filter(({ at }) => at <= requestedAt),
+    total: earlier.total - late.length,
+    since: { done: [...later.done, ...late], total: later.total + late.length },
+  };
+}
+
 /** What a child did is in its own stream: of that, only what cannot be undone is known here. Of what nobody knows, neither is said. */
 function rejectionOnCard(
   state: LiveWorkflow,
@@ -163,18 +185,13 @@ function rejectionOnCard(
   done: readonly Done[],
 ): NonNullable<Card["rejecting"]> {
   const { after, ...rejection } = rejectionOf(state, stake);
-  const left = done.filter(
-    ({ isUndone, undo, phase }) => !isUndone && undo !== "nothing" && phase === "applied",
-  );
+  const left = done.filter((one) => !one.isUndone && one.undo !== "nothing" && one.phase === "applied");
   const tools = (some: readonly { readonly tool: string }[]) => some.map(({ tool }) => tool);
   if (rejection.isEnd) return { ...rejection, undone: [], claimed: [], stays: tools(left) };
-  const goneOver = left.filter(({ seq }) => seq > after);
-  return {
-    ...rejection,
-    undone: tools(goneOver.filter(({ undo }) => isTakenBack(undo))),
-    claimed: tools(goneOver.filter(({ undo }) => undo === "claimed")),
-    stays: tools(stake.irreversible).reverse(),
-  };
+  const over = left.filter(({ seq }) => seq > after);
+  const undone = tools(over.filter(({ undo }) => isTakenBack(undo)));
+  const claimed = tools(over.filter(({ undo }) => undo === "claimed"));
+  return { ...rejection, undone, claimed, stays: tools(stake.irreversible).reverse() };
 }
 
 /** The approval `id`, and the workflow in which it is asked. */
@@ -189,42 +206,21 @@ const NO_WORKFLOW = { workflow: null, rejecting: null, snapshot: null, callUndo:
 /** `callUndo`: how the call is undone that is asked about, where its agent drives the workflow. */
 export async function readWorkflow(runtime: Runtime, { id, approval, workflow, state }: AskedIn) {
   if (workflow === null || state === null || state.status === "none") return NO_WORKFLOW;
-  const { action, requestedAt, status } = approval;
-  const { calls, undone, asked, checkpoints } = await notesOf(runtime, workflow);
-  const checkpoint = await readCheckpoint(runtime, workflow, checkpoints.get(id));
-  const never = Number.POSITIVE_INFINITY;
-  const askedSeq = Math.min(asked.get(id) ?? never, calls.get(action)?.seq ?? never);
-  // Of calls of the same moment, the order of the entries says which was first.
-  const isLater = ({ at, seq }: Call) => (at === requestedAt ? seq > askedSeq : at > requestedAt);
-  const others = [...calls.values()].filter((one) => !one.isVoid && one.action !== action).reverse();
-  const soFar = { undone, checkpoint };
-  const earlier = await readDone(
-    runtime,
-    soFar,
-    others.filter((one) => !isLater(one)),
-  );
-  const later = await readDone(runtime, soFar, others.filter(isLater));
-  // A call that was made before the question may have begun after it.
-  const late = earlier.done.filter(({ at }) => at > requestedAt);
-  const done = earlier.done.filter(({ at }) => at <= requestedAt);
-  // A rejection goes back over what went on while it waited, too.
-  const all = [...later.done, ...late, ...done];
-  const isWaiting = checkpoint !== undefined && status === "pending";
+  const soFar = await readSoFar(runtime, workflow, id, approval.action);
+  const { done, total, since } = await readEffects(runtime, soFar, approval);
+  const { name, status, generation: attempt } = state;
+  const cannotUndo = done.filter(({ undo, isUndone }) => !isUndone && isIrreversible(undo)).length;
+  const { checkpoint } = soFar;
   const snapshot = checkpoint && (await unlessGone(openedSnapshot(runtime, checkpoint.snapshot)));
   return {
-    workflow: {
-      workflow,
-      name: state.name,
-      status: state.status,
-      attempt: state.generation,
-      done,
-      total: earlier.total - late.length,
-      cannotUndo: done.filter(({ undo, isUndone }) => !isUndone && isIrreversible(undo)).length,
-      since: later.total + late.length,
-    },
-    rejecting: isWaiting ? rejectionOnCard(state, checkpoint, all) : null,
+    workflow: { workflow, name, status, attempt, done, total, cannotUndo, since: since.total },
+    // What went on while it waits is gone back over too.
+    rejecting:
+      checkpoint !== undefined && approval.status === "pending"
+        ? rejectionOnCard(state, checkpoint, [...since.done, ...done])
+        : null,
     snapshot: snapshot ?? null,
-    callUndo: calls.get(action)?.undo,
+    callUndo: soFar.calls.get(approval.action)?.undo,
   };
 }
 

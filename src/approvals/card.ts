@@ -146,14 +146,7 @@ async function readAction(
   };
 }
 
-const NO_ACTION = {
-  isIrreversible: false,
-  confirm: null,
-  reviews: [],
-  risk: null,
-  costs: [],
-  history: null,
-};
+const NO_ACTION = { isIrreversible: false, confirm: null, reviews: [], risk: null, costs: [], history: null };
 
 /** Why it is decided only by itself, and whether a row of a list shows all that it is about. */
 function inRow(approval: Approval, card: Pick<Card, "isIrreversible" | "confirm" | "proposedArgs">) {

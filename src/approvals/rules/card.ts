@@ -49,7 +49,6 @@ export const SUBJECT_WORDS: { readonly [kind in Subject["kind"]]: string } = {
  *     from there, and neither is what cannot be taken back.
  * A2. What is rejected from there does not run, and nothing else follows. What somebody wrote about it is read before either.
  */
-
 /** Characters that a row has room for. */
 const MOST_ARGS = 600;
 const MOST_WORDS = 300;
@@ -106,7 +105,6 @@ export const isWholeInRow = (it: ToBatch): boolean => !it.isChanged && !isLong(i
  * F2. Of what cannot be taken back: where the policy scores the risk, from `high` on; and, however it is scored, what several people
  *     have to agree to, together or one after the other: that is what its author holds to be grave.
  */
-
 const GRAVE: readonly Risk["level"][] = ["high", "critical"];
 
 type ToConfirm = {
@@ -121,8 +119,6 @@ export function asksToConfirm({ isIrreversible, risk, rules }: ToConfirm): boole
   if (risk !== null && GRAVE.includes(risk.level)) return true;
   return rules.length > 1 || rules.some(({ quorum }) => quorum > 1);
 }
-
-/** What is known about repeating and undoing an action, in the words that everybody is shown. */
 
 /**
  * Whether what an action did is taken back when its workflow goes back. `none`: by nobody, as it stands in no workflow, or its
@@ -149,6 +145,7 @@ const UNDOING: { readonly [undo in KnownUndo]: string } = {
   nothing: "there is nothing to take back",
 };
 
+/** What is known about repeating and undoing an action, in the words that everybody is shown. */
 export function effectWords(effectClass: EffectClass, undo: KnownUndo): string {
   if (effectClass === "read") return "it only reads: nothing to take back";
   return `${REPEATING[effectClass]}; ${UNDOING[undo]}`;
@@ -160,11 +157,12 @@ export const isIrreversible = (undo: KnownUndo): boolean =>
 
 export const isTakenBack = (undo: KnownUndo): boolean => undo === "has" || undo === "named";
 
-/** What a rejection of the checkpoint that waits would do to its workflow. The same as `tell.ts` and `rollback.ts` decide then. */
-
 export type AtStake = { readonly canRollback: boolean; readonly irreversible: readonly Irreversible[] };
 
-/** `after`: the entry after which everything is gone back over. `isLast`: having gone back, it is not tried again. */
+/**
+ * What a rejection of the checkpoint that waits would do to its workflow: the same as `tell.ts` and `rollback.ts` decide then.
+ * `after`: the entry after which everything is gone back over. `isLast`: having gone back, it is not tried again.
+ */
 export function rejectionOf(
   state: Pick<LiveWorkflow, "passed" | "generation" | "attempts" | "onIrreversible">,
   { canRollback, irreversible }: AtStake,
@@ -180,8 +178,6 @@ export function rejectionOf(
   };
 }
 
-/** Who has voted, and who is still asked. */
-
 type Voter = Card["voters"][number];
 const MOST_VOTERS = 50;
 
@@ -189,25 +185,21 @@ const mayStill = (approval: LiveApproval, roster: RosterState) => (who: string) 
   isEligible(approval, roster, who) && !approval.votes.some(({ by }) => by === who);
 
 /** Where the rule of the present stage names nobody, nobody is named here either. */
-function stillAsked(approval: LiveApproval, roster: RosterState): readonly Voter[] {
-  const { stage, status } = approval;
-  const { from } = ruleIn(approval, stage);
-  if (status !== "pending" || from === null) return [];
-  const handed = delegationsIn(approval, stage).map(({ to }) => to);
-  const people = [...new Set([...peopleAmong(roster, from), ...handed])];
-  return people
-    .filter(mayStill(approval, roster))
-    .map((person) => ({ person, state: "asked" as const, stage }));
+function peopleNamed(approval: LiveApproval, roster: RosterState): readonly string[] {
+  const { from } = ruleIn(approval, approval.stage);
+  if (approval.status !== "pending" || from === null) return [];
+  const handed = delegationsIn(approval, approval.stage).map(({ to }) => to);
+  return [...new Set([...peopleAmong(roster, from), ...handed])];
 }
 
-/** Those who voted first, in the order of their votes. */
+/** Who has voted, in the order of the votes; then who is still asked. */
 export function votersOf(approval: LiveApproval, roster: RosterState): readonly Voter[] {
-  const voted = approval.votes.map(({ by: person, decision, stage = 1 }) => ({
-    person,
-    state: decision === "approve" ? ("approved" as const) : ("rejected" as const),
-    stage,
-  }));
-  return [...voted, ...stillAsked(approval, roster)].slice(0, MOST_VOTERS);
+  const voted = approval.votes.map(({ by, decision, stage = 1 }): Voter => {
+    return { person: by, state: decision === "approve" ? "approved" : "rejected", stage };
+  });
+  const left = peopleNamed(approval, roster).filter(mayStill(approval, roster));
+  const asked = left.map((person): Voter => ({ person, state: "asked", stage: approval.stage }));
+  return [...voted, ...asked].slice(0, MOST_VOTERS);
 }
 
 /** Anybody who may decide now; undefined where the list of people and the rule name nobody such. */
@@ -221,7 +213,6 @@ export function somebodyAsked(approval: LiveApproval, roster: RosterState): stri
  * Whether the person who looks may decide now, and why not, said to them. The words are no rule: `vote.ts` decides, and a test holds
  * the two together.
  */
-
 export type YourStanding = Pick<Card["you"], "mayDecide" | "whyNot" | "vote">;
 
 const OVER: { readonly [status in ApprovalStatus]?: string } = {
@@ -233,11 +224,9 @@ function whyNotAsked(approval: LiveApproval, roster: RosterState, person: string
   const { stage } = approval;
   const handed = delegationsIn(approval, stage).find(({ by }) => by === person);
   if (handed !== undefined) return `you have handed your seat to ${handed.to}`;
-  const count = stageRules(approval).length;
-  const own = Array.from({ length: count }, (_, index) => index + 1).filter((one) =>
-    isEligible(approval, roster, person, one),
-  );
-  const asked = `stage ${stage} of ${count} is asked`;
+  const stages = stageRules(approval).map((_, index) => index + 1);
+  const own = stages.filter((one) => isEligible(approval, roster, person, one));
+  const asked = `stage ${stage} of ${stages.length} is asked`;
   if (own.some((one) => one > stage)) return `it is not your turn: ${asked}`;
   return own.length === 0 ? "you are not among those asked" : `your stage is over: ${asked}`;
 }
@@ -270,9 +259,7 @@ export function yourStanding(approval: LiveApproval, roster: RosterState, person
   const why = whyNotDecide(approval, roster, person);
   const { votes, stage } = approval;
   const vote = votes.find((one) => one.by === person && (one.stage ?? 1) === stage)?.decision ?? null;
-  return why === undefined
-    ? { mayDecide: true, whyNot: whyOnlyReject(approval, roster, person), vote }
-    : { mayDecide: false, whyNot: why, vote };
+  return { mayDecide: why === undefined, whyNot: why ?? whyOnlyReject(approval, roster, person), vote };
 }
 
 /** Whether their rejection ends it; null where they may not decide, or it depends on who they are. */
