@@ -1,68 +1,21 @@
-/** What stands around an approval: its workflow, and what a rejection would do to that. */
+/** What a card says of the workflow in which something is asked, and what a rejection would do to that. */
 
 import type { SettledAnswer } from "../core/action/settled-answer.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { isStep } from "../core/action/within.ts";
-import type { JsonObject } from "../core/json.ts";
-import { actionStream } from "../core/stream.ts";
+import type { StateOf } from "../core/streams.ts";
 import type { CallUndo, Snapshot } from "../core/workflow/events.ts";
 import type { LiveWorkflow } from "../core/workflow/state.ts";
+import { unlessGone } from "../engine/message/shown.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import { entriesOf, entryAt } from "../engine/workflow/entries.ts";
+import { openedSnapshot } from "../engine/workflow/operate-workflows.ts";
 import type { Entry } from "../engine/workflow/recorded.ts";
+import { readActions, type TenantStore } from "./card-history.ts";
+import type { Card } from "./card-schema.ts";
 import { type AtStake, isIrreversible, isTakenBack, type KnownUndo, rejectionOf } from "./rules/card.ts";
-
-export type WorkflowAround = DoneSoFar & { readonly id: string; readonly state: LiveWorkflow };
-
-export type Rejecting = {
-  /** A checkpoint; null is the start. */
-  readonly goesBackTo: string | null;
-  /** It cannot go back: the workflow fails. */
-  readonly isEnd: boolean;
-  /** Having gone back, it is not tried again. */
-  readonly isLast: boolean;
-  /** Tools, the newest first. */
-  readonly undone: readonly string[];
-  /** Those of which only the agent says so. */
-  readonly claimed: readonly string[];
-  readonly stays: readonly string[];
-};
-
-export type AroundIt = {
-  readonly workflow: WorkflowAround | null;
-  readonly rejecting: Rejecting | null;
-  /** Of a checkpoint. */
-  readonly snapshot: JsonObject | null;
-  /** How the call is undone that is asked about, where its agent drives the workflow. */
-  readonly call: CallUndo | undefined;
-};
-
-export const NOTHING_AROUND: AroundIt = { workflow: null, rejecting: null, snapshot: null, call: undefined };
-
-/** It is there, and would have to be taken back. */
-const isLeft = ({ isUndone, undo, state }: Done): boolean =>
-  !isUndone && undo !== "nothing" && state.phase === "applied";
-
-export const canUndo = ({ undo, isUndone }: Done): boolean => isTakenBack(undo) && !isUndone;
-
-/** How many of them nobody could take back. */
-export const cannotUndo = (done: readonly Done[]): number =>
-  done.filter(({ undo, isUndone }) => !isUndone && isIrreversible(undo)).length;
-
-const toolOf = ({ state }: Done): string => state.tool;
-
-/** What a child did stands in its own stream: of that, only what cannot be undone is known here. Of what nobody knows, neither is said. */
-export function rejectingOf(state: LiveWorkflow, stake: Reached, { done, since }: DoneSoFar): Rejecting {
-  const { isEnd, isLast, goesBackTo, after } = rejectionOf(state, stake);
-  // Whatever else went on while it waits is gone back over too.
-  const left = [...since.done, ...done].filter(isLeft);
-  if (isEnd) return { isEnd, isLast, goesBackTo, undone: [], claimed: [], stays: left.map(toolOf) };
-  const over = left.filter(({ seq }) => seq > after);
-  const undone = over.filter(({ undo }) => isTakenBack(undo)).map(toolOf);
-  const claimed = over.filter(({ undo }) => undo === "claimed").map(toolOf);
-  const stays = stake.irreversible.map(({ tool }) => tool).reverse();
-  return { isEnd, isLast, goesBackTo, undone, claimed, stays };
-}
+import type { LiveApproval } from "./state.ts";
+import { previewOf } from "./stream.ts";
 
 /**
  * What cards need of a workflow's entries, noted as they are read.
@@ -71,16 +24,16 @@ export function rejectingOf(state: LiveWorkflow, stake: Reached, { done, since }
  * N2. What is kept is bounded: of so many workflows, and so many entries of all of them; what was looked at last stays.
  */
 
-export type Call = {
+type Call = {
   readonly action: string;
   readonly seq: number;
   readonly at: number;
   readonly undo: CallUndo | undefined;
-  /** Nothing came of it. */
+  /** It had no effect. */
   isVoid: boolean;
 };
 
-export type Notes = {
+type Notes = {
   readonly calls: Map<string, Call>;
   readonly undone: Set<string>;
   /** By approval, the first entry that names it. */
@@ -89,94 +42,63 @@ export type Notes = {
   readonly checkpoints: Map<string, number>;
 };
 
-type Known = { readonly notes: Notes; readSeq: number; reading: Promise<unknown> };
-type Place = Pick<Runtime, "store" | "tenant">;
+type Notebook = { readonly notes: Notes; readSeq: number; reading: Promise<void> };
 
-type Most = { readonly workflows: number; readonly notes: number };
-const MOST: Most = { workflows: 100, notes: 200_000 };
-const kept = new WeakMap<Place["store"], Map<string, Known>>();
+const MOST = { workflows: 100, notes: 200_000 };
+const kept = new WeakMap<TenantStore["store"], Map<string, Notebook>>();
 
-const fresh = (): Known => ({
+const emptyNotebook = (): Notebook => ({
   notes: { calls: new Map(), undone: new Set(), asked: new Map(), checkpoints: new Map() },
   readSeq: 0,
   reading: Promise.resolve(),
 });
 
-function allOf({ store }: Place): Map<string, Known> {
-  const all = kept.get(store) ?? new Map<string, Known>();
-  kept.set(store, all);
-  return all;
-}
-
-function knownOf(place: Place, workflow: string): Known {
-  const all = allOf(place);
-  const name = `${place.tenant}/${workflow}`;
-  const known = all.get(name) ?? fresh();
-  all.delete(name);
-  all.set(name, known);
-  return known;
-}
-
-const sizeOf = ({ notes: { calls, undone, asked } }: Known): number => calls.size + undone.size + asked.size;
+const sizeOf = ({ notes: { calls, undone, asked } }: Notebook): number =>
+  calls.size + undone.size + asked.size;
 
 /** Those that were not looked at for longest go first. */
-function forget(place: Place, most: Most): void {
-  const all = allOf(place);
-  let size = [...all.values()].reduce((sum, known) => sum + sizeOf(known), 0);
-  for (const [name, known] of all) {
+function forget(all: Map<string, Notebook>, most: typeof MOST): void {
+  let size = [...all.values()].reduce((sum, one) => sum + sizeOf(one), 0);
+  for (const [name, one] of all) {
     if (all.size === 1 || (all.size <= most.workflows && size <= most.notes)) return;
     all.delete(name);
-    size -= sizeOf(known);
+    size -= sizeOf(one);
   }
 }
 
-const isVoid = ({ body }: Entry): boolean => (body["answer"] as unknown as SettledAnswer).executed === false;
-
-function noteAsked({ asked, checkpoints }: Notes, { type, seq, body }: Entry): void {
+function note({ calls, undone, asked, checkpoints }: Notes, { type, seq, at, body }: Entry): void {
   const { approval } = body;
-  if (typeof approval !== "string") return;
-  if (!asked.has(approval)) asked.set(approval, seq);
-  if (type === "checkpoint.reached" || type === "checkpoint.raised") checkpoints.set(approval, seq);
-}
-
-function note(notes: Notes, entry: Entry): void {
-  const { type, seq, at, body } = entry;
+  if (typeof approval === "string") {
+    if (!asked.has(approval)) asked.set(approval, seq);
+    if (type === "checkpoint.reached" || type === "checkpoint.raised") checkpoints.set(approval, seq);
+  }
   const action = String(body["action"]);
-  noteAsked(notes, entry);
-  switch (type) {
-    case "call.made":
-      if (!notes.calls.has(action))
-        notes.calls.set(action, {
-          ...{ action, seq, at, isVoid: false },
-          undo: body["undo"] as CallUndo | undefined,
-        });
-      return;
-    case "call.settled": {
-      const call = notes.calls.get(action);
-      if (call !== undefined) call.isVoid = isVoid(entry);
-      return;
+  const call = calls.get(action);
+  if (type === "call.made" && call === undefined)
+    calls.set(action, { action, seq, at, isVoid: false, undo: body["undo"] as CallUndo | undefined });
+  if (type === "call.settled" && call !== undefined)
+    call.isVoid = (body["answer"] as unknown as SettledAnswer).executed === false;
+  if (type === "compensation.settled" && body["status"] === "undone") undone.add(String(body["undoes"]));
+}
+
+export async function notesOf(place: TenantStore, workflow: string, most = MOST): Promise<Notes> {
+  const all = kept.get(place.store) ?? new Map<string, Notebook>();
+  kept.set(place.store, all);
+  const name = `${place.tenant}/${workflow}`;
+  const book = all.get(name) ?? emptyNotebook();
+  all.delete(name);
+  all.set(name, book);
+  const readOn = async () => {
+    for await (const entry of entriesOf(place, workflow, book.readSeq + 1)) {
+      note(book.notes, entry);
+      book.readSeq = entry.seq;
     }
-    case "compensation.settled":
-      if (body["status"] === "undone") notes.undone.add(String(body["undoes"]));
-  }
-}
-
-async function readOn(place: Place, workflow: string, known: Known): Promise<void> {
-  for await (const entry of entriesOf(place, workflow, known.readSeq + 1)) {
-    note(known.notes, entry);
-    known.readSeq = entry.seq;
-  }
-}
-
-/** One reader at a time: two would both read on from the same entry. */
-export async function notesOf(place: Place, workflow: string, most = MOST): Promise<Notes> {
-  const known = knownOf(place, workflow);
-  const read = () => readOn(place, workflow, known);
-  const turn = known.reading.then(read, read);
-  known.reading = turn;
-  await turn;
-  forget(place, most);
-  return known.notes;
+  };
+  // One reader at a time: two would both read on from the same entry.
+  book.reading = book.reading.then(readOn, readOn);
+  await book.reading;
+  forget(all, most);
+  return book.notes;
 }
 
 /**
@@ -187,138 +109,141 @@ export async function notesOf(place: Place, workflow: string, most = MOST): Prom
  */
 
 /** A checkpoint as it was reached, or raised by a monitor, which does not know every undo. */
-export type Reached = AtStake & { readonly snapshot: Snapshot; readonly isRaised: boolean };
-
-export type SoFar = Pick<Notes, "calls" | "undone"> & {
-  /** The entry with which it was asked. */
+type Checkpoint = AtStake & { readonly snapshot: Snapshot; readonly isRaised: boolean };
+type Done = NonNullable<Card["workflow"]>["done"][number] & {
+  readonly seq: number;
+  readonly undo: KnownUndo;
+};
+/** Newest first; `total` counts those too that are not among them. */
+type DoneList = { readonly done: readonly Done[]; readonly total: number };
+/** As of the question: the entry with which it was asked, and its checkpoint, where it is that of one. */
+type SoFar = Pick<Notes, "calls" | "undone"> & {
   readonly askedSeq: number;
-  /** Where the approval is that of a checkpoint. */
-  readonly checkpoint: Reached | undefined;
+  readonly checkpoint: Checkpoint | undefined;
 };
 
-async function reachedAt(
-  place: Place,
-  workflow: string,
-  seq: number | undefined,
-): Promise<Reached | undefined> {
-  const entry = seq === undefined ? undefined : await entryAt(place, workflow, seq);
-  if (entry === undefined) return undefined;
-  const { snapshot, canRollback, irreversible } = entry.body as unknown as Reached;
-  return { snapshot, canRollback, irreversible, isRaised: entry.type === "checkpoint.raised" };
-}
-
-type AskedIn = { readonly approval: string; readonly action: string; readonly at: number };
-
-export async function readSoFar(
-  place: Place,
-  workflow: string,
-  { approval, action }: AskedIn,
-): Promise<SoFar> {
+async function readSoFar(place: TenantStore, workflow: string, id: string, action: string): Promise<SoFar> {
   const { calls, undone, asked, checkpoints } = await notesOf(place, workflow);
+  const seq = checkpoints.get(id);
+  const entry = seq === undefined ? undefined : await entryAt(place, workflow, seq);
+  const isRaised = entry?.type === "checkpoint.raised";
+  const checkpoint = entry && { ...(entry.body as unknown as Checkpoint), isRaised };
   const never = Number.POSITIVE_INFINITY;
-  const askedSeq = Math.min(asked.get(approval) ?? never, calls.get(action)?.seq ?? never);
-  const checkpoint = await reachedAt(place, workflow, checkpoints.get(approval));
+  const askedSeq = Math.min(asked.get(id) ?? never, calls.get(action)?.seq ?? never);
   return { calls, undone, askedSeq, checkpoint };
 }
 
-export type Done = {
-  readonly action: string;
-  readonly seq: number;
-  readonly state: LiveAction;
-  readonly undo: KnownUndo;
-  readonly isUndone: boolean;
-};
-
-/** Newest first; `total` counts those too that are not among them. */
-type Listed = { readonly done: readonly Done[]; readonly total: number };
-
-/** `done`: begun before it was asked. */
-export type DoneSoFar = Listed & { readonly since: Listed };
-
-const MOST_DONE = 100;
-
-const HAPPENED: readonly LiveAction["phase"][] = ["running", "applied", "in_doubt"];
-
-/** Whoever runs the definition said at the checkpoint what cannot be undone: the rest can, or need not. */
-function undoKnown(runtime: Runtime, { checkpoint }: SoFar, call: Call, state: LiveAction): KnownUndo {
-  const known = knownUndo(runtime, state, call.undo);
+/** The process that runs the definition said at the checkpoint what cannot be undone: the rest can, or need not. */
+function undoNow(runtime: Runtime, { checkpoint }: SoFar, call: Call, state: LiveAction): KnownUndo {
   if (checkpoint?.irreversible.some(({ action }) => action === call.action)) return "none";
+  const known = knownUndo(runtime, state, call.undo);
   const isTold = checkpoint !== undefined && !checkpoint.isRaised && state.phase === "applied";
   return known === "not_known" && isTold ? "has" : known;
 }
 
-async function listed(runtime: Runtime, soFar: SoFar, calls: readonly Call[]): Promise<Listed> {
-  const { store, tenant } = runtime;
-  const seen = calls.slice(0, MOST_DONE);
-  const read = seen.map(({ action }) => actionStream(action));
-  const states = await store.transact(tenant, { read }, (sight) => ({
-    kind: "commit",
-    append: [],
-    result: read.map((ref) => sight.state(ref)),
-  }));
-  const done = seen.flatMap((call, index) => {
+const MOST_DONE = 100;
+
+async function readDone(runtime: Runtime, soFar: SoFar, calls: readonly Call[]): Promise<DoneList> {
+  const read = calls.slice(0, MOST_DONE);
+  const actions = read.map(({ action }) => action);
+  const states = await readActions(runtime, actions);
+  const done = read.flatMap((call, index): Done[] => {
     const state = states[index];
-    if (state === undefined || state.phase === "none" || !HAPPENED.includes(state.phase)) return [];
+    if (state?.phase !== "running" && state?.phase !== "applied" && state?.phase !== "in_doubt") return [];
     const { action, seq } = call;
-    const undo = undoKnown(runtime, soFar, call, state);
-    return [{ action, seq, state, undo, isUndone: soFar.undone.has(action) }];
+    const { tool, effectClass, phase, effect, args } = state;
+    const undo = undoNow(runtime, soFar, call, state);
+    const isUndone = soFar.undone.has(action);
+    const facts = { action, tool, effectClass, phase, at: effect.startedAt, isUndone, seq, undo };
+    // A beginning may have been cut within a character.
+    return [{ ...facts, args: previewOf(args).toWellFormed(), canUndo: isTakenBack(undo) && !isUndone }];
   });
-  return { done, total: calls.length - seen.length + done.length };
+  return { done, total: calls.length - read.length + done.length };
 }
 
-/** Made in the same moment, the order of the entries says which was first. */
-const isSince = (call: Call, { askedSeq }: SoFar, at: number): boolean =>
-  call.at === at ? call.seq > askedSeq : call.at > at;
-
-/** Called before, it may have waited longer than the question did. */
-const beganSince = ({ state }: Done, at: number): boolean => "effect" in state && state.effect.startedAt > at;
-
-/** Beside the action that is asked about. */
-export async function doneIn(runtime: Runtime, soFar: SoFar, { action, at }: AskedIn): Promise<DoneSoFar> {
-  const calls = [...soFar.calls.values()].filter((one) => !one.isVoid && one.action !== action).reverse();
-  const those = (are: boolean) => calls.filter((one) => isSince(one, soFar, at) === are);
-  const earlier = await listed(runtime, soFar, those(false));
-  const since = await listed(runtime, soFar, those(true));
-  const late = earlier.done.filter((one) => beganSince(one, at));
+/** Beside the action that is asked about: `done` had begun when it was asked, `since` began later. */
+async function readEffects(runtime: Runtime, soFar: SoFar, { action, requestedAt }: LiveApproval) {
+  // Of calls of the same moment, the order of the entries says which was first.
+  const isLater = ({ at, seq }: Call) => (at === requestedAt ? seq > soFar.askedSeq : at > requestedAt);
+  const others = [...soFar.calls.values()].filter((one) => !one.isVoid && one.action !== action).reverse();
+  const those = (are: boolean) => others.filter((one) => isLater(one) === are);
+  const earlier = await readDone(runtime, soFar, those(false));
+  const later = await readDone(runtime, soFar, those(true));
+  // A call that was made before the question may have begun after it.
+  const late = earlier.done.filter(({ at }) => at > requestedAt);
   return {
-    done: earlier.done.filter((one) => !beganSince(one, at)),
+    done: earlier.done.filter(({ at }) => at <= requestedAt),
     total: earlier.total - late.length,
-    since: { done: [...since.done, ...late], total: since.total + late.length },
+    since: { done: [...later.done, ...late], total: later.total + late.length },
   };
 }
 
-/** Whether what an action of a workflow did would be taken back, as far as this process knows. */
+/** What a child did is in its own stream: of that, only what cannot be undone is known here. Of what nobody knows, neither is said. */
+function rejectionOnCard(
+  state: LiveWorkflow,
+  stake: AtStake,
+  done: readonly Done[],
+): NonNullable<Card["rejecting"]> {
+  const { after, ...rejection } = rejectionOf(state, stake);
+  const left = done.filter((one) => !one.isUndone && one.undo !== "nothing" && one.phase === "applied");
+  const tools = (some: readonly { readonly tool: string }[]) => some.map(({ tool }) => tool);
+  if (rejection.isEnd) return { ...rejection, undone: [], claimed: [], stays: tools(left) };
+  const over = left.filter(({ seq }) => seq > after);
+  const undone = tools(over.filter(({ undo }) => isTakenBack(undo)));
+  const claimed = tools(over.filter(({ undo }) => undo === "claimed"));
+  return { ...rejection, undone, claimed, stays: tools(stake.irreversible).reverse() };
+}
 
-const OF_CALL: { readonly [undo in CallUndo]: KnownUndo } = {
-  agent: "has",
-  here: "has",
-  none: "none",
-  nothing: "nothing",
+/** The approval `id`, and the workflow in which it is asked. */
+type AskedIn = {
+  readonly id: string;
+  readonly approval: LiveApproval;
+  readonly workflow: string | null;
+  readonly state: StateOf<"workflow"> | null;
 };
+const NO_WORKFLOW = { workflow: null, rejecting: null, snapshot: null, callUndo: undefined };
 
-function byTool({ tools }: Pick<Runtime, "tools">, name: string): KnownUndo {
-  const known = tools.get(name);
-  if (known === undefined) return "not_known";
-  if (known.undo === "nothing") return "nothing";
-  return known.undo === null ? "none" : "has";
+/** `callUndo`: how the call is undone that is asked about, where its agent drives the workflow. */
+export async function readWorkflow(runtime: Runtime, { id, approval, workflow, state }: AskedIn) {
+  if (workflow === null || state === null || state.status === "none") return NO_WORKFLOW;
+  const soFar = await readSoFar(runtime, workflow, id, approval.action);
+  const { done, total, since } = await readEffects(runtime, soFar, approval);
+  const { name, status, generation: attempt } = state;
+  const cannotUndo = done.filter(({ undo, isUndone }) => !isUndone && isIrreversible(undo)).length;
+  const { checkpoint } = soFar;
+  const snapshot = checkpoint && (await unlessGone(openedSnapshot(runtime, checkpoint.snapshot)));
+  return {
+    workflow: { workflow, name, status, attempt, done, total, cannotUndo, since: since.total },
+    // What went on while it waits is gone back over too.
+    rejecting:
+      checkpoint !== undefined && approval.status === "pending"
+        ? rejectionOnCard(state, checkpoint, [...since.done, ...done])
+        : null,
+    snapshot: snapshot ?? null,
+    callUndo: soFar.calls.get(approval.action)?.undo,
+  };
 }
 
-/** Whoever named a tool that nobody declared, or one that only reads, could name any: it spares nobody a look. */
-function byAgent({ tools }: Pick<Runtime, "tools">, name: string): KnownUndo {
-  const known = tools.get(name);
-  return known === undefined || known.rules.effectClass === "read" ? "claimed" : "named";
-}
-
-/** `call`: what its workflow recorded with the call, where an agent drives it. */
+/**
+ * Whether what an action did would be taken back, as far as this process knows. `call`: what its workflow recorded with the call,
+ * where an agent drives it.
+ */
 export function knownUndo(
-  runtime: Pick<Runtime, "tools">,
+  { tools }: Pick<Runtime, "tools">,
   { effectClass, within, undo, tool }: LiveAction,
   call: CallUndo | undefined,
 ): KnownUndo {
   if (effectClass === "read") return "nothing";
   // What takes something back is not itself taken back.
   if (within === undefined || within.undoes !== null) return "none";
-  if (undo !== undefined) return byAgent(runtime, undo.tool);
-  if (call !== undefined) return OF_CALL[call];
-  return isStep(within.op, tool) ? "not_known" : byTool(runtime, tool);
+  if (undo !== undefined) {
+    const named = tools.get(undo.tool);
+    // An agent that names an undeclared tool, or one that only reads, could name any: it spares nobody a look.
+    return named === undefined || named.rules.effectClass === "read" ? "claimed" : "named";
+  }
+  if (call !== undefined) return call === "agent" || call === "here" ? "has" : call;
+  const own = isStep(within.op, tool) ? undefined : tools.get(tool);
+  if (own === undefined) return "not_known";
+  if (own.undo === "nothing") return "nothing";
+  return own.undo === null ? "none" : "has";
 }

@@ -6,7 +6,7 @@
  * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
  */
 import type { ReviewFacts } from "../core/action/events.ts";
-import { type Change, changesBetween } from "../core/changes.ts";
+import { changesBetween } from "../core/changes.ts";
 import { digestOf } from "../core/digest.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
@@ -19,6 +19,7 @@ import { type Rehearsed, rehearse } from "../engine/rehearse.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import { guessing } from "../engine/secret-guesses.ts";
 import { policyNameOf } from "./card-history.ts";
+import type { Tried } from "./card-schema.ts";
 import {
   type Approval,
   getApproval,
@@ -33,25 +34,7 @@ import type { EditRefused } from "./rules/edit.ts";
 import { type EditFlaw, type VoteAnswer, vote } from "./rules/vote.ts";
 import type { ApprovalEventOf } from "./state.ts";
 
-export const TRIED_OUTCOMES = ["same", "misfit", "blocked", "revised", "asks", "stands", "unknown"] as const;
-export type TriedOutcome = (typeof TRIED_OUTCOMES)[number];
-
-export type TriedVerdict = {
-  readonly verdict: string;
-  readonly rule: string;
-  readonly reason: string;
-  /** The name of the policy, or that it is code. */
-  readonly policy: string;
-};
-
-export type Tried = {
-  readonly outcome: TriedOutcome;
-  /** All of it, as it would be; where the policy would change it, as the policy would have it. */
-  readonly args: Json;
-  readonly issues: readonly Issue[];
-  readonly verdict: TriedVerdict | null;
-  readonly changes: readonly Change[];
-};
+type TriedVerdict = NonNullable<Tried["verdict"]>;
 
 /** Without `by`, as somebody who may decide. */
 export type TriedEdit = { readonly edit: unknown; readonly by?: string };
@@ -123,7 +106,7 @@ async function refusedPart(
     : { outcome: "revised", verdict, ...(refused.args === undefined ? {} : { args: refused.args }) };
 }
 
-function acceptedOutcome({ id }: Approval, { append }: Trial, now: string): TriedOutcome {
+function acceptedOutcome({ id }: Approval, { append }: Trial, now: string): Tried["outcome"] {
   if (now !== id) return "asks";
   const ref = approvalStream(id);
   if (bodyIn(append, ref, "approval.revised") === undefined) return "same";

@@ -114,15 +114,17 @@ type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
     : `_${Lowercase<First>}${Snake<Rest>}`
   : Text;
 type FieldOnWire<Name extends string, Schema, Owner extends string> =
-  Schema extends Marked<unknown, "id">
-    ? Name extends "id"
-      ? `${Owner}_id`
-      : `${Snake<Name>}_id`
-    : Schema extends Marked<unknown, "span">
-      ? Name extends `${infer Start}Ms`
-        ? `${Snake<Start>}_seconds`
-        : never
-      : Snake<Name>;
+  Schema extends z.ZodNullable<infer Inner>
+    ? FieldOnWire<Name, Inner, Owner>
+    : Schema extends Marked<unknown, "id">
+      ? Name extends "id"
+        ? `${Owner}_id`
+        : `${Snake<Name>}_id`
+      : Schema extends Marked<unknown, "span">
+        ? Name extends `${infer Start}Ms`
+          ? `${Snake<Start>}_seconds`
+          : never
+        : Snake<Name>;
 
 type Unwrapped<Schema> = Schema extends z.ZodOptional<infer Inner> | z.ZodDefault<infer Inner>
   ? Inner
@@ -214,9 +216,9 @@ const MARKED: { readonly [Name in Kind]: (schema: z.ZodType) => Codec } = {
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Without what only says that it may be missing. */
+/** Without what only says that it may be missing, or null. */
 function unwrap(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable
     ? unwrap(schema.unwrap() as z.ZodType)
     : schema;
 }

@@ -1,4 +1,4 @@
-/** What is decided, in Holdpoint's words. Names in it are strangers' text: whoever shows it makes them visible. */
+/** What a card says of an approval, and of what the person who looks at it can do. All of it is words: other rules decide. */
 
 import { canonicalJson } from "../../core/canonical-json.ts";
 import type { Draft, Need } from "../../core/draft.ts";
@@ -13,6 +13,7 @@ import type { Irreversible } from "../../core/workflow/events.ts";
 import { raisedName } from "../../core/workflow/raise.ts";
 import { nextAttempt, targetOf } from "../../core/workflow/rollback.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { type Card, MOVES, type Move } from "../card-schema.ts";
 import { type ApprovalStatus, type LiveApproval, ruleIn, type Subject, stageRules } from "../state.ts";
 import { mayComment } from "./comment.ts";
 import { mayHandOver, maySitAgain } from "./delegate.ts";
@@ -22,21 +23,16 @@ import { isNeededLater, rejectionEnds } from "./quorum.ts";
 import { delegationsIn, isEligible } from "./seats.ts";
 import { mayTakeBack } from "./take-back.ts";
 
-export type Headed = { readonly tool: string; readonly subject?: Subject };
+const isRaised = ({ op }: Subject): boolean => raisedName(op) !== undefined;
 
-export function headingOf({ tool, subject }: Headed): string {
-  switch (subject?.kind) {
-    case undefined:
-      return `Run ${tool}`;
-    case "checkpoint":
-      return raisedName(subject.op) === undefined
-        ? `Go on past the checkpoint ${tool}`
-        : `Go on although the monitor stopped it: ${tool}`;
-    case "question":
-      return `Answer the question ${tool}`;
-    case "intent":
-      return `Answer what was sent: ${tool}`;
-  }
+/** What is decided, in Holdpoint's words. Names in it are strangers' text: code that shows it makes them visible. */
+export function headingOf({ tool, subject }: Pick<LiveApproval, "tool" | "subject">): string {
+  if (subject === undefined) return `Run ${tool}`;
+  if (subject.kind === "question") return `Answer the question ${tool}`;
+  if (subject.kind === "intent") return `Answer what was sent: ${tool}`;
+  return isRaised(subject)
+    ? `Go on although the monitor stopped it: ${tool}`
+    : `Go on past the checkpoint ${tool}`;
 }
 
 /** What the decision does where nothing runs by it. */
@@ -53,7 +49,6 @@ export const SUBJECT_WORDS: { readonly [kind in Subject["kind"]]: string } = {
  *     from there, and neither is what cannot be taken back.
  * A2. What is rejected from there does not run, and nothing else follows. What somebody wrote about it is read before either.
  */
-
 /** Characters that a row has room for. */
 const MOST_ARGS = 600;
 const MOST_WORDS = 300;
@@ -75,15 +70,15 @@ export type ToBatch = {
 const isLonger = (text: string, most: number, written: (text: string) => string): boolean =>
   text.length > most || written(text).length > most;
 
-const isLong = ({ args, says }: Pick<ToBatch, "args" | "says">): boolean =>
+const isLong = ({ args, says }: ToBatch): boolean =>
   isLonger(canonicalJson(args), MOST_ARGS, visibleJson) || isLonger(says ?? "", MOST_WORDS, visible);
 
 const COMMENTED = "there are comments to read";
 
 /** Null where nothing keeps it from being approved together with others. */
-export function whyAlone({ about, ...it }: ToBatch): string | null {
-  if (about === "question") return "it wants an answer of its own";
-  if (about === "checkpoint") return "there is the state of its workflow to look at";
+export function whyAlone(it: ToBatch): string | null {
+  if (it.about === "question") return "it wants an answer of its own";
+  if (it.about === "checkpoint") return "there is the state of its workflow to look at";
   if (it.isTyped) return "it cannot be taken back, and a word is typed before it is approved";
   if (it.isIrreversible) return "it cannot be taken back";
   if (it.hasPreview) return "there is to look at what the tool shows of it";
@@ -94,43 +89,36 @@ export function whyAlone({ about, ...it }: ToBatch): string | null {
 }
 
 /** Null where nothing keeps it from being rejected together with others. */
-export function whyRejectAlone({
-  about,
-  hasComments,
-}: Pick<ToBatch, "about" | "hasComments">): string | null {
+export function whyRejectAlone({ about, hasComments }: ToBatch): string | null {
   if (about === "checkpoint") return "there is to look at what a rejection does to its workflow";
   if (about === "question") return "its workflow goes on without an answer";
   return hasComments ? COMMENTED : null;
 }
 
 /** Whether a row shows all that it is about. */
-export const isWholeInRow = (it: Pick<ToBatch, "args" | "says" | "isChanged">): boolean =>
-  !it.isChanged && !isLong(it);
+export const isWholeInRow = (it: ToBatch): boolean => !it.isChanged && !isLong(it);
 
 /**
  * For what somebody types a word before they approve.
  *
- * F1. Never for what can be taken back, or is no effect. Whoever types the same word all day long reads no card any more.
+ * F1. Never for what can be taken back, or is no effect. A person who types the same word all day long reads no card any more.
  * F2. Of what cannot be taken back: where the policy scores the risk, from `high` on; and, however it is scored, what several people
  *     have to agree to, together or one after the other: that is what its author holds to be grave.
  */
+const GRAVE: readonly Risk["level"][] = ["high", "critical"];
 
-export type ToConfirm = {
+type ToConfirm = {
   readonly isIrreversible: boolean;
   readonly risk: Pick<Risk, "level"> | null;
   /** The rules of all stages. */
   readonly rules: readonly Pick<ApproverRule, "quorum">[];
 };
 
-const GRAVE: readonly Risk["level"][] = ["high", "critical"];
-
 export function asksToConfirm({ isIrreversible, risk, rules }: ToConfirm): boolean {
   if (!isIrreversible) return false;
   if (risk !== null && GRAVE.includes(risk.level)) return true;
   return rules.length > 1 || rules.some(({ quorum }) => quorum > 1);
 }
-
-/** What is known about repeating and undoing an action, in the words that everybody is shown. */
 
 /**
  * Whether what an action did is taken back when its workflow goes back. `none`: by nobody, as it stands in no workflow, or its
@@ -157,6 +145,7 @@ const UNDOING: { readonly [undo in KnownUndo]: string } = {
   nothing: "there is nothing to take back",
 };
 
+/** What is known about repeating and undoing an action, in the words that everybody is shown. */
 export function effectWords(effectClass: EffectClass, undo: KnownUndo): string {
   if (effectClass === "read") return "it only reads: nothing to take back";
   return `${REPEATING[effectClass]}; ${UNDOING[undo]}`;
@@ -168,24 +157,16 @@ export const isIrreversible = (undo: KnownUndo): boolean =>
 
 export const isTakenBack = (undo: KnownUndo): boolean => undo === "has" || undo === "named";
 
-/** What a rejection of the checkpoint that waits would do to its workflow. The same as `tell.ts` and `rollback.ts` decide then. */
-
 export type AtStake = { readonly canRollback: boolean; readonly irreversible: readonly Irreversible[] };
 
-export type Rejection = {
-  /** It cannot go back: it fails, and nothing is undone. */
-  readonly isEnd: boolean;
-  /** The checkpoint that it goes back to; null is the start. */
-  readonly goesBackTo: string | null;
-  /** The entry after which everything is gone back over. */
-  readonly after: number;
-  /** Having gone back, it is not tried again. */
-  readonly isLast: boolean;
-};
-
-type Rejectable = Pick<LiveWorkflow, "passed" | "generation" | "attempts" | "onIrreversible">;
-
-export function rejectionOf(state: Rejectable, { canRollback, irreversible }: AtStake): Rejection {
+/**
+ * What a rejection of the checkpoint that waits would do to its workflow: the same as `tell.ts` and `rollback.ts` decide then.
+ * `after`: the entry after which everything is gone back over. `isLast`: having gone back, it is not tried again.
+ */
+export function rejectionOf(
+  state: Pick<LiveWorkflow, "passed" | "generation" | "attempts" | "onIrreversible">,
+  { canRollback, irreversible }: AtStake,
+) {
   const target = targetOf(state, null) ?? { op: null, seq: 0 };
   const found = state.passed.findLast(({ op }) => op === target.op);
   const isStuck = irreversible.length > 0 && state.onIrreversible === "fail";
@@ -197,39 +178,28 @@ export function rejectionOf(state: Rejectable, { canRollback, irreversible }: At
   };
 }
 
-/** Who has voted, and who is still asked. */
-
-export type Voter = {
-  readonly person: string;
-  readonly state: "approved" | "rejected" | "asked";
-  readonly stage: number;
-};
-
+type Voter = Card["voters"][number];
 const MOST_VOTERS = 50;
 
 const mayStill = (approval: LiveApproval, roster: RosterState) => (who: string) =>
   isEligible(approval, roster, who) && !approval.votes.some(({ by }) => by === who);
 
 /** Where the rule of the present stage names nobody, nobody is named here either. */
-function stillAsked(approval: LiveApproval, roster: RosterState): readonly Voter[] {
-  const { stage, status } = approval;
-  const { from } = ruleIn(approval, stage);
-  if (status !== "pending" || from === null) return [];
-  const handed = delegationsIn(approval, stage).map(({ to }) => to);
-  const people = [...new Set([...peopleAmong(roster, from), ...handed])];
-  return people
-    .filter(mayStill(approval, roster))
-    .map((person) => ({ person, state: "asked" as const, stage }));
+function peopleNamed(approval: LiveApproval, roster: RosterState): readonly string[] {
+  const { from } = ruleIn(approval, approval.stage);
+  if (approval.status !== "pending" || from === null) return [];
+  const handed = delegationsIn(approval, approval.stage).map(({ to }) => to);
+  return [...new Set([...peopleAmong(roster, from), ...handed])];
 }
 
-/** Those who voted first, in the order of their votes. */
+/** Who has voted, in the order of the votes; then who is still asked. */
 export function votersOf(approval: LiveApproval, roster: RosterState): readonly Voter[] {
-  const voted = approval.votes.map(({ by: person, decision, stage = 1 }) => ({
-    person,
-    state: decision === "approve" ? ("approved" as const) : ("rejected" as const),
-    stage,
-  }));
-  return [...voted, ...stillAsked(approval, roster)].slice(0, MOST_VOTERS);
+  const voted = approval.votes.map(({ by, decision, stage = 1 }): Voter => {
+    return { person: by, state: decision === "approve" ? "approved" : "rejected", stage };
+  });
+  const left = peopleNamed(approval, roster).filter(mayStill(approval, roster));
+  const asked = left.map((person): Voter => ({ person, state: "asked", stage: approval.stage }));
+  return [...voted, ...asked].slice(0, MOST_VOTERS);
 }
 
 /** Anybody who may decide now; undefined where the list of people and the rule name nobody such. */
@@ -243,51 +213,35 @@ export function somebodyAsked(approval: LiveApproval, roster: RosterState): stri
  * Whether the person who looks may decide now, and why not, said to them. The words are no rule: `vote.ts` decides, and a test holds
  * the two together.
  */
-
-export type YourStanding = {
-  readonly mayDecide: boolean;
-  /** Also where they may only reject. */
-  readonly whyNot: string | null;
-  /** Cast in the present stage. */
-  readonly vote: "approve" | "reject" | null;
-};
+export type YourStanding = Pick<Card["you"], "mayDecide" | "whyNot" | "vote">;
 
 const OVER: { readonly [status in ApprovalStatus]?: string } = {
   expired: "its time is over: nobody decided",
   cancelled: "it was taken back",
 };
 
-function whyLeftOut({ requester, apart, approvers }: LiveApproval, person: string): string | undefined {
-  if (requester.includes(person)) return "you asked for it";
-  return leftOut(approvers, requester, apart).includes(person)
-    ? "you posted the work or execute it, and duties are kept apart"
-    : undefined;
-}
-
-function whyGone({ suspended, members }: RosterState, person: string): string | undefined {
-  if (suspended.includes(person)) return "you are suspended";
-  return members.size > 0 && !members.has(person) ? "you are not in the list of people" : undefined;
-}
-
 function whyNotAsked(approval: LiveApproval, roster: RosterState, person: string): string {
   const { stage } = approval;
   const handed = delegationsIn(approval, stage).find(({ by }) => by === person);
   if (handed !== undefined) return `you have handed your seat to ${handed.to}`;
-  const count = stageRules(approval).length;
-  const own = Array.from({ length: count }, (_, index) => index + 1).filter((one) =>
-    isEligible(approval, roster, person, one),
-  );
-  const asked = `stage ${stage} of ${count} is asked`;
+  const stages = stageRules(approval).map((_, index) => index + 1);
+  const own = stages.filter((one) => isEligible(approval, roster, person, one));
+  const asked = `stage ${stage} of ${stages.length} is asked`;
   if (own.some((one) => one > stage)) return `it is not your turn: ${asked}`;
   return own.length === 0 ? "you are not among those asked" : `your stage is over: ${asked}`;
 }
 
-function whyNot(approval: LiveApproval, roster: RosterState, person: string): string | undefined {
-  if (approval.status !== "pending") return OVER[approval.status] ?? "it is decided";
+function whyNotDecide(approval: LiveApproval, roster: RosterState, person: string): string | undefined {
+  const { status, votes, approvers, requester, apart } = approval;
+  const { suspended, members } = roster;
+  if (status !== "pending") return OVER[status] ?? "it is decided";
   if (!isPerson(person)) return "only people decide";
-  if (approval.votes.some(({ by }) => by === person)) return "you have voted";
-  const out = whyLeftOut(approval, person) ?? whyGone(roster, person);
-  if (out !== undefined) return out;
+  if (votes.some(({ by }) => by === person)) return "you have voted";
+  if (requester.includes(person)) return "you asked for it";
+  if (leftOut(approvers, requester, apart).includes(person))
+    return "you posted the work or execute it, and duties are kept apart";
+  if (suspended.includes(person)) return "you are suspended";
+  if (members.size > 0 && !members.has(person)) return "you are not in the list of people";
   return isEligible(approval, roster, person) ? undefined : whyNotAsked(approval, roster, person);
 }
 
@@ -302,15 +256,13 @@ function whyOnlyReject(approval: LiveApproval, roster: RosterState, person: stri
 
 /** The caller has brought the approval up to the present time. */
 export function yourStanding(approval: LiveApproval, roster: RosterState, person: string): YourStanding {
-  const why = whyNot(approval, roster, person);
+  const why = whyNotDecide(approval, roster, person);
   const { votes, stage } = approval;
   const vote = votes.find((one) => one.by === person && (one.stage ?? 1) === stage)?.decision ?? null;
-  return why === undefined
-    ? { mayDecide: true, whyNot: whyOnlyReject(approval, roster, person), vote }
-    : { mayDecide: false, whyNot: why, vote };
+  return { mayDecide: why === undefined, whyNot: why ?? whyOnlyReject(approval, roster, person), vote };
 }
 
-/** Whether it is over once whoever looks rejects it; null where they may not decide, or it depends on who they are. */
+/** Whether their rejection ends it; null where they may not decide, or it depends on who they are. */
 export function endsByYou(
   approval: LiveApproval,
   roster: RosterState,
@@ -322,63 +274,47 @@ export function endsByYou(
   return rejectionEnds(approval, roster, who);
 }
 
-/**
- * What whoever looks at a card could do with it now. It is no rule: each of them is decided by its own, when it is done, and a test
- * holds the two together.
- */
-
 /** A question has its answer instead; what a monitor raises has nothing in it, and neither has what captured nothing. */
 export function isEditable({ subject, args }: Pick<LiveApproval, "subject" | "args">): boolean {
   if (subject === undefined) return true;
   const isEmpty = isJsonObject(args) && Object.keys(args).length === 0;
-  return subject.kind === "checkpoint" && raisedName(subject.op) === undefined && !isEmpty;
+  return subject.kind === "checkpoint" && !isRaised(subject) && !isEmpty;
 }
 
-type Can = { readonly [move in Move]: boolean };
-
-/** Where nobody is authenticated, whatever somebody could do under some name. */
-function byAnybody(approval: LiveApproval): Can {
-  const isOpen = approval.status === "pending";
-  return {
-    ...{ approve: isOpen, reject: isOpen, edit: isOpen, delegate: isOpen, cancel: isOpen, comment: isOpen },
-    extend: isOpen && approval.decideBy !== null,
-    take_back: isOpen && approval.delegations.length > 0,
-    revoke: isGiven(approval),
-  };
+/** Where nobody is authenticated: what somebody could do under some name. */
+function anybodyCan(approval: LiveApproval, move: Move): boolean {
+  if (move === "revoke") return isGiven(approval);
+  if (approval.status !== "pending") return false;
+  if (move === "extend") return approval.decideBy !== null;
+  return move !== "take_back" || approval.delegations.length > 0;
 }
 
-function byPerson(draft: Draft, approval: LiveApproval, who: string, you: YourStanding): Need | Can {
+/**
+ * What the person who looks could do with it now; null is nobody in particular. It is no rule: each of them is decided by its own,
+ * when it is done, and a test holds the two together. The caller has brought the approval up to the present time, and read the roster.
+ */
+export function movesOf(
+  draft: Draft,
+  approval: LiveApproval,
+  who: string | null,
+  { mayDecide, whyNot }: YourStanding,
+): Need | readonly Move[] {
+  const moves = MOVES.filter((move) => move !== "edit" || isEditable(approval));
+  if (who === null) return moves.filter((move) => anybodyCan(approval, move));
   const cancel = mayTakeBack(draft, approval, who);
   if (typeof cancel === "object") return cancel;
   const roster = draft.state(ROSTER);
-  const approve = you.mayDecide && you.whyNot === null;
-  return {
-    ...{ approve, reject: you.mayDecide, edit: approve, cancel },
+  const approve = mayDecide && whyNot === null;
+  const can: { readonly [move in Move]: boolean } = {
+    approve,
+    reject: mayDecide,
+    edit: approve,
+    cancel,
     extend: mayExtend(approval, roster, who),
     delegate: mayHandOver(approval, roster, who),
     take_back: maySitAgain(approval, who),
     revoke: isPerson(who) && isGiven(approval),
     comment: mayComment(approval, roster, who),
   };
+  return moves.filter((move) => can[move]);
 }
-
-/** Null is nobody in particular. The caller has brought the approval up to the present time, and read the roster. */
-export function movesOf(
-  draft: Draft,
-  approval: LiveApproval,
-  who: string | null,
-  you: YourStanding,
-): Need | readonly Move[] {
-  const can = who === null ? byAnybody(approval) : byPerson(draft, approval, who, you);
-  if ("kind" in can) return can;
-  return MOVES.filter((move) => can[move] && (move !== "edit" || isEditable(approval)));
-}
-
-/** The names of all that somebody can do with an approval. */
-
-/** `take_back`: a seat that was handed over; `cancel`: the question; `revoke`: a decision that was not used yet. */
-export const MOVES = [
-  ...(["approve", "reject", "edit", "extend", "delegate"] as const),
-  ...(["take_back", "cancel", "revoke", "comment"] as const),
-] as const;
-export type Move = (typeof MOVES)[number];

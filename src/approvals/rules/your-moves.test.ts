@@ -19,7 +19,7 @@ import {
 import { type Draft, isNeed } from "../../core/draft.ts";
 import { ROSTER } from "../../core/stream.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Move } from "./card.ts";
+import type { Move } from "../card-schema.ts";
 import { isEditable, movesOf, yourStanding } from "./card.ts";
 import { comment } from "./comment.ts";
 import { delegate } from "./delegate.ts";

@@ -1,32 +1,17 @@
 /** The card of an approval, and edits tried before they are made. Nothing here writes. */
 import { z } from "zod";
-import { cardOf } from "../../approvals/card.ts";
+import { readCard, sealCard } from "../../approvals/card.ts";
+import { type CardOnWire, cardCodec, triedSchema } from "../../approvals/card-schema.ts";
 import { tryEdit } from "../../approvals/try-edit.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Scope } from "../../core/scopes.ts";
-import { cardOnWire, rowDigest, shownDigest, youOnWire } from "../card-on-wire.ts";
-import { cardSchema, triedSchema } from "../card-wire.ts";
+import { makeCodec, type OnWire } from "../../kernel/codec.ts";
+import { checkScopes } from "../needs.ts";
 import { personOf } from "../person.ts";
-import { type Asked, ok, route } from "../route.ts";
+import { ok, route } from "../route.ts";
 import { bySchema, idParams, json } from "../wire.ts";
 import { approvalOnWire, approvalSchema } from "./approvals.ts";
 
-/** A card shows what is around a question too. */
-const AROUND: readonly Scope[] = ["actions:read", "workflows:read"];
-
-function checkAround({ who }: Pick<Asked, "who">): void {
-  const lacking = AROUND.find((scope) => !who.can(scope));
-  if (lacking !== undefined) throw new HoldpointError("forbidden", `This needs the scope ${lacking}.`);
-}
-
-/** Where nobody is authenticated and nobody is named, it is tried as by somebody who may decide. */
-function editorOf({
-  who,
-  body,
-}: Pick<Asked, "who"> & { readonly body: { approved_by?: string | undefined } }) {
-  const isNobody = who.principal === null && body.approved_by === undefined;
-  return isNobody ? {} : { by: personOf(who, body.approved_by, "approved_by") };
-}
+const cardOnWire = cardCodec.wire as z.ZodType<CardOnWire>;
+const triedOnWire = makeCodec(triedSchema).wire as z.ZodType<OnWire<typeof triedSchema, "approval">>;
 
 export const cardRoutes = [
   route({
@@ -36,15 +21,15 @@ export const cardRoutes = [
     tag: "approvals",
     scope: "approvals:read",
     params: idParams,
-    answers: { 200: z.object({ approval: approvalSchema, card: cardSchema }) },
+    answers: { 200: z.object({ approval: approvalSchema, card: cardOnWire }) },
     async handle({ runtime, who, params }) {
-      checkAround({ who });
+      // A card shows what is around a question too.
+      checkScopes({ who }, ["actions:read", "workflows:read"]);
       const looker = { principal: who.principal, mayDecide: who.can("approvals:decide") };
-      const found = await cardOf(runtime, params.id, looker);
-      const approval = await approvalOnWire({ runtime }, found.approval);
-      const card = cardOnWire(found);
-      const digests = { shown: shownDigest(approval, card), shown_row: rowDigest(approval, found) };
-      return ok({ approval, card: { ...digests, ...card, you: youOnWire(found) } });
+      const { approval: full, card } = await readCard(runtime, params.id, looker);
+      const approval = await approvalOnWire({ runtime }, full);
+      const { you, ...shown } = cardCodec.encode(sealCard(approval, card)) as CardOnWire;
+      return ok({ approval, card: { ...shown, you } });
     },
   }),
   route({
@@ -58,10 +43,14 @@ export const cardRoutes = [
       edit: json.meta({ description: "fields of what was proposed, replaced" }),
       approved_by: bySchema,
     }),
-    answers: { 200: triedSchema },
+    answers: { 200: triedOnWire },
     whenLost: "none",
     async handle({ runtime, who, params, body }) {
-      return ok(await tryEdit(runtime, params.id, { edit: body.edit, ...editorOf({ who, body }) }));
+      const { edit, approved_by: named } = body;
+      // Where nobody is authenticated and nobody is named, it is tried as by somebody who may decide.
+      const isNobody = who.principal === null && named === undefined;
+      const editor = isNobody ? {} : { by: personOf(who, named, "approved_by") };
+      return ok(await tryEdit(runtime, params.id, { edit, ...editor }));
     },
   }),
 ];
