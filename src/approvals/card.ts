@@ -9,6 +9,7 @@ import { type Draft, isNeed, type Need } from "../core/draft.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Money } from "../core/money.ts";
 import type { RosterState } from "../core/roster.ts";
+import type { StateOf } from "../core/states.ts";
 import {
   actionStream,
   approvalStream,
@@ -17,7 +18,6 @@ import {
   type StreamRef,
   workflowStream,
 } from "../core/stream.ts";
-import type { StateOf } from "../core/streams.ts";
 import type { Risk } from "../core/verdict.ts";
 import { unlessGone } from "../engine/message/shown.ts";
 import { loadArtifact, loadValue, readState } from "../engine/read-state.ts";

@@ -322,11 +322,3 @@ export function ruleIn(
 export type ShownPreview = { readonly value: Json; readonly failed: boolean };
 /** As it stands in a question; large ones as a reference. */
 export type Preview = ShownPreview & { readonly digest: string };
-
-/** A call as a tool's `preview` is told of it; `args` are those that would run. */
-export type PreviewCall = {
-  readonly action: string;
-  readonly requestId: string | null;
-  readonly agent: string;
-  readonly args: Json;
-};

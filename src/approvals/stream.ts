@@ -6,7 +6,7 @@ import type { Fold, RecordedEvent } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
 import { withRefusal } from "../core/refusals.ts";
 import { shortFirst } from "../core/short-first.ts";
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 import { type Delegation, listedOf } from "./rules/seats.ts";
 import { nextAtDeadline, nextDue } from "./rules/time.ts";
 import {

@@ -1,9 +1,9 @@
 /** A decision in the making: rules append to it and see at once what they appended; `commit` hands it to the store. */
 import type { NewEvent } from "./event.ts";
 import type { Json } from "./json.ts";
+import type { StateAt } from "./states.ts";
 import { storeValue } from "./stored-value.ts";
 import type { IndexKey, StreamRef } from "./stream.ts";
-import type { StateAt } from "./streams.ts";
 import type { Append, Artifact, Decision, IndexRow, Needs, Sight } from "./transaction.ts";
 
 export type Need = { readonly kind: "need"; readonly needs: Needs };

@@ -13,10 +13,10 @@
 import { isSamePreview, keepPreview, previewNow } from "../../core/action/preview.ts";
 import { review, withPeople } from "../../core/action/review.ts";
 import { askedFacts, remarksIn, versionsOf } from "../../core/action/review-facts.ts";
-import { argsOf, type Executor, type Load } from "../../core/action/start.ts";
 import type { LiveAction } from "../../core/action/state.ts";
 import { digestOf } from "../../core/digest.ts";
 import { type Draft, isNeed, type Need } from "../../core/draft.ts";
+import { argsOf, type Executor, type Load } from "../../core/executor.ts";
 import type { Json } from "../../core/json.ts";
 import type { Review } from "../../core/review.ts";
 import { rulesOf } from "../../core/stages.ts";

@@ -7,9 +7,10 @@
  * O4. What is wrong with an edit is said only to somebody who could decide with it: anybody else is refused the same whatever
  *     they wrote, and learns nothing of what it was compared with.
  */
-import type { Executor, Load } from "../../core/action/start.ts";
+
 import { digestOf } from "../../core/digest.ts";
 import { type Draft, isNeed, type Need } from "../../core/draft.ts";
+import type { Executor, Load } from "../../core/executor.ts";
 import type { Json } from "../../core/json.ts";
 import { recordRefusal } from "../../core/record-refusal.ts";
 import type { RosterState } from "../../core/roster.ts";

@@ -19,6 +19,7 @@ import { stageRules } from "../../approvals/state.ts";
 import { standingGrant } from "../../grants/rules.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
+import { argsOf, type Executor as Bringer, type Load } from "../executor.ts";
 import type { Json } from "../json.ts";
 import type { Review } from "../review.ts";
 import type { RosterState } from "../roster.ts";
@@ -31,16 +32,7 @@ import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import { review, withPeople } from "./review.ts";
 import { askedFacts, reviewFacts, versionsOf } from "./review-facts.ts";
-import {
-  argsOf,
-  type Executor as Bringer,
-  checkMayStart,
-  type EpochEnded,
-  type Load,
-  type Started,
-  startByGrant,
-  startEffect,
-} from "./start.ts";
+import { checkMayStart, type EpochEnded, type Started, startByGrant, startEffect } from "./start.ts";
 import type { ActionIn, ActionState, LiveAction } from "./state.ts";
 
 export type Waiting = {

@@ -11,13 +11,13 @@ import { apartOf } from "../../approvals/rules/ask.ts";
 import { namesGroups } from "../approver-names.ts";
 import { copyJson } from "../canonical-json.ts";
 import type { Draft, Need } from "../draft.ts";
+import { argsOf, type Executor, type Load } from "../executor.ts";
 import type { Json } from "../json.ts";
 import { type Review, reviewAction } from "../review.ts";
 import { rulesOf, unmeetable } from "../stages.ts";
 import { actionStream, ROSTER, workflowStream } from "../stream.ts";
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { LiveWorkflow } from "../workflow/state.ts";
-import { argsOf, type Executor, type Load } from "./start.ts";
 import type { ActionState, LiveAction } from "./state.ts";
 import { isOwnCall, type Within } from "./within.ts";
 
