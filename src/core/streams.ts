@@ -1,11 +1,13 @@
 /** The registry of streams: how each kind folds, and what lower capabilities call on it. Only composition imports it. */
 
-import { approvalFold } from "../approvals/stream.ts";
+import type { SubjectPort } from "../approvals/rules/subject.ts";
+import { approval } from "../approvals/stream.ts";
 import { grant } from "../grants/stream.ts";
 import { actionFold } from "./action/state.ts";
 import { answerFold } from "./answer/state.ts";
 import { budgetFold } from "./budget.ts";
 import { epochFold } from "./epoch.ts";
+import { intentSubject } from "./intent/decide.ts";
 import { intentFold } from "./intent/state.ts";
 import { keyFold } from "./key/state.ts";
 import { endpointFold } from "./message/endpoint-state.ts";
@@ -21,17 +23,25 @@ import type { Folds } from "./states.ts";
 import { switchFold } from "./switch.ts";
 import { tenantFold } from "./tenant/state.ts";
 import { workflowFold } from "./workflow/state.ts";
+import { actionSubject, workflowSubject } from "./workflow/tell.ts";
+
+/** What an approval may be about. */
+const SUBJECTS: { readonly [kind in "action" | "intent" | "workflow"]: SubjectPort } = {
+  action: actionSubject,
+  intent: intentSubject,
+  workflow: workflowSubject,
+};
 
 export const FOLDS: Folds = {
-  action: actionFold,
+  action: { ...actionFold, port: SUBJECTS.action },
   alert: alertFold,
   answer: answerFold,
-  approval: approvalFold,
+  approval: approval.fold,
   budget: budgetFold,
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grant.fold,
-  intent: intentFold,
+  intent: { ...intentFold, port: SUBJECTS.intent },
   key: keyFold,
   login: loginFold,
   message: messageFold,
@@ -43,5 +53,5 @@ export const FOLDS: Folds = {
   store: storeFold,
   switch: switchFold,
   tenant: tenantFold,
-  workflow: workflowFold,
+  workflow: { ...workflowFold, port: SUBJECTS.workflow },
 };

@@ -9,16 +9,14 @@
  *     decide.
  */
 
-import { apartOf, askedAgain, askPeople, bindingNow, bindingOf } from "../../approvals/rules/ask.ts";
-import { reviewEdit } from "../../approvals/rules/edit.ts";
-import { lapse, refuseExpired } from "../../approvals/rules/end.ts";
-import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/quorum.ts";
-import { passTime, withdrawApproval } from "../../approvals/rules/time.ts";
+import { askedAgain, askPeople, bindingNow, bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
+import { lapse, passTime, withdrawApproval } from "../../approvals/rules/end.ts";
+import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/seats.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
 import { stageRules } from "../../approvals/state.ts";
 import { standingGrant } from "../../grants/rules.ts";
 import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
+import { type Draft, isNeed, type Need } from "../draft.ts";
 import { argsOf, type Executor as Bringer, type Load } from "../executor.ts";
 import type { Json } from "../json.ts";
 import type { Review } from "../review.ts";
@@ -26,11 +24,11 @@ import type { RosterState } from "../roster.ts";
 import { rulesOf } from "../stages.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
 import { checkPlace, type Turned } from "../workflow/call.ts";
+import { reviewEdit } from "./edit.ts";
 import type { ReviewFacts } from "./events.ts";
-import { undoBinding, undoIn } from "./keep-undo.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
-import { review, withPeople } from "./review.ts";
+import { apartOf, review, withPeople } from "./review.ts";
 import { askedFacts, reviewFacts, versionsOf } from "./review-facts.ts";
 import { checkMayStart, type EpochEnded, type Started, startByGrant, startEffect } from "./start.ts";
 import type { ActionIn, ActionState, LiveAction } from "./state.ts";
@@ -106,7 +104,7 @@ function startByVerdict(
     policy: rules.policyDigest,
     requester,
     nonce,
-    ...undoBinding(state),
+    undo: undoDigest(state),
     ...free,
   });
   const grant = { kind: "verdict", rule: answer.rule, policy: rules.policyDigest, nonce } as const;
@@ -123,9 +121,8 @@ function followGrant(
   if (answer.verdict !== "escalate") return undefined;
   const state = live(draft, id);
   const left = apartOf(draft, answer, state);
-  if (left.kind === "need") return left;
-  const apart = left.apart === undefined ? {} : { apart: left.apart };
-  const asked = { state, review: answer, args: answer.args, now: draft.now, ...apart };
+  if (isNeed(left)) return left;
+  const asked = { state, review: answer, args: answer.args, now: draft.now, ...left };
   const fitting = standingGrant(draft, asked);
   if (fitting.kind === "none") return undefined;
   if (fitting.kind !== "fits") return fitting;
@@ -150,19 +147,25 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
     case "escalate": {
       const { approval, nonce } = executor.ids;
       const { schemaText } = executor.rules;
+      const state = live(draft, id);
+      const apart = apartOf(draft, answer, state);
+      if (isNeed(apart)) return apart;
       const shows = previewNow(draft, { action: id, args: answer.args, approval: null }, executor);
       if (shows.kind === "load") return shows;
-      const more = askPeople(draft, {
+      const { preview } = shows;
+      const versions = versionsOf(executor.rules);
+      const ask = {
         action: id,
-        state: live(draft, id),
+        state,
         review: answer,
-        versions: versionsOf(executor.rules),
+        versions,
+        apart,
         schemaText,
         approval,
         nonce,
-        preview: shows.preview,
-      });
-      if (more !== undefined) return more;
+        preview,
+      };
+      askPeople(draft, ask);
       const asked = draft.state(approvalStream(approval)) as LiveApproval;
       return { kind: "waiting", approval, binding: asked.binding, decideBy: asked.decideBy };
     }
@@ -184,10 +187,8 @@ function unusable(
   if (approval.executeBy !== null && draft.now >= approval.executeBy)
     return { code: "lapsed", reason: "it was approved but not started in time" };
   const { tool, schema, effectClass, requester } = state;
-  const found = {
-    ...{ tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) },
-    ...undoIn(state),
-  };
+  const same = { tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) };
+  const found = state.undo === undefined ? same : { ...same, undo: state.undo };
   if (bindingNow(draft.tenant, approval, found) !== approval.binding)
     return { code: "binding_broken", reason: "the arguments or terms differ from those approved" };
   if (rules.policyDigest !== approval.policy)
@@ -252,7 +253,7 @@ function useDecision(
   const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
   if (more !== undefined) return more;
   const isMoved = sight === "moved";
-  const next = withPeople(draft, state, isMoved ? askedAgain(answer, approval) : answer);
+  const next = withPeople(draft, state, isMoved ? askedAgain(answer, approval, PREVIEW_MOVED) : answer);
   if ("kind" in next) return next;
   const otherwise = fault?.reason ?? "the policy no longer allows what was approved";
   lapse(draft, approvalId, isMoved ? PREVIEW_MOVED : otherwise);
@@ -294,7 +295,12 @@ function followApproval(
   if (approval.status === "approved" || approval.status === "modified")
     return useDecision(draft, id, approvalId, executor);
   const current = passTime(draft, approvalId);
-  if (current.status === "expired") return refuseExpired(draft, current);
+  if (current.status === "expired")
+    return refuse(draft, actionStream(id), {
+      code: "expired",
+      by: "deadline",
+      reason: "nobody decided in time",
+    });
   if (current.edit !== null) {
     const reviewed = reviewEdit(draft, approvalId, executor);
     if (reviewed.kind === "need" || reviewed.kind === "load") return reviewed;

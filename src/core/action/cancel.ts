@@ -1,5 +1,5 @@
 /** Withdraws an action that has not started: nobody is asked about it any more. */
-import { withdrawApproval } from "../../approvals/rules/time.ts";
+import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { Draft, Need } from "../draft.ts";
 import { actionStream, approvalStream } from "../stream.ts";
 import { refuse } from "./refuse.ts";

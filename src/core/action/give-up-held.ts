@@ -1,5 +1,5 @@
 /** Refuses for good what the kill switch or a budget holds up, where whoever asked does not want to wait; its workflow hears of it. */
-import { withdrawApproval } from "../../approvals/rules/time.ts";
+import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { Draft, Need } from "../draft.ts";
 import { actionStream, approvalStream } from "../stream.ts";
 import { settleCall } from "../workflow/call.ts";

@@ -42,9 +42,5 @@ export function previewNow(
   return { kind: "load", key, preview: { action, requestId, agent, args } };
 }
 
-export function keepPreview(draft: Draft, preview: Preview | null): { readonly preview?: Preview } {
-  return preview === null ? {} : { preview: { ...preview, value: draft.keep(preview.value) } };
-}
-
 export const isSamePreview = (asked: Preview | undefined, now: Preview | null): boolean =>
   asked?.digest === now?.digest;

@@ -7,7 +7,7 @@
  * S4. A use of a standing grant is counted together with the start.
  */
 
-import { bindingOf } from "../../approvals/rules/ask.ts";
+import { bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
 import { type Fitting, settleUse } from "../../grants/rules.ts";
 import { reserve } from "../budget.ts";
 import { digestOf } from "../digest.ts";
@@ -27,7 +27,6 @@ import type { ApproverRule } from "../verdict.ts";
 import { costsOf, reservedCosts } from "./costs.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Grant } from "./events.ts";
-import { undoBinding } from "./keep-undo.ts";
 import { type Held, hold, type Refused, refuse } from "./refuse.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
 import { type Covered, lookAtSwitches, switchScopes } from "./switches.ts";
@@ -168,7 +167,7 @@ function standingBinding(
   const { tool, schema, effectClass, requester, argsDigest: args } = state;
   const stream = streamName(actionStream(id));
   const fixed = { tenant, stream, action: id, tool, schema, args, effectClass, requester, decideBy: null };
-  return bindingOf({ ...fixed, ...undoBinding(state), ...terms });
+  return bindingOf({ ...fixed, undo: undoDigest(state), ...terms });
 }
 
 /** Starts an effect that people would be asked about, by a standing grant. The review has been recorded. */

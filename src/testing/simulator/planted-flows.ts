@@ -50,7 +50,7 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
     "a decision reaches the workflow later than its commit",
     inside(
       "vote",
-      "(standing(draft.state(ref)) === before ? undefined : tellWorkflow(draft, command.approval)) ?? answer",
+      "(standing(draft.state(ref)) === before ? undefined : tellSubject(draft, id)) ?? answer",
       "answer",
     ),
   ),
