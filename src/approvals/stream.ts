@@ -37,6 +37,13 @@ type StageEnd = { readonly stage: number; readonly decideBy: number | null };
 
 /** Reminders are counted from here. */
 const begins = (at: number) => ({ since: at, remindedUpTo: at });
+const beginStages = (at: number) => ({
+  ...begins(at),
+  stage: 1,
+  handedOver: [],
+  extensions: [],
+  widened: [],
+});
 
 function request(_none: ApprovalState, question: ApprovalQuestion, { at }: Entry): LiveApproval {
   const { approvers, decideBy, executeBy } = question;
@@ -45,11 +52,7 @@ function request(_none: ApprovalState, question: ApprovalQuestion, { at }: Entry
     status: "pending",
     requestedAt: at,
     asked: { approvers, decideBy, executeBy, at },
-    stage: 1,
-    handedOver: [],
-    extensions: [],
-    ...begins(at),
-    widened: [],
+    ...beginStages(at),
     delegations: [],
     votes: [],
     comments: [],
@@ -73,21 +76,11 @@ function revise(state: LiveApproval, body: Revision, { at }: Entry): LiveApprova
   const { by: editor, again, ...question } = body;
   const { preview: shown, documents: _askedBefore, risk: _ofBefore, ...before } = state;
   const showsOther = state.showsOther || shown?.digest !== question.preview?.digest;
-  const revised = {
-    ...before,
-    ...question,
-    edit: null,
-    editRefused: null,
-    edited: true,
-    editor,
-    showsOther,
-    votes: [],
-  };
+  const reviewed = { edit: null, editRefused: null, edited: true, editor };
+  const revised = { ...before, ...question, ...reviewed, showsOther, votes: [] };
   if (again === undefined) return revised;
-  const asked = { ...state.asked, ...again, at };
-  const { approvers, decideBy, executeBy } = asked;
-  const fresh = { asked, approvers, decideBy, executeBy, stage: 1, handedOver: [], extensions: [] };
-  return { ...revised, ...fresh, ...begins(at), widened: [] };
+  const { approvers } = state.asked;
+  return { ...revised, ...again, ...beginStages(at), approvers, asked: { approvers, ...again, at } };
 }
 
 function nextStage(state: LiveApproval, { stage, decideBy }: StageEnd, begun: number): LiveApproval {
@@ -115,20 +108,22 @@ function widen(state: LiveApproval): LiveApproval {
   return { ...state, widened, approvers: ruleIn({ ...state, widened }, state.stage) };
 }
 
-const decide = (state: LiveApproval, status: ApprovalStatus, decided: Ending): LiveApproval => ({
-  ...state,
-  status,
-  decided,
-  edit: null,
-});
-const end = (state: LiveApproval, status: ApprovalStatus, ended: Ending): LiveApproval => ({
-  ...state,
-  status,
-  ended,
-});
+function decide(state: LiveApproval, status: ApprovalStatus, decided: Ending): LiveApproval {
+  return { ...state, status, decided, edit: null };
+}
 
-/** Recorded and counted, and changing nothing else. */
-const refuse = (state: LiveApproval, { by }: RefusedRequest): LiveApproval => withRefusal(state, by);
+function end(state: LiveApproval, status: ApprovalStatus, ended: Ending): LiveApproval {
+  return { ...state, status, ended };
+}
+
+const agree =
+  (status: ApprovalStatus) =>
+  (state: LiveApproval, { by }: { readonly by: readonly string[] }, { at }: Entry): LiveApproval =>
+    decide(state, status, { at, by, reason: "" });
+const close =
+  (status: ApprovalStatus) =>
+  (state: LiveApproval, { by, reason }: By, { at }: Entry): LiveApproval =>
+    decide(state, status, { at, by: [by], reason });
 
 const PREVIEW_CHARACTERS = 200;
 
@@ -174,6 +169,13 @@ const PENDING = ["pending"] as const;
 const GIVEN = ["approved", "modified"] as const;
 const { after, define } = defineStream<ApprovalState>();
 
+type Apply<Body> = (state: LiveApproval, body: Body, entry: Entry) => LiveApproval;
+const pending = <Body>(meaning: string, apply: Apply<Body>) => after(PENDING, meaning, apply);
+const given = <Body>(meaning: string, apply: Apply<Body>) => after(GIVEN, meaning, apply);
+/** Recorded and counted, and changing nothing else. */
+const refused = <Body extends RefusedRequest>(meaning: string) =>
+  after("live", meaning, (state: LiveApproval, { by }: Body) => withRefusal(state, by));
+
 export const approval = define("approval", {
   what: "An approval",
   version: 7,
@@ -185,138 +187,101 @@ export const approval = define("approval", {
       "the question: everything that is asked, who may decide, in which stages, until when and what happens then, [which policy](#which-policy) asks, the [preview](../guide/previews.md) if the tool has one, the agent's `undo` if it names one, and the binding; its `subject` when it is a workflow's checkpoint or question, or an intent; the `workflow` in which an action was called, or null, and the level of `risk` that policies saw, if any",
       request,
     ),
-    "approval.voted": after(
-      PENDING,
+    "approval.voted": pending(
       "a person's vote for one binding, with note and channel; the stage in which it counts, if there are several; whether a rejection is for good; `shown`, the digest of [what the person saw](../guide/approvals.md#the-card), the card or its row in a list, if they name one",
       vote,
     ),
-    "approval.vote_refused": after(
-      "live",
+    "approval.vote_refused": refused<RefusedRequest & { readonly decision: string; readonly code: string }>(
       "a late, second, stale or ineligible vote, or one whose edit has a secret's value in it, and why it does not count",
-      (state: LiveApproval, body: RefusedRequest & { readonly decision: string; readonly code: string }) =>
-        refuse(state, body),
     ),
-    "approval.edited": after(
-      PENDING,
+    "approval.edited": pending(
       "a person wants other arguments; not reviewed yet. `seen` is the binding that they named, `shown` the digest of the card, or the row, that they saw",
       (state, edit: OpenEdit) => ({ ...state, edit, editRefused: null }),
     ),
-    "approval.edit_refused": after(
-      PENDING,
+    "approval.edit_refused": pending(
       "the edit does not pass schema, policy or standing; the question stays open. By the rule `preview` it is no refusal: the edit stands already, and its author is asked about what the tool shows of it since. Where a policy refused it: [which](#which-policy), and what it remarked",
       (state, editRefused: EditRefusal) => ({ ...state, edit: null, editRefused }),
     ),
-    "approval.revised": after(
-      PENDING,
+    "approval.revised": pending(
       "the edit passed: new arguments and their preview, [which policy](#which-policy) was asked, new binding, earlier votes are void (no vote of the editor follows where the preview is not the one they were shown); with the new deadlines where stages begin again, and the level of `risk`, if any",
       revise,
     ),
-    "approval.stage_met": after(
-      PENDING,
+    "approval.stage_met": pending(
       "a stage has its quorum, and by whom; the next one is asked, until `decideBy`",
       (state, body: StageEnd & { readonly by: readonly string[] }, { at }) => nextStage(state, body, at),
     ),
-    "approval.escalated": after(
-      PENDING,
+    "approval.escalated": pending(
       "a stage's time was up: its votes count for nothing, and the next one is asked, until `decideBy`",
       (state, body: StageEnd, { at }) => ({
         ...nextStage(state, body, state.decideBy ?? at),
         handedOver: [...state.handedOver, body.stage],
       }),
     ),
-    "approval.extended": after(
-      PENDING,
+    "approval.extended": pending(
       "there is more time: from which deadline to which, by a person, or by `deadline` where the policy says so",
       extend,
     ),
-    "approval.reminded": after(
-      PENDING,
+    "approval.reminded": pending(
       "people were reminded: why (`half_time`, `last_call` or `interval`), when it was `due`, and the deadline. It decides nothing",
       (
         state,
         { due }: InStage & Pick<Reminder, "why"> & { readonly due: number; readonly decideBy: number | null },
       ) => ({ ...state, remindedUpTo: due }),
     ),
-    "approval.widened": after(
-      PENDING,
+    "approval.widened": pending(
       "half of the time is over, and these may decide as well from then on",
       (state, _body: InStage & { readonly also: readonly string[]; readonly halfTime: number }) =>
         widen(state),
     ),
-    "approval.delegated": after(
-      PENDING,
+    "approval.delegated": pending(
       "somebody who may decide handed their seat in this stage to somebody else, and why",
       (state, body: DelegationBody, { at }) => ({
         ...state,
         delegations: [...state.delegations, { ...body, at }],
       }),
     ),
-    "approval.delegation_withdrawn": after(
-      PENDING,
+    "approval.delegation_withdrawn": pending(
       "a seat came back: `of` whom it is again, from whom, by whom and why",
       (state, { of, stage }: DelegationBody & { readonly of: string }) => ({
         ...state,
         delegations: state.delegations.filter((one) => one.by !== of || one.stage !== stage),
       }),
     ),
-    "approval.delegate_refused": after(
-      "live",
+    "approval.delegate_refused": refused<RefusedRequest & { readonly to: string }>(
       "a seat was not handed over or taken back, and why",
-      (state: LiveApproval, body: RefusedRequest & { readonly to: string }) => refuse(state, body),
     ),
-    "approval.commented": after(
-      PENDING,
+    "approval.commented": pending(
       "somebody asked for more before it is decided, or whoever asked answered: by whom, what, and the channel. It decides nothing",
       (state, body: CommentBody, { at }) => ({ ...state, comments: [...state.comments, { ...body, at }] }),
     ),
-    "approval.comment_refused": after(
-      "live",
-      "somebody who neither asks nor may decide wanted to comment",
-      refuse,
-    ),
-    "approval.extend_refused": after("live", "somebody who may not decide it asked for more time", refuse),
-    "approval.approved": after(
-      PENDING,
-      "enough people agreed",
-      (state, { by }: { readonly by: readonly string[] }, { at }) =>
-        decide(state, "approved", { at, by, reason: "" }),
-    ),
-    "approval.modified": after(
-      PENDING,
+    "approval.comment_refused": refused("somebody who neither asks nor may decide wanted to comment"),
+    "approval.extend_refused": refused("somebody who may not decide it asked for more time"),
+    "approval.approved": pending("enough people agreed", agree("approved")),
+    "approval.modified": pending(
       "enough people agreed to something that a person had changed",
-      (state, { by }: { readonly by: readonly string[] }, { at }) =>
-        decide(state, "modified", { at, by, reason: "" }),
+      agree("modified"),
     ),
-    "approval.rejected": after(
-      PENDING,
-      "a person said no, and that ended it",
-      (state, { by, reason }: By, { at }) => decide(state, "rejected", { at, by: [by], reason }),
-    ),
-    "approval.expired": after(
-      PENDING,
+    "approval.rejected": pending("a person said no, and that ended it", close("rejected")),
+    "approval.expired": pending(
       "nobody decided in time",
       (state, _body: { readonly decideBy: number }, { at }) =>
         decide(state, "expired", { at, by: [], reason: "nobody decided in time" }),
     ),
-    "approval.cancelled": after(
-      PENDING,
+    "approval.cancelled": pending(
       "the question was taken back, or another took its place",
-      (state, { by, reason }: By, { at }) => decide(state, "cancelled", { at, by: [by], reason }),
+      close("cancelled"),
     ),
-    "approval.consumed": after(
-      GIVEN,
+    "approval.consumed": given(
       "it was used, once: by this effect, or by this operation of a workflow",
       (state, { effect }: { readonly effect: string }, { at }) =>
         end(state, "consumed", { at, by: [effect], reason: "" }),
     ),
-    "approval.lapsed": after(
-      GIVEN,
+    "approval.lapsed": given(
       "it was given, but no longer fits: time, tool, policy, preview or a voter's standing",
       (state, { reason }: { readonly reason: string }, { at }) =>
         end(state, "lapsed", { at, by: [], reason }),
     ),
-    "approval.revoked": after(
-      GIVEN,
+    "approval.revoked": given(
       "a person took it back before it was used",
       (state, { by, reason }: By, { at }) => end(state, "revoked", { at, by: [by], reason }),
     ),

@@ -83,13 +83,7 @@ export function openDraft(sight: Sight): Draft {
       if (stored.artifact !== undefined) artifacts.push(stored.artifact);
       return stored.json;
     },
-    commit: (result) => ({
-      kind: "commit",
-      append: written as readonly Append[],
-      names,
-      artifacts,
-      result,
-    }),
+    commit: (result) => ({ kind: "commit", append: written as readonly Append[], names, artifacts, result }),
   };
 }
 

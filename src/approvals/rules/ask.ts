@@ -8,10 +8,12 @@
 import { canonicalJson } from "../../core/canonical-json.ts";
 import { digestOf, sha256 } from "../../core/digest.ts";
 import type { Draft } from "../../core/draft.ts";
+import type { Executor } from "../../core/executor.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { Review } from "../../core/review.ts";
 import { type ApprovalTerms, rulesOf, type Stage } from "../../core/stages.ts";
 import { streamName } from "../../core/stream.ts";
+import type { ToolRules } from "../../core/tool-rules.ts";
 import type { ApproverRule, StageRule, Verdict } from "../../core/verdict.ts";
 import {
   type ApprovalQuestion,
@@ -25,33 +27,27 @@ import {
 import { record } from "./subject.ts";
 
 /** What permits an effect to start; what does not apply is absent or undefined. */
-export type BindingFacts = {
+export type BindingFacts = Pick<
+  ApprovalQuestion,
+  "action" | "tool" | "schema" | "effectClass" | "policy" | "requester" | "decideBy" | "executeBy" | "nonce"
+> & {
   readonly tenant: string;
   readonly stream: string;
-  readonly action: string;
-  readonly tool: string;
-  readonly schema: string;
   /** SHA-256 over RFC 8785 JSON of the arguments. */
   readonly args: string;
-  readonly effectClass: string;
-  readonly policy: string;
   /** null for a grant that the policy gave by itself. */
   readonly approvers: ApproverRule | null;
   /** Only of an approval that has several. */
   readonly stages?: readonly Stage[] | undefined;
   /** Only of one that does not just expire. */
   readonly onTimeout?: string | undefined;
-  readonly requester: readonly string[];
   /** Only of an approval in which separation of duties leaves somebody out. */
   readonly apart?: readonly string[] | undefined;
-  readonly decideBy: number | null;
-  readonly executeBy: number | null;
-  readonly nonce: string;
   /** The standing grant that permits it, if one does. */
   readonly grant?: string;
-  /** Digest of what the tool showed of it; absent where it shows nothing. */
+  /** Digest of what the tool showed of it, where it shows something. */
   readonly preview?: string | undefined;
-  /** Digest of how its agent says that it would take it back; absent where it says nothing. */
+  /** Digest of how its agent says that it would take it back, where it says so. */
   readonly undo?: string | undefined;
 };
 
@@ -79,29 +75,16 @@ type BoundFields = Omit<
   "binding" | "says" | "reason" | "rule" | "args" | "agent" | "documents" | "risk" | "workflow"
 >;
 
+/** Other fields that a question has are not bound. */
 export function questionBinding(tenant: string, question: BoundFields): string {
-  const { action, tool, schema, argsDigest, effectClass, policy, approvers, requester, nonce } = question;
-  const { decideBy, executeBy, subject, stages, onTimeout, preview, apart } = question;
-  return bindingOf({
-    tenant,
-    stream: streamName(aboutOf(question)),
-    action: subject?.op ?? action,
-    tool,
-    schema,
-    args: argsDigest,
-    effectClass,
-    policy,
-    approvers,
-    requester,
-    decideBy,
-    executeBy,
-    nonce,
-    apart,
-    stages,
-    onTimeout,
-    preview: preview?.digest,
+  const stream = streamName(aboutOf(question));
+  const action = question.subject?.op ?? question.action;
+  const digests = {
+    args: question.argsDigest,
+    preview: question.preview?.digest,
     undo: undoDigest(question),
-  });
+  };
+  return bindingOf({ ...question, tenant, stream, action, ...digests });
 }
 
 /** The binding of an approval under way, with what an edit changes or a check found: of the terms as they were asked. */
@@ -151,6 +134,10 @@ export function askedAgain(review: Review, before: LiveApproval, reason: string)
   return { ...review, ...terms, executeWithinMs, verdict: "escalate", rule: before.rule, reason };
 }
 
+export function versionsOf({ policyDigest: policy, documents = [] }: ToolRules): Versions {
+  return documents.length === 0 ? { policy } : { policy, documents };
+}
+
 /** For lists and cards: nothing is decided by it. */
 export const riskIn = ({ risk }: Review): Pick<ApprovalQuestion, "risk"> =>
   risk === null ? {} : { risk: risk.level };
@@ -168,31 +155,27 @@ export type AskPeople = {
     "tool" | "schema" | "effectClass" | "args" | "argsDigest" | "agent" | "requester" | "says" | "undo"
   > & { readonly within?: { readonly workflow: string } };
   readonly review: EscalateReview;
-  readonly versions: Versions;
   /** Whom separation of duties leaves out. */
   readonly apart: Pick<ApprovalQuestion, "apart">;
-  /** Kept beside the question, so that an approver's edit can be checked anywhere. */
-  readonly schemaText: string | null;
-  readonly approval: string;
-  readonly nonce: string;
   /** What the tool shows of it; null where it shows nothing. */
   readonly preview: Preview | null;
 };
 
 /** About an action as it stands now. The caller has locked the approval. */
-export function askPeople(draft: Draft, ask: AskPeople): void {
-  const { action, state, review, nonce } = ask;
+export function askPeople(draft: Draft, ask: AskPeople, { rules, ids }: Executor): void {
+  const { action, state, review } = ask;
   const { tool, schema, effectClass, args, argsDigest, agent, requester, says, undo, within } = state;
   const { approvers, reason, rule } = review;
-  if (ask.schemaText !== null) draft.attach({ hash: schema, bytes: Buffer.from(ask.schemaText) });
+  // Kept beside the question, so that an approver's edit can be checked anywhere.
+  if (rules.schemaText !== null) draft.attach({ hash: schema, bytes: Buffer.from(rules.schemaText) });
   const call = { action, tool, schema, effectClass, args, argsDigest, agent, requester, says };
-  openQuestion(draft, ask.approval, {
+  openQuestion(draft, ids.approval, {
     ...call,
-    ...ask.versions,
+    ...versionsOf(rules),
     approvers,
     reason,
     rule,
-    nonce,
+    nonce: ids.nonce,
     workflow: within?.workflow ?? null,
     ...deadlines(draft.now, review),
     ...ask.apart,

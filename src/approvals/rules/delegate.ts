@@ -162,19 +162,6 @@ export type DelegateAnswer =
 
 const hasDecided = (approval: LiveApproval, who: string): boolean => haveDecided(approval).includes(who);
 
-/** Whom the seats of a person went through, the nearest first; a person is met once. */
-function originsOf(handed: readonly Seat[], person: string): readonly string[] {
-  const met: string[] = [];
-  let next = [person];
-  while (next.length > 0) {
-    next = handed
-      .filter(({ to, by }) => next.includes(to) && by !== person && !met.includes(by))
-      .map(({ by }) => by);
-    met.push(...new Set(next));
-  }
-  return met;
-}
-
 /** How many steps a seat has gone to come to this person: 0 in their own right. */
 function stepsTo(handed: readonly Seat[], person: string): number {
   const rest = handed.filter(({ to }) => to !== person);
@@ -222,7 +209,7 @@ function whyNot(approval: LiveApproval, roster: RosterState, handing: Handing): 
   const handed = delegationsIn(approval, approval.stage);
   if (hasDecided(approval, by)) return `${by} has decided already`;
   if (to === by) return `${by} has it already`;
-  if (originsOf(handed, by).includes(to)) return `it has come from ${to}, and would go in a circle`;
+  if (holdersAfter(handed, to).includes(by)) return `it has come from ${to}, and would go in a circle`;
   const unfit = whyNotADecider(approval, roster, to);
   if (unfit !== undefined) return unfit;
   if (hasDecided(approval, to)) return `${to} has decided already, and each person decides once`;

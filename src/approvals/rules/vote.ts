@@ -12,8 +12,8 @@ import { type Draft, isNeed, type Need } from "../../core/draft.ts";
 import type { Executor, Load } from "../../core/executor.ts";
 import type { Json } from "../../core/json.ts";
 import type { RosterState } from "../../core/roster.ts";
-import { approvalStream, ROSTER } from "../../core/stream.ts";
-import type { ApprovalState, ApprovalStatus, LiveApproval, OpenEdit, VoteBody } from "../state.ts";
+import { ROSTER } from "../../core/stream.ts";
+import type { ApprovalStatus, LiveApproval, OpenEdit, VoteBody } from "../state.ts";
 import { againAfterEdit, bindingNow } from "./ask.ts";
 import { isOverdue, passTime } from "./end.ts";
 import {
@@ -37,18 +37,12 @@ import {
 
 export type EditFlaw = "secret" | "misfit";
 
-export type VoteCommand = {
+export type VoteCommand = Omit<VoteBody, "binding" | "stage" | "final"> & {
   readonly approval: string;
-  readonly by: string;
-  readonly decision: "approve" | "reject";
   /** The binding of what the voter saw; null trusts what stands now. */
   readonly binding: string | null;
   /** The binding is of what stood when the edit was written, and nobody says that they saw it. */
   readonly isAssumed?: true;
-  readonly note: string | null;
-  readonly via: string;
-  /** Digest of the card, or of the row of a list, that the voter saw; recorded, and never compared. */
-  readonly shown?: string;
   /** A rejection after which a workflow is not to try again. */
   readonly isFinal?: boolean;
   /** The arguments as the approver wants them, whole. */
@@ -231,29 +225,8 @@ function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load |
   };
 }
 
-/** What the approval is about hears of the decision, in the same commit. */
-export function vote(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
-  const { approval: id } = command;
-  const ref = approvalStream(id);
-  const more = draft.need({ write: [ref] });
-  if (more !== undefined) return more;
-  const before = standing(draft.state(ref));
-  const answer = cast(draft, command);
-  if (answer.kind === "need" || answer.kind === "load" || answer.kind === "unknown") return answer;
-  return (standing(draft.state(ref)) === before ? undefined : tellSubject(draft, id)) ?? answer;
-}
-
-function standing(approval: ApprovalState): string {
-  return approval.status === "none" ? "" : `${approval.status} ${approval.edit?.by ?? ""}`;
-}
-
-function cast(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
+function cast(draft: Draft, approval: LiveApproval, command: VoteCommand): Need | Load | VoteAnswer {
   const { approval: id, edit, flaw } = command;
-  const approval = withAction(draft, id);
-  if (isNeed(approval)) return approval;
-  if (approval.status === "none") return { kind: "unknown" };
-  const more = draft.need({ read: [ROSTER] });
-  if (more !== undefined) return more;
   if (isRepeat(approval, draft.state(ROSTER), command)) {
     // A voter who is back in good standing may have completed the quorum meanwhile.
     const isOpen = approval.status === "pending" && approval.edit === null && !isOverdue(approval, draft.now);
@@ -265,4 +238,17 @@ function cast(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
   if (fault !== undefined) return refuseVote(draft, command, fault);
   if (flaw !== undefined) return refuseFlawed(draft, command, flaw);
   return edit === undefined ? castVote(draft, command) : openEdit(draft, command, edit);
+}
+
+/** What the approval is about hears of the decision, in the same commit. */
+export function vote(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
+  const { approval: id } = command;
+  const before = withAction(draft, id);
+  if (isNeed(before)) return before;
+  if (before.status === "none") return { kind: "unknown" };
+  const answer = draft.need({ read: [ROSTER] }) ?? cast(draft, before, command);
+  if (answer.kind === "need" || answer.kind === "load") return answer;
+  const { status, edit } = live(draft, id);
+  const isMoved = status !== before.status || edit?.by !== before.edit?.by;
+  return (isMoved ? tellSubject(draft, id) : undefined) ?? answer;
 }

@@ -29,7 +29,7 @@ import type { ReviewFacts } from "./events.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
 import { apartOf, review, withPeople } from "./review.ts";
-import { askedFacts, reviewFacts, versionsOf } from "./review-facts.ts";
+import { askedFacts, reviewFacts } from "./review-facts.ts";
 import { checkMayStart, type EpochEnded, type Started, startByGrant, startEffect } from "./start.ts";
 import type { ActionIn, ActionState, LiveAction } from "./state.ts";
 
@@ -145,27 +145,13 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
     case "approve":
       return startByVerdict(draft, id, answer, executor);
     case "escalate": {
-      const { approval, nonce } = executor.ids;
-      const { schemaText } = executor.rules;
+      const { approval } = executor.ids;
       const state = live(draft, id);
       const apart = apartOf(draft, answer, state);
       if (isNeed(apart)) return apart;
       const shows = previewNow(draft, { action: id, args: answer.args, approval: null }, executor);
       if (shows.kind === "load") return shows;
-      const { preview } = shows;
-      const versions = versionsOf(executor.rules);
-      const ask = {
-        action: id,
-        state,
-        review: answer,
-        versions,
-        apart,
-        schemaText,
-        approval,
-        nonce,
-        preview,
-      };
-      askPeople(draft, ask);
+      askPeople(draft, { action: id, state, review: answer, apart, preview: shows.preview }, executor);
       const asked = draft.state(approvalStream(approval)) as LiveApproval;
       return { kind: "waiting", approval, binding: asked.binding, decideBy: asked.decideBy };
     }

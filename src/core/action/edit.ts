@@ -17,6 +17,7 @@ import {
   type EscalateReview,
   keepPreview,
   riskIn,
+  versionsOf,
 } from "../../approvals/rules/ask.ts";
 import { concludeVotes, isEligible } from "../../approvals/rules/seats.ts";
 import {
@@ -45,7 +46,7 @@ import { actionStream, approvalStream, ROSTER } from "../stream.ts";
 import type { ReviewFacts } from "./events.ts";
 import { isSamePreview, previewNow } from "./preview.ts";
 import { apartOf, review, withPeople } from "./review.ts";
-import { askedFacts, remarksIn, versionsOf } from "./review-facts.ts";
+import { askedFacts, remarksIn } from "./review-facts.ts";
 import type { LiveAction } from "./state.ts";
 
 type Edited = {
@@ -111,17 +112,14 @@ function reopen(
   executor: Executor,
 ): Need | EditAnswer {
   const { action } = live(draft, id);
-  const { rules, ids } = executor;
-  const { approval: fresh, nonce } = ids;
+  const { approval: fresh } = executor.ids;
   const reason = `the edit falls under another approver rule; ${fresh} asks instead`;
   record(draft, id, "approval.cancelled", { by: "policy", reason });
-  recordVerdict(draft, action, askedFacts(review, rules), fresh);
+  recordVerdict(draft, action, askedFacts(review, executor.rules), fresh);
   const state = draft.state(actionStream(action)) as LiveAction;
   const apart = apartOf(draft, review, state);
   if (isNeed(apart)) return apart;
-  const { schemaText } = rules;
-  const versions = versionsOf(rules);
-  askPeople(draft, { action, state, review, versions, apart, schemaText, approval: fresh, nonce, preview });
+  askPeople(draft, { action, state, review, apart, preview }, executor);
   return { kind: "accepted", approval: fresh };
 }
 

@@ -254,7 +254,7 @@ function groundOf(database: MemoryDatabase`,
   ),
   bug(
     "an edit keeps the votes given before",
-    inside("revise", "showsOther,\n    votes: [],", "showsOther,"),
+    inside("revise", "showsOther, votes: []", "showsOther"),
     inside(
       "agreedIn",
       'vote.decision === "approve" && vote.binding === approval.binding &&',
