@@ -37,11 +37,12 @@ type StageEnd = { readonly stage: number; readonly decideBy: number | null };
 
 /** Reminders are counted from here. */
 const begins = (at: number) => ({ since: at, remindedUpTo: at });
+/** The order of fields is that of the states that are printed. */
 const beginStages = (at: number) => ({
-  ...begins(at),
   stage: 1,
   handedOver: [],
   extensions: [],
+  ...begins(at),
   widened: [],
 });
 
@@ -80,7 +81,7 @@ function revise(state: LiveApproval, body: Revision, { at }: Entry): LiveApprova
   const revised = { ...before, ...question, ...reviewed, showsOther, votes: [] };
   if (again === undefined) return revised;
   const { approvers } = state.asked;
-  return { ...revised, ...again, ...beginStages(at), approvers, asked: { approvers, ...again, at } };
+  return { ...revised, ...again, ...beginStages(at), approvers, asked: { ...state.asked, ...again, at } };
 }
 
 function nextStage(state: LiveApproval, { stage, decideBy }: StageEnd, begun: number): LiveApproval {

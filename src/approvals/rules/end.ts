@@ -127,14 +127,18 @@ export function lapse(draft: Draft, id: string, reason: string): void {
   record(draft, id, "approval.lapsed", { reason });
 }
 
-/** Takes back a question that nobody has answered; one whose time is over has expired instead. The caller has locked the approval. */
+/**
+ * Ends an approval of something that will not run: a decision lapses, and a question that nobody has answered is taken back. One
+ * whose time is over has expired instead. The caller has locked the approval.
+ */
 export function withdrawApproval(
   draft: Draft,
   id: string,
   { by, reason }: { readonly by: string; readonly reason: string },
 ): void {
-  if (draft.state(approvalStream(id)).status !== "pending" || passTime(draft, id).status !== "pending")
-    return;
+  const state = draft.state(approvalStream(id));
+  if (isGiven(state)) lapse(draft, id, reason);
+  if (state.status !== "pending" || passTime(draft, id).status !== "pending") return;
   record(draft, id, "approval.cancelled", { by, reason });
 }
 

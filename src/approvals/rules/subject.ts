@@ -50,11 +50,8 @@ export function record<Type extends keyof ApprovalBodies>(
   draft.append(approvalStream(id), [stream.event(type, body)]);
 }
 
-type Refusal =
-  | "approval.vote_refused"
-  | "approval.extend_refused"
-  | "approval.delegate_refused"
-  | "approval.comment_refused";
+/** The refusal of an edit is not counted: it decides something. */
+type Refusal = Exclude<Extract<keyof ApprovalBodies, `${string}_refused`>, "approval.edit_refused">;
 
 /** Answers whether there was room for it. */
 export function recordRefusal<Type extends Refusal>(

@@ -12,6 +12,7 @@
 import { askedAgain, askPeople, bindingNow, bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
 import { lapse, passTime, withdrawApproval } from "../../approvals/rules/end.ts";
 import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/seats.ts";
+import { record } from "../../approvals/rules/subject.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
 import { stageRules } from "../../approvals/state.ts";
 import { standingGrant } from "../../grants/rules.ts";
@@ -258,9 +259,7 @@ function startByApproval(
   const permit = { grant, binding: approval.binding, executeBy: approval.executeBy };
   const answer = startEffect(draft, id, executor, permit);
   if (answer.kind === "started") {
-    draft.append(approvalStream(approvalId), [
-      { type: "approval.consumed", tv: 1, body: { effect: answer.effect } },
-    ]);
+    record(draft, approvalId, "approval.consumed", { effect: answer.effect });
   }
   if (answer.kind === "refused") lapse(draft, approvalId, answer.refusal.reason);
   return answer;
@@ -305,16 +304,9 @@ function refuseBroken(draft: Draft, id: string, state: Undecided): Need | Refuse
   if (state.phase === "waiting") {
     const more = draft.need({ write: [approvalStream(state.approval)] });
     if (more !== undefined) return more;
-    endApproval(draft, state.approval, reason);
+    withdrawApproval(draft, state.approval, { by: "dispatch check", reason });
   }
   return refuse(draft, actionStream(id), { code: "binding_broken", by: "dispatch check", reason });
-}
-
-/** An approval of something that cannot run any more is of no use to anybody. */
-function endApproval(draft: Draft, id: string, reason: string): void {
-  const { status } = draft.state(approvalStream(id));
-  if (status === "approved" || status === "modified") lapse(draft, id, reason);
-  withdrawApproval(draft, id, { by: "dispatch check", reason });
 }
 
 /** Nobody was asked yet. */
