@@ -52,7 +52,7 @@ export type Subject =
 
 /** What the tool answered when it was asked for a preview, or the text of its failure. */
 export type ShownPreview = { readonly value: Json; readonly failed: boolean };
-/** As it stands in a question; large ones as a reference. */
+/** As a question holds it; large ones as a reference. */
 export type Preview = ShownPreview & { readonly digest: string };
 
 /** The call by which the agent says it would take the action back; large arguments as a reference. */

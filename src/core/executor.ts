@@ -9,7 +9,7 @@ export type Executor = {
   /** By key: values kept as artifacts, by the digest of their canonical JSON; a workflow's history. */
   readonly loaded: ReadonlyMap<string, Json>;
   readonly epoch: string;
-  /** The agent performs it itself, and has so long to say what became of it. */
+  /** The agent performs it itself, and has so long to report the outcome. */
   readonly outside?: { readonly reportWithinMs: number; readonly asker?: Asker };
   readonly ids: { readonly approval: string; readonly nonce: string };
 };

@@ -2,8 +2,8 @@
  * Opens a durable question to people, and binds it: one digest of everything that they agree to.
  *
  * B1. The binding is recomputed wherever it is relied on, never taken on trust. Change any of its facts and it no longer fits.
- * U1. Separation of duties: whoever posted the work, or executes it, does not decide about it. The requester never decides,
- *     with or without it. The supervisor of the work may: that is what they are there for.
+ * U1. Separation of duties: the poster and the executor of the work do not decide about it. The requester never decides,
+ *     with or without it. The supervisor of the work may: that is their task.
  */
 import { canonicalJson } from "../../core/canonical-json.ts";
 import { digestOf, sha256 } from "../../core/digest.ts";
@@ -161,7 +161,7 @@ export type AskPeople = {
   readonly preview: Preview | null;
 };
 
-/** About an action as it stands now. The caller has locked the approval. */
+/** About an action as it is now. The caller has locked the approval. */
 export function askPeople(draft: Draft, ask: AskPeople, { rules, ids }: Executor): void {
   const { action, state, review } = ask;
   const { tool, schema, effectClass, args, argsDigest, agent, requester, says, undo, within } = state;
@@ -204,7 +204,7 @@ const marked = <Rule>(rule: Rule): Rule =>
 
 type Asking = { readonly approvers?: Partial<ApproverRule>; readonly stages?: readonly StageRule[] };
 
-/** The same terms, under separation of duties. What is no rule is left to whoever checks it. */
+/** The same terms, under separation of duties. What is no rule is left to the check of the verdict. */
 export function keptApart<Terms extends Asking>(terms: Terms): Terms {
   const { stages, approvers } = terms;
   if (stages === undefined) return { ...terms, approvers: marked(approvers) };

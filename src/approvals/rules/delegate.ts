@@ -9,7 +9,7 @@
  * E2. The new deadline is a moment, not a length: saying it twice gives the time once.
  * E3. No deadline is later than `LONGEST_MS`, however often it is moved: dates end somewhere.
  * E4. The binding is not touched. It holds the terms as they were asked; how long they were extended is in the journal.
- * L1. One seat, one vote: whoever has voted hands nothing over, and nobody gets a second seat who has voted.
+ * L1. One seat, one vote: a person who has voted hands nothing over and gets no second seat.
  * L2. Never to the requester, to whom separation of duties leaves out, to anybody who may not decide, in a circle, or over
  *     more than three people.
  * L3. Nothing that people could have met becomes unmeetable by it, here or in a later stage.
@@ -190,7 +190,7 @@ function leavesTooFew(approval: LiveApproval, roster: RosterState, handing: Hand
 }
 
 /**
- * Why this one may not decide in the present stage, whoever hands them what; undefined when they may. Only somebody who may
+ * Why this person may not decide in the present stage even with a seat; undefined when they may. Only somebody who may
  * decide gets a seat: a person in good standing who is not left out, and, where the list of people says who is there to decide,
  * one of those or one whom the rule itself names. Otherwise nobody could use the seat.
  */

@@ -5,7 +5,7 @@
  *     what is already true.
  * T2. When somebody looks makes no difference: the next stage's time, and an extension, begin where the time was up.
  * T3. Whoever may decide from half time on may do so from that moment, whether anybody has swept or not.
- * B1. A pending question is taken back by those who ask: the requester and whomever it acts for, the poster and the executor
+ * B1. A pending question is taken back by those who ask: the requester and those it acts for, the poster and the executor
  *     of the workflow; or by somebody who may decide now, or an admin. Taking it back ends it, so nobody else does.
  * B2. Of an intent, those take the question back who may take the intent back. Where nobody is listed, anybody in good
  *     standing.
@@ -41,7 +41,7 @@ function handOver(draft: Draft, id: string, approval: LiveApproval, overdue: num
   record(draft, id, "approval.escalated", { stage, decideBy: nextDecideBy(approval, overdue) });
 }
 
-/** A stage that is over needs nobody more. */
+/** More people may decide from half time on. */
 function widen(draft: Draft, id: string, approval: LiveApproval): void {
   const halfTime = wideningAt(approval);
   if (halfTime === undefined) return;
@@ -59,7 +59,7 @@ function meetDeadline(draft: Draft, id: string, approval: LiveApproval, overdue:
   record(draft, id, "approval.extended", { by: "deadline", ...more, via: "policy" });
 }
 
-/** Brings an approval up to the present time. The caller has locked it, and tells what it was about if it is over. */
+/** Brings an approval up to the present time. The caller has locked it, and tells its subject if it has ended. */
 export function passTime(draft: Draft, id: string): LiveApproval {
   for (;;) {
     const approval = live(draft, id);
@@ -110,7 +110,7 @@ export type Announced =
   | ({ readonly kind: "reminded"; readonly status: "pending" } & Pick<Reminder, "why"> &
       Pick<LiveApproval, "action" | "tool" | "decideBy">);
 
-/** What a sweeper says of a pending question when its time has come: it is over, others may decide, or people are reminded. */
+/** What a sweeper announces of a pending question: it has expired, others may decide, or people are reminded. */
 export function announceDue(draft: Draft, id: string): Need | Announced {
   const answer = expireIfDue(draft, id);
   if (answer.kind === "need" || answer.status !== "pending") return answer;
@@ -129,7 +129,7 @@ export function lapse(draft: Draft, id: string, reason: string): void {
 
 /**
  * Ends an approval of something that will not run: a decision lapses, and a question that nobody has answered is taken back. One
- * whose time is over has expired instead. The caller has locked the approval.
+ * whose deadline has passed has expired instead. The caller has locked the approval.
  */
 export function withdrawApproval(
   draft: Draft,

@@ -3,7 +3,7 @@
  *
  * E1. It follows from the rule, the roster of that moment and the seats that were handed over.
  * E2. There is one definition, for the approval itself and for a list's row of it.
- * H1. Whoever handed their seat over may not decide while it is handed over; whoever has it may. Never both.
+ * H1. A person who handed their seat over may not decide while it is handed over; its holder may. Never both.
  * H2. A seat is worth what its first holder is: it is gone when they, or anybody it went through, may not decide any more.
  * C1. A stage whose quorum is met gives way to the next; the last one approves, while every stage still has its quorum.
  * C2. Nobody's vote in one stage may leave a later one without the people it needs.
@@ -30,7 +30,7 @@ export const MOST_STEPS = 3;
 
 /** What a person is in a stage, before seats are handed over. */
 export type Standing = {
-  /** Never, whoever hands over what. */
+  /** Never, not even with a seat. */
   readonly isOut: (person: string) => boolean;
   /** In their own right. */
   readonly isNamed: (person: string) => boolean;
@@ -40,7 +40,7 @@ export type Standing = {
 export const stageField = ({ stages, stage }: LiveApproval): InStage =>
   stages === undefined ? {} : { stage };
 
-/** When the stage after the present one is over, if it begins at this time. */
+/** The deadline of the next stage, if it begins at this time. */
 export function nextDecideBy({ stages, stage }: LiveApproval, begins: number): number | null {
   const length = stages?.[stage]?.decideWithinMs ?? null;
   return length === null ? null : begins + length;
@@ -201,7 +201,7 @@ export function isHopeless(approval: LiveApproval, roster: RosterState): boolean
   return left !== undefined && left.length < quorum;
 }
 
-/** Whether it is over once this person, who may decide it, has rejected it. */
+/** Whether a rejection by this person, who may decide it, ends it. */
 export function rejectionEnds(approval: LiveApproval, roster: RosterState, person: string): boolean {
   const { votes, binding, stage } = approval;
   const vote = { by: person, decision: "reject", note: null, via: "", binding, stage, at: 0 } as const;

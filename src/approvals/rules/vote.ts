@@ -4,8 +4,8 @@
  * O1. The first terminal decision wins; the same person saying the same again gets the original answer.
  * O2. Any other late, second, stale or ineligible decision is refused and recorded.
  * O3. The deadline is checked here, on the store's clock; it never waits for a sweeper.
- * O4. What is wrong with an edit is said only to somebody who could decide with it: anybody else is refused the same whatever
- *     they wrote, and learns nothing of what it was compared with.
+ * O4. What is wrong with an edit is said only to somebody who could decide with it: anybody else is refused the same for
+ *     every edit, and learns nothing of what it was compared with.
  */
 import { digestOf } from "../../core/digest.ts";
 import { type Draft, isNeed, type Need } from "../../core/draft.ts";
@@ -100,18 +100,18 @@ function isRepeat(approval: LiveApproval, roster: RosterState, command: VoteComm
   const isSame = edit === undefined || digestOf(edit) === approval.argsDigest;
   if (before === undefined) {
     // An editor of a later stage has no vote yet: the edit had the first stage asked again. Nor has one whose edit the tool
-    // shows something else of: whoever sends the same once more has not seen that, unless they name it.
+    // shows something else of: an editor who sends the same once more has not seen that, unless they name it.
     const isNamed = command.isAssumed !== true && command.binding === approval.binding;
     const isUnseen = approval.preview !== undefined && !isNamed;
     const hasNoVote = isUnseen || !isEligible(approval, roster, by);
     return edit !== undefined && isSame && approval.editor === by && hasNoVote;
   }
-  // Whoever edits names what stood before their edit.
+  // An editor names what was asked before their edit.
   const isOfThat = edit !== undefined || command.binding === null || command.binding === before.binding;
   return before.decision === command.decision && isSame && isOfThat;
 }
 
-/** Somebody whose stage is over is late; anybody else was not asked, or not yet. */
+/** Somebody whose stage has ended is late; anybody else was not asked, or not yet. */
 function notAsked(approval: LiveApproval, roster: RosterState, by: string): Refusal {
   const { stage: now } = approval;
   const handed = delegationsIn(approval, now).find((one) => one.by === by);

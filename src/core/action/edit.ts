@@ -84,7 +84,7 @@ function refusalBy(answer: Review, { rules }: Executor): Refusing | undefined {
     return { fault: "block", rule: answer.rule, reason: answer.reason, ...asked };
   const [change] = answer.revisions;
   if (change === undefined) return undefined;
-  // Nobody has agreed to what the policy would make of it: whoever edits writes it that way, and sees it.
+  // Nobody has agreed to what the policy would make of it: the editor writes it that way, and sees it.
   const reason = `the policy would change it (${change.reason})`;
   return { fault: "revise", args: answer.args, rule: change.rule, reason, ...asked };
 }

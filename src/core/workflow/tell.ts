@@ -16,7 +16,7 @@ import { failWorkflow } from "./fail.ts";
 import { beginRollback, codeOf, nextAttempt, targetOf } from "./rollback.ts";
 import type { LiveWorkflow } from "./state.ts";
 
-/** Said not to be tried again by whoever rejected it. */
+/** The person who rejected it said that it is not to be tried again. */
 const isFinal = (approval: LiveApproval): boolean => approval.votes.some((vote) => vote.final === true);
 
 function turnBack(draft: Draft, id: string, approval: LiveApproval, canRollback: boolean): Need | undefined {
