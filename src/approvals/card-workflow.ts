@@ -3,7 +3,7 @@
 import type { SettledAnswer } from "../core/action/settled-answer.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { isStep } from "../core/action/within.ts";
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 import type { CallUndo, Snapshot } from "../core/workflow/events.ts";
 import type { LiveWorkflow } from "../core/workflow/state.ts";
 import { unlessGone } from "../engine/message/shown.ts";

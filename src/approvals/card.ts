@@ -34,8 +34,8 @@ import {
   type YourStanding,
   yourStanding,
 } from "./rules/card.ts";
-import { withAction } from "./rules/end.ts";
-import { passTime } from "./rules/time.ts";
+import { passTime } from "./rules/end.ts";
+import { withAction } from "./rules/subject.ts";
 import { aboutOf, type LiveApproval, stageRules } from "./state.ts";
 
 /** Who looks: null where nobody is authenticated; whether what they show is good for deciding. */

@@ -17,8 +17,7 @@ import type { Runtime } from "../engine/runtime.ts";
 import { guessing, keptBeside, type Wording } from "../engine/secret-guesses.ts";
 import type { Tool } from "../engine/tool.ts";
 import { checkAnswer, misfitOf, secretFlaw, secretsOf, wholeEdit } from "./edits.ts";
-import { revoke, type Withdrawal } from "./rules/end.ts";
-import { type TakenBack, takeBack } from "./rules/take-back.ts";
+import { revoke, type TakenBack, takeBack, type Withdrawal } from "./rules/end.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "./rules/vote.ts";
 import { aboutOf, type LiveApproval } from "./state.ts";
 

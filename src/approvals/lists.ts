@@ -12,13 +12,15 @@ import { cursorAfter, eachRow, MOST_SCANNED, othersTurn, rowPage, summaryOf } fr
 import type { Runtime } from "../engine/runtime.ts";
 import { countStops } from "../engine/stops.ts";
 import type { ViewRow } from "../stores/store.ts";
-import { type Listed, listedOf, waitsFor } from "./rules/seats.ts";
+import { waitsFor } from "./rules/seats.ts";
 import {
   APPROVAL_STATUSES,
   type ApprovalOrder,
   type ApprovalStatus,
+  type Listed,
   type ListedStatus,
   type LiveApproval,
+  listedOf,
   ruleIn,
   stageRules,
 } from "./state.ts";

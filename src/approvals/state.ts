@@ -1,5 +1,5 @@
 /**
- * An approval's state: the fold of its stream.
+ * An approval's state, the bodies of its events, and what is read off a state.
  *
  * A1. pending → approved | modified | rejected | expired | cancelled, once; approved and modified → consumed | lapsed |
  *     revoked, once. No other move exists.
@@ -9,16 +9,17 @@
  *     half times and extensions move them, so votes stay valid and nothing but the journal can give more time.
  * A5. Comments are kept, and change nothing else.
  */
-
-import type { ReviewFacts } from "../core/action/events.ts";
-import type { Undo } from "../core/action/undo.ts";
 import type { Json } from "../core/json.ts";
 import type { Refused } from "../core/refusals.ts";
 import { type ApprovalTerms, rulesOf } from "../core/stages.ts";
 import { actionStream, intentStream, type StreamRef, workflowStream } from "../core/stream.ts";
-import { ANY_ONE_PERSON, type ApproverRule, type RiskLevel } from "../core/verdict.ts";
-import type { Via } from "../core/via.ts";
-import type { Delegation } from "./rules/seats.ts";
+import {
+  ANY_ONE_PERSON,
+  type ApproverRule,
+  type OnTimeout,
+  type Remarks,
+  type RiskLevel,
+} from "../core/verdict.ts";
 
 export const APPROVAL_STATUSES = [
   "pending",
@@ -33,69 +34,40 @@ export const APPROVAL_STATUSES = [
 ] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
-export type Vote = VoteBody & { readonly at: number };
-export type Comment = CommentBody & { readonly at: number };
-export type OpenEdit = {
-  readonly by: string;
-  readonly args: Json;
-  readonly argsDigest: string;
-  readonly note: string | null;
-  readonly via: string;
-  /** The binding that the editor says they were shown. */
-  readonly seen?: string;
-} & Shown;
-export type Ending = { readonly at: number; readonly by: readonly string[]; readonly reason: string };
+/** What a list of approvals can be asked for; `decided` is everything that is not pending. */
+export const LISTED_STATUSES = [...APPROVAL_STATUSES, "decided", "any"] as const;
+export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
-export type Extension = ApprovalEventOf<"approval.extended">["body"] & { readonly at: number };
-/** The terms as they were asked, or asked again: what the binding is made of. */
-export type Asked = Pick<ApprovalQuestion, "approvers" | "decideBy" | "executeBy"> & { readonly at: number };
-
-export type LiveApproval = ApprovalQuestion &
-  Refused & {
-    readonly status: ApprovalStatus;
-    readonly requestedAt: number;
-    readonly asked: Asked;
-    /** Which of the stages is asked now, from 1 on. */
-    readonly stage: number;
-    /** Stages whose time was up and whose votes count for nothing. */
-    readonly handedOver: readonly number[];
-    readonly extensions: readonly Extension[];
-    /** When the present stage began, or was last given time. */
-    readonly since: number;
-    /** Reminders up to this moment were written, or are not worth it any more. */
-    readonly remindedUpTo: number;
-    /** Stages whose half time has come, and in which more people may decide since. */
-    readonly widened: readonly number[];
-    /** Seats that are handed over now. */
-    readonly delegations: readonly Delegation[];
-    readonly votes: readonly Vote[];
-    /** What was asked and answered before it was decided. */
-    readonly comments: readonly Comment[];
-    /** An edit that no process with the tool at hand has reviewed yet. */
-    readonly edit: OpenEdit | null;
-    /** The latest edit that was refused, so that its author can be told. */
-    readonly editRefused: EditRefusal | null;
-    /** A person changed what was asked. */
-    readonly edited: boolean;
-    /** Who did so last. */
-    readonly editor: string | null;
-    /** Since it was asked, an edit has made the tool show something else. */
-    readonly showsOther: boolean;
-    readonly decided: Ending | null;
-    readonly ended: Ending | null;
-  };
-export type ApprovalState = { readonly status: "none" } | LiveApproval;
-
-/** Those that were cast in the present stage. */
-export const votesNow = ({ votes, stage }: LiveApproval): readonly Vote[] =>
-  votes.filter((vote) => (vote.stage ?? 1) === stage);
-
-/** Every fact that an approval's stream can hold. */
+/**
+ * By when it was asked, or: `deadline`, the soonest first, and last what has none; only of what is pending. `decided`, what was
+ * decided last first; only of what is not.
+ */
+export const APPROVAL_ORDERS = ["oldest", "newest", "deadline", "decided"] as const;
+export type ApprovalOrder = (typeof APPROVAL_ORDERS)[number];
 
 /** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks; or an intent. */
 export type Subject =
   | { readonly kind: "checkpoint" | "question"; readonly workflow: string; readonly op: string }
   | { readonly kind: "intent"; readonly intent: string; readonly op: string };
+
+/** What the tool answered when it was asked for a preview, or the text of its failure. */
+export type ShownPreview = { readonly value: Json; readonly failed: boolean };
+/** As a question holds it; large ones as a reference. */
+export type Preview = ShownPreview & { readonly digest: string };
+
+/** The call by which the agent says it would take the action back; large arguments as a reference. */
+export type Undo = { readonly tool: string; readonly args: Json; readonly argsDigest: string };
+
+/** Which policy was asked. */
+export type Versions = {
+  /** Of everything that was asked, code included: what a binding binds. */
+  readonly policy: string;
+  /** Digests of the documents that were asked; absent where only code was. */
+  readonly documents?: readonly string[];
+};
+
+/** Deadlines of a question: when it expires undecided, and until when what was approved may start. */
+export type Deadlines = { readonly decideBy: number | null; readonly executeBy: number | null };
 
 /** What people are asked, and what the binding is made of. For a subject, `action` is the id of the workflow or intent. */
 export type ApprovalQuestion = {
@@ -111,17 +83,11 @@ export type ApprovalQuestion = {
   readonly says: string | null;
   readonly reason: string;
   readonly rule: string;
-  readonly policy: string;
-  /** Digests of the policy documents that were asked; absent where none was. */
-  readonly documents?: readonly string[];
   readonly approvers: ApproverRule;
-  readonly decideBy: number | null;
-  readonly executeBy: number | null;
   readonly nonce: string;
   readonly binding: string;
   /** What the tool showed of it; only of a tool that has a preview. */
   readonly preview?: Preview;
-  /** How the agent says that it would take it back. */
   readonly undo?: Undo;
   readonly subject?: Subject;
   /** Who posted or executes the work; only where separation of duties leaves them out. */
@@ -130,176 +96,110 @@ export type ApprovalQuestion = {
   readonly workflow?: string | null;
   /** How dangerous the policy thinks it is; absent where none scores. */
   readonly risk?: RiskLevel;
-} & Pick<ApprovalTerms, "stages" | "onTimeout">;
+} & Versions &
+  Deadlines &
+  Pick<ApprovalTerms, "stages" | "onTimeout">;
 
-export type VoteBody = {
+/** The stage that an entry belongs to, from 1 on; only where there are several. */
+export type InStage = { readonly stage?: number };
+export type Word = { readonly by: string; readonly via: string };
+/** `shown`: digest of the card, or of the row of a list, that the person says they saw; absent where they name none. */
+type Decided = Word & { readonly note: string | null; readonly shown?: string };
+
+export type VoteBody = Decided &
+  InStage & {
+    readonly decision: "approve" | "reject";
+    readonly binding: string;
+    /** A rejection after which the workflow is not to try again. */
+    readonly final?: true;
+  };
+/** An edit that no process with the tool at hand has reviewed yet. */
+export type OpenEdit = Decided & {
+  readonly args: Json;
+  readonly argsDigest: string;
+  /** The binding that the editor says they were shown; absent where they name none. */
+  readonly seen?: string;
+};
+/** Why an edit was refused; where a policy did so, which one and what it remarked. */
+export type EditRefusal = {
   readonly by: string;
-  readonly decision: "approve" | "reject";
-  readonly binding: string;
-  readonly note: string | null;
-  readonly via: string;
-  /** A rejection after which the workflow is not to try again. */
-  readonly final?: true;
-  /** The stage in which it counts, from 1 on; only where there are several. */
-  readonly stage?: number;
-} & Shown;
-
-/** Digest of the card, or of the row of a list, that the person says they saw; absent where they name none. */
-export type Shown = { readonly shown?: string };
-
+  readonly rule: string;
+  readonly reason: string;
+} & Partial<Versions> &
+  Omit<Remarks, "rule">;
 /** What somebody asks or answers before it is decided. */
-export type CommentBody = { readonly by: string; readonly text: string; readonly via: string };
+export type CommentBody = Word & { readonly text: string };
+/** `by` is `deadline` when it was the policy's doing. */
+export type ExtensionBody = Word & InStage & { readonly from: number; readonly decideBy: number };
+export type DelegationBody = Word & InStage & { readonly to: string; readonly reason: string };
+
+type At = { readonly at: number };
+export type Vote = VoteBody & At;
+export type Comment = CommentBody & At;
+export type Delegation = DelegationBody & At;
+export type Ending = At & { readonly by: readonly string[]; readonly reason: string };
+
+export type LiveApproval = ApprovalQuestion &
+  Refused & {
+    readonly status: ApprovalStatus;
+    readonly requestedAt: number;
+    /** The terms as they were asked, or asked again: what the binding is made of. */
+    readonly asked: Deadlines & At & { readonly approvers: ApproverRule };
+    /** Which of the stages is asked now, from 1 on. */
+    readonly stage: number;
+    /** Stages whose time was up and whose votes count for nothing. */
+    readonly handedOver: readonly number[];
+    readonly extensions: readonly (ExtensionBody & At)[];
+    /** When the present stage began, or was last given time. */
+    readonly since: number;
+    /** Reminders up to this moment were written, or are not worth it any more. */
+    readonly remindedUpTo: number;
+    /** Stages whose half time has come, and in which more people may decide since. */
+    readonly widened: readonly number[];
+    /** Seats that are handed over now. */
+    readonly delegations: readonly Delegation[];
+    readonly votes: readonly Vote[];
+    /** What was asked and answered before it was decided. */
+    readonly comments: readonly Comment[];
+    readonly edit: OpenEdit | null;
+    /** The latest edit that was refused, so that its author can be told. */
+    readonly editRefused: EditRefusal | null;
+    /** A person changed what was asked. */
+    readonly edited: boolean;
+    /** Who did so last. */
+    readonly editor: string | null;
+    /** Since it was asked, an edit has made the tool show something else. */
+    readonly showsOther: boolean;
+    readonly decided: Ending | null;
+    readonly ended: Ending | null;
+  };
+export type ApprovalState = { readonly status: "none" } | LiveApproval;
 
 /** The rule by which an edit is not refused, but nobody's word: it is what is asked already. */
 export const UNSEEN_PREVIEW = "preview";
 
-/** Why an edit was refused; where a policy did so, which one and what it remarked. */
-export type EditRefusal = { readonly by: string; readonly rule: string; readonly reason: string } & Partial<
-  Pick<ReviewFacts, "policy" | "documents" | "risk" | "risks" | "shadow">
->;
-
-/** Stages begin again after an edit, with their time. */
-export type Again = { readonly decideBy: number | null; readonly executeBy: number | null };
-
-type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
-
-export type ApprovalEvent =
-  | Fact<"approval.requested", ApprovalQuestion>
-  | Fact<"approval.voted", VoteBody>
-  | Fact<
-      "approval.vote_refused",
-      {
-        readonly by: string;
-        readonly decision: string;
-        readonly code: string;
-        readonly reason: string;
-        readonly via: string;
-      }
-    >
-  | Fact<
-      "approval.edited",
-      {
-        readonly by: string;
-        readonly args: Json;
-        readonly argsDigest: string;
-        readonly note: string | null;
-        readonly via: string;
-        /** The binding that the editor says they were shown; absent where they name none. */
-        readonly seen?: string;
-      } & Shown
-    >
-  | Fact<"approval.edit_refused", EditRefusal>
-  | Fact<
-      "approval.revised",
-      {
-        readonly by: string;
-        readonly args: Json;
-        readonly argsDigest: string;
-        readonly policy: string;
-        readonly documents?: readonly string[];
-        readonly nonce: string;
-        readonly binding: string;
-        readonly preview?: Preview;
-        readonly risk?: RiskLevel;
-        readonly again?: Again;
-      }
-    >
-  | Fact<
-      "approval.stage_met",
-      { readonly stage: number; readonly by: readonly string[]; readonly decideBy: number | null }
-    >
-  | Fact<"approval.escalated", { readonly stage: number; readonly decideBy: number | null }>
-  | Fact<
-      "approval.extended",
-      {
-        /** `deadline` when it was the policy's doing. */
-        readonly by: string;
-        readonly from: number;
-        readonly decideBy: number;
-        readonly via: string;
-        readonly stage?: number;
-      }
-    >
-  | Fact<
-      "approval.reminded",
-      {
-        readonly why: "half_time" | "last_call" | "interval";
-        /** When it was to be said. */
-        readonly due: number;
-        readonly decideBy: number | null;
-        readonly stage?: number;
-      }
-    >
-  | Fact<
-      "approval.widened",
-      /** From half time on they may decide as well. */
-      { readonly also: readonly string[]; readonly halfTime: number; readonly stage?: number }
-    >
-  | Fact<
-      "approval.delegated",
-      {
-        readonly by: string;
-        readonly to: string;
-        readonly reason: string;
-        readonly via: string;
-        readonly stage?: number;
-      }
-    >
-  | Fact<
-      "approval.delegation_withdrawn",
-      {
-        readonly by: string;
-        /** Whose seat comes back. */
-        readonly of: string;
-        readonly to: string;
-        readonly reason: string;
-        readonly via: string;
-        readonly stage?: number;
-      }
-    >
-  | Fact<
-      "approval.delegate_refused",
-      { readonly by: string; readonly to: string; readonly reason: string; readonly via: string }
-    >
-  | Fact<"approval.commented", CommentBody>
-  | Fact<"approval.comment_refused", { readonly by: string; readonly reason: string; readonly via: string }>
-  | Fact<"approval.extend_refused", { readonly by: string; readonly reason: string; readonly via: string }>
-  | Fact<"approval.approved" | "approval.modified", { readonly by: readonly string[] }>
-  | Fact<
-      "approval.rejected" | "approval.cancelled" | "approval.revoked",
-      { readonly by: string; readonly reason: string } & Via
-    >
-  | Fact<"approval.expired", { readonly decideBy: number }>
-  | Fact<"approval.consumed", { readonly effect: string }>
-  | Fact<"approval.lapsed", { readonly reason: string }>;
-
-export type ApprovalEventOf<Type extends ApprovalEvent["type"]> = Extract<ApprovalEvent, { type: Type }>;
+/** There is a decision that was not used yet. */
+export const isGiven = ({ status }: ApprovalState): boolean => status === "approved" || status === "modified";
 
 /** The stream of what an approval is about: it is locked together with it. */
-
 export function aboutOf({ subject, action }: Pick<ApprovalQuestion, "subject" | "action">): StreamRef {
   if (subject === undefined) return actionStream(action);
   return subject.kind === "intent" ? intentStream(action) : workflowStream(action);
 }
 
-/** What a list of approvals can be asked for. */
+/** Those that were cast in the present stage. */
+export const votesNow = ({ votes, stage }: LiveApproval): readonly Vote[] =>
+  votes.filter((vote) => (vote.stage ?? 1) === stage);
 
-/** `decided` is everything that is not pending. */
-export const LISTED_STATUSES = [...APPROVAL_STATUSES, "decided", "any"] as const;
-export type ListedStatus = (typeof LISTED_STATUSES)[number];
-
-/**
- * By when it was asked, or: `deadline`, the soonest first, and last what has none; only of what is pending. `decided`, what was
- * decided last first; only of what is not.
- */
-export const APPROVAL_ORDERS = ["oldest", "newest", "deadline", "decided"] as const;
-export type ApprovalOrder = (typeof APPROVAL_ORDERS)[number];
-
-/** The approver rules of an approval's stages: as they were asked, and as half time has widened them. */
+/** What people noted when they agreed, or why it ended without that. */
+export function notesIn(approval: LiveApproval): string {
+  if (!isGiven(approval)) return approval.decided?.reason ?? "";
+  return approval.votes.flatMap(({ note }) => note ?? []).join("\n");
+}
 
 type Staged = Pick<ApprovalQuestion, "stages"> & { readonly asked: Pick<ApprovalQuestion, "approvers"> };
 
-/** The rules of all stages, in their order, as they were asked. */
+/** The approver rules of all stages, in their order, as they were asked. */
 export const stageRules = ({ stages, asked }: Staged): readonly ApproverRule[] =>
   rulesOf({ approvers: asked.approvers, ...(stages === undefined ? {} : { stages }) });
 
@@ -316,17 +216,133 @@ export function ruleIn(
   return { ...rule, from: [...rule.from, ...(rule.escalateAtHalf ?? [])] };
 }
 
-/** What a tool shows of a call before it is made, as it is handed around. */
+/** A seat of a stage that went from one person to another. */
+export type Seat = Pick<Delegation, "by" | "to" | "stage">;
 
-/** What the engine computed: what the tool answered, or the text of its failure. */
-export type ShownPreview = { readonly value: Json; readonly failed: boolean };
-/** As it stands in a question; large ones as a reference. */
-export type Preview = ShownPreview & { readonly digest: string };
+/** As much of an approval as it takes to say who may decide it. */
+export type Seated = Staged &
+  Pick<LiveApproval, "requester" | "apart" | "stage" | "widened"> & { readonly delegations: readonly Seat[] };
 
-/** A call as a tool's `preview` is told of it; `args` are those that would run. */
-export type PreviewCall = {
-  readonly action: string;
-  readonly requestId: string | null;
-  readonly agent: string;
-  readonly args: Json;
+/** Everybody who has decided, by a vote or by an edit under review; each person does so once. */
+export const haveDecided = ({ votes, edit }: Pick<LiveApproval, "votes" | "edit">): readonly string[] => [
+  ...votes.map(({ by }) => by),
+  ...(edit === null ? [] : [edit.by]),
+];
+
+/** Whom an approval waits for can be told from this and the roster (`waitsFor`). */
+export type Waiting = Seated & { readonly decided: readonly string[] };
+
+/** What a list has to know of an approval to say whom it waits for and how much is at stake, without reading its stream. */
+export type Listed = {
+  /** In which it is asked; absent where the approval is from before it was recorded. */
+  readonly workflow?: string | null;
+  readonly effectClass: string;
+  readonly risk: RiskLevel | null;
+  readonly decidedAt: number | null;
+  /** Null once nobody is asked any more. */
+  readonly waiting: Waiting | null;
 };
+
+function waitingIn(approval: LiveApproval): Waiting | null {
+  if (approval.status !== "pending") return null;
+  const { requester, apart, stages, stage, widened, asked, delegations } = approval;
+  return {
+    requester,
+    ...(apart === undefined ? {} : { apart }),
+    ...(stages === undefined ? {} : { stages }),
+    stage,
+    widened,
+    asked: { approvers: asked.approvers },
+    delegations: delegations.map(({ reason: _, via: _via, at: _at, ...seat }) => seat),
+    decided: haveDecided(approval),
+  };
+}
+
+function workflowIn({ subject, workflow }: LiveApproval): Pick<Listed, "workflow"> {
+  if (subject === undefined) return workflow === undefined ? {} : { workflow };
+  return { workflow: subject.kind === "intent" ? null : subject.workflow };
+}
+
+export const listedOf = (approval: LiveApproval): Listed => ({
+  ...workflowIn(approval),
+  effectClass: approval.effectClass,
+  risk: approval.risk ?? null,
+  decidedAt: approval.decided?.at ?? null,
+  waiting: waitingIn(approval),
+});
+
+/** By itself, a stage is given more time once. */
+function wasExtended({ extensions, stage: now }: LiveApproval): boolean {
+  return extensions.some(({ by, stage = 1 }) => by === "deadline" && stage === now);
+}
+
+/** What the present deadline brings about, if nobody decides. */
+export function nextAtDeadline(approval: LiveApproval): OnTimeout {
+  const { onTimeout, stage, stages } = approval;
+  if (onTimeout === "extend") return wasExtended(approval) ? "expire" : "extend";
+  return onTimeout === "escalate" && stage < (stages?.length ?? 1) ? "escalate" : "expire";
+}
+
+/**
+ * When people are reminded of a pending question, and when more of them are asked.
+ *
+ * M1. A reminder decides nothing. It is written once for its moment, by the process that sweeps: late if none did in time, and
+ *     not at all where the next one is due too.
+ * M2. Nobody is reminded in less than a minute. The moments are counted from the beginning of the stage, or from where it was last given time.
+ */
+export type Reminder = { readonly at: number; readonly why: "half_time" | "last_call" | "interval" };
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const halfTime = (since: number, decideBy: number): number => since + Math.floor((decideBy - since) / 2);
+
+/** A tenth of the time before its end, at least a minute and at most a day. */
+function lastCall(since: number, decideBy: number): number {
+  const before = Math.min(Math.max(Math.floor((decideBy - since) / 10), MINUTE_MS), DAY_MS);
+  return decideBy - before;
+}
+
+/** In so short a time that the last call would come first, it is the only one; in a shorter one there is only half time. */
+function ofDeadline({ since, decideBy }: LiveApproval): readonly Reminder[] {
+  if (decideBy === null || decideBy - since < MINUTE_MS) return [];
+  const half = { at: halfTime(since, decideBy), why: "half_time" } as const;
+  const call = { at: lastCall(since, decideBy), why: "last_call" } as const;
+  if (call.at <= since) return [half];
+  return half.at < call.at ? [half, call] : [call];
+}
+
+/** What was not said yet, in order; of those at one moment the one that says more comes last. `turns`: which interval is meant. */
+function reminders(approval: LiveApproval, turns: (every: number) => number): readonly Reminder[] {
+  const { since, decideBy, remindedUpTo, approvers } = approval;
+  const { remindEveryMs: every } = approvers;
+  const count = every === undefined ? 0 : turns(every);
+  const interval =
+    every === undefined || count < 1 ? [] : [{ at: since + count * every, why: "interval" } as const];
+  return [...interval, ...ofDeadline(approval)]
+    .filter(({ at }) => at > remindedUpTo && (decideBy === null || at < decideBy))
+    .toSorted((a, b) => a.at - b.at);
+}
+
+/** What is to be said now: the latest of all that are due. */
+export function dueReminder(approval: LiveApproval, now: number): Reminder | undefined {
+  const turns = (every: number) => Math.floor((now - approval.since) / every);
+  return reminders(approval, turns).findLast(({ at }) => at <= now);
+}
+
+/** When more people may decide; undefined where that is so already, or never will be. */
+export function wideningAt({ stage, widened, approvers, since, decideBy }: LiveApproval): number | undefined {
+  if (approvers.escalateAtHalf === undefined || widened.includes(stage) || decideBy === null)
+    return undefined;
+  return halfTime(since, decideBy);
+}
+
+/** When somebody has to look next; null: never by itself. */
+export function nextDue(approval: LiveApproval): number | null {
+  if (approval.status !== "pending") return null;
+  const { since, remindedUpTo } = approval;
+  const [next] = reminders(approval, (every) => Math.floor((remindedUpTo - since) / every) + 1);
+  const moments = [approval.decideBy, next?.at, wideningAt(approval)];
+  const known = moments.filter((at) => at !== undefined && at !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

@@ -1,199 +1,59 @@
-/** The fold of an approval's stream. */
-
+/** The stream of an approval: what each event does to the state, and the lists. `state.ts` has what holds of the state. */
 import { canonicalJson } from "../core/canonical-json.ts";
 import { HoldpointError } from "../core/errors.ts";
-import type { Fold, RecordedEvent } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
 import { withRefusal } from "../core/refusals.ts";
 import { shortFirst } from "../core/short-first.ts";
-import type { StateOf } from "../core/streams.ts";
-import { type Delegation, listedOf } from "./rules/seats.ts";
-import { nextAtDeadline, nextDue } from "./rules/time.ts";
+import type { Via } from "../core/via.ts";
+import { defineStream } from "../kernel/stream.ts";
 import {
-  type ApprovalEvent,
-  type ApprovalEventOf,
   type ApprovalQuestion,
   type ApprovalState,
   type ApprovalStatus,
+  type CommentBody,
+  type Deadlines,
+  type DelegationBody,
+  type EditRefusal,
   type Ending,
-  type Extension,
+  type ExtensionBody,
+  type InStage,
   type LiveApproval,
+  listedOf,
+  nextAtDeadline,
+  nextDue,
+  type OpenEdit,
+  type Reminder,
   ruleIn,
   stageRules,
+  type VoteBody,
   votesNow,
+  type Word,
 } from "./state.ts";
 
-const FROM: { readonly [type: string]: readonly ApprovalStatus[] } = {
-  "approval.voted": ["pending"],
-  "approval.edited": ["pending"],
-  "approval.edit_refused": ["pending"],
-  "approval.revised": ["pending"],
-  "approval.stage_met": ["pending"],
-  "approval.escalated": ["pending"],
-  "approval.extended": ["pending"],
-  "approval.reminded": ["pending"],
-  "approval.widened": ["pending"],
-  "approval.delegated": ["pending"],
-  "approval.delegation_withdrawn": ["pending"],
-  "approval.commented": ["pending"],
-  "approval.approved": ["pending"],
-  "approval.modified": ["pending"],
-  "approval.rejected": ["pending"],
-  "approval.expired": ["pending"],
-  "approval.cancelled": ["pending"],
-  "approval.consumed": ["approved", "modified"],
-  "approval.lapsed": ["approved", "modified"],
-  "approval.revoked": ["approved", "modified"],
-};
-
-function decide(state: LiveApproval, status: ApprovalStatus, ending: Ending): ApprovalState {
-  return { ...state, status, decided: ending, edit: null };
-}
+type Entry = { readonly at: number };
+type By = { readonly by: string; readonly reason: string } & Via;
+type RefusedRequest = Word & { readonly reason: string };
+type StageEnd = { readonly stage: number; readonly decideBy: number | null };
 
 /** Reminders are counted from here. */
-const begins = (at: number): Pick<LiveApproval, "since" | "remindedUpTo"> => ({
-  since: at,
-  remindedUpTo: at,
+const begins = (at: number) => ({ since: at, remindedUpTo: at });
+/** The order of fields is that of the states that are printed. */
+const beginStages = (at: number) => ({
+  stage: 1,
+  handedOver: [],
+  extensions: [],
+  ...begins(at),
+  widened: [],
 });
 
-function revise(
-  state: LiveApproval,
-  body: ApprovalEventOf<"approval.revised">["body"],
-  at: number,
-): ApprovalState {
-  const { by: editor, again, ...question } = body;
-  const { preview: shown, documents: _askedBefore, risk: _ofBefore, ...before } = state;
-  const showsOther = state.showsOther || shown?.digest !== question.preview?.digest;
-  const revised = {
-    ...before,
-    ...question,
-    edit: null,
-    editRefused: null,
-    edited: true,
-    showsOther,
-    votes: [],
-  };
-  if (again === undefined) return { ...revised, editor };
-  const asked = { ...state.asked, ...again, at };
-  const { approvers: first, decideBy, executeBy } = asked;
-  const fresh = { asked, approvers: first, decideBy, executeBy, stage: 1, handedOver: [], extensions: [] };
-  return { ...revised, ...fresh, ...begins(at), widened: [], editor };
-}
-
-function nextStage(
-  state: LiveApproval,
-  { type, body }: ApprovalEventOf<"approval.stage_met"> | ApprovalEventOf<"approval.escalated">,
-  at: number,
-): ApprovalState {
-  const next = stageRules(state)[body.stage];
-  if (next === undefined || body.stage !== state.stage)
-    throw new HoldpointError("broken_rule", `"${type}" of stage ${body.stage} came in stage ${state.stage}.`);
-  const handedOver = type === "approval.escalated" ? [...state.handedOver, body.stage] : state.handedOver;
-  const begun = begins(type === "approval.escalated" ? (state.decideBy ?? at) : at);
-  return { ...state, ...begun, stage: body.stage + 1, approvers: next, decideBy: body.decideBy, handedOver };
-}
-
-/** What was given more time to be decided has as much more to be started. */
-function extend(state: LiveApproval, extension: Extension): ApprovalState {
-  const { from, decideBy, by, at } = extension;
-  const executeBy = state.executeBy === null ? null : state.executeBy + (decideBy - from);
-  const begun = begins(by === "deadline" ? from : at);
-  return { ...state, ...begun, decideBy, executeBy, extensions: [...state.extensions, extension] };
-}
-
-function widen(state: LiveApproval): ApprovalState {
-  const widened = [...state.widened, state.stage];
-  return { ...state, widened, approvers: ruleIn({ ...state, widened }, state.stage) };
-}
-
-function handOver(state: LiveApproval, delegation: Delegation): ApprovalState {
-  return { ...state, delegations: [...state.delegations, delegation] };
-}
-
-function takeBack(
-  state: LiveApproval,
-  { of, stage }: ApprovalEventOf<"approval.delegation_withdrawn">["body"],
-): ApprovalState {
-  const delegations = state.delegations.filter((one) => one.by !== of || one.stage !== stage);
-  return { ...state, delegations };
-}
-
-function evolvePending(state: LiveApproval, event: ApprovalEvent, at: number): ApprovalState {
-  switch (event.type) {
-    case "approval.voted":
-      return {
-        ...state,
-        votes: [...state.votes, { ...event.body, at }],
-        edit: state.edit?.by === event.body.by ? null : state.edit,
-      };
-    case "approval.edited":
-      return { ...state, edit: event.body, editRefused: null };
-    case "approval.edit_refused":
-      return { ...state, edit: null, editRefused: event.body };
-    case "approval.revised":
-      return revise(state, event.body, at);
-    case "approval.stage_met":
-    case "approval.escalated":
-      return nextStage(state, event, at);
-    case "approval.extended":
-      return extend(state, { ...event.body, at });
-    case "approval.reminded":
-      return { ...state, remindedUpTo: event.body.due };
-    case "approval.widened":
-      return widen(state);
-    case "approval.delegated":
-      return handOver(state, { ...event.body, at });
-    case "approval.delegation_withdrawn":
-      return takeBack(state, event.body);
-    case "approval.commented":
-      return { ...state, comments: [...state.comments, { ...event.body, at }] };
-    case "approval.approved":
-    case "approval.modified":
-      return decide(state, event.type === "approval.approved" ? "approved" : "modified", {
-        at,
-        by: event.body.by,
-        reason: "",
-      });
-    case "approval.rejected":
-    case "approval.cancelled": {
-      const ending = { at, by: [event.body.by], reason: event.body.reason };
-      return decide(state, event.type === "approval.rejected" ? "rejected" : "cancelled", ending);
-    }
-    case "approval.expired":
-      return decide(state, "expired", { at, by: [], reason: "nobody decided in time" });
-    default:
-      throw new HoldpointError("broken_rule", `"${event.type}" cannot happen to a pending approval.`);
-  }
-}
-
-function evolveDecided(state: LiveApproval, event: ApprovalEvent, at: number): ApprovalState {
-  switch (event.type) {
-    case "approval.consumed":
-      return { ...state, status: "consumed", ended: { at, by: [event.body.effect], reason: "" } };
-    case "approval.lapsed":
-      return { ...state, status: "lapsed", ended: { at, by: [], reason: event.body.reason } };
-    case "approval.revoked":
-      return { ...state, status: "revoked", ended: { at, by: [event.body.by], reason: event.body.reason } };
-    default:
-      throw new HoldpointError(
-        "broken_rule",
-        `"${event.type}" cannot happen to an approval that is ${state.status}.`,
-      );
-  }
-}
-
-function requested(question: ApprovalQuestion, at: number): ApprovalState {
-  const { approvers: first, decideBy, executeBy } = question;
+function request(_none: ApprovalState, question: ApprovalQuestion, { at }: Entry): LiveApproval {
+  const { approvers, decideBy, executeBy } = question;
   return {
     ...question,
     status: "pending",
     requestedAt: at,
-    asked: { approvers: first, decideBy, executeBy, at },
-    stage: 1,
-    handedOver: [],
-    extensions: [],
-    ...begins(at),
-    widened: [],
+    asked: { approvers, decideBy, executeBy, at },
+    ...beginStages(at),
     delegations: [],
     votes: [],
     comments: [],
@@ -207,54 +67,65 @@ function requested(question: ApprovalQuestion, at: number): ApprovalState {
   };
 }
 
-/** Recorded and counted, and changing nothing else. */
-const REFUSALS = [
-  "approval.vote_refused",
-  "approval.extend_refused",
-  "approval.delegate_refused",
-  "approval.comment_refused",
-] as const;
-type Refusal = ApprovalEventOf<(typeof REFUSALS)[number]>;
-const isRefusal = (event: ApprovalEvent): event is Refusal => REFUSALS.some((type) => type === event.type);
+/** `again`: the stages begin again, with their time. */
+type Revision = Pick<
+  ApprovalQuestion,
+  "args" | "argsDigest" | "policy" | "documents" | "nonce" | "binding" | "preview" | "risk"
+> & { readonly by: string; readonly again?: Deadlines };
 
-function known(recorded: RecordedEvent): ApprovalEvent {
-  const types = ["approval.requested", ...REFUSALS, ...Object.keys(FROM)];
-  if (!types.includes(recorded.type) || recorded.tv !== 1) {
-    throw new HoldpointError(
-      "unknown_event",
-      `An approval met the event "${recorded.type}" version ${recorded.tv}.`,
-    );
-  }
-  if (recorded.body === null)
-    throw new HoldpointError("body_erased", `The body of entry ${recorded.seq} is gone.`);
-  return recorded as unknown as ApprovalEvent;
+function revise(state: LiveApproval, body: Revision, { at }: Entry): LiveApproval {
+  const { by: editor, again, ...question } = body;
+  const { preview: shown, documents: _askedBefore, risk: _ofBefore, ...before } = state;
+  const showsOther = state.showsOther || shown?.digest !== question.preview?.digest;
+  const reviewed = { edit: null, editRefused: null, edited: true, editor };
+  const revised = { ...before, ...question, ...reviewed, showsOther, votes: [] };
+  if (again === undefined) return revised;
+  const { approvers } = state.asked;
+  return { ...revised, ...again, ...beginStages(at), approvers, asked: { ...state.asked, ...again, at } };
 }
 
-export const approvalFold: Fold<ApprovalState> = {
-  version: 7,
-  initial: { status: "none" },
-  evolve(state, recorded) {
-    const event = known(recorded);
-    if (event.type === "approval.requested" && state.status === "none")
-      return requested(event.body, recorded.at);
-    if (state.status === "none")
-      throw new HoldpointError("broken_rule", `"${event.type}" came before the approval was requested.`);
-    if (isRefusal(event)) return withRefusal(state, event.body.by);
-    if (!FROM[event.type]?.includes(state.status)) {
-      throw new HoldpointError(
-        "broken_rule",
-        `"${event.type}" cannot happen to an approval that is ${state.status}.`,
-      );
-    }
-    return state.status === "pending"
-      ? evolvePending(state, event, recorded.at)
-      : evolveDecided(state, event, recorded.at);
-  },
-};
+function nextStage(state: LiveApproval, { stage, decideBy }: StageEnd, begun: number): LiveApproval {
+  const approvers = stageRules(state)[stage];
+  if (approvers === undefined || stage !== state.stage)
+    throw new HoldpointError("broken_rule", `The end of stage ${stage} came in stage ${state.stage}.`);
+  return { ...state, ...begins(begun), stage: stage + 1, approvers, decideBy };
+}
 
-/** The inbox: one row per approval, by status, oldest first. */
+function vote(state: LiveApproval, body: VoteBody, { at }: Entry): LiveApproval {
+  const edit = state.edit?.by === body.by ? null : state.edit;
+  return { ...state, votes: [...state.votes, { ...body, at }], edit };
+}
 
-const APPROVALS_VIEW = "approvals";
+/** What was given more time to be decided has as much more to be started. */
+function extend(state: LiveApproval, extension: ExtensionBody, { at }: Entry): LiveApproval {
+  const { from, decideBy, by } = extension;
+  const executeBy = state.executeBy === null ? null : state.executeBy + (decideBy - from);
+  const extensions = [...state.extensions, { ...extension, at }];
+  return { ...state, ...begins(by === "deadline" ? from : at), decideBy, executeBy, extensions };
+}
+
+function widen(state: LiveApproval): LiveApproval {
+  const widened = [...state.widened, state.stage];
+  return { ...state, widened, approvers: ruleIn({ ...state, widened }, state.stage) };
+}
+
+function decide(state: LiveApproval, status: ApprovalStatus, decided: Ending): LiveApproval {
+  return { ...state, status, decided, edit: null };
+}
+
+function end(state: LiveApproval, status: ApprovalStatus, ended: Ending): LiveApproval {
+  return { ...state, status, ended };
+}
+
+const agree =
+  (status: ApprovalStatus) =>
+  (state: LiveApproval, { by }: { readonly by: readonly string[] }, { at }: Entry): LiveApproval =>
+    decide(state, status, { at, by, reason: "" });
+const close =
+  (status: ApprovalStatus) =>
+  (state: LiveApproval, { by, reason }: By, { at }: Entry): LiveApproval =>
+    decide(state, status, { at, by: [by], reason });
+
 const PREVIEW_CHARACTERS = 200;
 
 /** The whole of it, or the beginning. */
@@ -292,44 +163,161 @@ function summary(approval: LiveApproval): JsonObject {
   };
 }
 
-export const approvalsView = {
-  view: APPROVALS_VIEW,
-  kind: "approval",
-  version: 6,
-  oldest: 4,
-  row(_id: string, state: StateOf<"approval">) {
-    if (state.status === "none") return undefined;
-    return { bucket: state.status, at: state.requestedAt, due: nextDue(state), data: summary(state) };
-  },
-} as const;
-
 /** What has no deadline comes after all that has: the last moment that a date can name. */
 const NEVER = 8_640_000_000_000_000;
 
-/** What waits, by its deadline: the soonest first, as a list of its own, since a view has one order. */
-export const approvalsByDeadlineView = {
-  view: "approvals_by_deadline",
-  kind: "approval",
-  version: 1,
-  row(_id: string, state: StateOf<"approval">) {
-    if (state.status !== "pending") return undefined;
-    return { bucket: state.status, at: state.decideBy ?? NEVER, due: null, data: summary(state) };
-  },
-  isSame: (before: StateOf<"approval">, after: StateOf<"approval">) =>
-    before.status !== "pending" && after.status !== "pending",
-} as const;
+const PENDING = ["pending"] as const;
+const GIVEN = ["approved", "modified"] as const;
+const { after, define } = defineStream<ApprovalState>();
 
-const isOpen = ({ status }: StateOf<"approval">): boolean => status === "none" || status === "pending";
+type Apply<Body> = (state: LiveApproval, body: Body, entry: Entry) => LiveApproval;
+const pending = <Body>(meaning: string, apply: Apply<Body>) => after(PENDING, meaning, apply);
+const given = <Body>(meaning: string, apply: Apply<Body>) => after(GIVEN, meaning, apply);
+/** Recorded and counted, and changing nothing else. */
+const refused = <Body extends RefusedRequest>(meaning: string) =>
+  after("live", meaning, (state: LiveApproval, { by }: Body) => withRefusal(state, by));
 
-/** What was decided, by when it was: also what expired or was taken back. */
-export const approvalsByDecisionView = {
-  view: "approvals_by_decision",
-  kind: "approval",
-  version: 1,
-  row(_id: string, state: StateOf<"approval">) {
-    if (state.status === "none" || state.status === "pending") return undefined;
-    const at = state.decided?.at ?? state.requestedAt;
-    return { bucket: state.status, at, due: null, data: summary(state) };
+export const approval = define("approval", {
+  what: "An approval",
+  version: 7,
+  initial: { status: "none" },
+  words: { none: "not requested" },
+  events: {
+    "approval.requested": after(
+      ["none"],
+      "the question: everything that is asked, who may decide, in which stages, until when and what happens then, [which policy](#which-policy) asks, the [preview](../guide/previews.md) if the tool has one, the agent's `undo` if it names one, and the binding; its `subject` when it is a workflow's checkpoint or question, or an intent; the `workflow` in which an action was called, or null, and the level of `risk` that policies saw, if any",
+      request,
+    ),
+    "approval.voted": pending(
+      "a person's vote for one binding, with note and channel; the stage in which it counts, if there are several; whether a rejection is for good; `shown`, the digest of [what the person saw](../guide/approvals.md#the-card), the card or its row in a list, if they name one",
+      vote,
+    ),
+    "approval.vote_refused": refused<RefusedRequest & { readonly decision: string; readonly code: string }>(
+      "a late, second, stale or ineligible vote, or one whose edit has a secret's value in it, and why it does not count",
+    ),
+    "approval.edited": pending(
+      "a person wants other arguments; not reviewed yet. `seen` is the binding that they named, `shown` the digest of the card, or the row, that they saw",
+      (state, edit: OpenEdit) => ({ ...state, edit, editRefused: null }),
+    ),
+    "approval.edit_refused": pending(
+      "the edit does not pass schema, policy or standing; the question stays open. By the rule `preview` it is no refusal: the edit stands already, and its author is asked about what the tool shows of it since. Where a policy refused it: [which](#which-policy), and what it remarked",
+      (state, editRefused: EditRefusal) => ({ ...state, edit: null, editRefused }),
+    ),
+    "approval.revised": pending(
+      "the edit passed: new arguments and their preview, [which policy](#which-policy) was asked, new binding, earlier votes are void (no vote of the editor follows where the preview is not the one they were shown); with the new deadlines where stages begin again, and the level of `risk`, if any",
+      revise,
+    ),
+    "approval.stage_met": pending(
+      "a stage has its quorum, and by whom; the next one is asked, until `decideBy`",
+      (state, body: StageEnd & { readonly by: readonly string[] }, { at }) => nextStage(state, body, at),
+    ),
+    "approval.escalated": pending(
+      "a stage's time was up: its votes count for nothing, and the next one is asked, until `decideBy`",
+      (state, body: StageEnd, { at }) => ({
+        ...nextStage(state, body, state.decideBy ?? at),
+        handedOver: [...state.handedOver, body.stage],
+      }),
+    ),
+    "approval.extended": pending(
+      "there is more time: from which deadline to which, by a person, or by `deadline` where the policy says so",
+      extend,
+    ),
+    "approval.reminded": pending(
+      "people were reminded: why (`half_time`, `last_call` or `interval`), when it was `due`, and the deadline. It decides nothing",
+      (
+        state,
+        { due }: InStage & Pick<Reminder, "why"> & { readonly due: number; readonly decideBy: number | null },
+      ) => ({ ...state, remindedUpTo: due }),
+    ),
+    "approval.widened": pending(
+      "half of the time is over, and these may decide as well from then on",
+      (state, _body: InStage & { readonly also: readonly string[]; readonly halfTime: number }) =>
+        widen(state),
+    ),
+    "approval.delegated": pending(
+      "somebody who may decide handed their seat in this stage to somebody else, and why",
+      (state, body: DelegationBody, { at }) => ({
+        ...state,
+        delegations: [...state.delegations, { ...body, at }],
+      }),
+    ),
+    "approval.delegation_withdrawn": pending(
+      "a seat came back: `of` whom it is again, from whom, by whom and why",
+      (state, { of, stage }: DelegationBody & { readonly of: string }) => ({
+        ...state,
+        delegations: state.delegations.filter((one) => one.by !== of || one.stage !== stage),
+      }),
+    ),
+    "approval.delegate_refused": refused<RefusedRequest & { readonly to: string }>(
+      "a seat was not handed over or taken back, and why",
+    ),
+    "approval.commented": pending(
+      "somebody asked for more before it is decided, or whoever asked answered: by whom, what, and the channel. It decides nothing",
+      (state, body: CommentBody, { at }) => ({ ...state, comments: [...state.comments, { ...body, at }] }),
+    ),
+    "approval.comment_refused": refused("somebody who neither asks nor may decide wanted to comment"),
+    "approval.extend_refused": refused("somebody who may not decide it asked for more time"),
+    "approval.approved": pending("enough people agreed", agree("approved")),
+    "approval.modified": pending(
+      "enough people agreed to something that a person had changed",
+      agree("modified"),
+    ),
+    "approval.rejected": pending("a person said no, and that ended it", close("rejected")),
+    "approval.expired": pending(
+      "nobody decided in time",
+      (state, _body: { readonly decideBy: number }, { at }) =>
+        decide(state, "expired", { at, by: [], reason: "nobody decided in time" }),
+    ),
+    "approval.cancelled": pending(
+      "the question was taken back, or another took its place",
+      close("cancelled"),
+    ),
+    "approval.consumed": given(
+      "it was used, once: by this effect, or by this operation of a workflow",
+      (state, { effect }: { readonly effect: string }, { at }) =>
+        end(state, "consumed", { at, by: [effect], reason: "" }),
+    ),
+    "approval.lapsed": given(
+      "it was given, but no longer fits: time, tool, policy, preview or a voter's standing",
+      (state, { reason }: { readonly reason: string }, { at }) =>
+        end(state, "lapsed", { at, by: [], reason }),
+    ),
+    "approval.revoked": given(
+      "a person took it back before it was used",
+      (state, { by, reason }: By, { at }) => end(state, "revoked", { at, by: [by], reason }),
+    ),
   },
-  isSame: (before: StateOf<"approval">, after: StateOf<"approval">) => isOpen(before) && isOpen(after),
-} as const;
+  lists: [
+    {
+      bucket: ({ status }) => status,
+      data: summary,
+      orders: {
+        requested: {
+          view: "approvals",
+          version: 6,
+          oldest: 4,
+          at: ({ requestedAt }) => requestedAt,
+          due: nextDue,
+        },
+        deadline: {
+          view: "approvals_by_deadline",
+          version: 1,
+          only: ({ status }) => status === "pending",
+          at: ({ decideBy }) => decideBy ?? NEVER,
+        },
+        /** Also what expired or was taken back. */
+        decision: {
+          view: "approvals_by_decision",
+          version: 1,
+          only: ({ status }) => status !== "pending",
+          at: ({ decided, requestedAt }) => decided?.at ?? requestedAt,
+        },
+      },
+    },
+  ],
+});
+
+export type ApprovalBodies = NonNullable<typeof approval.bodies>;
+export type ApprovalEvent = {
+  [Type in keyof ApprovalBodies]: { readonly type: Type; readonly body: ApprovalBodies[Type] };
+}[keyof ApprovalBodies];

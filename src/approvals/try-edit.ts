@@ -30,9 +30,9 @@ import {
 } from "./decide.ts";
 import { answerIssues, editIssues, secretFlaw, secretsOf, wholeEdit } from "./edits.ts";
 import { somebodyAsked } from "./rules/card.ts";
-import type { EditRefused } from "./rules/edit.ts";
+import type { EditRefused } from "./rules/subject.ts";
 import { type EditFlaw, type VoteAnswer, vote } from "./rules/vote.ts";
-import type { ApprovalEventOf } from "./state.ts";
+import type { EditRefusal } from "./state.ts";
 
 type TriedVerdict = NonNullable<Tried["verdict"]>;
 
@@ -99,7 +99,7 @@ async function refusedPart(
     throw refusedVote({ approval: approval.id }, answer, true);
   if (refused.fault === "schema") return { outcome: "misfit", issues: misfitsBy(rules, edit, refused) };
   const body = bodyIn(append, approvalStream(approval.id), "approval.edit_refused");
-  const said = body as unknown as ApprovalEventOf<"approval.edit_refused">["body"];
+  const said = body as unknown as EditRefusal;
   const verdict = await verdictBy(runtime, refused.fault, said);
   return refused.fault === "block"
     ? { outcome: "blocked", verdict }

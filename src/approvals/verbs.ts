@@ -14,9 +14,16 @@ import { runCommand } from "../engine/run-command.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import { keptBeside, keptText } from "../engine/secret-guesses.ts";
 import { approveApproval, checkVia, type Decided, rejectApproval, wordingOf } from "./decide.ts";
-import { type CommentAnswer, comment } from "./rules/comment.ts";
-import { type DelegateAnswer, type DelegateCommand, delegate } from "./rules/delegate.ts";
-import { type ExtendAnswer, type ExtendCommand, extend } from "./rules/extend.ts";
+import {
+  type CommentAnswer,
+  comment,
+  type DelegateAnswer,
+  type DelegateCommand,
+  delegate,
+  type ExtendAnswer,
+  type ExtendCommand,
+  extend,
+} from "./rules/delegate.ts";
 
 export type Remark = {
   /** Somebody who may decide it, or the agent that asked. */

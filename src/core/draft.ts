@@ -1,9 +1,9 @@
 /** A decision in the making: rules append to it and see at once what they appended; `commit` hands it to the store. */
 import type { NewEvent } from "./event.ts";
 import type { Json } from "./json.ts";
+import type { StateAt } from "./states.ts";
 import { storeValue } from "./stored-value.ts";
-import type { IndexKey, StreamRef } from "./stream.ts";
-import type { StateAt } from "./streams.ts";
+import type { IndexKey, StreamKind, StreamRef } from "./stream.ts";
 import type { Append, Artifact, Decision, IndexRow, Needs, Sight } from "./transaction.ts";
 
 export type Need = { readonly kind: "need"; readonly needs: Needs };
@@ -16,6 +16,8 @@ export type Draft = {
   state<Ref extends StreamRef>(ref: Ref): StateAt<Ref>;
   append(ref: StreamRef, events: readonly NewEvent[]): void;
   lookUp(name: string): StreamRef | undefined;
+  /** By which a rule has a consequence for a stream of a higher capability, inside this decision. */
+  port(kind: StreamKind): unknown;
   /** Streams that an index lists under a key; see `Sight`. */
   index(key: IndexKey): readonly IndexRow[];
   take(name: string, stream: StreamRef): void;
@@ -72,6 +74,7 @@ export function openDraft(sight: Sight): Draft {
     state,
     append,
     lookUp: (name) => sight.name(name),
+    port: (kind) => sight.fold(kind).port,
     index: (key) => sight.index(key),
     take: (name, stream) => void names.push({ name, stream }),
     attach: (artifact) => void artifacts.push(artifact),
@@ -80,13 +83,7 @@ export function openDraft(sight: Sight): Draft {
       if (stored.artifact !== undefined) artifacts.push(stored.artifact);
       return stored.json;
     },
-    commit: (result) => ({
-      kind: "commit",
-      append: written as readonly Append[],
-      names,
-      artifacts,
-      result,
-    }),
+    commit: (result) => ({ kind: "commit", append: written as readonly Append[], names, artifacts, result }),
   };
 }
 

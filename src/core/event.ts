@@ -20,6 +20,8 @@ export type Fold<State> = {
   evolve(state: State, event: RecordedEvent): State;
   /** Nothing is expected to follow: such a state is not worth keeping at hand. */
   isOver?(state: State): boolean;
+  /** What rules of lower capabilities call on a stream of this kind. A store hands it on to the draft. */
+  readonly port?: unknown;
 };
 
 /** The body of an event that a fold knows. One that is unknown, newer or erased is an error, never skipped or guessed. */

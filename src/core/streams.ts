@@ -1,68 +1,47 @@
-/** The table of stream kinds: which fold each has. Rules live beside their states; this file only lists them. */
+/** The registry of streams: how each kind folds, and what lower capabilities call on it. Only composition imports it. */
 
-import type { ApprovalState } from "../approvals/state.ts";
-import { approvalFold } from "../approvals/stream.ts";
-import { type GrantState, grant } from "../grants/stream.ts";
-import { type ActionState, actionFold } from "./action/state.ts";
-import { type AnswerState, answerFold } from "./answer/state.ts";
-import { type BudgetState, budgetFold } from "./budget.ts";
-import { type EpochState, epochFold } from "./epoch.ts";
-import type { Fold } from "./event.ts";
-import { type IntentState, intentFold } from "./intent/state.ts";
-import { type KeyState, keyFold } from "./key/state.ts";
-import { type EndpointState, endpointFold } from "./message/endpoint-state.ts";
-import { type MessageState, messageFold } from "./message/message-state.ts";
-import { type NotifierState, notifierFold } from "./message/place.ts";
-import { type AlertState, alertFold } from "./monitor/alert-state.ts";
-import { type MonitorState, monitorFold } from "./monitor/place-state.ts";
-import { type PolicyState, policyFold } from "./policy-record.ts";
-import { type StoreState, storeFold } from "./restore.ts";
-import { type RosterState, rosterFold } from "./roster.ts";
-import { type LoginState, loginFold, type SessionState, sessionFold } from "./session/state.ts";
-import type { Folded, StreamKind, StreamRef } from "./stream.ts";
-import { type SwitchState, switchFold } from "./switch.ts";
-import { type TenantState, tenantFold } from "./tenant/state.ts";
-import { type WorkflowState, workflowFold } from "./workflow/state.ts";
+import type { SubjectPort } from "../approvals/rules/subject.ts";
+import { approval } from "../approvals/stream.ts";
+import { grant } from "../grants/stream.ts";
+import { actionFold } from "./action/state.ts";
+import { answerFold } from "./answer/state.ts";
+import { budgetFold } from "./budget.ts";
+import { epochFold } from "./epoch.ts";
+import { intentSubject } from "./intent/decide.ts";
+import { intentFold } from "./intent/state.ts";
+import { keyFold } from "./key/state.ts";
+import { endpointFold } from "./message/endpoint-state.ts";
+import { messageFold } from "./message/message-state.ts";
+import { notifierFold } from "./message/place.ts";
+import { alertFold } from "./monitor/alert-state.ts";
+import { monitorFold } from "./monitor/place-state.ts";
+import { policyFold } from "./policy-record.ts";
+import { storeFold } from "./restore.ts";
+import { rosterFold } from "./roster.ts";
+import { loginFold, sessionFold } from "./session/state.ts";
+import type { Folds } from "./states.ts";
+import { switchFold } from "./switch.ts";
+import { tenantFold } from "./tenant/state.ts";
+import { workflowFold } from "./workflow/state.ts";
+import { actionSubject, workflowSubject } from "./workflow/tell.ts";
 
-export type StateMap = {
-  action: ActionState;
-  alert: AlertState;
-  answer: AnswerState;
-  approval: ApprovalState;
-  budget: BudgetState;
-  endpoint: EndpointState;
-  epoch: EpochState;
-  grant: GrantState;
-  intent: IntentState;
-  key: KeyState;
-  login: LoginState;
-  message: MessageState;
-  monitor: MonitorState;
-  notifier: NotifierState;
-  policy: PolicyState;
-  roster: RosterState;
-  session: SessionState;
-  store: StoreState;
-  switch: SwitchState;
-  tenant: TenantState;
-  workflow: WorkflowState;
+/** What an approval may be about. */
+const SUBJECTS: { readonly [kind in "action" | "intent" | "workflow"]: SubjectPort } = {
+  action: actionSubject,
+  intent: intentSubject,
+  workflow: workflowSubject,
 };
-export type StateOf<K extends StreamKind> = StateMap[K];
-/** The state that a reference leads to: its definition's where it carries one, else by its kind. */
-export type StateAt<Ref extends StreamRef> =
-  Ref extends Folded<infer State> ? (unknown extends State ? StateMap[Ref["kind"]] : State) : never;
-export type Folds = { readonly [K in StreamKind]: Fold<StateMap[K]> };
 
 export const FOLDS: Folds = {
-  action: actionFold,
+  action: { ...actionFold, port: SUBJECTS.action },
   alert: alertFold,
   answer: answerFold,
-  approval: approvalFold,
+  approval: approval.fold,
   budget: budgetFold,
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grant.fold,
-  intent: intentFold,
+  intent: { ...intentFold, port: SUBJECTS.intent },
   key: keyFold,
   login: loginFold,
   message: messageFold,
@@ -74,5 +53,5 @@ export const FOLDS: Folds = {
   store: storeFold,
   switch: switchFold,
   tenant: tenantFold,
-  workflow: workflowFold,
+  workflow: { ...workflowFold, port: SUBJECTS.workflow },
 };

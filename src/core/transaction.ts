@@ -4,8 +4,8 @@
  */
 import type { Fold, NewEvent } from "./event.ts";
 import type { JsonObject } from "./json.ts";
+import type { StateAt } from "./states.ts";
 import type { IndexKey, StreamKind, StreamRef } from "./stream.ts";
-import type { StateAt } from "./streams.ts";
 
 export type Needs = {
   /** Streams to append to. */

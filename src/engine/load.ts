@@ -4,7 +4,7 @@
  */
 
 import { historyKey } from "../core/action/review.ts";
-import type { Load } from "../core/action/start.ts";
+import type { Load } from "../core/executor.ts";
 import type { Json } from "../core/json.ts";
 import { pastCallsOf } from "./past-calls.ts";
 import { computePreview } from "./preview.ts";

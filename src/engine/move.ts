@@ -3,10 +3,10 @@
 import { keepApart } from "../approvals/rules/ask.ts";
 import { advance } from "../core/action/advance.ts";
 import { type Proposal, type Proposed, propose, requestName } from "../core/action/propose.ts";
-import type { Asker, Executor, Load } from "../core/action/start.ts";
 import { type Covered, switchScopes } from "../core/action/switches.ts";
 import type { Draft, Need } from "../core/draft.ts";
 import { HoldpointError } from "../core/errors.ts";
+import type { Asker, Executor, Load } from "../core/executor.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../core/stream.ts";
 import type { ToolRules } from "../core/tool-rules.ts";

@@ -1,13 +1,14 @@
 /** A transactional effect and our journal share one database transaction: both are there, or neither is. */
 import { type Report, recordOutcome } from "../core/action/outcome.ts";
 import type { Proposed } from "../core/action/propose.ts";
-import { actionOf, type Load } from "../core/action/start.ts";
+import { actionOf } from "../core/action/start.ts";
 import type { ActionIn } from "../core/action/state.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { digestOf } from "../core/digest.ts";
 import { type Draft, isNeed, openDraft } from "../core/draft.ts";
 import { errorText } from "../core/error-text.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
+import type { Load } from "../core/executor.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";

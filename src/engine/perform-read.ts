@@ -4,11 +4,11 @@
  */
 import { type Report, recordOutcome } from "../core/action/outcome.ts";
 import type { Proposed } from "../core/action/propose.ts";
-import type { Load } from "../core/action/start.ts";
 import type { ActionIn } from "../core/action/state.ts";
 import { type Draft, isNeed, type Need, openDraft } from "../core/draft.ts";
 import { errorText } from "../core/error-text.ts";
 import { isHoldpointError } from "../core/errors.ts";
+import type { Load } from "../core/executor.ts";
 import type { Json } from "../core/json.ts";
 import { actionStream } from "../core/stream.ts";
 import type { Decision, Sight } from "../core/transaction.ts";

@@ -3,9 +3,10 @@
  * fails: the text of a failure is what people are shown.
  */
 
-import type { PreviewCall, ShownPreview } from "../approvals/state.ts";
+import type { ShownPreview } from "../approvals/state.ts";
 import { copyJson } from "../core/canonical-json.ts";
 import { errorText } from "../core/error-text.ts";
+import type { PreviewCall } from "../core/executor.ts";
 import type { Json } from "../core/json.ts";
 import { resultJson } from "./attempt.ts";
 import { sleepThrough } from "./clock.ts";

@@ -3,9 +3,9 @@
 import { digestOf, sha256 } from "../core/digest.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
+import type { StateOf } from "../core/states.ts";
 import { artifactHash, isArtifactRef } from "../core/stored-value.ts";
 import type { StreamKind, StreamRef } from "../core/stream.ts";
-import type { StateOf } from "../core/streams.ts";
 import { parseJson } from "../core/strict-json.ts";
 import type { Store } from "../stores/store.ts";
 

@@ -3,8 +3,9 @@
  *
  * R1. Nothing is written: what they wanted to write is only looked at, and what they appended is handed back and dropped.
  */
-import type { Load } from "../core/action/start.ts";
+
 import { type Draft, isNeed, type Need, openDraft } from "../core/draft.ts";
+import type { Load } from "../core/executor.ts";
 import type { Json } from "../core/json.ts";
 import type { Append, Decide, Decision, Needs, Sight } from "../core/transaction.ts";
 import { runDecide } from "./run-command.ts";

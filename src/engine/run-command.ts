@@ -7,9 +7,9 @@
  *     a policy or a transactional tool would otherwise see the request of another caller.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Load } from "../core/action/start.ts";
 import { type Draft, decideWith, isNeed, type Need, openDraft } from "../core/draft.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
+import type { Load } from "../core/executor.ts";
 import type { Json } from "../core/json.ts";
 import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
 import type { SqlTransaction } from "../stores/store.ts";

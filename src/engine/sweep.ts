@@ -2,7 +2,7 @@
  * Announces approvals whose deadline or half time has come, and reminds people. It decides nothing: a late vote is refused
  * with or without it.
  */
-import { announceDue } from "../approvals/rules/extend.ts";
+import { announceDue } from "../approvals/rules/end.ts";
 import { approvalStream } from "../core/stream.ts";
 import { forEach } from "./left-alone.ts";
 import { runCommand } from "./run-command.ts";

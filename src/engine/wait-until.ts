@@ -7,8 +7,7 @@
  */
 
 import { type Approval, getApproval } from "../approvals/decide.ts";
-import { expireIfDue } from "../approvals/rules/end.ts";
-import { isOverdue } from "../approvals/rules/time.ts";
+import { expireIfDue, isOverdue } from "../approvals/rules/end.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../core/stream.ts";
 import { type Action, getAction } from "./actions.ts";
 import type { Hold } from "./hold.ts";

@@ -75,6 +75,8 @@ type Stream<Kind extends StreamKind, State, Events extends Steps<State>, Indexes
   readonly kind: Kind;
   readonly fold: Fold<State>;
   readonly views: readonly StreamView<Kind, State>[];
+  /** Known to the compiler alone: the body of each type of event. */
+  readonly bodies?: { readonly [Type in keyof Events & string]: BodyIn<Events[Type]> };
   /** Every type of event with its meaning, in the order of the definition. */
   readonly reference: readonly { readonly type: string; readonly tv: number; readonly meaning: string }[];
   ref(id: string): StreamRef<Kind, State>;

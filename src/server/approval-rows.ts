@@ -1,7 +1,7 @@
 /** Approvals as a list has them: a row each, from what the store keeps for lists, without reading their streams. */
 import { z } from "zod";
 import type { ApprovalSummary } from "../approvals/lists.ts";
-import type { Listed } from "../approvals/rules/seats.ts";
+import type { Listed } from "../approvals/state.ts";
 import { APPROVAL_STATUSES } from "../approvals/state.ts";
 import { RISK_LEVELS } from "../core/verdict.ts";
 import type { Asked } from "./route.ts";

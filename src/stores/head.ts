@@ -3,8 +3,8 @@ import { GENESIS, type Header, type StoredEntry } from "../core/entry.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Fold } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Folds } from "../core/states.ts";
 import type { StreamKind } from "../core/stream.ts";
-import type { Folds } from "../core/streams.ts";
 
 export type Head = {
   /** Entries so far; 0 means that the stream does not exist. */

@@ -9,9 +9,9 @@
 import { sha256 } from "../core/digest.ts";
 import { makeEntry, SALT_BYTES, type StoredEntry } from "../core/entry.ts";
 import { HoldpointError } from "../core/errors.ts";
+import type { Folds } from "../core/states.ts";
 import type { IndexKey, StreamRef } from "../core/stream.ts";
 import { streamName } from "../core/stream.ts";
-import type { Folds } from "../core/streams.ts";
 import type { Artifact, Decide, Decision, IndexRow, Needs } from "../core/transaction.ts";
 import { foldEvent, type Head } from "./head.ts";
 import { type Declared, declareAll, declaredOf, declaring, type Known, sightOf } from "./sight.ts";

@@ -1,7 +1,7 @@
 /** What a decision declared, and the window through which it sees that and nothing else. */
 import { HoldpointError } from "../core/errors.ts";
+import type { Folds, StateAt } from "../core/states.ts";
 import { type IndexKey, type StreamRef, streamName } from "../core/stream.ts";
-import type { Folds, StateAt } from "../core/streams.ts";
 import type { IndexRow, Needs, Sight } from "../core/transaction.ts";
 import { checkText } from "./check-text.ts";
 import { foldOf, type Head } from "./head.ts";

@@ -13,8 +13,8 @@
 import type { StoredEntry } from "../core/entry.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Seal, SealDraft } from "../core/seal.ts";
+import type { StateOf } from "../core/states.ts";
 import type { StreamKind, StreamRef } from "../core/stream.ts";
-import type { StateOf } from "../core/streams.ts";
 import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
 
 /** One entry with its place in the store's commit order: positions rise, and may leave gaps. */

@@ -3,7 +3,7 @@
 import { previewOf } from "../approvals/stream.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 
 const ACTIONS_VIEW = "actions";
 

@@ -1,5 +1,5 @@
 /** Alerts as people list them: those that stand, and those that are over. */
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 
 export const alertsView = {
   view: "alerts",

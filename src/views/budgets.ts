@@ -1,5 +1,5 @@
 /** Budgets that were opened. What they come to is read from their streams: a row that said it would be written with every effect. */
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 
 export const budgetsView = {
   view: "budgets",

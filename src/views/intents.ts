@@ -3,7 +3,7 @@
 import { previewOf } from "../approvals/stream.ts";
 import { isOpen, isUntaken, type LiveIntent, lifecycleOf } from "../core/intent/state.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 
 function summary(intent: LiveIntent): JsonObject {
   const { status, intentType, toAgent, to, from, requestId, deadline, approval, waitsOn, end } = intent;

@@ -1,6 +1,6 @@
 /** Endpoints and messages as people list them, and messages as processes look for what is due. */
 import type { JsonObject } from "../core/json.ts";
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 
 export const endpointsView = {
   view: "endpoints",

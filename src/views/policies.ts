@@ -1,5 +1,5 @@
 /** Every policy by its name, with the version in force. */
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 
 export const policiesView = {
   view: "policies",

@@ -1,6 +1,6 @@
 /** Every view that a store keeps. */
 
-import { approvalsByDeadlineView, approvalsByDecisionView, approvalsView } from "../approvals/stream.ts";
+import { approval } from "../approvals/stream.ts";
 import { grant } from "../grants/stream.ts";
 import { actionsView } from "./actions.ts";
 import { alertsView } from "./alerts.ts";
@@ -15,9 +15,7 @@ import { switchesView } from "./switches.ts";
 import { runsView, workflowsView } from "./workflows.ts";
 
 export const PROJECTIONS = [
-  approvalsView,
-  approvalsByDeadlineView,
-  approvalsByDecisionView,
+  ...approval.views,
   actionsView,
   workflowsView,
   runsView,

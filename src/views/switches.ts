@@ -1,5 +1,5 @@
 /** Kill switches that are on, by what they stop. One that was released has no row. */
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 import { stoppedOf } from "../core/switch.ts";
 
 export const switchesView = {

@@ -1,6 +1,6 @@
 /** Workflows as people list them, and as processes look for work. */
 import type { JsonObject } from "../core/json.ts";
-import type { StateOf } from "../core/streams.ts";
+import type { StateOf } from "../core/states.ts";
 import { bucketOf } from "../core/workflow/runs-bucket.ts";
 import type { LiveWorkflow } from "../core/workflow/state.ts";
 

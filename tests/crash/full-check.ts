@@ -4,7 +4,7 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
-import { approvalsView } from "../../src/approvals/stream.ts";
+import { approval } from "../../src/approvals/stream.ts";
 import type { Holdpoint, SavedSeal } from "../../src/index.ts";
 import type { Projection, Store } from "../../src/stores/store.ts";
 import { actionsView } from "../../src/views/actions.ts";
@@ -117,10 +117,8 @@ const sorted = (text: string): string =>
   );
 
 export async function checkViews(store: Store, journal: JournalWatch): Promise<readonly string[]> {
-  return [
-    ...(await checkView(store, actionsView, journal.actions)),
-    ...(await checkView(store, approvalsView, journal.approvals)),
-  ];
+  const wrong = await Promise.all(approval.views.map((view) => checkView(store, view, journal.approvals)));
+  return [...(await checkView(store, actionsView, journal.actions)), ...wrong.flat()];
 }
 
 /** What effects have taken from the budget is what it says was spent and is reserved. */

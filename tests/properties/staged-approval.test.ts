@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { delegate } from "../../src/approvals/rules/delegate.ts";
-import { announceDue, extend } from "../../src/approvals/rules/extend.ts";
-import { nextDue } from "../../src/approvals/rules/time.ts";
+import { delegate, extend } from "../../src/approvals/rules/delegate.ts";
+import { announceDue } from "../../src/approvals/rules/end.ts";
 import type { LiveApproval } from "../../src/approvals/state.ts";
+import { nextDue } from "../../src/approvals/state.ts";
 import type { Draft } from "../../src/core/draft.ts";
 import { decideMember, decideStanding, type Role } from "../../src/core/roster.ts";
 import { ROSTER } from "../../src/core/stream.ts";

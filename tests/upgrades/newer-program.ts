@@ -1,7 +1,8 @@
 /** A program of a newer version, as far as a store sees one: it knows an event more, newer versions, and a kind of stream more. */
 import type { Fold, RecordedEvent } from "../../src/core/event.ts";
+import type { Folds } from "../../src/core/states.ts";
 import { actionStream, type StreamRef } from "../../src/core/stream.ts";
-import { FOLDS, type Folds } from "../../src/core/streams.ts";
+import { FOLDS } from "../../src/core/streams.ts";
 import { wallClock } from "../../src/engine/clock.ts";
 import { pooledRandom } from "../../src/engine/random.ts";
 import { openPostgresStore } from "../../src/stores/postgres/open.ts";

@@ -1,80 +1,90 @@
-/** Opens a durable question to people about an action as it stands now. */
-import type { Versions } from "../../core/action/events.ts";
-import { undoBinding, undoIn } from "../../core/action/keep-undo.ts";
-import { keepPreview, PREVIEW_MOVED } from "../../core/action/preview.ts";
-import type { LiveAction } from "../../core/action/state.ts";
+/**
+ * Opens a durable question to people, and binds it: one digest of everything that they agree to.
+ *
+ * B1. The binding is recomputed wherever it is relied on, never taken on trust. Change any of its facts and it no longer fits.
+ * U1. Separation of duties: the poster and the executor of the work do not decide about it. The requester never decides,
+ *     with or without it. The supervisor of the work may: that is their task.
+ */
 import { canonicalJson } from "../../core/canonical-json.ts";
-import { sha256 } from "../../core/digest.ts";
-import type { Draft, Need } from "../../core/draft.ts";
+import { digestOf, sha256 } from "../../core/digest.ts";
+import type { Draft } from "../../core/draft.ts";
+import type { Executor } from "../../core/executor.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { Review } from "../../core/review.ts";
 import { type ApprovalTerms, rulesOf, type Stage } from "../../core/stages.ts";
-import { approvalStream, streamName, workflowStream } from "../../core/stream.ts";
+import { streamName } from "../../core/stream.ts";
+import type { ToolRules } from "../../core/tool-rules.ts";
 import type { ApproverRule, StageRule, Verdict } from "../../core/verdict.ts";
-import type { Parties } from "../../core/workflow/events.ts";
-import { type Again, type ApprovalQuestion, aboutOf, type LiveApproval, type Preview } from "../state.ts";
+import {
+  type ApprovalQuestion,
+  aboutOf,
+  type Deadlines,
+  type LiveApproval,
+  type Preview,
+  type Undo,
+  type Versions,
+} from "../state.ts";
+import { record } from "./subject.ts";
 
-export type EscalateReview = Extract<Review, { verdict: "escalate" }>;
-
-export type AskPeople = {
-  readonly action: string;
-  readonly state: LiveAction;
-  readonly review: EscalateReview;
-  readonly versions: Versions;
-  /** Kept beside the question, so that an approver's edit can be checked anywhere. */
-  readonly schemaText: string | null;
-  readonly approval: string;
-  readonly nonce: string;
-  /** What the tool shows of it; null where it shows nothing. */
-  readonly preview: Preview | null;
+/** What permits an effect to start; what does not apply is absent or undefined. */
+export type BindingFacts = Pick<
+  ApprovalQuestion,
+  "action" | "tool" | "schema" | "effectClass" | "policy" | "requester" | "decideBy" | "executeBy" | "nonce"
+> & {
+  readonly tenant: string;
+  readonly stream: string;
+  /** SHA-256 over RFC 8785 JSON of the arguments. */
+  readonly args: string;
+  /** null for a grant that the policy gave by itself. */
+  readonly approvers: ApproverRule | null;
+  /** Only of an approval that has several. */
+  readonly stages?: readonly Stage[] | undefined;
+  /** Only of one that does not just expire. */
+  readonly onTimeout?: string | undefined;
+  /** Only of an approval in which separation of duties leaves somebody out. */
+  readonly apart?: readonly string[] | undefined;
+  /** The standing grant that permits it, if one does. */
+  readonly grant?: string;
+  /** Digest of what the tool showed of it, where it shows something. */
+  readonly preview?: string | undefined;
+  /** Digest of how its agent says that it would take it back, where it says so. */
+  readonly undo?: string | undefined;
 };
+
+/** In the order of RFC 8785. */
+const BOUND_FIELDS =
+  "action apart approvers args decideBy effectClass executeBy grant nonce onTimeout policy preview requester schema stages stream tenant tool undo";
+const BOUND = BOUND_FIELDS.split(" ") as readonly (keyof BindingFacts)[];
+
+/** The digest of RFC 8785 JSON of the facts and `"v":1`. Written field by field, since every start of an effect computes one. */
+export function bindingOf(facts: BindingFacts): string {
+  let text = "{";
+  for (const field of BOUND) {
+    const value = facts[field];
+    if (value !== undefined) text += `"${field}":${canonicalJson(value)},`;
+  }
+  return sha256(`${text}"v":1}`);
+}
+
+/** In a binding; undefined where the agent says nothing. */
+export const undoDigest = ({ undo }: { readonly undo?: Undo }): string | undefined =>
+  undo === undefined ? undefined : digestOf({ args: undo.argsDigest, tool: undo.tool });
 
 type BoundFields = Omit<
   ApprovalQuestion,
   "binding" | "says" | "reason" | "rule" | "args" | "agent" | "documents" | "risk" | "workflow"
 >;
 
-/** For lists and cards: nothing is decided by it. */
-export const riskIn = ({ risk }: Review): Pick<ApprovalQuestion, "risk"> =>
-  risk === null ? {} : { risk: risk.level };
-
-/** The binding of a question: recomputed wherever it is relied on, never taken on trust. */
+/** Other fields that a question has are not bound. */
 export function questionBinding(tenant: string, question: BoundFields): string {
-  const {
-    action,
-    tool,
-    schema,
-    argsDigest,
-    effectClass,
-    policy,
-    approvers,
-    requester,
-    decideBy,
-    executeBy,
-    nonce,
-  } = question;
-  const { subject, stages, onTimeout, preview, apart } = question;
   const stream = streamName(aboutOf(question));
-  return bindingOf({
-    tenant,
-    stream,
-    action: subject?.op ?? action,
-    tool,
-    schema,
-    args: argsDigest,
-    effectClass,
-    policy,
-    approvers,
-    requester,
-    decideBy,
-    executeBy,
-    nonce,
-    ...(apart === undefined ? {} : { apart }),
-    ...(stages === undefined ? {} : { stages }),
-    ...(onTimeout === undefined ? {} : { onTimeout }),
-    ...(preview === undefined ? {} : { preview: preview.digest }),
-    ...undoBinding(question),
-  });
+  const action = question.subject?.op ?? question.action;
+  const digests = {
+    args: question.argsDigest,
+    preview: question.preview?.digest,
+    undo: undoDigest(question),
+  };
+  return bindingOf({ ...question, tenant, stream, action, ...digests });
 }
 
 /** The binding of an approval under way, with what an edit changes or a check found: of the terms as they were asked. */
@@ -83,96 +93,118 @@ export function bindingNow(tenant: string, approval: LiveApproval, found: Partia
   return questionBinding(tenant, { ...approval, approvers, decideBy, executeBy, ...found });
 }
 
+/** The caller has locked the approval. */
+export function openQuestion(draft: Draft, id: string, question: Omit<ApprovalQuestion, "binding">): void {
+  const binding = questionBinding(draft.tenant, question);
+  record(draft, id, "approval.requested", { ...question, binding });
+}
+
+/** Stages and what happens at a deadline, where the terms say it. */
+export const stagesIn = ({ stages, onTimeout }: Pick<ApprovalTerms, "stages" | "onTimeout">) => ({
+  ...(stages === undefined ? {} : { stages }),
+  ...(onTimeout === undefined ? {} : { onTimeout }),
+});
+
 function wholeTime({ stages, decideWithinMs }: Pick<ApprovalTerms, "stages" | "decideWithinMs">): number {
   return (stages ?? [{ decideWithinMs }]).reduce((sum, one) => sum + (one.decideWithinMs ?? 0), 0);
 }
 
 /** Every stage may take all of its time, and then there is the time to start. */
-function deadlines(now: number, terms: ApprovalTerms): Again {
+function deadlines(now: number, terms: ApprovalTerms): Deadlines {
   const { decideWithinMs, executeWithinMs } = terms;
-  const whole = wholeTime(terms);
   return {
     decideBy: decideWithinMs === null ? null : now + decideWithinMs,
-    executeBy: executeWithinMs === null ? null : now + whole + executeWithinMs,
+    executeBy: executeWithinMs === null ? null : now + wholeTime(terms) + executeWithinMs,
   };
 }
 
 /** An edit has the stages begin again, with their time; an approval without stages keeps its deadlines. */
-export function againAfterEdit({ stages, asked }: LiveApproval, now: number): { readonly again?: Again } {
+export function againAfterEdit({ stages, asked }: LiveApproval, now: number): { readonly again?: Deadlines } {
   if (stages === undefined) return {};
   const later = (at: number | null) => (at === null ? null : at + (now - asked.at));
   return { again: { decideBy: later(asked.decideBy), executeBy: later(asked.executeBy) } };
 }
 
-/** The terms as they were asked, with all of their time again. */
-function termsAgain({ asked, stages, onTimeout }: LiveApproval): ApprovalTerms {
-  const { approvers, at, decideBy, executeBy } = asked;
-  const decideWithinMs = decideBy === null ? null : decideBy - at;
-  const terms = {
-    approvers,
-    decideWithinMs,
-    ...(stages === undefined ? {} : { stages }),
-    ...(onTimeout === undefined ? {} : { onTimeout }),
-  };
-  const whole = wholeTime(terms);
-  return { ...terms, executeWithinMs: executeBy === null ? null : executeBy - at - whole };
-}
-
-/** What people saw has moved: if the policy would not ask by now, those who were asked are asked again. */
-export function askedAgain(review: Review, before: LiveApproval): Review {
+/** If the policy would not ask by now, those who were asked are asked again, with all of their time. */
+export function askedAgain(review: Review, before: LiveApproval, reason: string): Review {
   if (review.verdict !== "approve") return review;
-  return { ...review, ...termsAgain(before), verdict: "escalate", rule: before.rule, reason: PREVIEW_MOVED };
+  const { approvers, at, decideBy, executeBy } = before.asked;
+  const terms = { approvers, decideWithinMs: decideBy === null ? null : decideBy - at, ...stagesIn(before) };
+  const executeWithinMs = executeBy === null ? null : executeBy - at - wholeTime(terms);
+  return { ...review, ...terms, executeWithinMs, verdict: "escalate", rule: before.rule, reason };
 }
 
-export function askPeople(draft: Draft, ask: AskPeople): Need | undefined {
-  const ref = approvalStream(ask.approval);
-  const more = draft.need({ write: [ref] });
-  if (more !== undefined) return more;
-  const left = apartOf(draft, ask.review, ask.state);
-  if (left.kind === "need") return left;
-  const { tool, schema, effectClass, args, argsDigest, agent, requester, says } = ask.state;
-  const { approvers, stages, onTimeout } = ask.review;
-  const bound = {
-    action: ask.action,
-    tool,
-    schema,
-    effectClass,
-    argsDigest,
-    requester,
-    policy: ask.versions.policy,
+export function versionsOf({ policyDigest: policy, documents = [] }: ToolRules): Versions {
+  return documents.length === 0 ? { policy } : { policy, documents };
+}
+
+/** For lists and cards: nothing is decided by it. */
+export const riskIn = ({ risk }: Review): Pick<ApprovalQuestion, "risk"> =>
+  risk === null ? {} : { risk: risk.level };
+
+export function keepPreview(draft: Draft, preview: Preview | null): { readonly preview?: Preview } {
+  return preview === null ? {} : { preview: { ...preview, value: draft.keep(preview.value) } };
+}
+
+export type EscalateReview = Extract<Review, { verdict: "escalate" }>;
+
+export type AskPeople = {
+  readonly action: string;
+  readonly state: Pick<
+    ApprovalQuestion,
+    "tool" | "schema" | "effectClass" | "args" | "argsDigest" | "agent" | "requester" | "says" | "undo"
+  > & { readonly within?: { readonly workflow: string } };
+  readonly review: EscalateReview;
+  /** Whom separation of duties leaves out. */
+  readonly apart: Pick<ApprovalQuestion, "apart">;
+  /** What the tool shows of it; null where it shows nothing. */
+  readonly preview: Preview | null;
+};
+
+/** About an action as it is now. The caller has locked the approval. */
+export function askPeople(draft: Draft, ask: AskPeople, { rules, ids }: Executor): void {
+  const { action, state, review } = ask;
+  const { tool, schema, effectClass, args, argsDigest, agent, requester, says, undo, within } = state;
+  const { approvers, reason, rule } = review;
+  // Kept beside the question, so that an approver's edit can be checked anywhere.
+  if (rules.schemaText !== null) draft.attach({ hash: schema, bytes: Buffer.from(rules.schemaText) });
+  const call = { action, tool, schema, effectClass, args, argsDigest, agent, requester, says };
+  openQuestion(draft, ids.approval, {
+    ...call,
+    ...versionsOf(rules),
     approvers,
-    nonce: ask.nonce,
-    ...deadlines(draft.now, ask.review),
-    ...(left.apart === undefined ? {} : { apart: left.apart }),
-    ...(stages === undefined ? {} : { stages }),
-    ...(onTimeout === undefined ? {} : { onTimeout }),
+    reason,
+    rule,
+    nonce: ids.nonce,
+    workflow: within?.workflow ?? null,
+    ...deadlines(draft.now, review),
+    ...ask.apart,
+    ...stagesIn(review),
     ...keepPreview(draft, ask.preview),
-    ...undoIn(ask.state),
-  };
-  const { reason, rule } = ask.review;
-  const workflow = ask.state.within?.workflow ?? null;
-  const said = { args, agent, says, reason, rule, ...ask.versions, workflow, ...riskIn(ask.review) };
-  const body = { ...bound, ...said, binding: questionBinding(draft.tenant, bound) };
-  if (ask.schemaText !== null) draft.attach({ hash: schema, bytes: Buffer.from(ask.schemaText) });
-  draft.append(ref, [{ type: "approval.requested", tv: 1, body }]);
-  return undefined;
+    ...(undo === undefined ? {} : { undo }),
+    ...riskIn(review),
+  });
 }
 
-/**
- * Separation of duties: whoever posted the work, or executes it, does not decide about it.
- *
- * U1. The requester never decides, with or without it. The supervisor of the work may: that is what they are there for.
- */
-
-type Asking = { readonly approvers?: Partial<ApproverRule>; readonly stages?: readonly StageRule[] };
 type Rules = Pick<ApprovalTerms, "approvers" | "stages">;
+type Parties = { readonly poster: string | null; readonly executor: string | null };
 
-const asksForIt = (terms: Rules): boolean => rulesOf(terms).some(({ separate }) => separate === true);
+export const asksForSeparation = (terms: Rules): boolean =>
+  rulesOf(terms).some(({ separate }) => separate === true);
+
+/** Whom these terms leave out, for the question; nothing where nobody has to be left out. */
+export function apartIn(terms: Rules, parties: Parties | null): Pick<ApprovalQuestion, "apart"> {
+  const { poster = null, executor = null } = parties ?? {};
+  const apart = [...new Set([poster, executor])].filter((who) => who !== null);
+  return asksForSeparation(terms) && apart.length > 0 ? { apart } : {};
+}
 
 const marked = <Rule>(rule: Rule): Rule =>
   rule === undefined || isJsonObject(rule) ? { ...rule, separate: true } : rule;
 
-/** The same terms, under separation of duties. What is no rule is left to whoever checks it. */
+type Asking = { readonly approvers?: Partial<ApproverRule>; readonly stages?: readonly StageRule[] };
+
+/** The same terms, under separation of duties. What is no rule is left to the check of the verdict. */
 export function keptApart<Terms extends Asking>(terms: Terms): Terms {
   const { stages, approvers } = terms;
   if (stages === undefined) return { ...terms, approvers: marked(approvers) };
@@ -182,79 +214,3 @@ export function keptApart<Terms extends Asking>(terms: Terms): Terms {
 /** What is no verdict is left to the review. */
 export const keepApart = (verdict: Verdict): Verdict =>
   verdict?.verdict === "escalate" ? keptApart(verdict) : verdict;
-
-/** Whom these terms leave out, for the question; nothing where nobody has to be left out. */
-export function apartIn(terms: Rules, parties: Parties | null): { readonly apart?: readonly string[] } {
-  const { poster = null, executor = null } = parties ?? {};
-  const apart = [...new Set([poster, executor])].filter((who) => who !== null);
-  return asksForIt(terms) && apart.length > 0 ? { apart } : {};
-}
-
-/** Of an action: the parties are those of its workflow. */
-export function apartOf(
-  draft: Draft,
-  terms: Rules,
-  { within }: Pick<LiveAction, "within">,
-): Need | { readonly kind: "apart"; readonly apart?: readonly string[] } {
-  if (within === undefined || !asksForIt(terms)) return { kind: "apart" };
-  const ref = workflowStream(within.workflow);
-  const more = draft.need({ read: [ref] });
-  if (more !== undefined) return more;
-  const flow = draft.state(ref);
-  return { kind: "apart", ...apartIn(terms, flow.status === "none" ? null : flow.parties) };
-}
-
-/** What a grant permits, as one digest. Change any of it and the grant no longer fits. */
-
-export type BindingFacts = {
-  readonly tenant: string;
-  readonly stream: string;
-  readonly action: string;
-  readonly tool: string;
-  readonly schema: string;
-  /** SHA-256 over RFC 8785 JSON of the arguments. */
-  readonly args: string;
-  readonly effectClass: string;
-  readonly policy: string;
-  /** null for a grant that the policy gave by itself. */
-  readonly approvers: ApproverRule | null;
-  /** Only of an approval that has several. */
-  readonly stages?: readonly Stage[];
-  /** Only of one that does not just expire. */
-  readonly onTimeout?: string;
-  readonly requester: readonly string[];
-  /** Only of an approval in which separation of duties leaves somebody out. */
-  readonly apart?: readonly string[];
-  readonly decideBy: number | null;
-  readonly executeBy: number | null;
-  readonly nonce: string;
-  /** The standing grant that permits it, if one does. */
-  readonly grant?: string;
-  /** Digest of what the tool showed of it; absent where it shows nothing. */
-  readonly preview?: string;
-  /** Digest of how its agent says that it would take it back; absent where it says nothing. */
-  readonly undo?: string;
-};
-
-/** RFC 8785 JSON of the facts and `"v":1`, its keys in the order that asks for. */
-function bindingText(facts: BindingFacts): string {
-  const { action, approvers, args, decideBy, effectClass, executeBy } = facts;
-  const { grant, nonce, onTimeout, policy, preview, requester, schema, stages, stream, tenant, tool } = facts;
-  const text = canonicalJson;
-  const apart = facts.apart === undefined ? "" : `"apart":${text(facts.apart)},`;
-  const standing = grant === undefined ? "" : `"grant":${text(grant)},`;
-  const late = onTimeout === undefined ? "" : `"onTimeout":${text(onTimeout)},`;
-  const shown = preview === undefined ? "" : `"preview":${text(preview)},`;
-  const back = facts.undo === undefined ? "" : `"undo":${text(facts.undo)},`;
-  const staged = stages === undefined ? "" : `"stages":${text(stages)},`;
-  return (
-    `{"action":${text(action)},${apart}"approvers":${text(approvers)},"args":${text(args)},"decideBy":${text(decideBy)},` +
-    `"effectClass":${text(effectClass)},"executeBy":${text(executeBy)},${standing}"nonce":${text(nonce)},` +
-    `${late}"policy":${text(policy)},${shown}"requester":${text(requester)},"schema":${text(schema)},${staged}"stream":${text(stream)},` +
-    `"tenant":${text(tenant)},"tool":${text(tool)},${back}"v":1}`
-  );
-}
-
-export function bindingOf(facts: BindingFacts): string {
-  return sha256(bindingText(facts));
-}

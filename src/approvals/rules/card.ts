@@ -14,14 +14,17 @@ import { raisedName } from "../../core/workflow/raise.ts";
 import { nextAttempt, targetOf } from "../../core/workflow/rollback.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { type Card, MOVES, type Move } from "../card-schema.ts";
-import { type ApprovalStatus, type LiveApproval, ruleIn, type Subject, stageRules } from "../state.ts";
-import { mayComment } from "./comment.ts";
-import { mayHandOver, maySitAgain } from "./delegate.ts";
-import { isGiven } from "./end.ts";
-import { mayExtend } from "./extend.ts";
-import { isNeededLater, rejectionEnds } from "./quorum.ts";
-import { delegationsIn, isEligible } from "./seats.ts";
-import { mayTakeBack } from "./take-back.ts";
+import {
+  type ApprovalStatus,
+  isGiven,
+  type LiveApproval,
+  ruleIn,
+  type Subject,
+  stageRules,
+} from "../state.ts";
+import { mayComment, mayExtend, mayHandOver, maySitAgain } from "./delegate.ts";
+import { mayTakeBack } from "./end.ts";
+import { delegationsIn, isEligible, isNeededLater, rejectionEnds } from "./seats.ts";
 
 const isRaised = ({ op }: Subject): boolean => raisedName(op) !== undefined;
 

@@ -21,8 +21,7 @@ import type { Draft } from "../../core/draft.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { type CommentCommand, comment, MOST_COMMENTS } from "./comment.ts";
-import { delegate } from "./delegate.ts";
+import { type CommentCommand, comment, delegate, MOST_COMMENTS } from "./delegate.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 const from = (...people: readonly string[]): Partial<Escalation> => ({ approvers: { from: people } });

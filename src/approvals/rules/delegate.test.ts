@@ -22,8 +22,7 @@ import type { Draft } from "../../core/draft.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { type DelegateCommand, delegate } from "./delegate.ts";
-import { extend } from "./extend.ts";
+import { type DelegateCommand, delegate, extend } from "./delegate.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 const [DAN, EVE, FAY] = ["person:dan", "person:eve", "person:fay"] as const;

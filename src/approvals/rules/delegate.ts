@@ -1,76 +1,215 @@
 /**
- * An eligible person hands their seat in the present stage to another person, and may take it back.
+ * What those who take part do with a pending approval beside deciding it: they comment, give it more time, and hand over seats.
  *
- * L1. One seat, one vote: whoever has voted hands nothing over, and nobody gets a second seat who has voted.
- * L2. Never to the requester, to whom separation of duties leaves out, to anybody who may not decide (`delegate-to.ts`), in a
- *     circle, or over more than three people.
+ * K1. A comment decides nothing: no vote, binding or deadline is another one by it.
+ * K2. It comes from somebody who may decide in one of the stages, or from the agent that asked. Anybody else is refused, and
+ *     that is recorded.
+ * K3. There are only so many: of one principal, so that the one who asked cannot take the room from people, and of all.
+ * E1. Only somebody who may decide it now gives more time: never the requester, and nobody of another stage.
+ * E2. The new deadline is a moment, not a length: saying it twice gives the time once.
+ * E3. No deadline is later than `LONGEST_MS`, however often it is moved: dates end somewhere.
+ * E4. The binding is not touched. It holds the terms as they were asked; how long they were extended is in the journal.
+ * L1. One seat, one vote: a person who has voted hands nothing over and gets no second seat.
+ * L2. Never to the requester, to whom separation of duties leaves out, to anybody who may not decide, in a circle, or over
+ *     more than three people.
  * L3. Nothing that people could have met becomes unmeetable by it, here or in a later stage.
  * L4. It comes back only while nobody has decided with it; what was handed on then comes back as well.
  */
-
 import { hasNoRoleToDecide, isGone } from "../../core/deciders.ts";
 import type { Draft, Need } from "../../core/draft.ts";
 import { isPerson } from "../../core/principal.ts";
-import { recordRefusal } from "../../core/record-refusal.ts";
 import type { RosterState } from "../../core/roster.ts";
-import { approvalStream, ROSTER } from "../../core/stream.ts";
-import { type ApprovalStatus, type LiveApproval, ruleIn } from "../state.ts";
-import { actOn } from "./end.ts";
-import { isNeededLater, peopleLeft } from "./quorum.ts";
+import { LONGEST_MS } from "../../core/stages.ts";
+import { ROSTER } from "../../core/stream.ts";
 import {
-  type Delegation,
-  delegationsIn,
+  type ApprovalStatus,
+  type CommentBody,
   haveDecided,
-  holdersAfter,
+  type LiveApproval,
+  ruleIn,
+  type Seat,
+  type Word,
+} from "../state.ts";
+import { actOn } from "./end.ts";
+import {
+  delegationsIn,
+  eligibleStages,
   isEligible,
+  isNeededLater,
   isSeated,
   MOST_STEPS,
-  originsOf,
+  peopleLeft,
+  stageField,
   standingIn,
-  stepsTo,
 } from "./seats.ts";
-import { stageField } from "./time.ts";
+import { live, record, recordRefusal } from "./subject.ts";
 
-export type DelegateCommand = {
+type NotPossible = {
+  readonly kind: "not_possible";
+  readonly reason: string;
+  readonly status: ApprovalStatus;
+};
+type Unknown = { readonly kind: "unknown" };
+type Refused<Kind extends string> = {
+  readonly kind: Kind;
+  readonly reason: string;
+  readonly status: ApprovalStatus;
+  readonly isRecorded: boolean;
+};
+
+export const MOST_COMMENTS = { each: 50, all: 100 } as const;
+
+export type CommentCommand = CommentBody & { readonly approval: string };
+export type CommentAnswer =
+  | { readonly kind: "commented"; readonly status: ApprovalStatus }
+  | Refused<"comment_refused">
+  | NotPossible
+  | Unknown;
+
+const takesPart = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
+  by === approval.agent || eligibleStages(approval, roster, by).length > 0;
+
+/** Whose words leave no room for more. */
+function whyFull({ comments }: LiveApproval, by: string): string | undefined {
+  const { each, all } = MOST_COMMENTS;
+  if (comments.length >= all) return `it has ${all} comments, and takes no more`;
+  const own = comments.filter((one) => one.by === by).length;
+  return own >= each ? `${by} has written ${each} comments, and each writes no more` : undefined;
+}
+
+/** Whether they could write one now. */
+export const mayComment = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
+  approval.status === "pending" && takesPart(approval, roster, by) && whyFull(approval, by) === undefined;
+
+function add(draft: Draft, approval: LiveApproval, command: CommentCommand): CommentAnswer {
+  const { status } = approval;
+  const { approval: id, by, text, via } = command;
+  if (status !== "pending") return { kind: "not_possible", status, reason: `it is ${status} already` };
+  if (!takesPart(approval, draft.state(ROSTER), by)) {
+    const reason = `${by} neither asks nor may decide this`;
+    const isRecorded = recordRefusal(draft, id, "approval.comment_refused", { by, reason, via });
+    return { kind: "comment_refused", reason, status, isRecorded };
+  }
+  const full = whyFull(approval, by);
+  if (full !== undefined) return { kind: "not_possible", status, reason: full };
+  record(draft, id, "approval.commented", { by, text, via });
+  return { kind: "commented", status };
+}
+
+export function comment(draft: Draft, command: CommentCommand): Need | CommentAnswer {
+  return actOn(draft, command.approval, (approval) => add(draft, approval, command));
+}
+
+export type ExtendCommand = Word & {
   readonly approval: string;
-  readonly by: string;
+  readonly until: number;
+  /** The deadline that the person saw; null trusts what stands now. */
+  readonly seen: number | null;
+};
+export type ExtendAnswer =
+  | { readonly kind: "extended" | "same"; readonly decideBy: number }
+  | Omit<Refused<"extend_refused">, "status">
+  | NotPossible
+  | Unknown;
+
+/** Whether they could give it more time now. */
+export const mayExtend = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
+  approval.status === "pending" && approval.decideBy !== null && isEligible(approval, roster, by);
+
+type FromTo = { readonly from: number; readonly decideBy: number };
+
+/** From which deadline to which, or why not. */
+function moveDeadline({ status, decideBy: from }: LiveApproval, command: ExtendCommand): FromTo | string {
+  const { seen, until } = command;
+  if (status !== "pending") return `it is ${status} already`;
+  if (from === null) return "it has no deadline";
+  if (seen !== null && seen !== from) return "its deadline is another one by now";
+  if (until <= from) return "it has that much time already";
+  if (until > LONGEST_MS) return `no deadline is later than ${new Date(LONGEST_MS).toISOString()}`;
+  return { from, decideBy: until };
+}
+
+function extendNow(draft: Draft, approval: LiveApproval, command: ExtendCommand): ExtendAnswer {
+  const { approval: id, by, until, via } = command;
+  const { extensions, decideBy, status } = approval;
+  if (extensions.at(-1)?.by === by && decideBy === until) return { kind: "same", decideBy: until };
+  if (!isEligible(approval, draft.state(ROSTER), by)) {
+    const reason = `${by} may not decide this`;
+    const isRecorded = recordRefusal(draft, id, "approval.extend_refused", { by, reason, via });
+    return { kind: "extend_refused", reason, isRecorded };
+  }
+  const moved = moveDeadline(approval, command);
+  if (typeof moved === "string") return { kind: "not_possible", status, reason: moved };
+  record(draft, id, "approval.extended", { by, ...moved, via, ...stageField(approval) });
+  return { kind: "extended", decideBy: until };
+}
+
+export function extend(draft: Draft, command: ExtendCommand): Need | ExtendAnswer {
+  return actOn(draft, command.approval, (approval) => extendNow(draft, approval, command));
+}
+
+export type DelegateCommand = Word & {
+  readonly approval: string;
   /** null: the seat is taken back. */
   readonly to: string | null;
   readonly reason: string;
-  readonly via: string;
 };
-
 export type DelegateAnswer =
   | { readonly kind: "delegated" | "withdrawn" | "same"; readonly status: ApprovalStatus }
-  | {
-      readonly kind: "delegate_refused";
-      readonly reason: string;
-      readonly status: ApprovalStatus;
-      readonly isRecorded: boolean;
-    }
-  | { readonly kind: "not_possible"; readonly reason: string; readonly status: ApprovalStatus }
-  | { readonly kind: "unknown" };
+  | Refused<"delegate_refused">
+  | NotPossible
+  | Unknown;
 
 const hasDecided = (approval: LiveApproval, who: string): boolean => haveDecided(approval).includes(who);
 
-/** The stage could be met by the people who are left, and could not be any more. */
-function leavesTooFew(approval: LiveApproval, roster: RosterState, { by, to }: Handing): boolean {
-  const { stage, delegations, approvers } = approval;
-  const left = peopleLeft(approval, roster);
-  if (left === undefined || left.length < approvers.quorum) return false;
-  const handed = { by, to, reason: "", via: "", at: 0, ...stageField(approval) };
-  const after = peopleLeft({ ...approval, stage, delegations: [...delegations, handed] }, roster) ?? [];
-  return after.length < approvers.quorum;
+/** How many steps a seat has gone to come to this person: 0 in their own right. */
+function stepsTo(handed: readonly Seat[], person: string): number {
+  const rest = handed.filter(({ to }) => to !== person);
+  const before = handed.filter(({ to }) => to === person);
+  return before.length === 0 ? 0 : 1 + Math.max(...before.map(({ by }) => stepsTo(rest, by)));
+}
+
+/** Everybody a person's seat went on to. */
+function holdersAfter(handed: readonly Seat[], person: string): readonly string[] {
+  const next = handed.find(({ by }) => by === person)?.to;
+  if (next === undefined) return [];
+  const rest = handed.filter(({ by }) => by !== person);
+  return [next, ...holdersAfter(rest, next)];
 }
 
 type Handing = { readonly by: string; readonly to: string };
 
+/** The stage could be met by the people who are left, and could not be any more. */
+function leavesTooFew(approval: LiveApproval, roster: RosterState, handing: Handing): boolean {
+  const { delegations, approvers } = approval;
+  const left = peopleLeft(approval, roster);
+  if (left === undefined || left.length < approvers.quorum) return false;
+  const handed = { ...handing, reason: "", via: "", at: 0, ...stageField(approval) };
+  const after = peopleLeft({ ...approval, delegations: [...delegations, handed] }, roster) ?? [];
+  return after.length < approvers.quorum;
+}
+
+/**
+ * Why this person may not decide in the present stage even with a seat; undefined when they may. Only somebody who may
+ * decide gets a seat: a person in good standing who is not left out, and, where the list of people says who is there to decide,
+ * one of those or one whom the rule itself names. Otherwise nobody could use the seat.
+ */
+function whyNotADecider(approval: LiveApproval, roster: RosterState, to: string): string | undefined {
+  if (!isPerson(to)) return `${to} may not decide this: only people decide`;
+  if (roster.suspended.includes(to)) return `${to} may not decide this: they are suspended`;
+  if (isGone(roster, to)) return `${to} may not decide this: they are not in the list of people`;
+  if (hasNoRoleToDecide(roster, to, ruleIn(approval, approval.stage).from))
+    return `${to} may not decide this: they have no role that decides, such as supervisor`;
+  return standingIn(approval, roster, approval.stage).isOut(to) ? `${to} may not decide this` : undefined;
+}
+
 /** What keeps this person from having the seat. */
-function whyNotTo(approval: LiveApproval, roster: RosterState, handing: Handing): string | undefined {
+function whyNot(approval: LiveApproval, roster: RosterState, handing: Handing): string | undefined {
   const { by, to } = handing;
   const handed = delegationsIn(approval, approval.stage);
+  if (hasDecided(approval, by)) return `${by} has decided already`;
   if (to === by) return `${by} has it already`;
-  if (originsOf(handed, by).includes(to)) return `it has come from ${to}, and would go in a circle`;
+  if (holdersAfter(handed, to).includes(by)) return `it has come from ${to}, and would go in a circle`;
   const unfit = whyNotADecider(approval, roster, to);
   if (unfit !== undefined) return unfit;
   if (hasDecided(approval, to)) return `${to} has decided already, and each person decides once`;
@@ -80,107 +219,72 @@ function whyNotTo(approval: LiveApproval, roster: RosterState, handing: Handing)
   return leavesTooFew(approval, roster, handing) ? "too few people would be left to decide" : undefined;
 }
 
-function whyNot(approval: LiveApproval, roster: RosterState, handing: Handing): string | undefined {
-  if (hasDecided(approval, handing.by)) return `${handing.by} has decided already`;
-  return whyNotTo(approval, roster, handing);
-}
-
 function refused(draft: Draft, command: DelegateCommand, reason: string, to: string): DelegateAnswer {
-  const { by, via } = command;
-  const body = { by, to, reason, via };
-  const ref = approvalStream(command.approval);
-  const event = { type: "approval.delegate_refused", tv: 1, body };
-  const isRecorded = recordRefusal(draft, ref, draft.state(ref) as LiveApproval, event);
+  const { approval: id, by, via } = command;
+  const isRecorded = recordRefusal(draft, id, "approval.delegate_refused", { by, to, reason, via });
   return { kind: "delegate_refused", reason, status: "pending", isRecorded };
 }
 
 function hand(draft: Draft, approval: LiveApproval, command: DelegateCommand, to: string): DelegateAnswer {
   const roster = draft.state(ROSTER);
-  const { by, reason, via } = command;
-  const now = delegationsIn(approval, approval.stage).find((one) => one.by === by);
-  if (now?.to === to) return { kind: "same", status: approval.status };
+  const { approval: id, by, reason, via } = command;
+  const { status } = approval;
+  const now = handedBy(approval, by);
+  if (now?.to === to) return { kind: "same", status };
   if (!isEligible(approval, roster, by)) {
     const why = now === undefined ? `${by} may not decide this` : `${by} has handed it to ${now.to} already`;
     return refused(draft, command, why, to);
   }
   const fault = whyNot(approval, roster, { by, to });
   if (fault !== undefined) return refused(draft, command, fault, to);
-  const body = { by, to, reason, via, ...stageField(approval) };
-  draft.append(approvalStream(command.approval), [{ type: "approval.delegated", tv: 1, body }]);
-  return { kind: "delegated", status: approval.status };
+  record(draft, id, "approval.delegated", { by, to, reason, via, ...stageField(approval) });
+  return { kind: "delegated", status };
 }
 
-/** Whoever handed on what they do not have any more. */
-function takeBackRest(draft: Draft, command: DelegateCommand): void {
-  const ref = approvalStream(command.approval);
-  for (;;) {
-    const approval = draft.state(ref) as LiveApproval;
-    const handed = delegationsIn(approval, approval.stage);
-    const standing = standingIn(approval, draft.state(ROSTER), approval.stage);
-    const idle = handed.find(({ by }) => !isSeated(handed, by, { ...standing, isOut: () => false }));
-    if (idle === undefined) return;
-    const { by, reason, via } = command;
-    const body = { by, of: idle.by, to: idle.to, reason, via, ...stageField(approval) };
-    draft.append(ref, [{ type: "approval.delegation_withdrawn", tv: 1, body }]);
-  }
-}
-
-const ownIn = (handed: readonly Delegation[], by: string) => handed.find((one) => one.by === by);
+const handedBy = (approval: LiveApproval, by: string): Seat | undefined =>
+  delegationsIn(approval, approval.stage).find((one) => one.by === by);
 
 /** Who has decided with the seat that somebody handed over. */
-const usedBy = (approval: LiveApproval, handed: readonly Delegation[], by: string): string | undefined =>
-  holdersAfter(handed, by).find((who) => hasDecided(approval, who));
+const usedBy = (approval: LiveApproval, by: string): string | undefined =>
+  holdersAfter(delegationsIn(approval, approval.stage), by).find((who) => hasDecided(approval, who));
 
 /** Whether they have a seat now that could be handed to somebody; to whom is another question. */
 export const mayHandOver = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
   approval.status === "pending" && isEligible(approval, roster, by) && !hasDecided(approval, by);
 
 /** Whether the seat that they handed over could come back now. */
-export function maySitAgain(approval: LiveApproval, by: string): boolean {
+export const maySitAgain = (approval: LiveApproval, by: string): boolean =>
+  approval.status === "pending" && handedBy(approval, by) !== undefined && usedBy(approval, by) === undefined;
+
+/** A seat that was handed on by somebody who does not have it any more. */
+function findIdle(draft: Draft, approval: LiveApproval): Seat | undefined {
   const handed = delegationsIn(approval, approval.stage);
-  const isHanded = approval.status === "pending" && ownIn(handed, by) !== undefined;
-  return isHanded && usedBy(approval, handed, by) === undefined;
+  const standing = standingIn(approval, draft.state(ROSTER), approval.stage);
+  return handed.find(({ by }) => !isSeated(handed, by, { ...standing, isOut: () => false }));
 }
 
-function takeBack(draft: Draft, approval: LiveApproval, command: DelegateCommand): DelegateAnswer {
-  const { by, reason, via } = command;
-  const { status, stage } = approval;
-  const handed = delegationsIn(approval, stage);
-  const own = ownIn(handed, by);
+function sitAgain(draft: Draft, approval: LiveApproval, command: DelegateCommand): DelegateAnswer {
+  const { approval: id, by, reason, via } = command;
+  const { status } = approval;
+  const own = handedBy(approval, by);
   if (own === undefined) return { kind: "not_possible", status, reason: `${by} has handed nothing over` };
-  const used = usedBy(approval, handed, by);
+  const used = usedBy(approval, by);
   if (used !== undefined) return refused(draft, command, `${used} has decided with it already`, own.to);
-  const body = { by, of: by, to: own.to, reason, via, ...stageField(approval) };
-  draft.append(approvalStream(command.approval), [{ type: "approval.delegation_withdrawn", tv: 1, body }]);
-  takeBackRest(draft, command);
+  for (let seat: Seat | undefined = own; seat !== undefined; seat = findIdle(draft, live(draft, id))) {
+    const { by: of, to } = seat;
+    record(draft, id, "approval.delegation_withdrawn", { by, of, to, reason, via, ...stageField(approval) });
+  }
   return { kind: "withdrawn", status };
 }
 
-function decide(draft: Draft, approval: LiveApproval, command: DelegateCommand): DelegateAnswer {
+function handOrSit(draft: Draft, approval: LiveApproval, command: DelegateCommand): DelegateAnswer {
   const { status } = approval;
   if (status !== "pending") return { kind: "not_possible", status, reason: `it is ${status} already` };
   return command.to === null
-    ? takeBack(draft, approval, command)
+    ? sitAgain(draft, approval, command)
     : hand(draft, approval, command, command.to);
 }
 
 export function delegate(draft: Draft, command: DelegateCommand): Need | DelegateAnswer {
-  return actOn(draft, command.approval, (approval) => decide(draft, approval, command));
-}
-
-/**
- * Whom a seat may be handed to.
- *
- * T1. Only to somebody who may decide: a person in good standing who is not left out, and, where the list of people says who
- *     is there to decide, one of those or one whom the rule itself names. Otherwise nobody could use the seat.
- */
-
-/** Why this one may not decide in the present stage, whoever hands them what; undefined when they may. */
-export function whyNotADecider(approval: LiveApproval, roster: RosterState, to: string): string | undefined {
-  if (!isPerson(to)) return `${to} may not decide this: only people decide`;
-  if (roster.suspended.includes(to)) return `${to} may not decide this: they are suspended`;
-  if (isGone(roster, to)) return `${to} may not decide this: they are not in the list of people`;
-  if (hasNoRoleToDecide(roster, to, ruleIn(approval, approval.stage).from))
-    return `${to} may not decide this: they have no role that decides, such as supervisor`;
-  return standingIn(approval, roster, approval.stage).isOut(to) ? `${to} may not decide this` : undefined;
+  return actOn(draft, command.approval, (approval) => handOrSit(draft, approval, command));
 }

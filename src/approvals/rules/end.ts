@@ -1,47 +1,77 @@
-/** Ends of an approval that are not votes: its deadline, a withdrawal, a revocation, a permission that no longer fits. */
-import { type Refused, refuse, type Why } from "../../core/action/refuse.ts";
+/**
+ * Ends of an approval that are not votes: its deadline, a withdrawal, a revocation, a permission that no longer fits.
+ *
+ * T1. What a deadline brings about is decided by the command that comes next, on the store's clock. A sweeper only announces
+ *     what is already true.
+ * T2. When somebody looks makes no difference: the next stage's time, and an extension, begin where the time was up.
+ * T3. Whoever may decide from half time on may do so from that moment, whether anybody has swept or not.
+ * B1. A pending question is taken back by those who ask: the requester and those it acts for, the poster and the executor
+ *     of the workflow; or by somebody who may decide now, or an admin. Taking it back ends it, so nobody else does.
+ * B2. Of an intent, those take the question back who may take the intent back. Where nobody is listed, anybody in good
+ *     standing.
+ */
 import { type Draft, isNeed, type Need } from "../../core/draft.ts";
-import { refusal } from "../../core/refusal.ts";
-import { actionStream, approvalStream, ROSTER } from "../../core/stream.ts";
+import { isPerson } from "../../core/principal.ts";
+import { approvalStream, ROSTER } from "../../core/stream.ts";
 import { type Via, viaField } from "../../core/via.ts";
-import { tellWorkflow } from "../../core/workflow/tell.ts";
-import { type ApprovalState, aboutOf, type LiveApproval } from "../state.ts";
-import { isOverdue, passTime } from "./time.ts";
+import {
+  type ApprovalState,
+  dueReminder,
+  isGiven,
+  type LiveApproval,
+  nextAtDeadline,
+  type Reminder,
+  wideningAt,
+} from "../state.ts";
+import { isEligible, nextDecideBy, stageField } from "./seats.ts";
+import { live, record, subjectOf, tellSubject, withAction } from "./subject.ts";
 
-/** The approval has just expired. */
-export function refuseExpired(draft: Draft, approval: LiveApproval): Refused {
-  return refuseSubject(draft, approval, {
-    code: "expired",
-    by: "deadline",
-    reason: "nobody decided in time",
-  });
+export function isOverdue(approval: LiveApproval, now: number): boolean {
+  return approval.status === "pending" && approval.decideBy !== null && now >= approval.decideBy;
 }
 
-/** The action that was asked about is refused; a workflow is told on its own terms. */
-export function refuseSubject(draft: Draft, approval: LiveApproval, why: Why): Refused {
-  if (approval.subject === undefined) return refuse(draft, actionStream(approval.action), why);
-  return { kind: "refused", refusal: refusal(why.code, why.by, why.reason) };
+function lengthOf({ stages, stage, asked }: LiveApproval): number {
+  return stages?.[stage - 1]?.decideWithinMs ?? (asked.decideBy ?? asked.at) - asked.at;
 }
 
-export function lapse(draft: Draft, id: string, reason: string): void {
-  draft.append(approvalStream(id), [{ type: "approval.lapsed", tv: 1, body: { reason } }]);
+function handOver(draft: Draft, id: string, approval: LiveApproval, overdue: number): void {
+  const { edit, stage } = approval;
+  const reason = "the time of its stage was up before it was reviewed";
+  if (edit !== null) record(draft, id, "approval.edit_refused", { by: edit.by, rule: "deadline", reason });
+  record(draft, id, "approval.escalated", { stage, decideBy: nextDecideBy(approval, overdue) });
 }
 
-export type EndAnswer =
-  | { readonly kind: "ended"; readonly status: ApprovalState["status"] }
-  | { readonly kind: "not_possible"; readonly status: ApprovalState["status"] };
-
-/** Locks an approval and what it is about together. */
-export function withAction(draft: Draft, id: string): Need | ApprovalState {
-  const ref = approvalStream(id);
-  const more = draft.need({ write: [ref] });
-  if (more !== undefined) return more;
-  const state = draft.state(ref);
-  if (state.status === "none") return state;
-  return draft.need({ write: [aboutOf(state)] }) ?? state;
+/** More people may decide from half time on. */
+function widen(draft: Draft, id: string, approval: LiveApproval): void {
+  const halfTime = wideningAt(approval);
+  if (halfTime === undefined) return;
+  const also = [...(approval.approvers.escalateAtHalf ?? [])];
+  record(draft, id, "approval.widened", { also, halfTime, ...stageField(approval) });
 }
 
-/** What people do to an approval beside deciding it: by the roster, after whatever the time that passed has brought about. */
+function meetDeadline(draft: Draft, id: string, approval: LiveApproval, overdue: number): void {
+  const next = nextAtDeadline(approval);
+  if (next === "expire") record(draft, id, "approval.expired", { decideBy: overdue });
+  if (next === "escalate") handOver(draft, id, approval, overdue);
+  if (next !== "extend") return;
+  widen(draft, id, approval);
+  const more = { from: overdue, decideBy: overdue + lengthOf(approval), ...stageField(approval) };
+  record(draft, id, "approval.extended", { by: "deadline", ...more, via: "policy" });
+}
+
+/** Brings an approval up to the present time. The caller has locked it, and tells its subject if it has ended. */
+export function passTime(draft: Draft, id: string): LiveApproval {
+  for (;;) {
+    const approval = live(draft, id);
+    const { status, decideBy } = approval;
+    if (status !== "pending") return approval;
+    if (decideBy !== null && draft.now >= decideBy) meetDeadline(draft, id, approval, decideBy);
+    else if (draft.now >= (wideningAt(approval) ?? Number.POSITIVE_INFINITY)) widen(draft, id, approval);
+    else return approval;
+  }
+}
+
+/** What people do to an approval beside deciding it: by the roster, after the consequences of the time that passed. */
 export function actOn<Answer>(
   draft: Draft,
   id: string,
@@ -53,61 +83,123 @@ export function actOn<Answer>(
   const more = draft.need({ read: [ROSTER] });
   if (more !== undefined) return more;
   const approval = passTime(draft, id);
-  const isOver = before.status === "pending" && approval.status !== "pending";
-  if (isOver) refuseExpired(draft, approval);
   const answer = act(approval);
-  return (isOver ? tellWorkflow(draft, id) : undefined) ?? answer;
+  const isOver = before.status === "pending" && approval.status !== "pending";
+  return (isOver ? tellSubject(draft, id) : undefined) ?? answer;
 }
 
+export type EndAnswer = {
+  readonly kind: "ended" | "not_possible";
+  readonly status: ApprovalState["status"];
+};
+type Moved = { readonly kind: "moved"; readonly status: "pending" };
+
 /** Announces that a deadline has passed: it expired, or another stage is asked, or there is more time. */
-export function expireIfDue(
-  draft: Draft,
-  id: string,
-): Need | EndAnswer | { readonly kind: "moved"; readonly status: "pending" } {
+export function expireIfDue(draft: Draft, id: string): Need | EndAnswer | Moved {
   const state = withAction(draft, id);
   if ("kind" in state) return state;
   if (state.status === "none" || !isOverdue(state, draft.now))
     return { kind: "not_possible", status: state.status };
+  if (passTime(draft, id).status === "pending") return { kind: "moved", status: "pending" };
+  return tellSubject(draft, id) ?? { kind: "ended", status: "expired" };
+}
+
+export type Announced =
+  | EndAnswer
+  | Moved
+  | ({ readonly kind: "reminded"; readonly status: "pending" } & Pick<Reminder, "why"> &
+      Pick<LiveApproval, "action" | "tool" | "decideBy">);
+
+/** What a sweeper announces of a pending question: it has expired, others may decide, or people are reminded. */
+export function announceDue(draft: Draft, id: string): Need | Announced {
+  const answer = expireIfDue(draft, id);
+  if (answer.kind === "need" || answer.status !== "pending") return answer;
   const approval = passTime(draft, id);
-  if (approval.status === "pending") return { kind: "moved", status: "pending" };
-  refuseExpired(draft, approval);
-  return tellWorkflow(draft, id) ?? { kind: "ended", status: "expired" };
+  const reminder = dueReminder(approval, draft.now);
+  if (reminder === undefined) return answer;
+  const { why, at: due } = reminder;
+  const { action, tool, decideBy } = approval;
+  record(draft, id, "approval.reminded", { why, due, decideBy, ...stageField(approval) });
+  return { kind: "reminded", status: "pending", why, action, tool, decideBy };
+}
+
+export function lapse(draft: Draft, id: string, reason: string): void {
+  record(draft, id, "approval.lapsed", { reason });
+}
+
+/**
+ * Ends an approval of something that will not run: a decision lapses, and a question that nobody has answered is taken back. One
+ * whose deadline has passed has expired instead. The caller has locked the approval.
+ */
+export function withdrawApproval(
+  draft: Draft,
+  id: string,
+  { by, reason }: { readonly by: string; readonly reason: string },
+): void {
+  const state = draft.state(approvalStream(id));
+  if (isGiven(state)) lapse(draft, id, reason);
+  if (state.status !== "pending" || passTime(draft, id).status !== "pending") return;
+  record(draft, id, "approval.cancelled", { by, reason });
 }
 
 export type Withdrawal = Via & { readonly approval: string; readonly by: string; readonly reason: string };
 
 /** Takes a pending question back; the caller knows that this may be done. Saying it twice answers the same twice. */
 export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
-  const state = withAction(draft, command.approval);
+  const { approval: id, by, reason } = command;
+  const state = withAction(draft, id);
   if ("kind" in state) return state;
-  const { by, reason } = command;
   if (state.status === "cancelled" && state.decided?.by.includes(by))
     return { kind: "ended", status: "cancelled" };
   if (state.status !== "pending") return { kind: "not_possible", status: state.status };
-  const current = passTime(draft, command.approval);
-  if (current.status === "expired") {
-    refuseExpired(draft, current);
-    return tellWorkflow(draft, command.approval) ?? { kind: "not_possible", status: "expired" };
-  }
-  draft.append(approvalStream(command.approval), [
-    { type: "approval.cancelled", tv: 1, body: { by, reason, ...viaField(command) } },
-  ]);
-  refuseSubject(draft, state, { code: "cancelled", by, reason });
-  return tellWorkflow(draft, command.approval) ?? { kind: "ended", status: "cancelled" };
+  if (passTime(draft, id).status === "expired")
+    return tellSubject(draft, id) ?? { kind: "not_possible", status: "expired" };
+  record(draft, id, "approval.cancelled", { by, reason, ...viaField(command) });
+  return tellSubject(draft, id) ?? { kind: "ended", status: "cancelled" };
 }
-
-/** Whether there is a decision that was not used yet. */
-export const isGiven = ({ status }: ApprovalState): boolean => status === "approved" || status === "modified";
 
 /** Takes a decision back before it was used. Saying it twice answers the same twice. */
 export function revoke(draft: Draft, command: Withdrawal): Need | EndAnswer {
-  const state = withAction(draft, command.approval);
+  const { approval: id, by, reason } = command;
+  const state = withAction(draft, id);
   if ("kind" in state) return state;
-  const { by, reason } = command;
   if (state.status === "revoked" && state.ended?.by.includes(by)) return { kind: "ended", status: "revoked" };
-  if (state.status === "none" || !isGiven(state)) return { kind: "not_possible", status: state.status };
-  const body = { by, reason, ...viaField(command) };
-  draft.append(approvalStream(command.approval), [{ type: "approval.revoked", tv: 1, body }]);
-  refuseSubject(draft, state, { code: "revoked", by, reason });
-  return tellWorkflow(draft, command.approval) ?? { kind: "ended", status: "revoked" };
+  if (!isGiven(state)) return { kind: "not_possible", status: state.status };
+  record(draft, id, "approval.revoked", { by, reason, ...viaField(command) });
+  return tellSubject(draft, id) ?? { kind: "ended", status: "revoked" };
+}
+
+/** Whether they ask, may decide, or are an admin. Where nobody is listed, everybody is. */
+export function isAskerOrDecider(draft: Draft, approval: LiveApproval, by: string): boolean {
+  const roster = draft.state(ROSTER);
+  const { members } = roster;
+  if (members.size === 0 || approval.requester.includes(by)) return true;
+  return members.get(by)?.roles.includes("admin") === true || isEligible(approval, roster, by);
+}
+
+const isSuspended = (draft: Draft, by: string): boolean =>
+  isPerson(by) && draft.state(ROSTER).suspended.includes(by);
+
+/** Whether they could take it back now. The caller has locked the approval and read the roster. */
+export function mayTakeBack(draft: Draft, approval: LiveApproval, by: string): Need | boolean {
+  if (approval.status !== "pending" || isSuspended(draft, by)) return false;
+  return subjectOf(draft, approval).mayTakeBack(draft, approval, by);
+}
+
+export type TakenBack = EndAnswer | { readonly kind: "not_theirs"; readonly reason: string };
+
+function take(draft: Draft, approval: LiveApproval, command: Withdrawal): Need | TakenBack {
+  if (approval.status !== "pending") return cancel(draft, command);
+  const { by } = command;
+  if (isSuspended(draft, by)) return { kind: "not_theirs", reason: `${by} is not in good standing` };
+  const theirs = mayTakeBack(draft, approval, by);
+  if (typeof theirs === "object") return theirs;
+  return theirs
+    ? cancel(draft, command)
+    : { kind: "not_theirs", reason: `${by} neither asks nor may decide` };
+}
+
+export function takeBack(draft: Draft, command: Withdrawal): Need | TakenBack {
+  const answer = actOn(draft, command.approval, (approval) => take(draft, approval, command));
+  return answer.kind === "unknown" ? { kind: "not_possible", status: "none" } : answer;
 }

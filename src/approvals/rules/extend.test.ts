@@ -25,7 +25,7 @@ import { ROSTER } from "../../core/stream.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { type ExtendCommand, extend } from "./extend.ts";
+import { type ExtendCommand, extend } from "./delegate.ts";
 
 const TERMS = { approvers: { quorum: 2 }, decideWithinMs: SECOND, executeWithinMs: SECOND };
 const extends_ =

@@ -23,8 +23,9 @@ import { ROSTER } from "../../core/stream.ts";
 import type { Risk, Verdict } from "../../core/verdict.ts";
 import { given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
+import { type Listed, listedOf } from "../state.ts";
 import { delegate } from "./delegate.ts";
-import { isEligible, type Listed, listedOf, waitsFor } from "./seats.ts";
+import { isEligible, waitsFor } from "./seats.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 

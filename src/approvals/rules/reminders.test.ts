@@ -22,8 +22,9 @@ import type { Verdict } from "../../core/verdict.ts";
 import { approverRule } from "../../core/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { announceDue, extend } from "./extend.ts";
-import { nextDue } from "./time.ts";
+import { nextDue } from "../state.ts";
+import { extend } from "./delegate.ts";
+import { announceDue } from "./end.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 const MINUTE = 60_000;

@@ -5,7 +5,9 @@ import { isHoldpointError } from "../../core/errors.ts";
 import type { RecordedEvent } from "../../core/event.ts";
 import { type Fact, given } from "../../testing/given.ts";
 import { APPROVAL_STATUSES, type ApprovalState } from "../state.ts";
-import { approvalFold } from "../stream.ts";
+import { approval } from "../stream.ts";
+
+const { fold: approvalFold } = approval;
 
 const PENDING = [
   "voted",

@@ -14,7 +14,7 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import type { Draft } from "../../core/draft.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import { takeBack } from "./take-back.ts";
+import { takeBack } from "./end.ts";
 
 const BOSS = "person:boss";
 const DAN = "person:dan";

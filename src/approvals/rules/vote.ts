@@ -4,38 +4,45 @@
  * O1. The first terminal decision wins; the same person saying the same again gets the original answer.
  * O2. Any other late, second, stale or ineligible decision is refused and recorded.
  * O3. The deadline is checked here, on the store's clock; it never waits for a sweeper.
- * O4. What is wrong with an edit is said only to somebody who could decide with it: anybody else is refused the same whatever
- *     they wrote, and learns nothing of what it was compared with.
+ * O4. What is wrong with an edit is said only to somebody who could decide with it: anybody else is refused the same for
+ *     every edit, and learns nothing of what it was compared with.
  */
-import type { Executor, Load } from "../../core/action/start.ts";
 import { digestOf } from "../../core/digest.ts";
 import { type Draft, isNeed, type Need } from "../../core/draft.ts";
+import type { Executor, Load } from "../../core/executor.ts";
 import type { Json } from "../../core/json.ts";
-import { recordRefusal } from "../../core/record-refusal.ts";
 import type { RosterState } from "../../core/roster.ts";
-import { approvalStream, ROSTER } from "../../core/stream.ts";
-import { tellWorkflow } from "../../core/workflow/tell.ts";
-import { type ApprovalState, type ApprovalStatus, type LiveApproval, stageRules } from "../state.ts";
-import { acceptAnswer, type EditRefused, reviewEdit } from "./edit.ts";
-import { refuseExpired, refuseSubject, withAction } from "./end.ts";
-import { concludeVotes, isHopeless, isNeededLater } from "./quorum.ts";
-import { delegationsIn, isEligible } from "./seats.ts";
-import { isOverdue, passTime, stageField } from "./time.ts";
+import { ROSTER } from "../../core/stream.ts";
+import type { ApprovalStatus, LiveApproval, OpenEdit, VoteBody } from "../state.ts";
+import { againAfterEdit, bindingNow } from "./ask.ts";
+import { isOverdue, passTime } from "./end.ts";
+import {
+  concludeVotes,
+  delegationsIn,
+  eligibleStages,
+  isEligible,
+  isHopeless,
+  isNeededLater,
+  stageField,
+} from "./seats.ts";
+import {
+  type EditRefused,
+  live,
+  record,
+  recordRefusal,
+  subjectOf,
+  tellSubject,
+  withAction,
+} from "./subject.ts";
 
 export type EditFlaw = "secret" | "misfit";
 
-export type VoteCommand = {
+export type VoteCommand = Omit<VoteBody, "binding" | "stage" | "final"> & {
   readonly approval: string;
-  readonly by: string;
-  readonly decision: "approve" | "reject";
   /** The binding of what the voter saw; null trusts what stands now. */
   readonly binding: string | null;
   /** The binding is of what stood when the edit was written, and nobody says that they saw it. */
   readonly isAssumed?: true;
-  readonly note: string | null;
-  readonly via: string;
-  /** Digest of the card, or of the row of a list, that the voter saw; recorded, and never compared. */
-  readonly shown?: string;
   /** A rejection after which a workflow is not to try again. */
   readonly isFinal?: boolean;
   /** The arguments as the approver wants them, whole. */
@@ -46,9 +53,17 @@ export type VoteCommand = {
   readonly executor: Executor | null;
 };
 
+type Refusal = {
+  readonly code: "decision_conflict" | "not_eligible" | "secret_transformed";
+  readonly reason: string;
+};
+
 export type VoteAnswer =
-  | { readonly kind: "recorded" | "same"; readonly status: ApprovalStatus; readonly approval: string }
-  | { readonly kind: "edit_open"; readonly status: ApprovalStatus; readonly approval: string }
+  | {
+      readonly kind: "recorded" | "same" | "edit_open";
+      readonly status: ApprovalStatus;
+      readonly approval: string;
+    }
   | {
       readonly kind: "vote_refused";
       readonly code: Refusal["code"] | "edit_refused" | "invalid_args";
@@ -60,32 +75,19 @@ export type VoteAnswer =
     }
   | { readonly kind: "unknown" };
 
-type Refusal = {
-  readonly code: "decision_conflict" | "not_eligible" | "secret_transformed";
-  readonly reason: string;
-};
-
-const SECRET_IN_CLEAR: Refusal = {
-  code: "secret_transformed",
-  reason: "a secret's value stands in the edit in clear",
-};
-
-function statusNow(draft: Draft, id: string): ApprovalStatus {
-  return (draft.state(approvalStream(id)) as LiveApproval).status;
-}
+const conflict = (reason: string): Refusal => ({ code: "decision_conflict", reason });
+const notEligible = (reason: string): Refusal => ({ code: "not_eligible", reason });
 
 function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswer {
-  const { by, decision, via } = command;
-  const ref = approvalStream(command.approval);
-  const state = draft.state(ref) as LiveApproval;
-  const body = { by, decision, via, ...why };
-  const isRecorded = recordRefusal(draft, ref, state, { type: "approval.vote_refused", tv: 1, body });
-  return { kind: "vote_refused", ...why, status: state.status, isRecorded };
+  const { approval: id, by, decision, via } = command;
+  const isRecorded = recordRefusal(draft, id, "approval.vote_refused", { by, decision, via, ...why });
+  return { kind: "vote_refused", ...why, status: live(draft, id).status, isRecorded };
 }
 
 function refuseFlawed(draft: Draft, command: VoteCommand, flaw: EditFlaw): VoteAnswer {
-  if (flaw === "secret") return refuseVote(draft, command, SECRET_IN_CLEAR);
-  const status = statusNow(draft, command.approval);
+  const reason = "a secret's value stands in the edit in clear";
+  if (flaw === "secret") return refuseVote(draft, command, { code: "secret_transformed", reason });
+  const { status } = live(draft, command.approval);
   const why = { code: "invalid_args", reason: "the edit does not fit" } as const;
   return { kind: "vote_refused", ...why, status, isRecorded: false };
 }
@@ -98,36 +100,29 @@ function isRepeat(approval: LiveApproval, roster: RosterState, command: VoteComm
   const isSame = edit === undefined || digestOf(edit) === approval.argsDigest;
   if (before === undefined) {
     // An editor of a later stage has no vote yet: the edit had the first stage asked again. Nor has one whose edit the tool
-    // shows something else of: whoever sends the same once more has not seen that, unless they name it.
+    // shows something else of: an editor who sends the same once more has not seen that, unless they name it.
     const isNamed = command.isAssumed !== true && command.binding === approval.binding;
     const isUnseen = approval.preview !== undefined && !isNamed;
     const hasNoVote = isUnseen || !isEligible(approval, roster, by);
     return edit !== undefined && isSame && approval.editor === by && hasNoVote;
   }
-  // Whoever edits names what stood before their edit.
+  // An editor names what was asked before their edit.
   const isOfThat = edit !== undefined || command.binding === null || command.binding === before.binding;
   return before.decision === command.decision && isSame && isOfThat;
 }
 
-/** Somebody whose stage is over is late; anybody else was not asked, or not yet. */
+/** Somebody whose stage has ended is late; anybody else was not asked, or not yet. */
 function notAsked(approval: LiveApproval, roster: RosterState, by: string): Refusal {
-  const handed = delegationsIn(approval, approval.stage).find((one) => one.by === by);
-  if (handed !== undefined)
-    return { code: "not_eligible", reason: `${by} has handed their seat to ${handed.to}` };
-  const rules = stageRules(approval);
-  const stages = rules.flatMap((_, index) =>
-    isEligible(approval, roster, by, index + 1) ? [index + 1] : [],
-  );
-  const next = stages.find((stage) => stage > approval.stage);
-  if (next !== undefined)
-    return {
-      code: "not_eligible",
-      reason: `${by} is asked in stage ${next}; now it is stage ${approval.stage}`,
-    };
+  const { stage: now } = approval;
+  const handed = delegationsIn(approval, now).find((one) => one.by === by);
+  if (handed !== undefined) return notEligible(`${by} has handed their seat to ${handed.to}`);
+  const stages = eligibleStages(approval, roster, by);
+  const next = stages.find((stage) => stage > now);
+  if (next !== undefined) return notEligible(`${by} is asked in stage ${next}; now it is stage ${now}`);
   const over = stages.at(-1);
   return over === undefined
-    ? { code: "not_eligible", reason: `${by} may not decide this` }
-    : { code: "decision_conflict", reason: `stage ${over} is over, and ${by} is not asked after it` };
+    ? notEligible(`${by} may not decide this`)
+    : conflict(`stage ${over} is over, and ${by} is not asked after it`);
 }
 
 /** Wants what another editor has made of it already, as it was shown before that: they are asked about what is shown now. */
@@ -136,104 +131,124 @@ const isUnseen = ({ showsOther, argsDigest }: LiveApproval, { edit }: VoteComman
 
 function whyNot(draft: Draft, approval: LiveApproval, command: VoteCommand): Refusal | undefined {
   const roster = draft.state(ROSTER);
-  if (!isEligible(approval, roster, command.by)) return notAsked(approval, roster, command.by);
-  if (approval.status !== "pending")
-    return { code: "decision_conflict", reason: `it is ${approval.status} already` };
+  const { by } = command;
+  const isApproving = command.decision === "approve";
+  if (!isEligible(approval, roster, by)) return notAsked(approval, roster, by);
+  if (approval.status !== "pending") return conflict(`it is ${approval.status} already`);
   if (command.binding !== null && command.binding !== approval.binding && !isUnseen(approval, command))
-    return { code: "decision_conflict", reason: "what was decided is not what is asked now" };
-  if (approval.votes.some((vote) => vote.by === command.by))
-    return { code: "decision_conflict", reason: `${command.by} has decided already` };
-  if (approval.edit !== null && command.decision === "approve")
-    return { code: "decision_conflict", reason: `an edit by ${approval.edit.by} is being reviewed` };
-  if (command.decision === "approve" && isNeededLater(approval, roster, command.by))
-    return { code: "not_eligible", reason: `${command.by} is needed in a later stage, and decides once` };
-  return undefined;
+    return conflict("what was decided is not what is asked now");
+  if (approval.votes.some((vote) => vote.by === by)) return conflict(`${by} has decided already`);
+  if (approval.edit !== null && isApproving)
+    return conflict(`an edit by ${approval.edit.by} is being reviewed`);
+  return isApproving && isNeededLater(approval, roster, by)
+    ? notEligible(`${by} is needed in a later stage, and decides once`)
+    : undefined;
 }
 
-const shownField = ({ shown }: VoteCommand) => (shown === undefined ? {} : { shown });
+/** A vote for what is asked now. */
+export function recordVote(
+  draft: Draft,
+  id: string,
+  said: Omit<VoteBody, "binding" | "stage" | "final"> & Pick<VoteCommand, "isFinal">,
+): void {
+  const { by, decision, note, via, shown, isFinal } = said;
+  const approval = live(draft, id);
+  const cast = { by, decision, note, via, binding: approval.binding };
+  record(draft, id, "approval.voted", {
+    ...cast,
+    ...stageField(approval),
+    ...(shown === undefined ? {} : { shown }),
+    ...(isFinal === true ? { final: true } : {}),
+  });
+}
 
-function castVote(draft: Draft, approval: LiveApproval, command: VoteCommand): VoteAnswer {
-  const ref = approvalStream(command.approval);
-  const { by, decision, note, via } = command;
-  const final = command.isFinal === true ? { final: true } : {};
-  const said = { by, decision, note, via, ...stageField(approval), ...shownField(command) };
-  draft.append(ref, [
-    { type: "approval.voted", tv: 1, body: { ...said, binding: approval.binding, ...final } },
-  ]);
-  if (decision === "approve") concludeVotes(draft, command.approval);
-  else if (isHopeless(draft.state(ref) as LiveApproval, draft.state(ROSTER))) {
-    const reason = note ?? "no reason given";
-    draft.append(ref, [{ type: "approval.rejected", tv: 1, body: { by, reason } }]);
-    refuseSubject(draft, approval, { code: "rejected", by, reason });
+function castVote(draft: Draft, command: VoteCommand): VoteAnswer {
+  const { approval: id, by, decision, note } = command;
+  recordVote(draft, id, command);
+  if (decision === "approve") concludeVotes(draft, id);
+  else if (isHopeless(live(draft, id), draft.state(ROSTER)))
+    record(draft, id, "approval.rejected", { by, reason: note ?? "no reason given" });
+  return { kind: "recorded", status: live(draft, id).status, approval: id };
+}
+
+/** The editor's word on the new binding, where the stage that is asked now is theirs to decide. */
+export function agreeAgain(draft: Draft, id: string, edit: OpenEdit): void {
+  const approval = live(draft, id);
+  const roster = draft.state(ROSTER);
+  if (!isEligible(approval, roster, edit.by) || isNeededLater(approval, roster, edit.by)) return;
+  recordVote(draft, id, { ...edit, decision: "approve" });
+  concludeVotes(draft, id);
+}
+
+/** An edit of what has no tool and no policy of its own: it holds as it was written. */
+function acceptEdit(draft: Draft, id: string, edit: OpenEdit): void {
+  const approval = live(draft, id);
+  const { args, argsDigest, by } = edit;
+  if (argsDigest !== approval.argsDigest) {
+    const change = { args, argsDigest, policy: approval.policy, nonce: approval.nonce };
+    const asks = againAfterEdit(approval, draft.now);
+    const binding = bindingNow(draft.tenant, approval, { ...change, ...asks.again });
+    record(draft, id, "approval.revised", { by, ...change, binding, ...asks });
   }
-  return { kind: "recorded", status: statusNow(draft, command.approval), approval: command.approval };
+  agreeAgain(draft, id, edit);
 }
 
 function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load | VoteAnswer {
-  const { by, note, via, approval: id } = command;
-  const isNamed = command.binding !== null && command.isAssumed !== true;
-  const seen = { ...(isNamed ? { seen: command.binding } : {}), ...shownField(command) };
-  const body = { by, args: draft.keep(args), argsDigest: digestOf(args), note, via, ...seen };
-  draft.append(approvalStream(id), [{ type: "approval.edited", tv: 1, body }]);
-  const { subject } = draft.state(approvalStream(id)) as LiveApproval;
-  if (subject !== undefined) {
-    acceptAnswer(draft, id);
-    return { kind: "recorded", status: statusNow(draft, id), approval: id };
-  }
-  if (command.executor === null) return { kind: "edit_open", status: "pending", approval: id };
-  const executor = {
-    ...command.executor,
-    loaded: new Map([...command.executor.loaded, [body.argsDigest, args]]),
+  const { by, note, via, shown, approval: id, executor } = command;
+  const argsDigest = digestOf(args);
+  const wanted = { by, args: draft.keep(args), argsDigest, note, via };
+  const edit: OpenEdit = {
+    ...wanted,
+    ...(command.binding !== null && command.isAssumed !== true ? { seen: command.binding } : {}),
+    ...(shown === undefined ? {} : { shown }),
   };
-  const answer = reviewEdit(draft, id, executor);
+  record(draft, id, "approval.edited", edit);
+  const { reviewEdit } = subjectOf(draft, live(draft, id));
+  if (reviewEdit === null) {
+    acceptEdit(draft, id, edit);
+    return { kind: "recorded", status: live(draft, id).status, approval: id };
+  }
+  if (executor === null) return { kind: "edit_open", status: "pending", approval: id };
+  const loaded = new Map([...executor.loaded, [argsDigest, args]]);
+  const answer = reviewEdit(draft, id, { ...executor, loaded });
   if (answer.kind === "need" || answer.kind === "load") return answer;
   if (answer.kind === "accepted")
-    return { kind: "recorded", status: statusNow(draft, id), approval: answer.approval };
+    return { kind: "recorded", status: live(draft, id).status, approval: answer.approval };
+  const reason = `${answer.reason} (${answer.rule})`;
   return {
     kind: "vote_refused",
     code: "edit_refused",
-    reason: `${answer.reason} (${answer.rule})`,
+    reason,
     isRecorded: true,
     status: "pending",
     edit: answer,
   };
 }
 
-/** A workflow hears of what its approval came to, in the same commit. */
-export function vote(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
-  const ref = approvalStream(command.approval);
-  const more = draft.need({ write: [ref] });
-  if (more !== undefined) return more;
-  const before = standing(draft.state(ref));
-  const answer = cast(draft, command);
-  if (answer.kind === "need" || answer.kind === "load" || answer.kind === "unknown") return answer;
-  return (
-    (standing(draft.state(ref)) === before ? undefined : tellWorkflow(draft, command.approval)) ?? answer
-  );
-}
-
-function standing(approval: ApprovalState): string {
-  return approval.status === "none" ? "" : `${approval.status} ${approval.edit?.by ?? ""}`;
-}
-
-function cast(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
-  const approval = withAction(draft, command.approval);
-  if (isNeed(approval)) return approval;
-  if (approval.status === "none") return { kind: "unknown" };
-  const more = draft.need({ read: [ROSTER] });
-  if (more !== undefined) return more;
+function cast(draft: Draft, approval: LiveApproval, command: VoteCommand): Need | Load | VoteAnswer {
+  const { approval: id, edit, flaw } = command;
   if (isRepeat(approval, draft.state(ROSTER), command)) {
     // A voter who is back in good standing may have completed the quorum meanwhile.
     const isOpen = approval.status === "pending" && approval.edit === null && !isOverdue(approval, draft.now);
-    if (isOpen) concludeVotes(draft, command.approval);
-    return { kind: "same", status: statusNow(draft, command.approval), approval: command.approval };
+    if (isOpen) concludeVotes(draft, id);
+    return { kind: "same", status: live(draft, id).status, approval: id };
   }
-  const current = passTime(draft, command.approval);
-  if (approval.status === "pending" && current.status === "expired") refuseExpired(draft, current);
+  const current = passTime(draft, id);
   const fault = whyNot(draft, current, command);
   if (fault !== undefined) return refuseVote(draft, command, fault);
-  if (command.flaw !== undefined) return refuseFlawed(draft, command, command.flaw);
-  return command.edit === undefined
-    ? castVote(draft, current, command)
-    : openEdit(draft, command, command.edit);
+  if (flaw !== undefined) return refuseFlawed(draft, command, flaw);
+  return edit === undefined ? castVote(draft, command) : openEdit(draft, command, edit);
+}
+
+/** What the approval is about hears of the decision, in the same commit. */
+export function vote(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
+  const { approval: id } = command;
+  const before = withAction(draft, id);
+  if (isNeed(before)) return before;
+  if (before.status === "none") return { kind: "unknown" };
+  const answer = draft.need({ read: [ROSTER] }) ?? cast(draft, before, command);
+  if (answer.kind === "need" || answer.kind === "load") return answer;
+  const { status, edit } = live(draft, id);
+  const isMoved = status !== before.status || edit?.by !== before.edit?.by;
+  return (isMoved ? tellSubject(draft, id) : undefined) ?? answer;
 }

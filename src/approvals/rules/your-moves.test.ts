@@ -21,12 +21,9 @@ import { ROSTER } from "../../core/stream.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { Move } from "../card-schema.ts";
 import { isEditable, movesOf, yourStanding } from "./card.ts";
-import { comment } from "./comment.ts";
-import { delegate } from "./delegate.ts";
-import { revoke, withAction } from "./end.ts";
-import { extend } from "./extend.ts";
-import { takeBack } from "./take-back.ts";
-import { passTime } from "./time.ts";
+import { comment, delegate, extend } from "./delegate.ts";
+import { passTime, revoke, takeBack } from "./end.ts";
+import { withAction } from "./subject.ts";
 
 const DAN = "person:dan";
 const EVE = "person:eve";

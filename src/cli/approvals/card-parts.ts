@@ -1,5 +1,5 @@
 /** What every card of an approval shows: its status, who decides, until when, and what people and the agent wrote. */
-import { nextAtDeadline } from "../../approvals/rules/time.ts";
+import { nextAtDeadline } from "../../approvals/state.ts";
 import type { ApproverRule } from "../../core/verdict.ts";
 import type { Shown } from "../../engine/message/shown.ts";
 import type { CardDocument, CardFields, CardSections, RichText, Tone } from "../../kernel/terminal.ts";

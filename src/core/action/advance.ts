@@ -9,38 +9,29 @@
  *     decide.
  */
 
-import { apartOf, askedAgain, askPeople, bindingNow, bindingOf } from "../../approvals/rules/ask.ts";
-import { reviewEdit } from "../../approvals/rules/edit.ts";
-import { lapse, refuseExpired } from "../../approvals/rules/end.ts";
-import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/quorum.ts";
-import { passTime, withdrawApproval } from "../../approvals/rules/time.ts";
+import { askedAgain, askPeople, bindingNow, bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
+import { lapse, passTime, withdrawApproval } from "../../approvals/rules/end.ts";
+import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/seats.ts";
+import { record } from "../../approvals/rules/subject.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
 import { stageRules } from "../../approvals/state.ts";
 import { standingGrant } from "../../grants/rules.ts";
 import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
+import { type Draft, isNeed, type Need } from "../draft.ts";
+import { argsOf, type Executor as Bringer, type Load } from "../executor.ts";
 import type { Json } from "../json.ts";
 import type { Review } from "../review.ts";
 import type { RosterState } from "../roster.ts";
 import { rulesOf } from "../stages.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
 import { checkPlace, type Turned } from "../workflow/call.ts";
+import { reviewEdit } from "./edit.ts";
 import type { ReviewFacts } from "./events.ts";
-import { undoBinding, undoIn } from "./keep-undo.ts";
 import { isSamePreview, PREVIEW_MOVED, previewNow } from "./preview.ts";
 import { type Held, type Refused, refuse } from "./refuse.ts";
-import { review, withPeople } from "./review.ts";
-import { askedFacts, reviewFacts, versionsOf } from "./review-facts.ts";
-import {
-  argsOf,
-  type Executor as Bringer,
-  checkMayStart,
-  type EpochEnded,
-  type Load,
-  type Started,
-  startByGrant,
-  startEffect,
-} from "./start.ts";
+import { apartOf, review, withPeople } from "./review.ts";
+import { askedFacts, reviewFacts } from "./review-facts.ts";
+import { checkMayStart, type EpochEnded, type Started, startByGrant, startEffect } from "./start.ts";
 import type { ActionIn, ActionState, LiveAction } from "./state.ts";
 
 export type Waiting = {
@@ -114,7 +105,7 @@ function startByVerdict(
     policy: rules.policyDigest,
     requester,
     nonce,
-    ...undoBinding(state),
+    undo: undoDigest(state),
     ...free,
   });
   const grant = { kind: "verdict", rule: answer.rule, policy: rules.policyDigest, nonce } as const;
@@ -131,9 +122,8 @@ function followGrant(
   if (answer.verdict !== "escalate") return undefined;
   const state = live(draft, id);
   const left = apartOf(draft, answer, state);
-  if (left.kind === "need") return left;
-  const apart = left.apart === undefined ? {} : { apart: left.apart };
-  const asked = { state, review: answer, args: answer.args, now: draft.now, ...apart };
+  if (isNeed(left)) return left;
+  const asked = { state, review: answer, args: answer.args, now: draft.now, ...left };
   const fitting = standingGrant(draft, asked);
   if (fitting.kind === "none") return undefined;
   if (fitting.kind !== "fits") return fitting;
@@ -156,21 +146,13 @@ function followReview(draft: Draft, id: string, answer: Review, executor: Execut
     case "approve":
       return startByVerdict(draft, id, answer, executor);
     case "escalate": {
-      const { approval, nonce } = executor.ids;
-      const { schemaText } = executor.rules;
+      const { approval } = executor.ids;
+      const state = live(draft, id);
+      const apart = apartOf(draft, answer, state);
+      if (isNeed(apart)) return apart;
       const shows = previewNow(draft, { action: id, args: answer.args, approval: null }, executor);
       if (shows.kind === "load") return shows;
-      const more = askPeople(draft, {
-        action: id,
-        state: live(draft, id),
-        review: answer,
-        versions: versionsOf(executor.rules),
-        schemaText,
-        approval,
-        nonce,
-        preview: shows.preview,
-      });
-      if (more !== undefined) return more;
+      askPeople(draft, { action: id, state, review: answer, apart, preview: shows.preview }, executor);
       const asked = draft.state(approvalStream(approval)) as LiveApproval;
       return { kind: "waiting", approval, binding: asked.binding, decideBy: asked.decideBy };
     }
@@ -192,10 +174,8 @@ function unusable(
   if (approval.executeBy !== null && draft.now >= approval.executeBy)
     return { code: "lapsed", reason: "it was approved but not started in time" };
   const { tool, schema, effectClass, requester } = state;
-  const found = {
-    ...{ tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) },
-    ...undoIn(state),
-  };
+  const same = { tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) };
+  const found = state.undo === undefined ? same : { ...same, undo: state.undo };
   if (bindingNow(draft.tenant, approval, found) !== approval.binding)
     return { code: "binding_broken", reason: "the arguments or terms differ from those approved" };
   if (rules.policyDigest !== approval.policy)
@@ -260,7 +240,7 @@ function useDecision(
   const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
   if (more !== undefined) return more;
   const isMoved = sight === "moved";
-  const next = withPeople(draft, state, isMoved ? askedAgain(answer, approval) : answer);
+  const next = withPeople(draft, state, isMoved ? askedAgain(answer, approval, PREVIEW_MOVED) : answer);
   if ("kind" in next) return next;
   const otherwise = fault?.reason ?? "the policy no longer allows what was approved";
   lapse(draft, approvalId, isMoved ? PREVIEW_MOVED : otherwise);
@@ -279,9 +259,7 @@ function startByApproval(
   const permit = { grant, binding: approval.binding, executeBy: approval.executeBy };
   const answer = startEffect(draft, id, executor, permit);
   if (answer.kind === "started") {
-    draft.append(approvalStream(approvalId), [
-      { type: "approval.consumed", tv: 1, body: { effect: answer.effect } },
-    ]);
+    record(draft, approvalId, "approval.consumed", { effect: answer.effect });
   }
   if (answer.kind === "refused") lapse(draft, approvalId, answer.refusal.reason);
   return answer;
@@ -302,7 +280,12 @@ function followApproval(
   if (approval.status === "approved" || approval.status === "modified")
     return useDecision(draft, id, approvalId, executor);
   const current = passTime(draft, approvalId);
-  if (current.status === "expired") return refuseExpired(draft, current);
+  if (current.status === "expired")
+    return refuse(draft, actionStream(id), {
+      code: "expired",
+      by: "deadline",
+      reason: "nobody decided in time",
+    });
   if (current.edit !== null) {
     const reviewed = reviewEdit(draft, approvalId, executor);
     if (reviewed.kind === "need" || reviewed.kind === "load") return reviewed;
@@ -321,16 +304,9 @@ function refuseBroken(draft: Draft, id: string, state: Undecided): Need | Refuse
   if (state.phase === "waiting") {
     const more = draft.need({ write: [approvalStream(state.approval)] });
     if (more !== undefined) return more;
-    endApproval(draft, state.approval, reason);
+    withdrawApproval(draft, state.approval, { by: "dispatch check", reason });
   }
   return refuse(draft, actionStream(id), { code: "binding_broken", by: "dispatch check", reason });
-}
-
-/** An approval of something that cannot run any more is of no use to anybody. */
-function endApproval(draft: Draft, id: string, reason: string): void {
-  const { status } = draft.state(approvalStream(id));
-  if (status === "approved" || status === "modified") lapse(draft, id, reason);
-  withdrawApproval(draft, id, { by: "dispatch check", reason });
 }
 
 /** Nobody was asked yet. */

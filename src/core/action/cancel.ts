@@ -1,5 +1,5 @@
 /** Withdraws an action that has not started: nobody is asked about it any more. */
-import { withdrawApproval } from "../../approvals/rules/time.ts";
+import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { Draft, Need } from "../draft.ts";
 import { actionStream, approvalStream } from "../stream.ts";
 import { refuse } from "./refuse.ts";
@@ -16,13 +16,9 @@ export function cancelAction(
   const state = draft.state(ref);
   if (state.phase !== "open" && state.phase !== "waiting") return { kind: "left" };
   if (state.phase === "waiting") {
-    const approval = approvalStream(state.approval);
-    const missing = draft.need({ write: [approval] });
+    const missing = draft.need({ write: [approvalStream(state.approval)] });
     if (missing !== undefined) return missing;
-    const { status } = draft.state(approval);
     withdrawApproval(draft, state.approval, { by, reason });
-    if (status === "approved" || status === "modified")
-      draft.append(approval, [{ type: "approval.lapsed", tv: 1, body: { reason } }]);
   }
   refuse(draft, ref, { code: "cancelled", by, reason });
   return { kind: "cancelled" };

@@ -1,11 +1,12 @@
 /** Every fact that an action's stream can hold. Past tense; bodies are what the journal stores. */
+
+import type { Undo, Versions } from "../../approvals/state.ts";
 import type { Json } from "../json.ts";
 import type { MoneyJson } from "../money.ts";
 import type { Refusal } from "../refusal.ts";
 import type { EffectClass } from "../tool-rules.ts";
 import type { LimitBehind, Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
 import type { Via } from "../via.ts";
-import type { Undo } from "./undo.ts";
 import type { Within } from "./within.ts";
 
 /** Where the arguments that ran came from. */
@@ -31,14 +32,6 @@ export type Grant =
     };
 
 export type ReservedCost = MoneyJson & { readonly budget: string };
-
-/** Which policy was asked. */
-export type Versions = {
-  /** Of everything that was asked, code included: what a binding binds. */
-  readonly policy: string;
-  /** Digests of the documents that were asked; absent where only code was. */
-  readonly documents?: readonly string[];
-};
 
 /** What the policy of a digest said. */
 export type ReviewFacts = Versions & {

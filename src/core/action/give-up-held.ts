@@ -1,5 +1,5 @@
 /** Refuses for good what the kill switch or a budget holds up, where whoever asked does not want to wait; its workflow hears of it. */
-import { withdrawApproval } from "../../approvals/rules/time.ts";
+import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { Draft, Need } from "../draft.ts";
 import { actionStream, approvalStream } from "../stream.ts";
 import { settleCall } from "../workflow/call.ts";
@@ -16,13 +16,9 @@ export function giveUpHeld(draft: Draft, action: string): Need | GivenUp {
   if ((state.phase !== "open" && state.phase !== "waiting") || state.held === null) return { kind: "left" };
   const { held } = state;
   if (state.phase === "waiting") {
-    const approval = approvalStream(state.approval);
-    const missing = draft.need({ write: [approval] });
+    const missing = draft.need({ write: [approvalStream(state.approval)] });
     if (missing !== undefined) return missing;
-    const { status } = draft.state(approval);
-    withdrawApproval(draft, state.approval, { by: held.by, reason: held.reason });
-    if (status === "approved" || status === "modified")
-      draft.append(approval, [{ type: "approval.lapsed", tv: 1, body: { reason: held.reason } }]);
+    withdrawApproval(draft, state.approval, held);
   }
   draft.append(ref, [{ type: "action.refused", tv: 1, body: { ...held, retry: false, next: NEXT } }]);
   return settleCall(draft, action) ?? { kind: "given_up" };

@@ -5,10 +5,12 @@
  * V2. It is an action of its own, reviewed as a proposal of that tool with those arguments would be. Only where there is no
  *     policy for it at all, and people agreed to it as it stands, it is let through like every other compensation.
  */
+
+import type { Undo } from "../../approvals/state.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft } from "../draft.ts";
 import type { LiveAction } from "./state.ts";
-import type { Undo, UndoCall, UndoSeen } from "./undo.ts";
+import type { UndoCall, UndoSeen } from "./undo.ts";
 
 type Has = { readonly undo?: Undo };
 
@@ -16,13 +18,6 @@ export function keepUndo(draft: Draft, undo: UndoCall | undefined): Has {
   if (undo === undefined) return {};
   return { undo: { tool: undo.tool, args: draft.keep(undo.args), argsDigest: digestOf(undo.args) } };
 }
-
-/** As it was proposed. */
-export const undoIn = ({ undo }: Has): Has => (undo === undefined ? {} : { undo });
-
-/** In a binding; absent where nothing is said. */
-export const undoBinding = ({ undo }: Has): { readonly undo?: string } =>
-  undo === undefined ? {} : { undo: digestOf({ args: undo.argsDigest, tool: undo.tool }) };
 
 export function isSameUndo({ undo }: Has, given: UndoCall | undefined): boolean {
   if (undo === undefined || given === undefined) return undo === given;

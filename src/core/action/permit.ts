@@ -10,12 +10,12 @@
  *     `reportBy`.
  */
 import type { Draft, Need } from "../draft.ts";
+import type { Asker } from "../executor.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 import { actionStream } from "../stream.ts";
 import { settleCall } from "../workflow/call.ts";
 import { isForgotten, isSentAgain, isTooLate, TOO_LATE } from "./recover.ts";
 import { passReportTime } from "./report.ts";
-import type { Asker } from "./start.ts";
 import type { ActionIn, LiveAction, PermitState } from "./state.ts";
 import { lookAtSwitches, type SwitchLook } from "./switches.ts";
 

@@ -27,12 +27,12 @@ import type { LiveApproval, ShownPreview } from "../../approvals/state.ts";
 import { fact, given, NOON, type Then, type World } from "../../testing/given.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft } from "../draft.ts";
+import type { Executor } from "../executor.ts";
 import type { Json } from "../json.ts";
 import { ROSTER } from "../stream.ts";
 import { advance } from "./advance.ts";
 import { previewKey } from "./preview.ts";
 import { propose } from "./propose.ts";
-import type { Executor } from "./start.ts";
 
 const FROM_A_TO_B: ShownPreview = { value: { from: "a", to: "b" }, failed: false };
 const FROM_A_TO_C: ShownPreview = { value: { from: "a", to: "c" }, failed: false };

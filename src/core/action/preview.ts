@@ -10,9 +10,9 @@
 import type { Preview, ShownPreview } from "../../approvals/state.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft } from "../draft.ts";
+import type { Executor, Load } from "../executor.ts";
 import type { Json } from "../json.ts";
 import { actionStream } from "../stream.ts";
-import type { Executor, Load } from "./start.ts";
 import type { LiveAction } from "./state.ts";
 
 export const PREVIEW_MOVED = "what the preview showed has moved";
@@ -40,10 +40,6 @@ export function previewNow(
     };
   const { requestId, agent } = draft.state(actionStream(action)) as LiveAction;
   return { kind: "load", key, preview: { action, requestId, agent, args } };
-}
-
-export function keepPreview(draft: Draft, preview: Preview | null): { readonly preview?: Preview } {
-  return preview === null ? {} : { preview: { ...preview, value: draft.keep(preview.value) } };
 }
 
 export const isSamePreview = (asked: Preview | undefined, now: Preview | null): boolean =>

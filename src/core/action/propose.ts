@@ -6,13 +6,13 @@
  */
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
+import type { Executor, Load } from "../executor.ts";
 import type { Json } from "../json.ts";
 import { actionStream, type StreamRef } from "../stream.ts";
 import { checkNewPlace, type Placement, placeCall, type Turned } from "../workflow/call.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { checkDedupe } from "./dedupe.ts";
 import { isSameUndo, keepUndo } from "./keep-undo.ts";
-import type { Executor, Load } from "./start.ts";
 import type { LiveAction } from "./state.ts";
 import type { UndoCall } from "./undo.ts";
 import type { Within } from "./within.ts";

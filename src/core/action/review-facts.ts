@@ -1,12 +1,10 @@
 /** What the journal keeps of a review: what the policy said, whatever came of it, and which versions of it were asked. */
+
+import { versionsOf } from "../../approvals/rules/ask.ts";
 import type { Review } from "../review.ts";
 import type { ToolRules } from "../tool-rules.ts";
 import { expectedCosts } from "./costs.ts";
-import type { ReviewFacts, Versions } from "./events.ts";
-
-export function versionsOf({ policyDigest: policy, documents = [] }: ToolRules): Versions {
-  return documents.length === 0 ? { policy } : { policy, documents };
-}
+import type { ReviewFacts } from "./events.ts";
 
 /** What was remarked beside the verdict. */
 export function remarksIn({ risk, risks, shadow }: Review): Pick<ReviewFacts, "risk" | "risks" | "shadow"> {

@@ -7,17 +7,18 @@
  *     the parties of that moment: what nobody could approve is blocked. What was approved needs nobody any more.
  */
 
-import { apartOf } from "../../approvals/rules/ask.ts";
+import { apartIn, asksForSeparation } from "../../approvals/rules/ask.ts";
+import type { ApprovalQuestion } from "../../approvals/state.ts";
 import { namesGroups } from "../approver-names.ts";
 import { copyJson } from "../canonical-json.ts";
-import type { Draft, Need } from "../draft.ts";
+import { type Draft, isNeed, type Need } from "../draft.ts";
+import { argsOf, type Executor, type Load } from "../executor.ts";
 import type { Json } from "../json.ts";
 import { type Review, reviewAction } from "../review.ts";
-import { rulesOf, unmeetable } from "../stages.ts";
+import { type ApprovalTerms, rulesOf, unmeetable } from "../stages.ts";
 import { actionStream, ROSTER, workflowStream } from "../stream.ts";
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { LiveWorkflow } from "../workflow/state.ts";
-import { argsOf, type Executor, type Load } from "./start.ts";
 import type { ActionState, LiveAction } from "./state.ts";
 import { isOwnCall, type Within } from "./within.ts";
 
@@ -105,12 +106,26 @@ function withHistory(
   return { input: asked, missing: () => (found !== undefined && isAsking(found) ? found : undefined) };
 }
 
+/** Whom separation of duties leaves out of an action: the parties are those of its workflow. */
+export function apartOf(
+  draft: Draft,
+  terms: Pick<ApprovalTerms, "approvers" | "stages">,
+  { within }: Pick<LiveAction, "within">,
+): Need | Pick<ApprovalQuestion, "apart"> {
+  if (within === undefined || !asksForSeparation(terms)) return {};
+  const ref = workflowStream(within.workflow);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  const flow = draft.state(ref);
+  return apartIn(terms, flow.status === "none" ? null : flow.parties);
+}
+
 /** Before people are asked: whether they could agree, as they stand now. */
 export function withPeople(draft: Draft, state: LiveAction, answer: Review): Need | Review {
   if (answer.verdict !== "escalate") return answer;
   const isRouted = rulesOf(answer).some(({ from }) => namesGroups(from));
   const left = apartOf(draft, answer, state);
-  if (left.kind === "need") return left;
+  if (isNeed(left)) return left;
   if (!isRouted && left.apart === undefined) return answer;
   const more = draft.need({ read: [ROSTER] });
   if (more !== undefined) return more;

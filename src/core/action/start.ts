@@ -7,15 +7,14 @@
  * S4. A use of a standing grant is counted together with the start.
  */
 
-import { bindingOf } from "../../approvals/rules/ask.ts";
-import type { PreviewCall } from "../../approvals/state.ts";
+import { bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
 import { type Fitting, settleUse } from "../../grants/rules.ts";
 import { reserve } from "../budget.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
+import type { Executor, Load } from "../executor.ts";
 import type { Json } from "../json.ts";
 import type { Money } from "../money.ts";
-import { isArtifactRef } from "../stored-value.ts";
 import {
   actionStream,
   budgetStream,
@@ -24,53 +23,13 @@ import {
   switchStream,
   workflowStream,
 } from "../stream.ts";
-import type { ToolRules } from "../tool-rules.ts";
 import type { ApproverRule } from "../verdict.ts";
 import { costsOf, reservedCosts } from "./costs.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Grant } from "./events.ts";
-import { undoBinding } from "./keep-undo.ts";
 import { type Held, hold, type Refused, refuse } from "./refuse.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
 import { type Covered, lookAtSwitches, switchScopes } from "./switches.ts";
-
-/** What whoever executes brings along: the tool, large arguments that it loaded, fresh ids and its own epoch. */
-export type Executor = {
-  readonly rules: ToolRules;
-  /** By key: values kept as artifacts, by the digest of their canonical JSON; a workflow's history. */
-  readonly loaded: ReadonlyMap<string, Json>;
-  readonly epoch: string;
-  /** The agent performs it itself, and has so long to say what became of it. */
-  readonly outside?: { readonly reportWithinMs: number; readonly asker?: Asker };
-  readonly ids: { readonly approval: string; readonly nonce: string };
-};
-
-/** Who asks for a permit. */
-export type Asker = {
-  /** The digest of the holder; null where the agent sends none. */
-  readonly holder: string | null;
-  /** The permit is begun in the commit that issues it. */
-  readonly begin: boolean;
-  /** Names this request, so that its rules recognise what they wrote when they run again. */
-  readonly ask: string;
-};
-
-/** Something that is not in the states has to be loaded first: large arguments, by their digest, a workflow's history and so on. */
-export type Load = {
-  readonly kind: "load";
-  readonly key: string;
-  /** For a preview: the call that it is of. */
-  readonly preview?: PreviewCall;
-};
-
-export function argsOf(
-  kept: { readonly args: Json; readonly argsDigest: string },
-  loaded: ReadonlyMap<string, Json>,
-): Load | { readonly kind: "args"; readonly value: Json } {
-  if (!isArtifactRef(kept.args)) return { kind: "args", value: kept.args };
-  const value = loaded.get(kept.argsDigest);
-  return value === undefined ? { kind: "load", key: kept.argsDigest } : { kind: "args", value };
-}
 
 /** With the action as it then stands, and the time at which it was so. */
 export type Started = {
@@ -208,7 +167,7 @@ function standingBinding(
   const { tool, schema, effectClass, requester, argsDigest: args } = state;
   const stream = streamName(actionStream(id));
   const fixed = { tenant, stream, action: id, tool, schema, args, effectClass, requester, decideBy: null };
-  return bindingOf({ ...fixed, ...undoBinding(state), ...terms });
+  return bindingOf({ ...fixed, undo: undoDigest(state), ...terms });
 }
 
 /** Starts an effect that people would be asked about, by a standing grant. The review has been recorded. */

@@ -1,9 +1,10 @@
 /** What people decided on an intent that asks for their approval: it ends in the commit of their decision. */
-import type { LiveApproval } from "../../approvals/state.ts";
-import type { Draft, Need } from "../draft.ts";
+import type { SubjectPort } from "../../approvals/rules/subject.ts";
+import { type LiveApproval, notesIn } from "../../approvals/state.ts";
 import type { JsonObject } from "../json.ts";
 import { intentStream } from "../stream.ts";
 import { type EndEvent, endIntent } from "./end.ts";
+import { isTheirsToCancel } from "./move.ts";
 import { isOpen } from "./state.ts";
 
 /** A rejection is an answer too: the intent is completed, and says that it was not approved. */
@@ -31,17 +32,18 @@ function eventOf(approval: LiveApproval, rationale: string): EndEvent {
   return { type: "intent.completed", tv: 1, body: { by, data: dataOf(approval, rationale) } };
 }
 
-/** The approval is over. */
-export function decideIntent(
-  draft: Draft,
-  intent: string,
-  approval: LiveApproval,
-  rationale: string,
-): Need | undefined {
-  const ref = intentStream(intent);
-  const more = draft.need({ write: [ref] });
-  if (more !== undefined) return more;
-  const state = draft.state(ref);
-  if (state.status === "none" || !isOpen(state)) return undefined;
-  return endIntent(draft, intent, eventOf(approval, rationale));
-}
+export const intentSubject: SubjectPort = {
+  tell(draft, _approvalId, approval) {
+    const ref = intentStream(approval.action);
+    const more = draft.need({ write: [ref] });
+    if (more !== undefined) return more;
+    const state = draft.state(ref);
+    if (state.status === "none" || !isOpen(state)) return undefined;
+    return endIntent(draft, approval.action, eventOf(approval, notesIn(approval)));
+  },
+  mayTakeBack(draft, approval, by) {
+    const intent = draft.state(intentStream(approval.action));
+    return intent.status !== "none" && isTheirsToCancel(draft, intent, by);
+  },
+  reviewEdit: null,
+};

@@ -16,8 +16,9 @@ import type { NewEvent } from "../event.ts";
 import type { Json } from "../json.ts";
 import { isPerson } from "../principal.ts";
 import { recordRefusal } from "../record-refusal.ts";
-import { intentStream, ROSTER, workflowStream } from "../stream.ts";
+import { intentStream, ROSTER } from "../stream.ts";
 import { type Via, viaField } from "../via.ts";
+import { isParty } from "../workflow/tell.ts";
 import { COMPENSATION } from "./address.ts";
 import { type EndEvent, endIntent, lockIntent } from "./end.ts";
 import { type IntentStatus, isOpen, isUntaken, type LiveIntent } from "./state.ts";
@@ -191,12 +192,7 @@ export function withdrawIntent(draft: Draft, cancelling: Cancelling): Need | Mov
 export function isTheirsToCancel(draft: Draft, { from, within }: LiveIntent, by: string): Need | boolean {
   const { members } = draft.state(ROSTER);
   if (members.size === 0 || by === from || members.get(by)?.roles.includes("admin") === true) return true;
-  if (within === null) return false;
-  const ref = workflowStream(within.workflow);
-  const more = draft.need({ read: [ref] });
-  if (more !== undefined) return more;
-  const flow = draft.state(ref);
-  return flow.status !== "none" && (flow.parties.poster === by || flow.parties.executor === by);
+  return within !== null && isParty(draft, within.workflow, by);
 }
 
 /** What keeps somebody from taking it back. */

@@ -5,7 +5,7 @@
  *     conflict.
  * S2. One that people are to approve is an approval: both come to be in one commit, and it waits from then on.
  */
-import { questionBinding } from "../../approvals/rules/ask.ts";
+import { openQuestion } from "../../approvals/rules/ask.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
@@ -74,13 +74,18 @@ function ruleFor(draft: Draft, { to }: Sending, { apart }: PeopleAsked): Approve
 function askPeople(draft: Draft, sending: Sending, ask: PeopleAsked, approvers: ApproverRule): void {
   const { intent, intentType, to, from, payload, withinMs } = sending;
   const { approval, nonce, says, requester, apart } = ask;
-  const bound = {
+  openQuestion(draft, approval, {
     action: intent,
     tool: intentType,
     schema: digestOf({}),
     effectClass: "intent",
+    args: draft.keep(payload),
     argsDigest: digestOf(payload),
+    agent: from,
     requester,
+    says,
+    reason: `${from} asks for approval`,
+    rule: "intent",
     policy: digestOf({ intent: intentType, to }),
     approvers,
     nonce,
@@ -88,11 +93,7 @@ function askPeople(draft: Draft, sending: Sending, ask: PeopleAsked, approvers: 
     executeBy: null,
     ...(apart === null || apart.length === 0 ? {} : { apart }),
     subject: { kind: "intent", intent, op: intent },
-  } as const;
-  const reason = `${from} asks for approval`;
-  const said = { args: draft.keep(payload), agent: from, says, reason, rule: "intent" };
-  const body = { ...bound, ...said, binding: questionBinding(draft.tenant, bound) };
-  draft.append(approvalStream(approval), [{ type: "approval.requested", tv: 1, body }]);
+  });
 }
 
 function sentEvent(draft: Draft, sending: Sending) {

@@ -1,6 +1,6 @@
 /** One gated call as its own streams tell it: proposed, decided, executed, observed. */
 
-import type { ApprovalEvent } from "../../approvals/state.ts";
+import type { ApprovalEvent } from "../../approvals/stream.ts";
 import type { ActionEvent, ExecutedFrom, ReviewFacts } from "../action/events.ts";
 import type { Json } from "../json.ts";
 import { type Refusal, refusal } from "../refusal.ts";

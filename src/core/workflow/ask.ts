@@ -1,7 +1,6 @@
 /** Questions that a workflow puts to people: at a checkpoint, or one of its own. */
 
-import { apartIn, questionBinding } from "../../approvals/rules/ask.ts";
-import type { ApprovalQuestion } from "../../approvals/state.ts";
+import { apartIn, openQuestion, stagesIn } from "../../approvals/rules/ask.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { NewEvent } from "../event.ts";
@@ -29,27 +28,27 @@ export type Question = {
 
 export function askAbout(draft: Draft, workflow: string, state: LiveWorkflow, question: Question): void {
   const { approval, nonce, kind, op, name, args, about, says, reason, approvers, decideWithinMs } = question;
-  const { stages, onTimeout } = question;
-  const bound = {
+  openQuestion(draft, approval, {
     action: workflow,
     tool: name,
     schema: about,
     effectClass: kind,
+    args: draft.keep(args),
     argsDigest: digestOf(args),
+    agent: state.agent,
     requester: state.requester,
+    says,
+    reason,
+    rule: kind,
     policy: digestOf({ workflow: state.name, version: state.version, checkpoint: name }),
     approvers,
     nonce,
     decideBy: decideWithinMs === null ? null : draft.now + decideWithinMs,
     executeBy: null,
     ...apartIn(question, state.parties),
-    ...(stages === undefined ? {} : { stages }),
-    ...(onTimeout === undefined ? {} : { onTimeout }),
+    ...stagesIn(question),
     subject: { kind, workflow, op },
-  };
-  const said = { args: draft.keep(args), agent: state.agent, says, reason, rule: kind };
-  const body: ApprovalQuestion = { ...bound, ...said, binding: questionBinding(draft.tenant, bound) };
-  draft.append(approvalStream(approval), [{ type: "approval.requested", tv: 1, body }]);
+  });
 }
 
 export type Reach = {

@@ -4,7 +4,7 @@
  * E1. It ends once; its parent is told in the same commit.
  * E2. Nobody is left with a question about a workflow that is over.
  */
-import { withdrawApproval } from "../../approvals/rules/time.ts";
+import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Json } from "../json.ts";
 import { approvalStream, workflowStream } from "../stream.ts";

@@ -4,23 +4,19 @@
  * L1. A decision on a checkpoint moves the workflow there and then: no poller ever sees a decided checkpoint of a workflow
  *     that still waits for it.
  */
-import type { LiveApproval, Subject } from "../../approvals/state.ts";
+import { isAskerOrDecider } from "../../approvals/rules/end.ts";
+import type { SubjectPort } from "../../approvals/rules/subject.ts";
+import { isGiven, type LiveApproval, notesIn } from "../../approvals/state.ts";
+import { reviewEdit } from "../action/edit.ts";
+import { refuseEnded } from "../action/refuse.ts";
 import type { Draft, Need } from "../draft.ts";
-import { decideIntent } from "../intent/decide.ts";
-import { actionStream, approvalStream, workflowStream } from "../stream.ts";
+import { actionStream, workflowStream } from "../stream.ts";
 import type { CheckpointDecision } from "./events.ts";
 import { failWorkflow } from "./fail.ts";
 import { beginRollback, codeOf, nextAttempt, targetOf } from "./rollback.ts";
 import type { LiveWorkflow } from "./state.ts";
 
-const DECIDED: readonly string[] = ["approved", "modified", "rejected", "expired", "cancelled"];
-
-function notesOf(approval: LiveApproval): string {
-  if (approval.status !== "approved" && approval.status !== "modified") return approval.decided?.reason ?? "";
-  return approval.votes.flatMap(({ note }) => note ?? []).join("\n");
-}
-
-/** Said not to be tried again by whoever rejected it. */
+/** The person who rejected it said that it is not to be tried again. */
 const isFinal = (approval: LiveApproval): boolean => approval.votes.some((vote) => vote.final === true);
 
 function turnBack(draft: Draft, id: string, approval: LiveApproval, canRollback: boolean): Need | undefined {
@@ -54,7 +50,7 @@ function decideCheckpoint(
     approval: approvalId,
     decision,
     by,
-    reason: notesOf(approval),
+    reason: notesIn(approval),
     outputs: approval.args,
   };
   draft.append(ref, [{ type: "checkpoint.decided", tv: 1, body }]);
@@ -63,67 +59,68 @@ function decideCheckpoint(
 }
 
 function answerQuestion(draft: Draft, id: string, approvalId: string, approval: LiveApproval): void {
-  const isAnswer = approval.status === "approved" || approval.status === "modified";
+  const isAnswer = isGiven(approval);
   const body = {
     op: approval.subject?.op ?? "",
     approval: approvalId,
     status: isAnswer ? "answered" : approval.status,
     answer: isAnswer ? approval.args : null,
     by: [...(approval.decided?.by ?? [])],
-    reason: notesOf(approval),
+    reason: notesIn(approval),
   };
   draft.append(workflowStream(id), [{ type: "question.answered", tv: 1, body }]);
 }
 
-type FlowSubject = Extract<Subject, { workflow: string }>;
-
-function tellFlow(
-  draft: Draft,
-  { kind, workflow }: FlowSubject,
-  approvalId: string,
-  approval: LiveApproval,
-): Need | undefined {
-  const more = draft.need({ write: [workflowStream(workflow)] });
+/** Posted or executes the work of a workflow. */
+export function isParty(draft: Draft, workflow: string, by: string): Need | boolean {
+  const ref = workflowStream(workflow);
+  const more = draft.need({ read: [ref] });
   if (more !== undefined) return more;
-  if (kind === "checkpoint") return decideCheckpoint(draft, workflow, approvalId, approval);
-  answerQuestion(draft, workflow, approvalId, approval);
-  return undefined;
+  const flow = draft.state(ref);
+  return flow.status !== "none" && (flow.parties.poster === by || flow.parties.executor === by);
 }
 
-function tellSubject(draft: Draft, approvalId: string, approval: LiveApproval): Need | undefined {
-  const { subject } = approval;
-  if (subject === undefined || !DECIDED.includes(approval.status)) return undefined;
-  const more =
-    subject.kind === "intent"
-      ? decideIntent(draft, subject.intent, approval, notesOf(approval))
-      : tellFlow(draft, subject, approvalId, approval);
-  if (more !== undefined) return more;
-  if (approval.status === "approved" || approval.status === "modified")
-    draft.append(approvalStream(approvalId), [
-      { type: "approval.consumed", tv: 1, body: { effect: subject.op } },
-    ]);
-  return undefined;
-}
+/** A checkpoint or a question of a workflow was decided. */
+export const workflowSubject: SubjectPort = {
+  tell(draft, approvalId, approval) {
+    const { action: workflow, subject } = approval;
+    const more = draft.need({ write: [workflowStream(workflow)] });
+    if (more !== undefined) return more;
+    if (subject?.kind === "checkpoint") return decideCheckpoint(draft, workflow, approvalId, approval);
+    answerQuestion(draft, workflow, approvalId, approval);
+    return undefined;
+  },
+  mayTakeBack: (draft, approval, by) =>
+    isAskerOrDecider(draft, approval, by) || isParty(draft, approval.action, by),
+  reviewEdit: null,
+};
 
-/** An action of a workflow was decided, or edited so that somebody with the tool has to look: its workflow is woken. */
-function tellCaller(draft: Draft, approvalId: string, approval: LiveApproval): Need | undefined {
-  if (approval.status === "pending" && approval.edit === null) return undefined;
-  const action = draft.state(actionStream(approval.action));
-  if (action.phase === "none" || action.within === undefined) return undefined;
-  const ref = workflowStream(action.within.workflow);
+function wake(draft: Draft, workflow: string, by: string): Need | undefined {
+  const ref = workflowStream(workflow);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
   const state = draft.state(ref);
   if (state.status === "none" || state.end !== null) return undefined;
-  draft.append(ref, [{ type: "workflow.woken", tv: 1, body: { by: approvalId } }]);
+  draft.append(ref, [{ type: "workflow.woken", tv: 1, body: { by } }]);
   return undefined;
 }
 
-/** To be called at the end of every command that may have moved an approval. */
-export function tellWorkflow(draft: Draft, approvalId: string): Need | undefined {
-  const approval = draft.state(approvalStream(approvalId));
-  if (approval.status === "none") return undefined;
-  return approval.subject === undefined
-    ? tellCaller(draft, approvalId, approval)
-    : tellSubject(draft, approvalId, approval);
+function callerOf(draft: Draft, { action }: LiveApproval): string | undefined {
+  const state = draft.state(actionStream(action));
+  return state.phase === "none" ? undefined : state.within?.workflow;
 }
+
+/** An action was decided, or edited so that somebody with the tool has to look: the workflow that called it is woken. */
+export const actionSubject: SubjectPort = {
+  tell(draft, approvalId, approval) {
+    refuseEnded(draft, approvalId, approval);
+    const workflow = callerOf(draft, approval);
+    return workflow === undefined ? undefined : wake(draft, workflow, approvalId);
+  },
+  mayTakeBack(draft, approval, by) {
+    if (isAskerOrDecider(draft, approval, by)) return true;
+    const workflow = callerOf(draft, approval);
+    return workflow !== undefined && isParty(draft, workflow, by);
+  },
+  reviewEdit,
+};

@@ -6,8 +6,7 @@
  * A3. Time that is over is written down by whoever waits, whether anybody sweeps or not.
  */
 
-import { expireIfDue } from "../../approvals/rules/end.ts";
-import { isOverdue as isApprovalOverdue } from "../../approvals/rules/time.ts";
+import { expireIfDue, isOverdue as isApprovalOverdue } from "../../approvals/rules/end.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { passIntentTime } from "../../core/intent/end.ts";
 import { isOverdue, type LiveIntent } from "../../core/intent/state.ts";

@@ -1,8 +1,9 @@
 /** What an agent, or a server in its name, hands to the verbs, checked before anything is looked at. */
-import type { Asker } from "../../core/action/start.ts";
+
 import { sha256 } from "../../core/digest.ts";
 import { shown } from "../../core/error-text.ts";
 import { HoldpointError } from "../../core/errors.ts";
+import type { Asker } from "../../core/executor.ts";
 import { isId } from "../../core/ids.ts";
 import { isPrincipal } from "../../core/principal.ts";
 import { wrong } from "../check-call.ts";

@@ -1,7 +1,8 @@
 /** What a batch has planned so far, and the statements that write it. */
+
+import type { Folds } from "../../core/states.ts";
 import type { StreamRef } from "../../core/stream.ts";
 import { streamName } from "../../core/stream.ts";
-import type { Folds } from "../../core/streams.ts";
 import type { Artifact } from "../../core/transaction.ts";
 import { foldOf, type Head } from "../head.ts";
 import type { Plan, PlannedStream } from "../plan.ts";

@@ -6,8 +6,8 @@
  * D2. A member that needs what is not locked is not decided here: it goes into a later batch with its larger needs.
  */
 import { HoldpointError } from "../../core/errors.ts";
+import type { Folds } from "../../core/states.ts";
 import { type StreamRef, streamName } from "../../core/stream.ts";
-import type { Folds } from "../../core/streams.ts";
 import type { Needs } from "../../core/transaction.ts";
 import type { Head } from "../head.ts";
 import { type Ground, type Plan, planning } from "../plan.ts";

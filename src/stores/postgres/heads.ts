@@ -5,8 +5,9 @@
  *     about to write may enter the cache at once: if it is never committed, no row agrees with it.
  * H2. A stream that cannot be folded fails those who look at it, and nobody else.
  */
+
+import type { Folds } from "../../core/states.ts";
 import { type StreamRef, streamName } from "../../core/stream.ts";
-import type { Folds } from "../../core/streams.ts";
 import { type Cache, createCache, type Most } from "../cache.ts";
 import { emptyHead, foldEntry, foldOf, type Head, isOver } from "../head.ts";
 import { hexAt, numberAt, textAt } from "./ask.ts";

@@ -46,7 +46,7 @@ export const PLANTED_BEFOREHAND: readonly Planted[] = [
   ),
   bug(
     "a preview's digest is not in the binding",
-    inside("questionBinding", "    ...(preview === undefined ? {} : { preview: preview.digest }),\n", ""),
+    inside("questionBinding", "preview: question.preview?.digest,", "preview: undefined,"),
   ),
   bug(
     "a use that is in doubt is given back",

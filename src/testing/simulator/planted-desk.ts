@@ -15,9 +15,9 @@ export const PLANTED_AT_THE_DESK: readonly Planted[] = [
   bug(
     "a reminder counts as a decision",
     inside(
-      "evolvePending",
-      "return { ...state, remindedUpTo: event.body.due };",
-      'return decide({ ...state, remindedUpTo: event.body.due }, "approved", { at, by: [], reason: "" });',
+      "approval",
+      "({ ...state, remindedUpTo: due })",
+      'decide({ ...state, remindedUpTo: due }, "approved", { at: due, by: [], reason: "" })',
     ),
   ),
   bug(

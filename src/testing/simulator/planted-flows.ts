@@ -48,11 +48,7 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
   ),
   bug(
     "a decision reaches the workflow later than its commit",
-    inside(
-      "vote",
-      "(standing(draft.state(ref)) === before ? undefined : tellWorkflow(draft, command.approval)) ?? answer",
-      "answer",
-    ),
+    inside("vote", "(isMoved ? tellSubject(draft, id) : undefined) ?? answer", "answer"),
   ),
   bug(
     "a checkpoint that nobody decided in time is passed",

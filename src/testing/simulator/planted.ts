@@ -28,21 +28,13 @@ const bug = (name: string, ...patches: readonly Patch[]): Planted => ({ name, pa
 const IN_CALLS: readonly Planted[] = [
   bug(
     "no compare-and-set on a decision",
-    inside(
-      "whyNot",
-      'if (approval.status !== "pending")\n    return { code: ',
-      "if (false)\n    return { code: ",
-    ),
-    inside("approvalFold", "if (!FROM[event.type]?.includes(state.status))", "if (false)"),
-    inside(
-      "approvalFold",
-      'return state.status === "pending"\n',
-      "return !/consumed|lapsed|revoked/.test(event.type)\n",
-    ),
+    inside("whyNot", 'if (approval.status !== "pending") return conflict(', "if (false) return conflict("),
+    inside("PENDING", '["pending"] as const', '"live"'),
+    inside("GIVEN", '["approved", "modified"] as const', '"live"'),
   ),
   bug(
     "expiry only by the sweeper",
-    inside("cast", "const current = passTime(draft, command.approval);", "const current = approval;"),
+    inside("cast", "const current = passTime(draft, id);", "const current = approval;"),
   ),
   bug(
     "the node's clock instead of the database's",
@@ -173,8 +165,8 @@ const IN_CALLS: readonly Planted[] = [
     ),
     inside(
       "whyNot",
-      "approval.votes.some((vote) => vote.by === command.by)",
-      "approval.votes.some((vote) => vote.by === command.by && vote.via === command.via)",
+      "approval.votes.some((vote) => vote.by === by)",
+      "approval.votes.some((vote) => vote.by === by && vote.via === command.via)",
     ),
     inside("agreedIn", "[...new Set(theirs.map((vote) => vote.by))]", "theirs.map((vote) => vote.by)"),
   ),
@@ -253,17 +245,8 @@ function groundOf(database: MemoryDatabase`,
       'if (approval.status === "approved" ||',
       'if (approval.status === "revoked" || approval.status === "approved" ||',
     ),
-    inside("revoke", 'refuseSubject(draft, state, { code: "revoked", by, reason });', ""),
-    inside(
-      "FROM",
-      '"approval.consumed": ["approved", "modified"]',
-      '"approval.consumed": ["approved", "modified", "revoked"]',
-    ),
-    inside(
-      "FROM",
-      '"approval.lapsed": ["approved", "modified"]',
-      '"approval.lapsed": ["approved", "modified", "revoked"]',
-    ),
+    inside("REFUSES", ', "revoked"', ""),
+    inside("GIVEN", '["approved", "modified"]', '["approved", "modified", "revoked"]'),
   ),
   bug(
     "a living epoch is recovered",
@@ -271,7 +254,7 @@ function groundOf(database: MemoryDatabase`,
   ),
   bug(
     "an edit keeps the votes given before",
-    inside("revise", "showsOther,\n    votes: [],", "showsOther,"),
+    inside("revise", "showsOther, votes: []", "showsOther"),
     inside(
       "agreedIn",
       'vote.decision === "approve" && vote.binding === approval.binding &&',

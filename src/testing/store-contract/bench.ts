@@ -2,8 +2,9 @@
 import type { TestContext } from "node:test";
 import type { Fold, NewEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { Folds, StateOf } from "../../core/states.ts";
 import { actionStream, type StreamRef } from "../../core/stream.ts";
-import { type Folds, FOLDS as PRODUCT_FOLDS, type StateOf } from "../../core/streams.ts";
+import { FOLDS as PRODUCT_FOLDS } from "../../core/streams.ts";
 import type { Append, Decision, Sight } from "../../core/transaction.ts";
 import type { Projection, Store } from "../../stores/store.ts";
 

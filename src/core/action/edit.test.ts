@@ -25,13 +25,13 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import { digestOf } from "../../core/digest.ts";
-import type { Json } from "../../core/json.ts";
-import { INLINE_BYTES } from "../../core/stored-value.ts";
-import { ROSTER } from "../../core/stream.ts";
-import type { PolicyInput, Verdict } from "../../core/verdict.ts";
+import type { LiveApproval } from "../../approvals/state.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import type { LiveApproval } from "../state.ts";
+import { digestOf } from "../digest.ts";
+import type { Json } from "../json.ts";
+import { INLINE_BYTES } from "../stored-value.ts";
+import { ROSTER } from "../stream.ts";
+import type { PolicyInput, Verdict } from "../verdict.ts";
 import { reviewEdit } from "./edit.ts";
 
 const LESS = { ...ARGS, amount: 60 };
