@@ -1,4 +1,6 @@
 /** The door of the package, and the one place where its parts are put together. */
+import type { Approvals } from "./approvals/contract.ts";
+import { approvalsOf } from "./approvals/verbs.ts";
 import { cardLines } from "./cli/card-lines.ts";
 import type { SecretHandle } from "./core/secret-handle.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
@@ -10,9 +12,7 @@ import { type Execution, executeByName, type GatedTool, type Gates, gate } from 
 import { type Keys, keysOf, type People, peopleOf } from "./engine/identity/instance.ts";
 import {
   type Actions,
-  type Approvals,
   actionsOf,
-  approvalsOf,
   type Budgets,
   budgetsOf,
   type Journal,
@@ -57,9 +57,22 @@ import { grantVerbs } from "./grants/verbs.ts";
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
-export type { Approval, Decided, Decision, Rejection } from "./approvals/decide.ts";
-export type { ApprovalList, ApprovalSummary, Page } from "./approvals/lists.ts";
-export type { BatchAnswer, BatchItem, Decider, Handing, MoreTime, Remark } from "./approvals/verbs.ts";
+export type {
+  Approval,
+  ApprovalList,
+  ApprovalSummary,
+  Approvals,
+  BatchAnswer,
+  BatchItem,
+  Decided,
+  Decider,
+  Decision,
+  Handing,
+  MoreTime,
+  Page,
+  Rejection,
+  Remark,
+} from "./approvals/contract.ts";
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
@@ -143,7 +156,6 @@ export type { LoginLink } from "./engine/identity/logins.ts";
 export type { Person } from "./engine/identity/people.ts";
 export type {
   Actions,
-  Approvals,
   Budgets,
   Journal,
   KillSwitch,

@@ -35,7 +35,8 @@ import {
   rejectingOf,
   type WorkflowAround,
 } from "./card-workflow.ts";
-import { type Approval, approvalInFull, unknownApproval } from "./decide.ts";
+import type { Approval } from "./contract.ts";
+import { approvalInFull, unknownApproval } from "./decide.ts";
 import {
   asksToConfirm,
   effectWords,

@@ -1,8 +1,8 @@
 /**
- * What would become of an edit. The rules of a vote run on what stands now, and what they decide is dropped.
+ * What an edit would bring about. The rules of a vote run on the present state, and what they decide is dropped.
  *
- * T1. Nothing is written, and whoever tries needs what a vote needs: what would be refused of them is refused here.
- *     That a secret's value stands in an edit is said to nobody else, and not often.
+ * T1. Nothing is written, and a person who tries an edit needs what a vote needs: what would be refused of them is refused here.
+ *     That a secret's value is in an edit is said to nobody else, and not often.
  * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
  */
 import type { ReviewFacts } from "../core/action/events.ts";
@@ -19,15 +19,18 @@ import { type Rehearsed, rehearse } from "../engine/rehearse.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import { guessing } from "../engine/secret-guesses.ts";
 import { policyNameOf } from "./card-history.ts";
+import type { Approval } from "./contract.ts";
 import {
-  type Approval,
+  editIssues,
   getApproval,
   type RefusedVote,
   refusedVote,
+  secretFlaw,
+  secretsOf,
   toolFor,
   unknownApproval,
+  wholeEdit,
 } from "./decide.ts";
-import { answerIssues, editIssues, secretFlaw, secretsOf, wholeEdit } from "./edits.ts";
 import { somebodyAsked } from "./rules/card.ts";
 import type { EditRefused } from "./rules/edit.ts";
 import { type EditFlaw, type VoteAnswer, vote } from "./rules/vote.ts";
@@ -169,10 +172,7 @@ export async function tryEdit(runtime: Runtime, id: string, given: TriedEdit): P
   const part = await guessing(runtime, { approval, by, edit, known }, async () =>
     partOf(runtime, approval, await tryVote(runtime, approval, trying), edit),
   );
-  const kept = [
-    ...(await editIssues(runtime, approval, edit)),
-    ...(await answerIssues(runtime, approval, edit)),
-  ];
+  const kept = await editIssues(runtime, approval, edit);
   const told: Part = kept.length === 0 ? part : { outcome: "misfit", issues: kept };
   const { outcome, args = edit, issues = [], verdict = null } = told;
   return { outcome, args, issues, verdict, changes: changesBetween(approval.args, args) };

@@ -1,7 +1,8 @@
 /** Several approvals at once: every card is shown, and the person types how many there are. */
+
+import { MOST_AT_ONCE } from "../approvals/contract.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { visible } from "../core/visible.ts";
-import { MOST_AT_ONCE } from "../engine/limits.ts";
 import type { Approval, BatchAnswer } from "../index.ts";
 import { type Context, EXIT, flag } from "./command.ts";
 import { Left, prompt } from "./demos/ask.ts";

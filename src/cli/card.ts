@@ -3,7 +3,7 @@
  * stands apart, under a heading that says whose words they are.
  */
 
-import type { Approval } from "../approvals/decide.ts";
+import type { Approval } from "../approvals/contract.ts";
 import { effectWords } from "../approvals/rules/card.ts";
 import { UNSEEN_PREVIEW } from "../approvals/state.ts";
 import type { ReviewFacts } from "../core/action/events.ts";

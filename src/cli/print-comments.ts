@@ -1,5 +1,5 @@
 /** What was asked and answered before a decision, on every card. Whose words they are stands before each. */
-import type { Approval } from "../approvals/decide.ts";
+import type { Approval } from "../approvals/contract.ts";
 import type { Sections } from "./sections.ts";
 import { ago } from "./times.ts";
 

@@ -1,6 +1,6 @@
 /** What a person reads before answering a question that a workflow asks. */
 
-import type { Approval } from "../approvals/decide.ts";
+import type { Approval } from "../approvals/contract.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { isJsonObject } from "../core/json.ts";
 import { visiblePreview } from "../core/visible.ts";

@@ -1,6 +1,6 @@
 /** The stages of an approval in words: which one is asked, what became of the others, what happens at the deadline. */
 
-import type { Approval } from "../approvals/decide.ts";
+import type { Approval } from "../approvals/contract.ts";
 import { nextAtDeadline } from "../approvals/rules/time.ts";
 import type { ApproverRule } from "../core/verdict.ts";
 import { ago } from "./times.ts";

@@ -2,21 +2,20 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { z } from "zod";
+import { makeCodec, type OnWire } from "./codec.ts";
 import {
   actor,
   duration,
   expression,
   helpText,
   id,
-  makeCodec,
   moneyAmount,
-  type OnWire,
   reason,
   timestamp,
   toolName,
   valueKind,
   whole,
-} from "./codec.ts";
+} from "./values.ts";
 
 const thing = z.strictObject({
   id: id("thing"),
@@ -51,7 +50,7 @@ const SENT = {
   price: { currency: "USD", micros: "12500000" },
   ended: { at: "2027-01-15T08:00:00.000Z", by_whom: "ann" },
   parts: [{ part_name: "lid", sold_at: "2027-01-15T08:00:00.000Z" }, { part_name: "cup" }],
-} satisfies OnWire<typeof thing, "thing">;
+} satisfies OnWire<typeof thing>;
 
 describe("the form of a value on the wire", () => {
   const codec = makeCodec(thing);

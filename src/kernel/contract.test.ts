@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { z } from "zod";
-import { moneyAmount } from "./codec.ts";
 import {
   contract,
   findVerb,
@@ -13,6 +12,7 @@ import {
   scopeFor,
   verb,
 } from "./contract.ts";
+import { moneyAmount } from "./values.ts";
 
 const said = z.strictObject({
   reason: z.string().min(1),

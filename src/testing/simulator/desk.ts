@@ -1,6 +1,6 @@
 /** Members of a group come and go, and people have others decide in their place. */
 import type { LiveApproval } from "../../approvals/state.ts";
-import { delegateApproval, takeBackApproval } from "../../approvals/verbs.ts";
+import { approvalVerbs } from "../../approvals/verbs.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import { decideMember } from "../../core/roster.ts";
 import { approvalStream, ROSTER } from "../../core/stream.ts";
@@ -69,16 +69,22 @@ async function handOne(sim: Sim, life: Life, { id, delegations }: Waiting): Prom
   const [by, to] = [random.pick(scenario.people), random.pick([...scenario.people, "person:stranger"])];
   const said = await onLife(life, () =>
     given === undefined
-      ? delegateApproval(life.runtime, id, { by, to, reason: "away" })
-      : takeBackApproval(life.runtime, id, { by: given, reason: "back" }),
+      ? approvalVerbs.verbs.delegate.perform(
+          { runtime: life.runtime, how: {} },
+          { id, by, to, reason: "away" },
+        )
+      : takeBack(life, id, given),
   );
   if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
     meet(sim, life, "of a delegation", said.error);
   if (said.kind === "value" && given === undefined && random.chance(0.5)) await handBack(sim, life, id, by);
 }
 
+const takeBack = ({ runtime }: Life, id: string, by: string): Promise<void> =>
+  approvalVerbs.verbs.takeBack.perform({ runtime, how: {} }, { id, by, reason: "back" });
+
 async function handBack(sim: Sim, life: Life, id: string, by: string): Promise<void> {
-  const said = await onLife(life, () => takeBackApproval(life.runtime, id, { by, reason: "back" }));
+  const said = await onLife(life, () => takeBack(life, id, by));
   if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
     meet(sim, life, "of a delegation", said.error);
 }
