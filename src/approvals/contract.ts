@@ -61,9 +61,10 @@ export type BatchAnswer = { readonly id: string } & (
 
 /** The credential's person, under the name that the first clients used. */
 const voter = spelled("approved_by", actor);
+const DIGEST = { error: "a SHA-256 is 64 hexadecimal digits" };
 const shown = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/)
+  .string(DIGEST)
+  .regex(/^[0-9a-f]{64}$/, DIGEST)
   .optional()
   .describe("of the card, or of the row of a list, that the person saw; recorded with the vote");
 const seen = {

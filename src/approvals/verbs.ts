@@ -3,6 +3,7 @@ import type { Draft, Need } from "../core/draft.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import { refusalData } from "../core/refusals.ts";
 import { approvalStream, ROSTER } from "../core/stream.ts";
+import type { Needs } from "../core/transaction.ts";
 import { viaField } from "../core/via.ts";
 import { checkId, checkSignal, checkStatus } from "../engine/check-call.ts";
 import { findIds } from "../engine/find-ids.ts";
@@ -101,34 +102,30 @@ function checkDone<Answer extends Refusing>(
 
 type Written = { readonly id: string; readonly by: string };
 
-/** What somebody writes is kept without the values of the action's secrets. */
-async function keepWords(
-  runtime: Runtime,
-  { id, by }: Written,
-  text: string,
-  keep = keptBeside,
-): Promise<{ readonly approval: Approval; readonly kept: string }> {
-  const approval = await getApproval(runtime, id);
-  const kept = keep(runtime, { by, text, known: await secretsOf(runtime, approval) });
-  return { approval, kept };
-}
-
 /** What the rules will ask for in any case: declared at once, it spares them a second round. */
-const needsOf = ({ id }: Written) => ({ write: [approvalStream(id)], read: [ROSTER] });
+const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [ROSTER] });
 
-async function keepReason<In extends Written & { readonly reason: string }>(runtime: Runtime, input: In) {
-  const { kept } = await keepWords(runtime, input, input.reason);
-  return { input: { ...input, reason: kept }, needs: needsOf(input) };
-}
-
-type Withdrawn = Written & { readonly reason: string };
+/** What somebody writes is kept without the values of the action's secrets. */
+const keepWords =
+  <Field extends "reason" | "text">(
+    field: Field,
+    keep = keptBeside,
+    needs: (id: string, approval: Approval) => Needs = needsOf,
+  ) =>
+  async <In extends Written & { readonly [name in Field]: string }>(runtime: Runtime, input: In) => {
+    const { id, by, [field]: text } = input;
+    const approval = await getApproval(runtime, id);
+    const known = await secretsOf(runtime, approval);
+    const kept = keep(runtime, { by, text, known });
+    return { input: { ...input, [field]: kept }, needs: needs(id, approval) };
+  };
 
 /** Takes a question or a decision back. */
 const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakenBack) =>
   decideVerb(
-    (draft, { id, by, reason }: Withdrawn, how) =>
+    (draft, { id, by, reason }: Written & { readonly reason: string }, how) =>
       rule(draft, { approval: id, by, reason, ...viaField(how) }),
-    async (_, answer, { id }) => {
+    (_, answer, { id }) => {
       if (answer.kind === "ended") return;
       if (answer.kind === "not_theirs")
         throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
@@ -140,11 +137,7 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakenB
         details: { status: answer.status },
       });
     },
-    async (runtime, input) => {
-      const { approval, kept } = await keepWords(runtime, input, input.reason);
-      const needs = { write: [approvalStream(input.id), aboutOf(approval)] };
-      return { input: { ...input, reason: kept }, needs };
-    },
+    keepWords("reason", keptBeside, (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] })),
   );
 
 /** A length is turned into a moment before it is asked for, so that no retry gives it twice. */
@@ -166,7 +159,7 @@ async function extendApproval(
   const { by, via = "embedded" } = more;
   const once = async () => {
     const command = { approval: id, by, via, ...(await findDeadline(runtime, id, more)) };
-    return runCommand(runtime, needsOf({ id, by }), (draft) => extend(draft, command));
+    return runCommand(runtime, needsOf(id), (draft) => extend(draft, command));
   };
   const answer = await once();
   // The deadline that was read had passed, and the next one is known only now.
@@ -243,16 +236,16 @@ export const approvalVerbs = capability(approvals, {
     decideVerb(
       (draft, { id, by, to, reason }, { via = "embedded" }) =>
         delegate(draft, { approval: id, by, to, reason, via }),
-      async (_, answer, { id }) => void checkDone("delegate", id, answer),
-      keepReason,
+      (_, answer, { id }) => void checkDone("delegate", id, answer),
+      keepWords("reason"),
     ),
   ),
   takeBack: showing(
     decideVerb(
       (draft, { id, by, reason }, { via = "embedded" }) =>
         delegate(draft, { approval: id, by, to: null, reason, via }),
-      async (_, answer, { id }) => void checkDone("delegate", id, answer),
-      keepReason,
+      (_, answer, { id }) => void checkDone("delegate", id, answer),
+      keepWords("reason"),
     ),
   ),
   decideAll: {
@@ -267,11 +260,8 @@ export const approvalVerbs = capability(approvals, {
   comment: showing(
     decideVerb(
       (draft, { id, by, text }, { via = "embedded" }) => comment(draft, { approval: id, by, text, via }),
-      async (_, answer, { id }) => void checkDone("comment", id, answer),
-      async (runtime, input) => {
-        const { kept } = await keepWords(runtime, input, input.text, keptText);
-        return { input: { ...input, text: kept }, needs: needsOf(input) };
-      },
+      (_, answer, { id }) => void checkDone("comment", id, answer),
+      keepWords("text", keptText),
     ),
   ),
 });

@@ -74,15 +74,13 @@ type Prepared<In> = { readonly input: In; readonly needs: Needs };
  */
 export const decideVerb = <In, Decision, Out>(
   rule: (draft: Draft, input: In, how: Via) => Need | Decision,
-  answer: (runtime: Runtime, decision: Exclude<Decision, Need>, input: In) => Promise<Out>,
-  prepare: (runtime: Runtime, input: In) => Promise<Prepared<In>> = async (_, input) => ({
-    input,
-    needs: {},
-  }),
+  answer: (runtime: Runtime, decision: Exclude<Decision, Need>, input: In) => Promise<Out> | Out,
+  prepare?: (runtime: Runtime, input: In) => Promise<Prepared<In>>,
 ): Bound<In, Out> => ({
   form: "decide",
   async perform({ runtime, how }, given) {
-    const { input, needs } = await prepare(runtime, given);
+    const ready = prepare === undefined ? { input: given, needs: {} } : await prepare(runtime, given);
+    const { input, needs } = ready;
     const decision = await runCommand(runtime, needs, (draft) => rule(draft, input, how));
     return answer(runtime, decision, input);
   },

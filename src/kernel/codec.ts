@@ -122,8 +122,8 @@ const SECOND = 1_000;
 const LONGEST_PRINCIPAL = 210;
 const same = (value: unknown): unknown => value;
 
-/** Values of a query are text: numbers and booleans are read out of it. */
-type Text = "text" | "json";
+/** Values of a query are text: numbers and booleans are read out of it. The fields of a view keep their order. */
+type Form = "text" | "json" | "view";
 
 const MARKED: { readonly [Name in Kind]: (schema: z.ZodType) => Codec } = {
   time: () => ({
@@ -187,32 +187,32 @@ export function actorIn(
 }
 
 /** Built once for each schema, when its contract is bound. */
-export function makeCodec(schema: z.ZodType, text: Text = "json"): Codec {
+export function makeCodec(schema: z.ZodType, form: Form = "json"): Codec {
   const { kind } = marks.get(schema) ?? {};
   if (kind !== undefined) return MARKED[kind](schema);
-  if (schema instanceof z.ZodObject) return objectCodec(schema, text);
+  if (schema instanceof z.ZodObject) return objectCodec(schema, form);
   if (schema instanceof z.ZodArray) {
-    const item = makeCodec(schema.element as z.ZodType, text);
+    const item = makeCodec(schema.element as z.ZodType, form);
     const all = (code: (value: unknown) => unknown) => (list: unknown) => (list as unknown[]).map(code);
     const wire = z.array(item.wire).check(...lengthChecks(schema));
     return { wire, encode: all(item.encode), decode: all(item.decode) };
   }
   if (schema instanceof z.ZodNullable) {
-    const inner = makeCodec(schema.unwrap() as z.ZodType, text);
+    const inner = makeCodec(schema.unwrap() as z.ZodType, form);
     const orNull = (code: (value: unknown) => unknown) => (value: unknown) =>
       value === null ? null : code(value);
     return { wire: inner.wire.nullable(), encode: orNull(inner.encode), decode: orNull(inner.decode) };
   }
   if (schema instanceof z.ZodOptional) {
-    const inner = makeCodec(schema.unwrap() as z.ZodType, text);
+    const inner = makeCodec(schema.unwrap() as z.ZodType, form);
     return { ...inner, wire: inner.wire.optional() };
   }
   if (schema instanceof z.ZodDefault) {
-    const inner = makeCodec(schema.unwrap() as z.ZodType, text);
+    const inner = makeCodec(schema.unwrap() as z.ZodType, form);
     return { ...inner, wire: inner.wire.default(inner.encode(schema.def.defaultValue)) };
   }
-  if (schema instanceof z.ZodReadonly) return makeCodec(schema.unwrap() as z.ZodType, text);
-  return { wire: text === "text" ? readText(schema) : schema, encode: same, decode: same };
+  if (schema instanceof z.ZodReadonly) return makeCodec(schema.unwrap() as z.ZodType, form);
+  return { wire: form === "text" ? readText(schema) : schema, encode: same, decode: same };
 }
 
 function readText(schema: z.ZodType): z.ZodType {
@@ -226,13 +226,13 @@ const lengthChecks = ({ def }: z.ZodArray): z.core.$ZodCheck<unknown[]>[] =>
     /^(min|max)_length$/.test(_zod.def.check),
   );
 
-function objectCodec(schema: z.ZodObject, text: Text): Codec {
+function objectCodec(schema: z.ZodObject, form: Form): Codec {
   const fields = Object.entries(schema.shape)
     .filter(([, field]) => !/^(channel|viewer)$/.test(valueKind(field)))
     .map(([name, field]) => ({
       name,
       onWire: fieldOnWire(name, field as z.ZodType),
-      codec: makeCodec(field as z.ZodType, text),
+      codec: makeCodec(field as z.ZodType, form),
       described: (field as z.ZodType).description,
     }));
   const shape = Object.fromEntries(
@@ -245,22 +245,30 @@ function objectCodec(schema: z.ZodObject, text: Text): Codec {
   const wire = isStrict ? z.strictObject(shape) : z.object(shape);
   return {
     wire: withChoice(schema, wire),
-    encode: rename(new Map(fields.map(({ name, onWire, codec }) => [name, [onWire, codec.encode]]))),
-    decode: rename(new Map(fields.map(({ name, onWire, codec }) => [onWire, [name, codec.decode]]))),
+    encode: rename(
+      fields.map(({ name, onWire, codec }) => ({ from: name, to: onWire, code: codec.encode })),
+      form,
+    ),
+    decode: rename(
+      fields.map(({ name, onWire, codec }) => ({ from: onWire, to: name, code: codec.decode })),
+      form,
+    ),
   };
 }
 
-/** In the order in which the value has its fields. */
-const rename =
-  (fields: ReadonlyMap<string, readonly [string, (value: unknown) => unknown]>) => (value: unknown) => {
-    const made: Record<string, unknown> = {};
-    for (const [name, given] of Object.entries(value as object)) {
-      const [to, code] = fields.get(name) ?? [];
-      const coded = given === undefined || code === undefined ? undefined : code(given);
-      if (to !== undefined && coded !== undefined) made[to] = coded;
-    }
-    return made;
-  };
+type Coding = { readonly from: string; readonly to: string; code(value: unknown): unknown };
+
+const rename = (fields: readonly Coding[], form: Form) => (value: unknown) => {
+  const given = value as Readonly<Record<string, unknown>>;
+  const at = (name: string) => Object.keys(given).indexOf(name);
+  const inOrder = form === "view" ? fields.toSorted((a, b) => at(a.from) - at(b.from)) : fields;
+  const made: Record<string, unknown> = {};
+  for (const { from, to, code } of inOrder) {
+    const coded = given[from] === undefined ? undefined : code(given[from]);
+    if (coded !== undefined) made[to] = coded;
+  }
+  return made;
+};
 
 function withChoice(schema: z.ZodObject, wire: z.ZodObject): z.ZodObject {
   const choice = marks.get(schema)?.either;
@@ -273,7 +281,7 @@ function withChoice(schema: z.ZodObject, wire: z.ZodObject): z.ZodObject {
 type ShapeOnWire<Fields> = { [Name in keyof Fields]: z.ZodType<Fields[Name], Fields[Name]> };
 /** Of what routes written by hand answer. */
 export function viewCodec<Schema extends z.ZodObject>(schema: Schema) {
-  const { wire, encode } = makeCodec(schema);
+  const { wire, encode } = makeCodec(schema, "view");
   return {
     wire: wire as z.ZodObject<ShapeOnWire<OnWire<Schema>>>,
     encode: encode as (value: z.output<Schema>) => OnWire<Schema>,

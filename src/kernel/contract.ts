@@ -16,7 +16,7 @@ import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Scope } from "../core/scopes.ts";
 import { noField } from "./fields.ts";
-import { whole } from "./values.ts";
+import { LONGEST_TEXT, whole } from "./values.ts";
 
 type Method = "GET" | "POST";
 type Input = z.ZodObject | undefined;
@@ -193,7 +193,8 @@ export function parseArguments(
   const names = pathNames(http);
   const ids = names.map((name, at) => [name, checkId(what, args[at])] as const);
   const [first, second = {}] = args.slice(names.length);
-  const given = positional === undefined ? (first ?? {}) : { ...(second as object), [positional]: first };
+  const object = first === undefined ? {} : first;
+  const given = positional === undefined ? object : { ...(second as object), [positional]: first };
   const read = input === undefined ? {} : parseInput(what, input, given);
   return { ...Object.fromEntries(ids), ...read };
 }
@@ -212,7 +213,9 @@ export function parseInput<In extends z.ZodObject>(what: string, schema: In, giv
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new HoldpointError("invalid_input", issue === undefined ? what : issueText(what, schema, issue), {
+  const code =
+    issue?.code === "too_big" && issue.maximum === LONGEST_TEXT ? "payload_too_large" : "invalid_input";
+  throw new HoldpointError(code, issue === undefined ? what : issueText(what, schema, issue), {
     details: {
       errors: read.error.issues
         .slice(0, 100)

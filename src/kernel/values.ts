@@ -131,7 +131,8 @@ export const expression = mark(
   z.string().max(4_000).refine(isText, { error: "An expression is well-formed Unicode." }),
   { kind: "expression" },
 );
-const LONGEST_TEXT = 10_000;
+/** Of what people write. */
+export const LONGEST_TEXT = 10_000;
 /** A text that people write. */
 export const words = z
   .string()
@@ -144,12 +145,13 @@ export const note = z
   .string()
   .max(LONGEST_TEXT)
   .refine((text) => text.trim() !== "" && isText(text), { error: "is needed, as text that is not empty" });
+const REASON = `A reason of at most ${LONGEST_TEXT} characters is needed.`;
 /** A text that people write down with what they do. */
 export const reason = z
-  .string({ error: "A reason of at most 10000 characters is needed." })
+  .string({ error: REASON })
   .trim()
-  .min(1, { error: "A reason of at most 10000 characters is needed." })
-  .max(10_000, { error: "A reason of at most 10000 characters is needed." })
+  .min(1, { error: REASON })
+  .max(LONGEST_TEXT, { error: REASON })
   .refine(isText, { error: "A reason is well-formed Unicode." })
   .describe("why; it is recorded");
 

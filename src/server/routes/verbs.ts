@@ -63,10 +63,10 @@ type Wire = {
 };
 type Paged = { readonly items: readonly unknown[]; readonly next: string | null };
 
-function listWire({ name }: Contract, { input, item, cursorName }: VerbContract): Wire {
+function listWire({ name }: Contract, { input, item, cursorName, read }: VerbContract): Wire {
   const { limit: _limit, after: _after, ...filters } = input?.shape ?? {};
   const query = makeCodec(z.strictObject(filters), "text");
-  const one = makeCodec(item as z.ZodType);
+  const one = makeCodec(item as z.ZodType, read === undefined ? "json" : "view");
   const cursorsOf = (given: unknown) => cursorName?.(given as never) ?? name;
   return {
     input: z.strictObject({ ...(query.wire as z.ZodObject).shape, ...pageQuery }),
@@ -83,10 +83,10 @@ function listWire({ name }: Contract, { input, item, cursorName }: VerbContract)
 }
 
 function wireForm(contract: Contract, facts: VerbContract): Wire {
-  const { http, input, output, item, wrap } = facts;
+  const { http, input, output, item, wrap, read } = facts;
   if (item !== undefined) return listWire(contract, facts);
   const given = input && makeCodec(input, httpMethod(http) === "GET" ? "text" : "json");
-  const out = makeCodec(output);
+  const out = makeCodec(output, read === undefined ? "json" : "view");
   return {
     input: given?.wire as z.ZodObject | undefined,
     output: wrap === undefined ? out.wire : z.object({ [wrap]: out.wire }),

@@ -62,26 +62,28 @@ export async function moveMember(sim: Sim, life: Life): Promise<void> {
 
 const REFUSALS = ["not_eligible", "wrong_state"] as const;
 
+type Handed = { readonly by: string; readonly to: string };
+
+async function delegate({ runtime }: Life, id: string, { by, to }: Handed): Promise<void> {
+  await approvalVerbs.verbs.delegate.perform({ runtime, how: {} }, { id, by, to, reason: "away" });
+}
+
+async function takeBack({ runtime }: Life, id: string, by: string): Promise<void> {
+  await approvalVerbs.verbs.takeBack.perform({ runtime, how: {} }, { id, by, reason: "back" });
+}
+
 /** Some have hardly given their seat away when they want it back. */
 async function handOne(sim: Sim, life: Life, { id, delegations }: Waiting): Promise<void> {
   const { random, scenario } = sim;
   const given = random.chance(0.75) ? delegations.at(-1)?.by : undefined;
   const [by, to] = [random.pick(scenario.people), random.pick([...scenario.people, "person:stranger"])];
   const said = await onLife(life, () =>
-    given === undefined
-      ? approvalVerbs.verbs.delegate.perform(
-          { runtime: life.runtime, how: {} },
-          { id, by, to, reason: "away" },
-        )
-      : takeBack(life, id, given),
+    given === undefined ? delegate(life, id, { by, to }) : takeBack(life, id, given),
   );
   if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
     meet(sim, life, "of a delegation", said.error);
   if (said.kind === "value" && given === undefined && random.chance(0.5)) await handBack(sim, life, id, by);
 }
-
-const takeBack = ({ runtime }: Life, id: string, by: string): Promise<void> =>
-  approvalVerbs.verbs.takeBack.perform({ runtime, how: {} }, { id, by, reason: "back" });
 
 async function handBack(sim: Sim, life: Life, id: string, by: string): Promise<void> {
   const said = await onLife(life, () => takeBack(life, id, by));
