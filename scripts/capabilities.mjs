@@ -18,15 +18,9 @@ export const CAPABILITIES = [
   {
     name: "approvals",
     old: [
-      "core/{approval,card}/**",
-      "core/{approver-names,binding,deciders,stages,preview}",
-      "engine/card/**",
-      "engine/{approval-lists,approval-page,approvals,attention,check-edit,comment,decide-all,delegate,extend,follow-approvals,preview,stages,try-edit,vote}",
-      "views/approvals",
-      "server/routes/{approvals,attention,card,card-pages,comments,together,waits}",
-      "server/{approval-rows,asking,card-on-wire,card-wire,stages-wire,surroundings}",
+      "server/routes/{card,card-pages}",
+      "server/{card-on-wire,card-wire}",
       "cli/{approvals,approve,approve-many,answer,await-review,card,card-lines,comment,delegate,extend,print-comments,question-card,reject,revoke,stage-text,watch-approvals}",
-      "cli/remote/approvals",
     ],
   },
   {
@@ -52,7 +46,7 @@ export const CAPABILITIES = [
   {
     name: "people",
     old: [
-      "core/{people,principal,roster,scopes}",
+      "core/{deciders,people,principal,roster,scopes}",
       "engine/identity/{check-identity,instance,people}",
       "server/routes/people",
       "cli/{people,parts}",
@@ -98,7 +92,7 @@ export const CAPABILITIES = [
     name: "policy",
     old: [
       "core/{policy,backtest}/**",
-      "core/{adopt-policy,policy-record,policy-use,remarks,review,stricter,verdict}",
+      "core/{adopt-policy,approver-names,policy-record,policy-use,remarks,review,stages,stricter,verdict}",
       "engine/{policy,backtest}/**",
       "engine/{fresh-suggestions,past-calls,policies,rehearse,suggest-rules}",
       "views/policies",
@@ -113,7 +107,7 @@ export const CAPABILITIES = [
     old: [
       "core/action/**",
       "core/tool-rules",
-      "engine/{action-rows,actions,attempt,check-call,define-tool,execute,gate,move,perform,perform-in-transaction,perform-read,prepare-args,probe,receipts,recover,tool}",
+      "engine/{action-rows,actions,attempt,check-call,define-tool,execute,gate,move,perform,perform-in-transaction,perform-read,prepare-args,preview,probe,receipts,recover,tool}",
       "views/actions",
       "server/routes/{actions,receipts}",
       "cli/{in-doubt,receipt,resolve}",
@@ -127,6 +121,7 @@ export const CAPABILITIES = [
       "engine/{capture,irreversible-rows}",
       "views/workflows",
       "server/routes/{definitions,workflows}",
+      "server/asking",
       "cli/{cancel,checkpoint-card,fork,load-definitions,load-workflow,rollback,run,run-progress,show-workflow,snapshot-layers,start,timeline,workflow-words,workflows}",
       "cli/remote/work",
     ],

@@ -67,21 +67,17 @@ export type VerbContract<
 
 type Verbs = { readonly [name: string]: VerbContract };
 
-export type Contract<
-  Name extends string = string,
-  Owner extends string = string,
-  All extends Verbs = Verbs,
-> = {
+export type Contract<Name extends string = string, All extends Verbs = Verbs> = {
   /** Of the library's namespace, the client's resource and the items of its list. */
   readonly name: Name;
-  /** One of them: its id is `<owner>_id` on the wire. */
-  readonly owner: Owner;
+  /** What messages call one of them. */
+  readonly owner: string;
   readonly verbs: All;
 };
 
-export function contract<const Name extends string, const Owner extends string, All extends Verbs>(
-  value: Contract<Name, Owner, All>,
-): Contract<Name, Owner, All> {
+export function contract<const Name extends string, All extends Verbs>(
+  value: Contract<Name, All>,
+): Contract<Name, All> {
   return value;
 }
 

@@ -49,7 +49,7 @@ const ROOMS: readonly Room[] = [
       ...RULES,
     ],
   },
-  { room: "example", may: ["engine", "core words", "server types", "index.ts"] },
+  { room: "example", may: ["engine", ...CAPABILITIES, "core words", "server types", "index.ts"] },
   { room: "adapters", may: ["engine", "client", "core types"] },
   { room: "testing", may: ["core", "engine", "kernel", "ports", "stores/memory", "views", ...CAPABILITIES] },
 ];
@@ -60,6 +60,7 @@ const IN_CAPABILITY: { readonly [file: string]: readonly string[] } = {
   "stream.ts": ["core", "kernel"],
   "rules.ts": ["core", "kernel"],
   "contract.ts": ["core", "kernel"],
+  "views.ts": ["core", "kernel"],
 };
 /** `verbs.ts`, and the other files by which a capability reads and acts. */
 const ACTS = ["core", "kernel", "engine", "ports"];
@@ -178,7 +179,7 @@ function capabilityIn(file: string): Capability | undefined {
 /** Its own folder, what its kind of file may have, and of the capabilities below it what they pass on to rules. */
 function isAllowedIn({ at: place, file }: Capability, entry: Import): boolean {
   const other = capabilityIn(entry.target);
-  if (!entry.specifier.startsWith(".")) return entry.target === "zod" && file === "contract.ts";
+  if (!entry.specifier.startsWith(".")) return entry.target === "zod" && /^(contract|views)\.ts$/.test(file);
   if (other === undefined) return (IN_CAPABILITY[file] ?? ACTS).some((allowed) => covers(allowed, entry));
   const isFold = file === "stream.ts" || file === "state.ts";
   if (isFold && !(other.file === "stream.ts" || (other.at === place && other.file === "state.ts")))

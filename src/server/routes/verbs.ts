@@ -50,7 +50,7 @@ type VerbRoute<One extends VerbContract, Name extends string> = Route & {
 };
 /** What the client is typed by. */
 type VerbRoutes<One> =
-  One extends Contract<infer Name, string, infer All>
+  One extends Contract<infer Name, infer All>
     ? { readonly [Verb in keyof All]: VerbRoute<All[Verb], Name> }[keyof All]
     : never;
 
@@ -175,11 +175,11 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
 }
 
 export function verbRoutes<One extends Contract>(one: Capability<One>): readonly VerbRoutes<One>[] {
-  const any = one as unknown as Capability;
-  const { contract } = any;
+  const general = one as unknown as Capability;
+  const { contract } = general;
   const served = Object.entries(contract.verbs).map(([name, facts]) => {
     const wire = wireForm(contract, facts);
-    return { facts, wire, serve: serveVerb(any, name, facts, wire) };
+    return { facts, wire, serve: serveVerb(general, name, facts, wire) };
   });
   const byRoute = Map.groupBy(served, ({ facts }) => facts.http);
   return [...byRoute.values()].map((all) => routeFor(contract, all)) as unknown as readonly VerbRoutes<One>[];
