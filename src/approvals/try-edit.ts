@@ -34,7 +34,7 @@ import {
 import { somebodyAsked } from "./rules/card.ts";
 import type { EditRefused } from "./rules/edit.ts";
 import { type EditFlaw, type VoteAnswer, vote } from "./rules/vote.ts";
-import type { ApprovalEventOf } from "./state.ts";
+import type { EditRefusal } from "./state.ts";
 
 export const TRIED_OUTCOMES = ["same", "misfit", "blocked", "revised", "asks", "stands", "unknown"] as const;
 export type TriedOutcome = (typeof TRIED_OUTCOMES)[number];
@@ -56,20 +56,15 @@ export type Tried = {
   readonly changes: readonly Change[];
 };
 
-/** Without `by`, as somebody who may decide. */
-export type TriedEdit = { readonly edit: unknown; readonly by?: string };
-
 const NOBODY_NAMED = "person:somebody";
-
-async function editorOf(runtime: Runtime, approval: Approval, by: string | undefined): Promise<string> {
-  return by ?? somebodyAsked(approval, await readState(runtime, ROSTER)) ?? NOBODY_NAMED;
-}
 
 type Trial = Rehearsed<VoteAnswer> & { readonly rules: ToolRules | null };
 
-type Trying = { readonly edit: Json; readonly flaw?: EditFlaw; readonly by: string };
-
-async function tryVote(runtime: Runtime, approval: Approval, trying: Trying): Promise<Trial> {
+async function tryVote(
+  runtime: Runtime,
+  approval: Approval,
+  trying: { readonly edit: Json; readonly flaw?: EditFlaw; readonly by: string },
+): Promise<Trial> {
   const ballot = { approval: approval.id, ...trying };
   const tool = await toolFor(runtime, ballot);
   const reviewer = tool === null ? null : reviewerWith(runtime, tool);
@@ -90,10 +85,12 @@ function bodyIn(append: readonly Append[], { kind, id }: StreamRef, type: string
   return own.flatMap(({ events }) => events).findLast((event) => event.type === type)?.body;
 }
 
-type Said = Pick<ReviewFacts, "rule" | "reason"> & Partial<Pick<ReviewFacts, "policy" | "documents">>;
-
-async function verdictBy(runtime: Runtime, verdict: string, said: Said): Promise<TriedVerdict> {
-  const { rule, reason, policy = "", documents } = said;
+async function verdictBy(
+  runtime: Runtime,
+  verdict: string,
+  review: Omit<EditRefusal, "by">,
+): Promise<TriedVerdict> {
+  const { rule, reason, policy = "", documents } = review;
   const name = await policyNameOf(runtime, { policy, ...(documents && { documents }) });
   return { verdict, rule, reason, policy: name ?? "in code" };
 }
@@ -119,8 +116,7 @@ async function refusedPart(
     throw refusedVote({ approval: approval.id }, answer, true);
   if (refused.fault === "schema") return { outcome: "misfit", issues: misfitsBy(rules, edit, refused) };
   const body = bodyIn(append, approvalStream(approval.id), "approval.edit_refused");
-  const said = body as unknown as ApprovalEventOf<"approval.edit_refused">["body"];
-  const verdict = await verdictBy(runtime, refused.fault, said);
+  const verdict = await verdictBy(runtime, refused.fault, body as unknown as EditRefusal);
   return refused.fault === "block"
     ? { outcome: "blocked", verdict }
     : { outcome: "revised", verdict, ...(refused.args === undefined ? {} : { args: refused.args }) };
@@ -163,10 +159,15 @@ async function partOf(runtime: Runtime, approval: Approval, trial: Trial, edit: 
   }
 }
 
-export async function tryEdit(runtime: Runtime, id: string, given: TriedEdit): Promise<Tried> {
+/** Without `by`, as somebody who may decide. */
+export async function tryEdit(
+  runtime: Runtime,
+  id: string,
+  given: { readonly edit: unknown; readonly by?: string },
+): Promise<Tried> {
   const approval = await getApproval(runtime, id);
   const edit = wholeEdit(approval, given.edit);
-  const by = await editorOf(runtime, approval, given.by);
+  const by = given.by ?? somebodyAsked(approval, await readState(runtime, ROSTER)) ?? NOBODY_NAMED;
   const known = await secretsOf(runtime, approval);
   const trying = { edit, by, ...secretFlaw(edit, known) };
   const part = await guessing(runtime, { approval, by, edit, known }, async () =>

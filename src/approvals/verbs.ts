@@ -101,6 +101,7 @@ function checkDone<Answer extends Refusing>(
 }
 
 type Written = { readonly id: string; readonly by: string };
+type Worded = Written & { readonly reason: string };
 
 /** What the rules will ask for in any case: declared at once, it spares them a second round. */
 const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [ROSTER] });
@@ -123,8 +124,7 @@ const keepWords =
 /** Takes a question or a decision back. */
 const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakenBack) =>
   decideVerb(
-    (draft, { id, by, reason }: Written & { readonly reason: string }, how) =>
-      rule(draft, { approval: id, by, reason, ...viaField(how) }),
+    (draft, { id, by, reason }: Worded, how) => rule(draft, { approval: id, by, reason, ...viaField(how) }),
     (_, answer, { id }) => {
       if (answer.kind === "ended") return;
       if (answer.kind === "not_theirs")
@@ -139,6 +139,14 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakenB
     },
     keepWords("reason", keptBeside, (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] })),
   );
+
+/** A seat is handed to somebody, or taken back where nobody is named. */
+const moveSeat = decideVerb(
+  (draft, { id, by, to = null, reason }: Worded & { readonly to?: string | null }, { via = "embedded" }) =>
+    delegate(draft, { approval: id, by, to, reason, via }),
+  (_, answer, { id }) => void checkDone("delegate", id, answer),
+  keepWords("reason"),
+);
 
 /** A length is turned into a moment before it is asked for, so that no retry gives it twice. */
 async function findDeadline(runtime: Runtime, id: string, { byMs, until }: MoreTime) {
@@ -232,22 +240,8 @@ export const approvalVerbs = capability(approvals, {
   ),
   revoke: showing(withdrawVerb(revoke)),
   cancel: showing(withdrawVerb(takeBack)),
-  delegate: showing(
-    decideVerb(
-      (draft, { id, by, to, reason }, { via = "embedded" }) =>
-        delegate(draft, { approval: id, by, to, reason, via }),
-      (_, answer, { id }) => void checkDone("delegate", id, answer),
-      keepWords("reason"),
-    ),
-  ),
-  takeBack: showing(
-    decideVerb(
-      (draft, { id, by, reason }, { via = "embedded" }) =>
-        delegate(draft, { approval: id, by, to: null, reason, via }),
-      (_, answer, { id }) => void checkDone("delegate", id, answer),
-      keepWords("reason"),
-    ),
-  ),
+  delegate: showing(moveSeat),
+  takeBack: showing(moveSeat),
   decideAll: {
     ...runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
     present: async ({ problem }, answers) =>

@@ -45,6 +45,19 @@ test("arguments are the names in the path, then one input object, or a positiona
   assert.deepEqual(parseArguments(things, list, [{ limit: 5 }]), { limit: 5 });
 });
 
+test("a positional field comes before the other fields of the input", () => {
+  const all = verb({
+    http: "POST /api/t/all",
+    summary: "",
+    positional: "ids",
+    input: z.strictObject({ ids: z.array(z.string()), by: z.string() }),
+    output: z.string(),
+  });
+  assert.deepEqual(parseArguments(things, all, [["a"], { by: "b" }]), { ids: ["a"], by: "b" });
+  assert.throws(() => parseArguments(things, all, [["a"]]), invalid(/"by"/));
+  assert.throws(() => parseArguments(things, list, [null]), invalid(/is an object/));
+});
+
 test("wrong arguments are refused with the field, the nearest name and the contract's own sentence", () => {
   for (const [facts, args, text] of [
     [get, [], /An approval is named by a text/],
