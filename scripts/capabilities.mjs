@@ -17,16 +17,7 @@ export const CAPABILITIES = [
   },
   {
     name: "approvals",
-    old: [
-      "core/{approval,card}/**",
-      "core/{approver-names,binding,deciders,stages,preview}",
-      "engine/card/**",
-      "engine/{approval-lists,approval-page,approvals,attention,check-edit,comment,decide-all,delegate,extend,follow-approvals,preview,stages,try-edit,vote}",
-      "views/approvals",
-      "server/routes/{approvals,attention,card,card-pages,comments,together,waits}",
-      "server/{approval-rows,asking,card-on-wire,card-wire,stages-wire,surroundings}",
-      "cli/remote/approvals",
-    ],
+    old: ["server/routes/{card,card-pages}"],
   },
   {
     name: "budgets",
@@ -51,7 +42,7 @@ export const CAPABILITIES = [
   {
     name: "people",
     old: [
-      "core/{people,principal,roster,scopes}",
+      "core/{deciders,people,principal,roster,scopes}",
       "engine/identity/{check-identity,instance,people}",
       "server/routes/people",
       "cli/{people,parts}",
@@ -97,7 +88,7 @@ export const CAPABILITIES = [
     name: "policy",
     old: [
       "core/{policy,backtest}/**",
-      "core/{adopt-policy,policy-record,policy-use,remarks,review,stricter,verdict}",
+      "core/{adopt-policy,approver-names,policy-record,policy-use,remarks,review,stages,stricter,verdict}",
       "engine/{policy,backtest}/**",
       "engine/{fresh-suggestions,past-calls,policies,rehearse,suggest-rules}",
       "views/policies",
@@ -112,7 +103,7 @@ export const CAPABILITIES = [
     old: [
       "core/action/**",
       "core/tool-rules",
-      "engine/{action-rows,actions,attempt,check-call,define-tool,execute,gate,move,perform,perform-in-transaction,perform-read,prepare-args,probe,receipts,recover,tool}",
+      "engine/{action-rows,actions,attempt,check-call,define-tool,execute,gate,move,perform,perform-in-transaction,perform-read,prepare-args,preview,probe,receipts,recover,tool}",
       "views/actions",
       "server/routes/{actions,receipts}",
       "cli/{in-doubt,receipt,resolve}",
@@ -126,6 +117,7 @@ export const CAPABILITIES = [
       "engine/{capture,irreversible-rows}",
       "views/workflows",
       "server/routes/{definitions,workflows}",
+      "server/asking",
       "cli/{cancel,checkpoint-card,fork,load-definitions,load-workflow,rollback,run,run-progress,show-workflow,snapshot-layers,start,timeline,workflow-words,workflows}",
       "cli/remote/work",
     ],

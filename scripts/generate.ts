@@ -19,8 +19,9 @@ function callText({ http, input, whenLost }: VerbContract): string {
 
 function clientTable(): string {
   const resources = contracts.map(({ name, verbs: all }) => {
-    const calls = Object.entries(all).map(([verb, facts]) => `    ${verb}: ${callText(facts)},\n`);
-    return `  ${name}: {\n${calls.join("")}  },\n`;
+    const calls = Object.entries(all).map(([verb, facts]) => [facts.shares?.call ?? verb, callText(facts)]);
+    const lines = Object.entries(Object.fromEntries(calls)).map(([call, text]) => `    ${call}: ${text},\n`);
+    return `  ${name}: {\n${lines.join("")}  },\n`;
   });
   return `/** Made from the contracts by \`npm run generate\`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {
@@ -47,13 +48,15 @@ function signature(name: string, verb: string, { http, input, takes = "input" }:
 /** By page: the first cell of a row, and the whole row. */
 const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } = {
   "docs/reference/http.md": verbs.map(({ name, facts }) => {
-    const { http, summary } = facts;
-    return [http, `| \`${http}\` | \`${scopeFor({ name }, facts)}\` | ${summary} |`];
+    const { http, summary, shares, orScope } = facts;
+    const scopes = [scopeFor({ name }, facts), ...(orScope === undefined ? [] : [orScope])];
+    const scope = scopes.map((one) => `\`${one}\``).join(" or ");
+    return [http, `| \`${http}\` | ${scope} | ${shares?.summary ?? summary} |`];
   }),
-  "docs/reference/client.md": verbs.map(({ name, verb, facts: { http } }) => [
-    `${name}.${verb}`,
-    `| \`${name}.${verb}\` | \`${http}\` |`,
-  ]),
+  "docs/reference/client.md": verbs.map(({ name, verb, facts: { http, shares } }) => {
+    const call = `${name}.${shares?.call ?? verb}`;
+    return [call, `| \`${call}\` | \`${http}\` |`];
+  }),
   "docs/reference/library.md": verbs.map(({ name, verb, facts }) => {
     const cell = signature(name, verb, facts);
     return [cell, `| \`${cell}\` | ${lower(facts.summary)} |`];

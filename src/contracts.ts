@@ -1,7 +1,8 @@
 /** Every contract and every stream that is defined once. The generator of tables and reference rows works on these lists. */
+import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
 
-export const CONTRACTS = [grants] as const;
+export const CONTRACTS = [approvals, grants] as const;
 export const STREAMS = [approval, grant] as const;

@@ -1,4 +1,6 @@
 /** The door of the package, and the one place where its parts are put together. */
+import type { Approvals } from "./approvals/contract.ts";
+import { approvalsOf } from "./approvals/verbs.ts";
 import { cardLines } from "./cli/approvals/card.ts";
 import type { SecretHandle } from "./core/secret-handle.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
@@ -8,21 +10,7 @@ import { idleClock } from "./engine/clock.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
 import { type Keys, keysOf, type People, peopleOf } from "./engine/identity/instance.ts";
-import {
-  type Actions,
-  type Approvals,
-  actionsOf,
-  approvalsOf,
-  type Budgets,
-  budgetsOf,
-  type Journal,
-  journalOf,
-  type KillSwitch,
-  killSwitchOf,
-  putSecret,
-  type Receipts,
-  receiptsOf,
-} from "./engine/instance.ts";
+import * as instance from "./engine/instance.ts";
 import { type Intents, intentsOf } from "./engine/intent/instance.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
@@ -57,9 +45,22 @@ import { grantVerbs } from "./grants/verbs.ts";
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
-export type { Approval, Decided, Decision, Rejection } from "./approvals/decide.ts";
-export type { ApprovalList, ApprovalSummary, Page } from "./approvals/lists.ts";
-export type { BatchAnswer, BatchItem, Decider, Handing, MoreTime, Remark } from "./approvals/verbs.ts";
+export type {
+  Approval,
+  ApprovalList,
+  ApprovalSummary,
+  Approvals,
+  BatchAnswer,
+  BatchItem,
+  Decided,
+  Decider,
+  Decision,
+  Handing,
+  MoreTime,
+  Page,
+  Rejection,
+  Remark,
+} from "./approvals/contract.ts";
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
@@ -143,7 +144,6 @@ export type { LoginLink } from "./engine/identity/logins.ts";
 export type { Person } from "./engine/identity/people.ts";
 export type {
   Actions,
-  Approvals,
   Budgets,
   Journal,
   KillSwitch,
@@ -253,7 +253,7 @@ export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/mo
 export type { HoldpointOptions } from "./open.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
-type Verbs = KillSwitch & Monitors & Notifications;
+type Verbs = instance.KillSwitch & Monitors & Notifications;
 export type Holdpoint = Verbs & {
   /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
@@ -264,10 +264,10 @@ export type Holdpoint = Verbs & {
   /** Runs something once under a request id. */
   execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
   readonly approvals: Approvals;
-  readonly receipts: Receipts;
-  readonly actions: Actions;
-  readonly journal: Journal;
-  readonly budgets: Budgets;
+  readonly receipts: instance.Receipts;
+  readonly actions: instance.Actions;
+  readonly journal: instance.Journal;
+  readonly budgets: instance.Budgets;
   readonly people: People;
   readonly keys: Keys;
   /** The tenants of the store. */
@@ -360,10 +360,10 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     outside: outsideOf(opening),
     execute: (execution) => executeByName(gates, execution),
     approvals: approvalsOf(opening),
-    receipts: receiptsOf(opening),
-    actions: actionsOf(opening),
-    journal: journalOf(opening),
-    budgets: budgetsOf(opening),
+    receipts: instance.receiptsOf(opening),
+    actions: instance.actionsOf(opening),
+    journal: instance.journalOf(opening),
+    budgets: instance.budgetsOf(opening),
     people: peopleOf(opening),
     keys: keysOf(opening),
     tenants: tenantsOf(opening),
@@ -383,11 +383,11 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     current: () => currentIn(tools),
     work: (signal) => workUntil(definitions, signal),
-    ...killSwitchOf(opening),
+    ...instance.killSwitchOf(opening),
     recover: async () => recoverDead(await opening()),
     restored: async () => restoredOf(await opening()),
     acknowledgeRestore: async (said) => acknowledgeRestore(await opening(), said),
-    putSecret: (value) => putSecret(opening, value),
+    putSecret: (value) => instance.putSecret(opening, value),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { Json } from "../core/json.ts";
 import { RISK_LEVELS } from "../core/verdict.ts";
-import { id, makeCodec, moneyAmount, type OnWire, timestamp } from "../kernel/codec.ts";
+import { type OnWire, viewCodec } from "../kernel/codec.ts";
+import { id, moneyAmount, timestamp } from "../kernel/values.ts";
 
 /** All that somebody can do with an approval. `cancel` ends the question; `revoke` ends a decision that was not used yet. */
 export const MOVES = [
@@ -154,8 +155,8 @@ export const cardSchema = z.object({
 });
 
 export type Card = z.output<typeof cardSchema>;
-export type CardOnWire = OnWire<typeof cardSchema, "approval">;
-export const cardCodec = makeCodec(cardSchema);
+export type CardOnWire = OnWire<typeof cardSchema>;
+export const cardCodec = viewCodec(cardSchema);
 
 const path = list(z.union([z.string(), z.number()]));
 

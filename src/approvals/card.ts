@@ -18,7 +18,8 @@ import type { Runtime } from "../engine/runtime.ts";
 import { readHistory, readReviews, type TenantStore } from "./card-history.ts";
 import { type Card, type CardOnWire, cardCodec } from "./card-schema.ts";
 import { knownUndo, readWorkflow } from "./card-workflow.ts";
-import { type Approval, approvalInFull, unknownApproval } from "./decide.ts";
+import type { Approval } from "./contract.ts";
+import { approvalInFull, unknownApproval } from "./decide.ts";
 import {
   asksToConfirm,
   effectWords,
@@ -215,19 +216,20 @@ const digests = (fields: Fields): Fields =>
 const ROW = ["request_id", "binding", "name", "agent", "args", "says", "rule", "reason"];
 
 /**
- * The card with the digests of what is shown: of `approval` and the card as they are on the wire, without `you`.
+ * The card on the wire, with the digests of what is shown: of `approval` and the card as they are on the wire, without `you`.
  * `docs/guide/approvals.md` says how to compute them again.
  */
-export function sealCard(approval: Fields, { isWhole, ...card }: UnsealedCard): Card {
-  const { you: _, ...shown } = cardCodec.encode(card) as CardOnWire;
+export function sealCard(approval: Fields, { isWhole, ...card }: UnsealedCard): CardOnWire {
+  const { you, ...shown } = cardCodec.encode(card as Card);
   const row = {
     ...Object.fromEntries(ROW.map((name) => [name, approval[name]])),
     risk_level: shown.risk?.level ?? null,
     costs: shown.costs.map(({ budget, amount }) => ({ budget, amount })),
   };
   return {
-    ...card,
+    ...shown,
     shown: digestOf({ approval: digests(approval), card: digests(shown) }),
-    shownRow: isWhole ? digestOf({ row: digests(row) }) : null,
+    shown_row: isWhole ? digestOf({ row: digests(row) }) : null,
+    you,
   };
 }

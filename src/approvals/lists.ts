@@ -1,9 +1,7 @@
 /** Lists of approvals: pages of them, those that wait for one person, and how many there are. */
-
 import type { Json } from "../core/json.ts";
 import type { RosterState } from "../core/roster.ts";
 import { approvalStream, ROSTER } from "../core/stream.ts";
-import type { ApproverRule } from "../core/verdict.ts";
 import { wrong } from "../engine/check-call.ts";
 import { isIrreversibleRow } from "../engine/irreversible-rows.ts";
 import { unlessLeftAlone } from "../engine/left-alone.ts";
@@ -12,88 +10,74 @@ import { cursorAfter, eachRow, MOST_SCANNED, othersTurn, rowPage, summaryOf } fr
 import type { Runtime } from "../engine/runtime.ts";
 import { countStops } from "../engine/stops.ts";
 import type { ViewRow } from "../stores/store.ts";
+import type { ApprovalList, ApprovalPage, ApprovalSummary } from "./contract.ts";
 import { waitsFor } from "./rules/seats.ts";
-import {
-  APPROVAL_STATUSES,
-  type ApprovalOrder,
-  type ApprovalStatus,
-  type Listed,
-  type ListedStatus,
-  type LiveApproval,
-  listedOf,
-  ruleIn,
-  stageRules,
-} from "./state.ts";
+import { APPROVAL_STATUSES, type ApprovalStatus, type Listed, type ListedStatus, listedOf } from "./state.ts";
+import type { AttentionView } from "./views.ts";
 
-export type ApprovalSummary = { readonly id: string; readonly [field: string]: Json };
-export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
-
-type Place = Pick<Runtime, "store" | "tenant">;
-type ListPlace = Pick<Runtime, "store" | "tenant" | "tools">;
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+type ListStore = Pick<Runtime, "store" | "tenant" | "tools">;
 
 const APPROVALS = "approvals";
 const LIST = { view: APPROVALS, kind: "approval", prefix: "apr" } as const;
 const BY_DEADLINE = { ...LIST, view: "approvals_by_deadline", order: "oldest" } as const;
 const BY_DECISION = { ...LIST, view: "approvals_by_decision", order: "newest" } as const;
 
-/** Whom a row is shown to: a person, or nobody who is known, who then says who they are when they decide. */
-export type Onlooker = { readonly person: string | null; readonly roster: RosterState };
+/** Whom a row is shown to: a person, or null where nobody is known. They then say who they are when they decide. */
+type Onlooker = { readonly person: string | null; readonly roster: RosterState };
 
-export const onlookerOf = async (place: Place, person: string | null): Promise<Onlooker> => ({
+const onlookerOf = async (place: TenantStore, person: string | null): Promise<Onlooker> => ({
   person,
   roster: await readState(place, ROSTER),
 });
 
 /** Rows that an older process wrote say less: what is missing is read from the approval itself. */
-async function listedIn(place: Place, { data, stream }: ViewRow): Promise<Listed | undefined> {
+async function listedIn(place: TenantStore, { data, stream }: ViewRow): Promise<Listed | undefined> {
   if (data["waiting"] !== undefined) return data as unknown as Listed;
   const state = await unlessLeftAlone(readState(place, approvalStream(stream.id)));
   return state === undefined || state.status === "none" ? undefined : listedOf(state);
 }
 
-export async function isMine(place: Place, row: ViewRow, { person, roster }: Onlooker): Promise<boolean> {
+async function isMine(place: TenantStore, row: ViewRow, { person, roster }: Onlooker): Promise<boolean> {
   if (row.bucket !== "pending") return false;
   if (person === null) return true;
   return waitsFor((await listedIn(place, row))?.waiting ?? null, roster, person);
 }
 
-function isOf(agent: Json | undefined, wanted: string): boolean {
-  return agent === wanted || agent === `agent:${wanted}`;
-}
-
+/** In any case of letters. */
 function holdsText({ stream, data }: ViewRow, text: string): boolean {
   const { tool, agent, args, reason } = data;
   const sought = text.toLowerCase();
-  return [stream.id, tool, agent, args, reason].some((one) =>
+  const holds = (one: unknown) =>
     String(one ?? "")
       .toLowerCase()
-      .includes(sought),
-  );
+      .includes(sought);
+  return [stream.id, tool, agent, args, reason].some(holds);
 }
 
-function fits(row: ViewRow, { status, text, about, agent, name }: Page): boolean {
+function fits(row: ViewRow, { status, text, about, agent, name }: ApprovalPage): boolean {
   const { data } = row;
   if (status === "decided" && row.bucket === "pending") return false;
   if (about !== undefined && (data["about"] ?? "action") !== about) return false;
-  if (agent !== undefined && !isOf(data["agent"], agent)) return false;
+  if (agent !== undefined && data["agent"] !== agent && data["agent"] !== `agent:${agent}`) return false;
   if (name !== undefined && data["tool"] !== name) return false;
   return text === undefined || holdsText(row, text);
 }
 
 /** Only what is pending waits for anybody; undefined where nothing can be found. */
-function bucketOf({ status = "pending", mine }: Page): ApprovalStatus | "any" | undefined {
+function bucketOf({ status, mine }: ApprovalPage): ApprovalStatus | "any" | undefined {
   if (mine === true) return status === "pending" || status === "any" ? "pending" : undefined;
   return status === "decided" ? "any" : status;
 }
 
 /** By decision, all that is listed is decided. */
-const isFiltered = ({ status, order, mine, text, about, agent, name }: Page): boolean =>
+const isFiltered = ({ status, order, mine, text, about, agent, name }: ApprovalPage): boolean =>
   (status === "decided" && order !== "decided") ||
   mine === true ||
   [text, about, agent, name].some((one) => one !== undefined);
 
 async function summaryFor(
-  place: ListPlace,
+  place: ListStore,
   row: ViewRow,
   who: Onlooker | undefined,
 ): Promise<ApprovalSummary> {
@@ -103,7 +87,7 @@ async function summaryFor(
   return who === undefined ? shown : { ...shown, isMine: await isMine(place, row, who) };
 }
 
-function listOf({ order = "oldest", status = "pending" }: Page, bucket: string) {
+function listOf({ order, status }: ApprovalPage, bucket: string) {
   if (order === "deadline")
     return bucket === "pending" ? BY_DEADLINE : wrong("Only what is pending is listed by its deadline.");
   if (order === "decided")
@@ -113,12 +97,10 @@ function listOf({ order = "oldest", status = "pending" }: Page, bucket: string) 
   return { ...LIST, order };
 }
 
-/** `person` is null where nobody is known: then all that is pending is theirs. */
-export async function listApprovals(
-  place: ListPlace,
-  { person, ...page }: Omit<Page, "person"> & { readonly person?: string | null } = {},
-): Promise<ApprovalList> {
-  const { limit = 100, after } = page;
+/** Where nobody is known, all that is pending is theirs. */
+export async function listApprovals(place: ListStore, page: ApprovalPage): Promise<ApprovalList> {
+  const { person, limit = 100, after } = page;
+  if (page.mine === true && person === undefined) wrong("Whose approvals they are: person is missing.");
   const bucket = bucketOf(page);
   if (bucket === undefined) return { items: [], next: null };
   const list = listOf(page, bucket);
@@ -130,9 +112,9 @@ export async function listApprovals(
   return { items: await Promise.all(rows.map((row) => summaryFor(place, row, who))), next };
 }
 
-/** The ids of what waits, oldest first, with where the list goes on after each: for whoever may stop anywhere. */
+/** The ids of what waits, oldest first, each with the cursor of what follows it, for a caller that may stop anywhere. */
 export async function waitingIds(
-  place: Place,
+  place: TenantStore,
   { limit, after }: { readonly limit: number; readonly after?: string },
 ) {
   const asked = { ...LIST, bucket: "pending", order: "oldest", limit, after } as const;
@@ -146,7 +128,7 @@ function bucketsOf(status: ListedStatus): readonly ApprovalStatus[] {
 }
 
 export async function countApprovals(
-  { store, tenant }: Place,
+  { store, tenant }: TenantStore,
   status: ListedStatus = "pending",
 ): Promise<number> {
   const buckets = bucketsOf(status);
@@ -154,35 +136,12 @@ export async function countApprovals(
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** One page of a list of approvals. */
-
-export type Page = {
-  /** `pending` unless set. */
-  readonly status?: ListedStatus;
-  readonly limit?: number;
-  readonly after?: string;
-  readonly order?: ApprovalOrder;
-  /** Who looks: each item says whether it waits for them, as `isMine`. */
-  readonly person?: string;
-  /** Only what `person` may decide now, and has not. */
-  readonly mine?: boolean;
-  /** In the id, name, agent, the beginning of the arguments, or the reason; in any case of letters. */
-  readonly text?: string;
-  readonly about?: "action" | "checkpoint" | "question" | "intent";
-  /** `agent:<name>`, or the name alone. */
-  readonly agent?: string;
-  /** Of the tool, checkpoint or question. */
-  readonly name?: string;
-};
-
-/** Which approvals move, as they move, whoever moves them. */
-
 /**
- * The first turn comes at once and is empty: whatever is read from then on, no later change is missed. Ends when the
- * signal aborts.
+ * The ids of approvals that change, by any process. The first turn comes at once and is empty: a caller that reads from then on
+ * misses no later change. Ends when the signal aborts.
  */
 export async function* followApprovals(
-  place: Pick<Runtime, "store" | "tenant">,
+  place: TenantStore,
   signal: AbortSignal,
 ): AsyncGenerator<readonly string[]> {
   let position = await place.store.position();
@@ -197,76 +156,54 @@ export async function* followApprovals(
   }
 }
 
-/** What wants somebody now, in figures: cheap enough to be asked after every entry of the journal. */
-
 /** Of those that wait longest, so many are looked at to see whom they wait for; more only until one is theirs. */
-export const LOOKED_AT = 1_000;
+const LOOKED_AT = 1_000;
 const TURN_ROWS = 500;
 
-export type Theirs = {
-  readonly mine: number;
-  /** Since when the first of them waits, and which deadline comes first. */
-  readonly oldestAt: number | null;
-  readonly nextDeadline: number | null;
-  /** Of those that wait longest, so many were looked at. */
-  readonly lookedAt: number;
-  /** False where more wait than were looked at. */
-  readonly isAll: boolean;
+type Figures = Pick<AttentionView, "mine" | "lookedAt" | "isAll" | "oldestAt" | "nextDeadline">;
+
+const least = (values: readonly (Json | undefined)[]): number | null => {
+  const times = values.filter((value) => typeof value === "number");
+  return times.length === 0 ? null : Math.min(...times);
 };
 
-const timesIn = (values: readonly (Json | undefined)[]): readonly number[] =>
-  values.filter((value) => typeof value === "number");
-
-const least = (times: readonly number[]): number | null => (times.length === 0 ? null : Math.min(...times));
-
-function figuresOf(theirs: readonly ViewRow[], lookedAt: number, isAll: boolean): Theirs {
-  return {
-    mine: theirs.length,
-    oldestAt: least(theirs.map(({ at }) => at)),
-    nextDeadline: least(timesIn(theirs.map(({ data }) => data["decideBy"]))),
-    ...{ lookedAt, isAll },
-  };
-}
+const countMine = (mine: readonly ViewRow[], lookedAt: number, isAll: boolean): Figures => ({
+  mine: mine.length,
+  lookedAt,
+  isAll,
+  oldestAt: least(mine.map(({ at }) => at)),
+  nextDeadline: least(mine.map(({ data }) => data["decideBy"])),
+});
 
 /** `pending` may be of a moment ago: what is there now says whether it was all. */
-async function theirsOf(place: Place, person: string | null, pending: number): Promise<Theirs> {
-  const query = { view: "approvals", bucket: "pending", order: "oldest", limit: LOOKED_AT } as const;
+async function findMine(place: TenantStore, person: string | null, pending: number): Promise<Figures> {
+  const query = { view: APPROVALS, bucket: "pending", order: "oldest", limit: LOOKED_AT } as const;
   const who = await onlookerOf(place, person);
-  const theirs: ViewRow[] = [];
+  const mine: ViewRow[] = [];
   let looked = 0;
   for await (const row of eachRow(place, query)) {
-    if (await isMine(place, row, who)) theirs.push(row);
+    if (await isMine(place, row, who)) mine.push(row);
     if (++looked % TURN_ROWS === 0) await othersTurn();
-    const isEnough = looked >= MOST_SCANNED || (looked >= LOOKED_AT && theirs.length > 0);
-    if (isEnough && looked < pending) return figuresOf(theirs, looked, false);
+    const isEnough = looked >= MOST_SCANNED || (looked >= LOOKED_AT && mine.length > 0);
+    if (isEnough && looked < pending) return countMine(mine, looked, false);
   }
-  return figuresOf(theirs, looked, true);
+  return countMine(mine, looked, true);
 }
 
 /** Nobody has asked for anything, ever. */
-async function isUnused({ store, tenant }: Place): Promise<boolean> {
-  const views = ["approvals", "actions", "workflows"];
+async function isUnused({ store, tenant }: TenantStore): Promise<boolean> {
+  const views = [APPROVALS, "actions", "workflows"];
   const rows = await Promise.all(views.map((view) => store.query(tenant, { view, limit: 1 })));
   return rows.every(({ length }) => length === 0);
 }
 
-export type Attention = Theirs & {
-  readonly pending: number;
-  readonly inDoubt: number;
-  readonly alerts: number;
-  readonly deadMessages: number;
-  /** Agents, services and workflows whose switch is on. */
-  readonly stopped: number;
-  readonly isEmpty: boolean;
-};
-
-/** `person` is null where nobody is known: then all that is pending is theirs. */
-export async function attentionOf(place: Place, person: string | null): Promise<Attention> {
+/** Cheap enough to be asked for after every entry of the journal. Where nobody is known, all that is pending is theirs. */
+export async function attentionOf(place: TenantStore, person: string | null): Promise<AttentionView> {
   const { store, tenant } = place;
   const pending = await countApprovals(place);
   return {
     pending,
-    ...(await theirsOf(place, person, pending)),
+    ...(await findMine(place, person, pending)),
     inDoubt: await store.count(tenant, "actions", "in_doubt"),
     alerts: await store.count(tenant, "alerts", "standing"),
     deadMessages: await store.count(tenant, "messages", "dead"),
@@ -274,37 +211,3 @@ export async function attentionOf(place: Place, person: string | null): Promise<
     isEmpty: pending === 0 && (await isUnused(place)),
   };
 }
-
-/** The stages of an approval as they stand: whom each asks, and how far it has come. */
-
-/**
- * `later`: once those before have agreed. `handed_over`: its time was up, and the next is asked instead. `ended`: the approval ended
- * in it, without its agreement. `not_asked`: it ended before.
- */
-export const STAGE_STATES = ["asked", "later", "met", "handed_over", "ended", "not_asked"] as const;
-export type StageState = (typeof STAGE_STATES)[number];
-
-export type StageStanding = {
-  /** From 1 on. */
-  readonly stage: number;
-  readonly state: StageState;
-  /** With those who may decide in it since its half time. */
-  readonly approvers: ApproverRule;
-};
-
-const AGREED = new Set<LiveApproval["status"]>(["approved", "modified", "consumed", "lapsed", "revoked"]);
-
-function stateOf({ stage, handedOver, status }: LiveApproval, number: number): StageState {
-  if (handedOver.includes(number)) return "handed_over";
-  if (number < stage) return "met";
-  if (number > stage) return status === "pending" ? "later" : "not_asked";
-  if (status === "pending") return "asked";
-  return AGREED.has(status) ? "met" : "ended";
-}
-
-export const stagesOf = (approval: LiveApproval): readonly StageStanding[] =>
-  stageRules(approval).map((_, index) => ({
-    stage: index + 1,
-    state: stateOf(approval, index + 1),
-    approvers: ruleIn(approval, index + 1),
-  }));

@@ -1,8 +1,8 @@
 /**
- * What would become of an edit. The rules of a vote run on what stands now, and what they decide is dropped.
+ * What an edit would bring about. The rules of a vote run on the present state, and what they decide is dropped.
  *
- * T1. Nothing is written, and whoever tries needs what a vote needs: what would be refused of them is refused here.
- *     That a secret's value stands in an edit is said to nobody else, and not often.
+ * T1. Nothing is written, and a person who tries an edit needs what a vote needs: what would be refused of them is refused here.
+ *     That a secret's value is in an edit is said to nobody else, and not often.
  * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
  */
 import type { ReviewFacts } from "../core/action/events.ts";
@@ -20,15 +20,18 @@ import type { Runtime } from "../engine/runtime.ts";
 import { guessing } from "../engine/secret-guesses.ts";
 import { policyNameOf } from "./card-history.ts";
 import type { Tried } from "./card-schema.ts";
+import type { Approval } from "./contract.ts";
 import {
-  type Approval,
+  editIssues,
   getApproval,
   type RefusedVote,
   refusedVote,
+  secretFlaw,
+  secretsOf,
   toolFor,
   unknownApproval,
+  wholeEdit,
 } from "./decide.ts";
-import { answerIssues, editIssues, secretFlaw, secretsOf, wholeEdit } from "./edits.ts";
 import { somebodyAsked } from "./rules/card.ts";
 import type { EditRefused } from "./rules/subject.ts";
 import { type EditFlaw, type VoteAnswer, vote } from "./rules/vote.ts";
@@ -36,20 +39,15 @@ import type { EditRefusal } from "./state.ts";
 
 type TriedVerdict = NonNullable<Tried["verdict"]>;
 
-/** Without `by`, as somebody who may decide. */
-export type TriedEdit = { readonly edit: unknown; readonly by?: string };
-
 const NOBODY_NAMED = "person:somebody";
-
-async function editorOf(runtime: Runtime, approval: Approval, by: string | undefined): Promise<string> {
-  return by ?? somebodyAsked(approval, await readState(runtime, ROSTER)) ?? NOBODY_NAMED;
-}
 
 type Trial = Rehearsed<VoteAnswer> & { readonly rules: ToolRules | null };
 
-type Trying = { readonly edit: Json; readonly flaw?: EditFlaw; readonly by: string };
-
-async function tryVote(runtime: Runtime, approval: Approval, trying: Trying): Promise<Trial> {
+async function tryVote(
+  runtime: Runtime,
+  approval: Approval,
+  trying: { readonly edit: Json; readonly flaw?: EditFlaw; readonly by: string },
+): Promise<Trial> {
   const ballot = { approval: approval.id, ...trying };
   const tool = await toolFor(runtime, ballot);
   const reviewer = tool === null ? null : reviewerWith(runtime, tool);
@@ -70,10 +68,12 @@ function bodyIn(append: readonly Append[], { kind, id }: StreamRef, type: string
   return own.flatMap(({ events }) => events).findLast((event) => event.type === type)?.body;
 }
 
-type Said = Pick<ReviewFacts, "rule" | "reason"> & Partial<Pick<ReviewFacts, "policy" | "documents">>;
-
-async function verdictBy(runtime: Runtime, verdict: string, said: Said): Promise<TriedVerdict> {
-  const { rule, reason, policy = "", documents } = said;
+async function verdictBy(
+  runtime: Runtime,
+  verdict: string,
+  review: Omit<EditRefusal, "by">,
+): Promise<TriedVerdict> {
+  const { rule, reason, policy = "", documents } = review;
   const name = await policyNameOf(runtime, { policy, ...(documents && { documents }) });
   return { verdict, rule, reason, policy: name ?? "in code" };
 }
@@ -99,8 +99,7 @@ async function refusedPart(
     throw refusedVote({ approval: approval.id }, answer, true);
   if (refused.fault === "schema") return { outcome: "misfit", issues: misfitsBy(rules, edit, refused) };
   const body = bodyIn(append, approvalStream(approval.id), "approval.edit_refused");
-  const said = body as unknown as EditRefusal;
-  const verdict = await verdictBy(runtime, refused.fault, said);
+  const verdict = await verdictBy(runtime, refused.fault, body as unknown as EditRefusal);
   return refused.fault === "block"
     ? { outcome: "blocked", verdict }
     : { outcome: "revised", verdict, ...(refused.args === undefined ? {} : { args: refused.args }) };
@@ -143,19 +142,21 @@ async function partOf(runtime: Runtime, approval: Approval, trial: Trial, edit: 
   }
 }
 
-export async function tryEdit(runtime: Runtime, id: string, given: TriedEdit): Promise<Tried> {
+/** Without `by`, as somebody who may decide. */
+export async function tryEdit(
+  runtime: Runtime,
+  id: string,
+  given: { readonly edit: unknown; readonly by?: string },
+): Promise<Tried> {
   const approval = await getApproval(runtime, id);
   const edit = wholeEdit(approval, given.edit);
-  const by = await editorOf(runtime, approval, given.by);
+  const by = given.by ?? somebodyAsked(approval, await readState(runtime, ROSTER)) ?? NOBODY_NAMED;
   const known = await secretsOf(runtime, approval);
   const trying = { edit, by, ...secretFlaw(edit, known) };
   const part = await guessing(runtime, { approval, by, edit, known }, async () =>
     partOf(runtime, approval, await tryVote(runtime, approval, trying), edit),
   );
-  const kept = [
-    ...(await editIssues(runtime, approval, edit)),
-    ...(await answerIssues(runtime, approval, edit)),
-  ];
+  const kept = await editIssues(runtime, approval, edit);
   const told: Part = kept.length === 0 ? part : { outcome: "misfit", issues: kept };
   const { outcome, args = edit, issues = [], verdict = null } = told;
   return { outcome, args, issues, verdict, changes: changesBetween(approval.args, args) };

@@ -1,293 +1,204 @@
-/** Asking for more before an approval is decided, and answering that. */
-
-import { shown } from "../core/error-text.ts";
+/** What the verbs of approvals do. */
+import type { Draft, Need } from "../core/draft.ts";
 import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import { isPerson, isPrincipal } from "../core/principal.ts";
 import { refusalData } from "../core/refusals.ts";
-import { LONGEST_MS } from "../core/stages.ts";
 import { approvalStream, ROSTER } from "../core/stream.ts";
-import { checkFields, checkId, wrong } from "../engine/check-call.ts";
-import { MOST_AT_ONCE } from "../engine/limits.ts";
+import type { Needs } from "../core/transaction.ts";
+import { viaField } from "../core/via.ts";
+import { checkId, checkSignal, checkStatus } from "../engine/check-call.ts";
+import { findIds } from "../engine/find-ids.ts";
 import { copyEdit } from "../engine/prepare-args.ts";
 import { readState } from "../engine/read-state.ts";
 import { runCommand } from "../engine/run-command.ts";
-import type { Runtime } from "../engine/runtime.ts";
+import type { Opening, Runtime } from "../engine/runtime.ts";
 import { keptBeside, keptText } from "../engine/secret-guesses.ts";
-import { approveApproval, checkVia, type Decided, rejectApproval, wordingOf } from "./decide.ts";
+import {
+  type Bound,
+  bindLibrary,
+  capability,
+  decideVerb,
+  readVerb,
+  runVerb,
+  type ViewContext,
+} from "../engine/verb.ts";
+import { parseInput } from "../kernel/contract.ts";
+import {
+  type Approval,
+  type Approvals,
+  approvals,
+  type BatchAnswer,
+  type BatchItem,
+  type Decided,
+  type Decider,
+  decision,
+  type MoreTime,
+  rejection,
+} from "./contract.ts";
+import { approveApproval, getApproval, rejectApproval, secretsOf, unknownApproval } from "./decide.ts";
+import { countApprovals, followApprovals, listApprovals } from "./lists.ts";
+import { presentApproval, presentSummary } from "./present.ts";
 import {
   type CommentAnswer,
   comment,
   type DelegateAnswer,
-  type DelegateCommand,
   delegate,
   type ExtendAnswer,
-  type ExtendCommand,
   extend,
 } from "./rules/delegate.ts";
+import { revoke, type TakenBack, takeBack, type Withdrawal } from "./rules/end.ts";
+import { aboutOf } from "./state.ts";
 
-export type Remark = {
-  /** Somebody who may decide it, or the agent that asked. */
-  readonly by: string;
-  readonly text: string;
-  readonly via?: string;
+type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
+type Wording = {
+  /** Of what the rules refuse to a person, and of what nobody can do any more. */
+  readonly refused: (id: string) => string;
+  readonly notPossible: (id: string) => string;
+  readonly what: "comment" | "request";
+  readonly next?: string;
 };
 
-function checkCommented(id: string, answer: CommentAnswer): void {
-  switch (answer.kind) {
-    case "commented":
-      return;
-    case "comment_refused":
-      throw new HoldpointError("not_eligible", `The comment on ${id} was refused: ${answer.reason}.`, {
-        details: { approval: id, status: answer.status },
-        data: refusalData("comment", answer.isRecorded, "the approval did not change"),
-        next: "Have somebody comment who may decide it, or the agent that asked.",
-      });
-    case "not_possible":
-      throw new HoldpointError("wrong_state", `The comment on ${id} was not taken: ${answer.reason}.`, {
-        details: { status: answer.status },
-      });
-    case "unknown":
-      throw new HoldpointError("unknown_id", `There is no approval ${shown(id)}.`);
-  }
-}
-
-/** Kept with the approval and told to the others. It decides nothing. */
-export async function commentApproval(runtime: Runtime, id: string, remark: Remark): Promise<void> {
-  const { by, via } = remark;
-  if (!isPrincipal(by))
-    throw new HoldpointError("invalid_input", `"${shown(by)}" is not a principal: write person:<name>.`);
-  const text = keptText(runtime, await wordingOf(runtime, id, { field: "comment", text: remark.text, by }));
-  const command = { approval: id, by, text, via: checkVia(via) };
-  const needs = { write: [approvalStream(id)], read: [ROSTER] };
-  checkCommented(id, await runCommand(runtime, needs, (draft) => comment(draft, command)));
-}
-
-/** Handing a seat in an approval to somebody else, and taking it back. */
-
-export type Handing = {
-  /** `person:<name>`, who may decide it now. */
-  readonly by: string;
-  /** Who decides in their place. */
-  readonly to: string;
-  readonly reason: string;
-  readonly via?: string;
+const WORDINGS: { readonly [verb in "comment" | "delegate" | "extend"]: Wording } = {
+  comment: {
+    refused: (id) => `The comment on ${id} was refused`,
+    notPossible: (id) => `The comment on ${id} was not taken`,
+    what: "comment",
+    next: "Have somebody comment who may decide it, or the agent that asked.",
+  },
+  delegate: {
+    refused: (id) => `The seat in ${id} stays where it is`,
+    notPossible: (id) => `The seat in ${id} was not moved`,
+    what: "request",
+    next: "Ask somebody else to decide, or decide yourself.",
+  },
+  extend: {
+    refused: (id) => `${id} was not given more time`,
+    notPossible: (id) => `The approval ${id} was not given more time`,
+    what: "request",
+  },
 };
 
-function checkPerson(who: unknown): void {
-  if (!isPrincipal(who) || !isPerson(who))
-    throw new HoldpointError("invalid_input", `"${shown(who)}" is not a person: write person:<name>.`);
-}
-
-/** An agent or a service is refused by the rules, and that is recorded. */
-function checkRecipient(to: unknown): void {
-  if (!isPrincipal(to)) checkPerson(to);
-}
-
-function checkDelegated(id: string, answer: DelegateAnswer): void {
-  switch (answer.kind) {
-    case "delegated":
-    case "withdrawn":
-    case "same":
-      return;
-    case "delegate_refused":
-      throw new HoldpointError("not_eligible", `The seat in ${id} stays where it is: ${answer.reason}.`, {
-        details: { approval: id, status: answer.status },
-        data: refusalData("request", answer.isRecorded, "the approval did not change"),
-        next: "Ask somebody else to decide, or decide yourself.",
-      });
-    case "not_possible":
-      throw new HoldpointError("wrong_state", `The seat in ${id} was not moved: ${answer.reason}.`, {
-        details: { status: answer.status },
-      });
-    case "unknown":
-      throw new HoldpointError("unknown_id", `There is no approval ${shown(id)}.`);
-  }
-}
-
-async function run(runtime: Runtime, command: DelegateCommand): Promise<void> {
-  const { approval, by, reason: text } = command;
-  const reason = keptBeside(runtime, await wordingOf(runtime, approval, { field: "reason", text, by }));
-  const needs = { write: [approvalStream(command.approval)], read: [ROSTER] };
-  const answer = await runCommand(runtime, needs, (draft) => delegate(draft, { ...command, reason }));
-  checkDelegated(command.approval, answer);
-}
-
-/** From now on `to` decides in the place of `by`, in the stage that is asked now. */
-export async function delegateApproval(runtime: Runtime, id: string, handing: Handing): Promise<void> {
-  const { by, to, reason, via } = handing;
-  checkPerson(by);
-  checkRecipient(to);
-  await run(runtime, { approval: id, by, to, reason, via: checkVia(via) });
-}
-
-/** While nobody has decided with it. */
-export async function takeBackApproval(
-  runtime: Runtime,
+/** Throws what a rule refused; answers what it did. */
+function checkDone<Answer extends Refusing>(
+  verb: keyof typeof WORDINGS,
   id: string,
-  { by, reason, via }: Omit<Handing, "to">,
-): Promise<void> {
-  checkPerson(by);
-  await run(runtime, { approval: id, by, to: null, reason, via: checkVia(via) });
+  answer: Answer,
+): Exclude<Answer, { reason: string } | { kind: "unknown" }> {
+  const { refused, notPossible, what, next } = WORDINGS[verb];
+  switch (answer.kind) {
+    case "comment_refused":
+    case "delegate_refused":
+    case "extend_refused":
+      throw new HoldpointError("not_eligible", `${refused(id)}: ${answer.reason}.`, {
+        details: { approval: id, ...("status" in answer ? { status: answer.status } : {}) },
+        data: refusalData(what, answer.isRecorded, "the approval did not change"),
+        ...(next === undefined ? {} : { next }),
+      });
+    case "not_possible":
+      throw new HoldpointError("wrong_state", `${notPossible(id)}: ${answer.reason}.`, {
+        details: { status: answer.status },
+      });
+    case "unknown":
+      throw unknownApproval(id);
+    default:
+      return answer as Exclude<Answer, { reason: string } | { kind: "unknown" }>;
+  }
 }
 
-/** More time for a pending approval. A length is turned into a moment before it is asked for, so that no retry gives it twice. */
+type Written = { readonly id: string; readonly by: string };
+type Worded = Written & { readonly reason: string };
 
-export type MoreTime = {
-  /** `person:<name>`, who may decide it now. */
-  readonly by: string;
-  /** By how much the deadline moves. */
-  readonly byMs?: number;
-  /** Or until when, in milliseconds since 1970. */
-  readonly until?: number;
-  readonly via?: string;
-};
+/** What the rules will ask for in any case: declared at once, it spares them a second round. */
+const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [ROSTER] });
 
-type Place = Pick<Runtime, "store" | "tenant">;
-type Wanted = Pick<ExtendCommand, "until" | "seen">;
+/** What somebody writes is kept without the values of the action's secrets. */
+const keepWords =
+  <Field extends "reason" | "text">(
+    field: Field,
+    keep = keptBeside,
+    needs: (id: string, approval: Approval) => Needs = needsOf,
+  ) =>
+  async <In extends Written & { readonly [name in Field]: string }>(runtime: Runtime, input: In) => {
+    const { id, by, [field]: text } = input;
+    const approval = await getApproval(runtime, id);
+    const known = await secretsOf(runtime, approval);
+    const kept = keep(runtime, { by, text, known });
+    return { input: { ...input, [field]: kept }, needs: needs(id, approval) };
+  };
 
-function isTime(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) > 0;
-}
+/** Takes a question or a decision back. */
+const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakenBack) =>
+  decideVerb(
+    (draft, { id, by, reason }: Worded, how) => rule(draft, { approval: id, by, reason, ...viaField(how) }),
+    (_, answer, { id }) => {
+      if (answer.kind === "ended") return;
+      if (answer.kind === "not_theirs")
+        throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
+          data: "The approval is as it was.",
+          next: "Have whoever asked take it back, somebody who may decide it, or an admin.",
+        });
+      if (answer.status === "none") throw unknownApproval(id);
+      throw new HoldpointError("wrong_state", `The approval ${id} is ${answer.status}.`, {
+        details: { status: answer.status },
+      });
+    },
+    keepWords("reason", keptBeside, (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] })),
+  );
 
-function checkMoreTime({ by, byMs, until, via }: MoreTime): void {
-  if (!isPrincipal(by) || !isPerson(by))
-    throw new HoldpointError("invalid_input", `"${shown(by)}" is not a person: write person:<name>.`);
-  if ((byMs === undefined) === (until === undefined))
-    throw new HoldpointError("invalid_input", "More time is either byMs or until.");
-  if (byMs !== undefined && !(isTime(byMs) && byMs <= LONGEST_MS))
-    throw new HoldpointError("invalid_input", "byMs is a whole number of milliseconds, at least 1.");
-  if (until !== undefined && !(isTime(until) && until <= LONGEST_MS))
-    throw new HoldpointError(
-      "invalid_input",
-      `until is a moment in milliseconds since 1970, ${LONGEST_MS} at the latest.`,
-    );
-  if (via !== undefined && !/^[a-z][a-z0-9_.:-]{0,63}$/.test(via))
-    throw new HoldpointError(
-      "invalid_input",
-      "A channel is a word of small letters and digits, such as cli.",
-    );
-}
+/** A seat is handed to somebody, or taken back where nobody is named. */
+const moveSeat = decideVerb(
+  (draft, { id, by, to = null, reason }: Worded & { readonly to?: string | null }, { via = "embedded" }) =>
+    delegate(draft, { approval: id, by, to, reason, via }),
+  (_, answer, { id }) => void checkDone("delegate", id, answer),
+  keepWords("reason"),
+);
 
-const notPossible = (id: string, reason: string, status: string): HoldpointError =>
-  new HoldpointError("wrong_state", `The approval ${id} was not given more time: ${reason}.`, {
-    details: { status },
-  });
-
-async function wantedOf(place: Place, id: string, { byMs, until }: MoreTime): Promise<Wanted> {
-  const approval = await readState(place, approvalStream(id));
-  if (approval.status === "none")
-    throw new HoldpointError("unknown_id", `There is no approval ${shown(id)}.`);
+/** A length is turned into a moment before it is asked for, so that no retry gives it twice. */
+async function findDeadline(runtime: Runtime, id: string, { byMs, until }: MoreTime) {
+  const approval = await readState(runtime, approvalStream(id));
+  if (approval.status === "none") throw unknownApproval(id);
   if (until !== undefined) return { until, seen: null };
   const { decideBy, status } = approval;
-  if (decideBy === null) throw notPossible(id, "it has no deadline", status);
+  if (decideBy === null)
+    return checkDone("extend", id, { kind: "not_possible", status, reason: "it has no deadline" });
   return { until: decideBy + (byMs ?? 0), seen: decideBy };
 }
 
-function decideByOf(id: string, answer: ExtendAnswer): number {
-  switch (answer.kind) {
-    case "extended":
-    case "same":
-      return answer.decideBy;
-    case "extend_refused":
-      throw new HoldpointError("not_eligible", `${id} was not given more time: ${answer.reason}.`, {
-        details: { approval: id },
-        data: refusalData("request", answer.isRecorded, "the approval did not change"),
-      });
-    case "not_possible":
-      throw notPossible(id, answer.reason, answer.status);
-    case "unknown":
-      throw new HoldpointError("unknown_id", `There is no approval ${id}.`);
-  }
-}
-
-/** Answers the new deadline. */
-export async function extendApproval(
+async function extendApproval(
   runtime: Runtime,
   id: string,
-  given: MoreTime,
+  more: MoreTime,
 ): Promise<{ readonly decideBy: number }> {
-  checkMoreTime(given);
-  const { by, via = "embedded" } = given;
-  const needs = { write: [approvalStream(id)], read: [ROSTER] };
+  const { by, via = "embedded" } = more;
   const once = async () => {
-    const command = { approval: id, by, via, ...(await wantedOf(runtime, id, given)) };
-    return runCommand(runtime, needs, (draft) => extend(draft, command));
+    const command = { approval: id, by, via, ...(await findDeadline(runtime, id, more)) };
+    return runCommand(runtime, needsOf(id), (draft) => extend(draft, command));
   };
   const answer = await once();
   // The deadline that was read had passed, and the next one is known only now.
-  const moved = answer.kind === "not_possible" && answer.status === "pending" && given.byMs !== undefined;
-  return { decideBy: decideByOf(id, moved ? await once() : answer) };
+  const moved = answer.kind === "not_possible" && answer.status === "pending" && more.byMs !== undefined;
+  const { decideBy } = checkDone("extend", id, moved ? await once() : answer);
+  return { decideBy };
 }
 
-/**
- * Several decisions of one person at once.
- *
- * B1. Each is for its own binding, which has to be given: what was shown in a list is what is decided.
- * B2. Each is a decision of its own, with its own answer: one that fails stops no other, and none waits for another.
- */
-
-export type BatchItem = {
-  readonly id: string;
-  /** Of what the person saw. */
-  readonly binding: string;
-  readonly decision: "approve" | "reject";
-  /** A rejection needs one. */
-  readonly note?: string;
-  /** As for `approve`: fields to replace. */
-  readonly edit?: unknown;
-  /** As for `approve`: SHA-256 of what the person saw, in a list that of its row. */
-  readonly shown?: string;
-};
-
-export type BatchAnswer = { readonly id: string } & (
-  | { readonly ok: true; readonly decided: Decided }
-  | { readonly ok: false; readonly error: HoldpointError }
-);
-
-export type Decider = { readonly by: string; readonly via?: string };
-
-const FIELDS = ["id", "binding", "decision", "note", "edit", "shown"];
-
-function checkItem(item: BatchItem, index: number): BatchItem {
-  const which = `Decision ${index + 1}`;
-  const { id, binding, decision, edit } = checkFields(which, item, FIELDS);
-  checkId(`${which}: an approval`, id);
-  if (typeof binding !== "string" || !/^[0-9a-f]{64}$/.test(binding))
-    wrong(`${which} needs the binding of what was seen, in full.`);
-  if (decision !== "approve" && decision !== "reject")
-    wrong(`${which} is approve or reject, not "${shown(decision)}".`);
-  if (decision === "reject" && edit !== undefined) wrong(`${which} rejects, and has an edit.`);
-  return item;
-}
-
-export function checkBatch(items: readonly BatchItem[]): readonly BatchItem[] {
-  if (!Array.isArray(items) || items.length === 0 || items.length > MOST_AT_ONCE)
-    return wrong(`Decisions are a list of 1 to ${MOST_AT_ONCE}.`);
-  const list = items.map(checkItem);
-  const twice = list.find(({ id }, index) => list.findIndex((one) => one.id === id) !== index);
-  return twice === undefined ? list : wrong(`${twice.id} stands in the list twice.`);
-}
-
+/** One of several decisions is checked as one alone is. Its binding has to be given: what a list showed is what is decided. */
 async function decideOne(runtime: Runtime, item: BatchItem, who: Decider): Promise<Decided> {
-  const { id, binding, decision, note, edit, shown: card } = item;
-  const said = { ...who, binding, ...(card === undefined ? {} : { shown: card }) };
-  if (decision === "reject") return rejectApproval(runtime, id, { ...said, reason: note ?? "" });
-  const more = {
-    ...(note === undefined ? {} : { note }),
-    ...(edit === undefined ? {} : { edit: copyEdit(edit) }),
-  };
-  return approveApproval(runtime, id, { ...said, ...more });
+  const { id, decision: said, note, edit, ...seen } = item;
+  if (said === "reject") {
+    const given = parseInput("A decision", rejection, { ...seen, ...who, reason: note ?? "" });
+    return rejectApproval(runtime, id, given);
+  }
+  const given = parseInput("A decision", decision, { ...seen, ...who, note });
+  return approveApproval(runtime, id, edit === undefined ? given : { ...given, edit: copyEdit(edit) });
 }
 
-/** In the order in which they are given. What is no answer of Holdpoint's, such as a store that fails, ends it. */
-export async function decideAll(
+/** In the order in which they are given. An error that is not of Holdpoint, such as a store that fails, ends it. */
+async function decideAll(
   runtime: Runtime,
   items: readonly BatchItem[],
-  { by, via }: Decider,
+  who: Decider,
 ): Promise<readonly BatchAnswer[]> {
-  const who = { by, ...(via === undefined ? {} : { via }) };
   const answers: BatchAnswer[] = [];
-  for (const item of checkBatch(items)) {
+  for (const item of items) {
     const { id } = item;
     try {
       answers.push({ id, ok: true, decided: await decideOne(runtime, item, who) });
@@ -297,4 +208,77 @@ export async function decideAll(
     }
   }
   return answers;
+}
+
+const present = async ({ runtime }: ViewContext, _answer: unknown, { id }: { readonly id: string }) =>
+  presentApproval(runtime, await getApproval(runtime, id));
+/** The wire answers the approval as it is then. */
+const showing = <In extends { readonly id: string }, Out>(verb: Bound<In, Out>) => ({ ...verb, present });
+/** And a vote with what it brought about. */
+const voting = <In extends { readonly id: string }>(verb: Bound<In, Decided>) => ({
+  ...verb,
+  async present(context: ViewContext, { kind, approval }: Decided, input: In) {
+    return { ...(await present(context, undefined, input)), vote: { kind, id: approval } };
+  },
+});
+
+export const approvalVerbs = capability(approvals, {
+  list: {
+    ...readVerb(listApprovals),
+    async present({ runtime }, { items, next }) {
+      return { items: await Promise.all(items.map((item) => presentSummary(runtime, item))), next };
+    },
+  },
+  get: {
+    ...readVerb((runtime, { id }: { readonly id: string }) => getApproval(runtime, id)),
+    present: ({ runtime }, approval) => presentApproval(runtime, approval),
+  },
+  approve: voting(
+    runVerb(({ runtime, how }, { id, ...given }) => approveApproval(runtime, id, { ...given, ...how })),
+  ),
+  reject: voting(
+    runVerb(({ runtime, how }, { id, ...given }) => rejectApproval(runtime, id, { ...given, ...how })),
+  ),
+  extend: showing(
+    runVerb(({ runtime, how }, { id, ...more }) => extendApproval(runtime, id, { ...more, ...how })),
+  ),
+  revoke: showing(withdrawVerb(revoke)),
+  cancel: showing(withdrawVerb(takeBack)),
+  delegate: showing(moveSeat),
+  takeBack: showing(moveSeat),
+  decideAll: {
+    ...runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
+    present: async ({ problem }, answers) =>
+      answers.map((answer) =>
+        answer.ok
+          ? { id: answer.id, ok: true, status: answer.decided.status, problem: null }
+          : { id: answer.id, ok: false, status: null, problem: problem(answer.error) },
+      ),
+  },
+  comment: showing(
+    decideVerb(
+      (draft, { id, by, text }, { via = "embedded" }) => comment(draft, { approval: id, by, text, via }),
+      (_, answer, { id }) => void checkDone("comment", id, answer),
+      keepWords("text", keptText),
+    ),
+  ),
+});
+
+export function approvalsOf(open: Opening): Approvals {
+  const verbs = bindLibrary(open, approvalVerbs);
+  return {
+    ...verbs,
+    /** The edit is copied at the call: the program may change it afterwards. */
+    approve: async (id, given) =>
+      verbs.approve(id, given?.edit === undefined ? given : { ...given, edit: copyEdit(given.edit) }),
+    async count(status) {
+      checkStatus(status);
+      return countApprovals(await open(), status);
+    },
+    find: async (beginning) => findIds(await open(), "approvals", checkId("An approval", beginning)),
+    async *follow(signal) {
+      checkSignal(signal);
+      yield* followApprovals(await open(), signal);
+    },
+  };
 }

@@ -6,9 +6,9 @@
 import type { z } from "zod";
 import { visible } from "../core/visible.ts";
 import { grants, grantsTerminal } from "../grants/contract.ts";
-import { helpText, valueKind } from "../kernel/codec.ts";
 import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";
 import type { Act, CardDocument, ResourceCommand } from "../kernel/terminal.ts";
+import { helpText, valueKind } from "../kernel/values.ts";
 import { type Command, type Context, EXIT, type Flags, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { hanging } from "./measure.ts";

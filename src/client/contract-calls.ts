@@ -1,5 +1,17 @@
 /** Made from the contracts by `npm run generate`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {
+  approvals: {
+    list: { route: "GET /api/approvals", takes: "query" },
+    get: { route: "GET /api/approvals/{id}", takes: "nothing" },
+    vote: { route: "POST /api/approvals/{id}/votes", takes: "body" },
+    extend: { route: "POST /api/approvals/{id}/extend", takes: "body" },
+    revoke: { route: "POST /api/approvals/{id}/revoke", takes: "body" },
+    cancel: { route: "POST /api/approvals/{id}/cancel", takes: "body" },
+    delegate: { route: "POST /api/approvals/{id}/delegate", takes: "body" },
+    takeBack: { route: "POST /api/approvals/{id}/take-back", takes: "body" },
+    decideAll: { route: "POST /api/approvals/batch", takes: "body" },
+    comment: { route: "POST /api/approvals/{id}/comments", takes: "body" },
+  },
   grants: {
     list: { route: "GET /api/grants", takes: "query" },
     give: { route: "POST /api/grants", takes: "body" },

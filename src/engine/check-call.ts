@@ -1,11 +1,11 @@
 /** What programs hand to the verbs of an instance, checked before anything is looked at: wrong input is said, not guessed. */
 
-import { APPROVAL_ORDERS, LISTED_STATUSES } from "../approvals/state.ts";
+import { LISTED_STATUSES } from "../approvals/state.ts";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import { readPublicJwk } from "../core/jws.ts";
-import { isPerson, isPrincipal } from "../core/principal.ts";
+import { isPrincipal } from "../core/principal.ts";
 import { agentScope, type Stoppable } from "../core/switch.ts";
 import type { Via } from "../core/via.ts";
 import { fieldFault, isPlainObject } from "../kernel/fields.ts";
@@ -32,14 +32,6 @@ function checkOneOf(what: string, value: unknown, list: readonly string[]): void
     wrong(`${what} is one of ${list.join(", ")}, not "${shown(value)}".`);
 }
 
-function checkTexts(given: object, fields: readonly string[]): void {
-  for (const field of fields) {
-    const value = (given as Readonly<Record<string, unknown>>)[field];
-    if (value !== undefined && (typeof value !== "string" || !value.isWellFormed() || value.length > 600))
-      wrong(`"${field}" is a text.`);
-  }
-}
-
 const ORDERS = ["oldest", "newest"];
 const PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"];
 
@@ -50,34 +42,6 @@ export function checkStatus(status: unknown): void {
 function checkLimit({ limit }: { readonly limit?: unknown }): void {
   if (limit !== undefined && !(Number.isInteger(limit) && Number(limit) >= 1))
     wrong("A limit is a whole number of at least 1.");
-}
-
-const ABOUT = ["action", "checkpoint", "question", "intent"];
-const APPROVAL_PAGE = ["status", "limit", "after", "order"];
-const APPROVAL_FILTERS = ["person", "mine", "text", "about", "agent", "name"];
-
-/** Whose they are has to be said. */
-function checkMine({ mine, person }: { readonly mine?: unknown; readonly person?: unknown }): void {
-  if (mine !== undefined && typeof mine !== "boolean") wrong("mine is true or false.");
-  if (person !== undefined && !(isPrincipal(person) && isPerson(person)))
-    wrong(`"${shown(person)}" is not a person: write person:<name>.`);
-  if (mine === true && person === undefined) wrong("Whose approvals they are: person is missing.");
-}
-
-export function checkApprovalPage<Given extends object>(page: Given): Given {
-  const fields = [...APPROVAL_PAGE, ...APPROVAL_FILTERS];
-  const given: { status?: unknown; order?: unknown; about?: unknown } = checkFields(
-    "A page of approvals",
-    page,
-    fields,
-  );
-  checkStatus(given.status);
-  checkLimit(page);
-  checkOneOf("The order of approvals", given.order, APPROVAL_ORDERS);
-  checkOneOf("What an approval is about", given.about, ABOUT);
-  checkTexts(page, ["after", "text", "agent", "name"]);
-  checkMine(page);
-  return page;
 }
 
 export function checkActionPage<Given extends object>(page: Given): Given {
@@ -91,12 +55,6 @@ export function checkActionPage<Given extends object>(page: Given): Given {
   checkLimit(page);
   checkOneOf("A list's order", given.order, ORDERS);
   return page;
-}
-
-export function checkDecision<Given extends object>(decision: Given, more: readonly string[]): Given {
-  checkFields("A decision", decision, ["by", "binding", "via", ...more]);
-  checkTexts(decision, ["binding", "via"]);
-  return decision;
 }
 
 export function checkSignal(signal: unknown): void {

@@ -1,32 +1,5 @@
 /** What an embedding program holds in its hands: verbs over a runtime that opens itself at the first use. */
 
-import {
-  type Approval,
-  approveApproval,
-  cancelApproval,
-  type Decided,
-  type Decision,
-  getApproval,
-  type Rejection,
-  rejectApproval,
-  revokeApproval,
-} from "../approvals/decide.ts";
-import type { Page } from "../approvals/lists.ts";
-import { type ApprovalList, countApprovals, followApprovals, listApprovals } from "../approvals/lists.ts";
-import type { ListedStatus } from "../approvals/state.ts";
-import {
-  type BatchAnswer,
-  type BatchItem,
-  commentApproval,
-  type Decider,
-  decideAll,
-  delegateApproval,
-  extendApproval,
-  type Handing,
-  type MoreTime,
-  type Remark,
-  takeBackApproval,
-} from "../approvals/verbs.ts";
 import type { Receipt } from "../core/action/receipt.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { HoldpointError } from "../core/errors.ts";
@@ -55,17 +28,7 @@ import {
   listBudgets,
   setBudget,
 } from "./budgets.ts";
-import {
-  checkActionPage,
-  checkApprovalPage,
-  checkDecision,
-  checkFields,
-  checkId,
-  checkListener,
-  checkSignal,
-  checkStatus,
-  checkVerification,
-} from "./check-call.ts";
+import { checkActionPage, checkFields, checkId, checkListener, checkVerification } from "./check-call.ts";
 import { findIds } from "./find-ids.ts";
 import {
   exportJournal,
@@ -75,103 +38,15 @@ import {
   verifyStore,
 } from "./journal.ts";
 import { getSwitch, resolveDoubt, type Said, setSwitch } from "./operate.ts";
-import { copyEdit } from "./prepare-args.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
 import { freshId, type Opening } from "./runtime.ts";
 import { savedSeal, sealTenant } from "./seal.ts";
 
 export type { Opening } from "./runtime.ts";
 
-export type Approvals = {
-  /** Oldest first; `next` is the cursor of the following page. */
-  list(page?: Page): Promise<ApprovalList>;
-  /** How many have a status; `pending` unless set. */
-  count(status?: ListedStatus): Promise<number>;
-  get(id: string): Promise<Approval>;
-  /** Ids that begin with a text, at most ten. */
-  find(beginning: string): Promise<readonly string[]>;
-  /** Ids of approvals as they change, by any process. The first turn comes at once and is empty: read then what stands. */
-  follow(signal: AbortSignal): AsyncGenerator<readonly string[]>;
-  /**
-   * `edit` replaces fields of the arguments; the edited action goes through schema and policy again. Of a checkpoint it
-   * replaces fields of the outputs, and of a question it is the answer.
-   */
-  approve(id: string, decision: Decision & { readonly edit?: unknown }): Promise<Decided>;
-  /** `final`, of a checkpoint: the workflow is rolled back and not tried again. */
-  reject(id: string, decision: Rejection): Promise<Decided>;
-  /** Asks for more before it is decided, or answers that: by somebody who may decide it, or the agent that asked. */
-  comment(id: string, remark: Remark): Promise<void>;
-  /** Takes a pending question back. */
-  cancel(id: string, said: Said): Promise<void>;
-  /** Takes a decision back that was not used yet. */
-  revoke(id: string, said: Said): Promise<void>;
-  /** Gives people more time, by `byMs` or `until` a moment; answers the new deadline. Votes that were cast stay. */
-  extend(id: string, more: MoreTime): Promise<{ readonly decideBy: number }>;
-  /** Somebody who may decide now hands their seat in the present stage to somebody else. */
-  delegate(id: string, handing: Handing): Promise<void>;
-  /** Takes a seat back that was handed over, while nobody has decided with it. */
-  takeBack(id: string, said: Said & { readonly via?: string }): Promise<void>;
-  /** Up to 100 decisions of one person, each on its own binding and with its own answer; one that fails stops no other. */
-  decideAll(items: readonly BatchItem[], who: Decider): Promise<readonly BatchAnswer[]>;
-};
-
-const APPROVAL = "An approval";
 const ACTION = "An action";
 const SAID = "What is said";
 const WORDS = ["by", "reason"];
-
-export function approvalsOf(open: Opening): Approvals {
-  return {
-    list: async (page = {}) => listApprovals(await open(), checkApprovalPage(page)),
-    async count(status) {
-      checkStatus(status);
-      return countApprovals(await open(), status);
-    },
-    get: async (id) => getApproval(await open(), checkId(APPROVAL, id)),
-    find: async (beginning) => findIds(await open(), "approvals", checkId(APPROVAL, beginning)),
-    async *follow(signal) {
-      checkSignal(signal);
-      yield* followApprovals(await open(), signal);
-    },
-    async approve(id, decision) {
-      const { edit, ...said } = checkDecision(decision, ["note", "edit", "shown"]);
-      const copy = edit === undefined ? said : { ...said, edit: copyEdit(edit) };
-      return approveApproval(await open(), checkId(APPROVAL, id), copy);
-    },
-    reject: async (id, decision) =>
-      rejectApproval(
-        await open(),
-        checkId(APPROVAL, id),
-        checkDecision(decision, ["reason", "final", "shown"]),
-      ),
-    comment: async (id, remark) =>
-      commentApproval(
-        await open(),
-        checkId(APPROVAL, id),
-        checkFields("A comment", remark, ["by", "text", "via"]),
-      ),
-    cancel: async (id, said) =>
-      cancelApproval(await open(), { ...checkFields(SAID, said, WORDS), approval: checkId(APPROVAL, id) }),
-    revoke: async (id, said) =>
-      revokeApproval(await open(), { ...checkFields(SAID, said, WORDS), approval: checkId(APPROVAL, id) }),
-    extend: async (id, more) =>
-      extendApproval(
-        await open(),
-        checkId(APPROVAL, id),
-        checkFields("More time", more, ["by", "byMs", "until", "via"]),
-      ),
-    delegate: async (id, handing) =>
-      delegateApproval(
-        await open(),
-        checkId(APPROVAL, id),
-        checkFields("A delegation", handing, ["by", "to", "reason", "via"]),
-      ),
-    takeBack: async (id, said) =>
-      takeBackApproval(await open(), checkId(APPROVAL, id), checkFields(SAID, said, [...WORDS, "via"])),
-    decideAll: async (items, who) =>
-      decideAll(await open(), items, checkFields("Who decides", who, ["by", "via"])),
-  };
-}
 
 export type Receipts = {
   /** By action, effect or request id; undefined while there is no outcome. */

@@ -1,7 +1,5 @@
 /** Numbers and words that the command line says too: here, so that saying them loads nothing else. */
 
-/** How many decisions of one person are taken together. */
-export const MOST_AT_ONCE = 100;
 /** How many decisions of people a suggestion stands on at least. */
 export const DEFAULT_MIN = 20;
 /** Of a workflow that is not there. */

@@ -8,8 +8,15 @@
 import type { z } from "zod";
 import type { Draft, Need } from "../core/draft.ts";
 import { HoldpointError } from "../core/errors.ts";
-import type { Via } from "../core/via.ts";
-import { type Contract, type Library, parseArguments, type VerbContract } from "../kernel/contract.ts";
+import type { Needs } from "../core/transaction.ts";
+import { type Via, viaField } from "../core/via.ts";
+import {
+  type Contract,
+  type Library,
+  type LibraryAnswer,
+  parseArguments,
+  type VerbContract,
+} from "../kernel/contract.ts";
 import { runCommand } from "./run-command.ts";
 import type { Opening, Runtime } from "./runtime.ts";
 
@@ -22,13 +29,18 @@ type PathFields<Http extends string> = Http extends `${string}{${infer Name}}${i
 /** The names in the path and the fields of the input, as its schema read them. */
 type VerbInput<One extends VerbContract> = PathFields<One["http"]> &
   (One["input"] extends z.ZodType ? z.output<One["input"]> : unknown);
-type Output<One extends VerbContract> = z.output<One["output"]>;
 
 type Form = "decide" | "read" | "run";
-type Bound<In, Out> = { readonly form: Form; perform(context: VerbContext, input: In): Promise<Out> };
-type Bindings<One extends Contract> = {
-  readonly [Name in keyof One["verbs"]]: Bound<VerbInput<One["verbs"][Name]>, Output<One["verbs"][Name]>>;
-};
+export type Bound<In, Out> = { readonly form: Form; perform(context: VerbContext, input: In): Promise<Out> };
+/** `problem`: an error as the wire has it. */
+export type ViewContext = { readonly runtime: Runtime; problem(error: HoldpointError): unknown };
+/** The shape that the wire answers, made of the library's answer. */
+type Presents<In, Out, View> = { present(context: ViewContext, answer: Out, input: In): Promise<View> };
+type Binding<One extends VerbContract> = Bound<VerbInput<One>, LibraryAnswer<One>> &
+  (One extends { readonly read: (...args: never) => unknown }
+    ? Presents<VerbInput<One>, LibraryAnswer<One>, z.output<One["output"]>>
+    : unknown);
+type Bindings<One extends Contract> = { readonly [Name in keyof One["verbs"]]: Binding<One["verbs"][Name]> };
 
 /** A contract with what each of its verbs does. */
 export type Capability<One extends Contract = Contract> = {
@@ -54,21 +66,29 @@ export const runVerb = <In, Out>(
   perform,
 });
 
-/** `answer` gets the rule's decision after its commit: it throws what the caller is refused, or reads what it is answered. */
+type Prepared<In> = { readonly input: In; readonly needs: Needs };
+
+/**
+ * `answer` gets the rule's decision after its commit: it throws what the caller is refused, or reads what it is answered.
+ * `prepare` runs before the transaction: what it reads may have changed by then, and the rule checks it again.
+ */
 export const decideVerb = <In, Decision, Out>(
   rule: (draft: Draft, input: In, how: Via) => Need | Decision,
-  answer: (runtime: Runtime, decision: Exclude<Decision, Need>, input: In) => Promise<Out>,
+  answer: (runtime: Runtime, decision: Exclude<Decision, Need>, input: In) => Promise<Out> | Out,
+  prepare?: (runtime: Runtime, input: In) => Promise<Prepared<In>>,
 ): Bound<In, Out> => ({
   form: "decide",
-  async perform({ runtime, how }, input) {
-    const decision = await runCommand(runtime, {}, (draft) => rule(draft, input, how));
+  async perform({ runtime, how }, given) {
+    const ready = prepare === undefined ? { input: given, needs: {} } : await prepare(runtime, given);
+    const { input, needs } = ready;
+    const decision = await runCommand(runtime, needs, (draft) => rule(draft, input, how));
     return answer(runtime, decision, input);
   },
 });
 
-type Perform = (context: VerbContext, input: unknown) => Promise<unknown>;
-export const performVerb = ({ verbs }: Capability, name: string): Perform =>
-  verbs[name as keyof typeof verbs]?.perform as unknown as Perform;
+type AnyBinding = Bound<unknown, unknown> & Partial<Presents<unknown, unknown, unknown>>;
+export const bindingFor = ({ verbs }: Capability, name: string): AnyBinding =>
+  verbs[name as keyof typeof verbs] as unknown as AnyBinding;
 
 /** The library's methods. Input is checked at the call, before the store is opened. */
 export function bindLibrary<One extends Contract>(open: Opening, one: Capability<One>): Library<One> {
@@ -76,8 +96,9 @@ export function bindLibrary<One extends Contract>(open: Opening, one: Capability
   const methods = Object.entries(contract.verbs).map(([name, facts]) => [
     name,
     async (...args: readonly unknown[]) => {
-      const input = parseArguments(contract, facts, args);
-      return performVerb(one as unknown as Capability, name)({ runtime: await open(), how: {} }, input);
+      const { via, ...input } = parseArguments(contract, facts, args);
+      const how = viaField({ via } as Via);
+      return bindingFor(one as unknown as Capability, name).perform({ runtime: await open(), how }, input);
     },
   ]);
   return Object.fromEntries(methods) as Library<One>;

@@ -6,7 +6,8 @@
  * U3. An approval's time that is over is written down by whoever waits for it, whether anybody sweeps or not.
  */
 
-import { type Approval, getApproval } from "../approvals/decide.ts";
+import type { Approval } from "../approvals/contract.ts";
+import { getApproval } from "../approvals/decide.ts";
 import { expireIfDue, isOverdue } from "../approvals/rules/end.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../core/stream.ts";
 import { type Action, getAction } from "./actions.ts";

@@ -1,6 +1,8 @@
 /** What people and programs do with standing grants: the verbs, their routes and their schemas. */
 import { z } from "zod";
 import { moneyText } from "../core/money.ts";
+import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
+import type { CardDocument, ResourceCommand, RichText } from "../kernel/terminal.ts";
 import {
   actor,
   agentName,
@@ -12,9 +14,7 @@ import {
   timestamp,
   toolName,
   whole,
-} from "../kernel/codec.ts";
-import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
-import type { CardDocument, ResourceCommand, RichText } from "../kernel/terminal.ts";
+} from "../kernel/values.ts";
 
 const STATUSES = ["active", "used_up", "expired", "revoked"] as const;
 export type GrantStatus = (typeof STATUSES)[number];

@@ -2,21 +2,26 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { z } from "zod";
+import { actorIn, makeCodec, type OnWire, viewCodec } from "./codec.ts";
 import {
   actor,
+  channel,
   duration,
+  either,
   expression,
+  flag,
   helpText,
   id,
-  makeCodec,
   moneyAmount,
-  type OnWire,
+  principal,
   reason,
+  spelled,
   timestamp,
   toolName,
   valueKind,
+  viewer,
   whole,
-} from "./codec.ts";
+} from "./values.ts";
 
 const thing = z.strictObject({
   id: id("thing"),
@@ -51,7 +56,7 @@ const SENT = {
   price: { currency: "USD", micros: "12500000" },
   ended: { at: "2027-01-15T08:00:00.000Z", by_whom: "ann" },
   parts: [{ part_name: "lid", sold_at: "2027-01-15T08:00:00.000Z" }, { part_name: "cup" }],
-} satisfies OnWire<typeof thing, "thing">;
+} satisfies OnWire<typeof thing>;
 
 describe("the form of a value on the wire", () => {
   const codec = makeCodec(thing);
@@ -157,4 +162,58 @@ test("what people type after a flag is known from the schema", () => {
   ]);
   assert.deepEqual(helpText(toolName.describe("the tool")), { value: "<name>", description: "the tool" });
   assert.deepEqual(helpText(reason), { value: "<text>", description: "why; it is recorded" });
+});
+
+test("a field has another name where it says so, also when it may be null or missing", () => {
+  const schema = z.strictObject({
+    text: spelled("q", z.string().optional()),
+    action: id("action").nullable(),
+    by: spelled("approved_by", actor),
+  });
+  const { encode, decode } = makeCodec(schema);
+  const library = { text: "x", action: null, by: "person:ann" };
+  const wire = { q: "x", action_id: null, approved_by: "person:ann" } satisfies OnWire<typeof schema>;
+  assert.deepEqual(encode(library), wire);
+  assert.deepEqual(decode(wire), library);
+  assert.deepEqual(actorIn(schema), { as: "approved_by", may: "person" });
+  assert.equal(actorIn(z.strictObject({ by: z.string() })), undefined);
+});
+
+test("what the credential says is not on the wire; a bare name is a person; a flag is there or not", () => {
+  const schema = z.strictObject({ to: principal, via: channel, person: viewer, mine: flag.optional() });
+  const { wire, encode, decode } = makeCodec(schema, "text");
+  assert.deepEqual(encode({ to: "person:ann", via: "cli", person: "person:bob", mine: false }), {
+    to: "person:ann",
+  });
+  assert.deepEqual(decode({ to: "ann", mine: "true" }), { to: "person:ann", mine: true });
+  assert.deepEqual(decode({ to: "agent:a" }), { to: "agent:a" });
+  assert.ok(wire.safeParse({ to: "ann", mine: "true" }).success);
+  for (const odd of [{ to: "ann", via: "cli" }, { to: "ann", mine: "false" }, { to: "" }])
+    assert.ok(!wire.safeParse(odd).success, JSON.stringify(odd));
+});
+
+test("one of two fields is asked for under the names of either side, and lists keep their lengths", () => {
+  const { wire } = makeCodec(
+    either(
+      z.strictObject({ forMs: duration(9_000, "At most 9 s.").optional(), atOnce: z.boolean().optional() }),
+      ["forMs", "atOnce"],
+      "One of both.",
+    ),
+  );
+  assert.ok(wire.safeParse({ for_seconds: 1 }).success);
+  assert.deepEqual(
+    wire.safeParse({}).error?.issues.map(({ message }) => message),
+    ["give either for_seconds or at_once"],
+  );
+  const list = makeCodec(z.array(z.string()).min(1).max(2)).wire;
+  assert.deepEqual(
+    [[], ["a"], ["a", "b", "c"]].map((given) => list.safeParse(given).success),
+    [false, true, false],
+  );
+});
+
+test("a view keeps the order in which its fields were made, and has no others", () => {
+  const { encode } = viewCodec(z.object({ first: z.string(), lastOne: z.string() }));
+  const made = encode({ lastOne: "b", first: "a", more: 1 } as never);
+  assert.equal(JSON.stringify(made), '{"last_one":"b","first":"a"}');
 });

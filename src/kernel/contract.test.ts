@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { z } from "zod";
-import { moneyAmount } from "./codec.ts";
 import {
   contract,
   findVerb,
@@ -13,6 +12,7 @@ import {
   scopeFor,
   verb,
 } from "./contract.ts";
+import { moneyAmount } from "./values.ts";
 
 const said = z.strictObject({
   reason: z.string().min(1),
@@ -43,6 +43,19 @@ test("arguments are the names in the path, then one input object, or a positiona
   assert.deepEqual(parseArguments(things, find, ["apr_"]), { beginning: "apr_" });
   assert.deepEqual(parseArguments(things, list, []), {});
   assert.deepEqual(parseArguments(things, list, [{ limit: 5 }]), { limit: 5 });
+});
+
+test("a positional field comes before the other fields of the input", () => {
+  const all = verb({
+    http: "POST /api/t/all",
+    summary: "",
+    positional: "ids",
+    input: z.strictObject({ ids: z.array(z.string()), by: z.string() }),
+    output: z.string(),
+  });
+  assert.deepEqual(parseArguments(things, all, [["a"], { by: "b" }]), { ids: ["a"], by: "b" });
+  assert.throws(() => parseArguments(things, all, [["a"]]), invalid(/"by"/));
+  assert.throws(() => parseArguments(things, list, [null]), invalid(/is an object/));
 });
 
 test("wrong arguments are refused with the field, the nearest name and the contract's own sentence", () => {

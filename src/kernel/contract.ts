@@ -3,87 +3,116 @@
  * server, the client, the command line at a distance and the reference are made from it.
  *
  * V1. A verb's name is the library method and the client call: `grants.give`.
- * V2. The names in its path come first in the library's arguments, in the order of the path; then one input object. A verb with
- *     a `positional` field takes that field instead of an object that holds nothing else.
+ * V2. The names in its path come first in the library's arguments, in the order of the path; then one input object. A
+ *     `positional` field comes before that object, which is left out where nothing else is in it.
  * V3. A list takes `limit` and `after` and answers `{ items, next }`. On the wire it takes `limit` and `cursor` and answers
  *     its items under the contract's name, with `next_cursor`.
+ * V4. Verbs may share a route: a field of the body says which of them is meant, and the client has one call for all.
+ * V5. Where the wire answers another shape than the library, `output` is that shape. The capability makes it of the library's
+ *     answer, and `read` makes the library's answer of it at a distance.
  */
 import { z } from "zod";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Scope } from "../core/scopes.ts";
-import { whole } from "./codec.ts";
 import { noField } from "./fields.ts";
+import { LONGEST_TEXT, whole } from "./values.ts";
 
 type Method = "GET" | "POST";
 type Input = z.ZodObject | undefined;
+
+/** Of a route that several verbs share: the client's call, what the route does, and the field by which this verb is meant. */
+export type SharedRoute = {
+  readonly call: string;
+  readonly summary: string;
+  readonly field: string;
+  readonly value: string;
+};
+/** Makes an error of a problem document, where an answer holds some. */
+export type ReadProblem = (problem: unknown) => HoldpointError;
+
+export type VerbFacts<Http> = {
+  readonly http: Http;
+  /** Default: `<name>:read` of a GET, `<name>:write` of a POST. */
+  readonly scope?: Scope;
+  /** A credential that has this scope instead may ask too. */
+  readonly orScope?: Scope;
+  readonly summary: string;
+  /** More for the OpenAPI document. */
+  readonly description?: string;
+  /** What the reference calls the input: `hp.grants.give(offer)`. Default: `input`. */
+  readonly takes?: string;
+  readonly status?: 200 | 201;
+  /** Of a POST whose answer was lost with its process: see `Route`. */
+  readonly whenLost?: "repeat" | "say" | "none";
+};
 
 export type VerbContract<
   Http extends `${Method} /${string}` = `${Method} /${string}`,
   In extends Input = Input,
   Out extends z.ZodType = z.ZodType,
-> = {
-  readonly http: Http;
-  /** Default: `<name>:read` of a GET, `<name>:write` of a POST. */
-  readonly scope?: Scope;
-  readonly summary: string;
-  /** What the reference calls the input: `hp.grants.give(offer)`. Default: `input`. */
-  readonly takes?: string;
-  readonly positional?: string;
+> = VerbFacts<Http> & {
   readonly input: In;
   readonly output: Out;
-  /** Of a list: the schema of one item. */
+  readonly positional?: string;
+  readonly shares?: SharedRoute;
+  /** Of a list: the schema of one item, and the name of the list that a cursor is of, unless it is the contract's. */
   readonly item?: z.ZodType;
+  readonly cursorName?: (input: never) => string;
   /** Of an output that is no object: the field that holds it on the wire. */
   readonly wrap?: string;
+  readonly read?: (view: never, readProblem: ReadProblem) => unknown;
   readonly status: 200 | 201;
-  /** Of a POST whose answer was lost with its process: see `Route`. */
-  readonly whenLost?: "repeat" | "say" | "none";
 };
 
 type Verbs = { readonly [name: string]: VerbContract };
 
-export type Contract<
-  Name extends string = string,
-  Owner extends string = string,
-  All extends Verbs = Verbs,
-> = {
+export type Contract<Name extends string = string, All extends Verbs = Verbs> = {
   /** Of the library's namespace, the client's resource and the items of its list. */
   readonly name: Name;
-  /** One of them: its id is `<owner>_id` on the wire. */
-  readonly owner: Owner;
+  /** What messages call one of them. */
+  readonly owner: string;
   readonly verbs: All;
 };
 
-export function contract<const Name extends string, const Owner extends string, All extends Verbs>(
-  value: Contract<Name, Owner, All>,
-): Contract<Name, Owner, All> {
+export function contract<const Name extends string, All extends Verbs>(
+  value: Contract<Name, All>,
+): Contract<Name, All> {
   return value;
 }
 
-type Facts<Http> = {
-  readonly http: Http;
-  readonly scope?: Scope;
-  readonly summary: string;
-  readonly takes?: string;
-  readonly status?: 200 | 201;
-  readonly whenLost?: "repeat" | "say" | "none";
-};
-
 /** A verb without an input beside the names in its path. */
-export function plainVerb<const Http extends `${Method} /${string}`, Out extends z.ZodType>(
-  facts: Facts<Http> & { readonly output: Out; readonly wrap?: string },
-): VerbContract<Http, undefined, Out> {
-  return { status: 200, ...facts, input: undefined };
+export function plainVerb<
+  const Http extends `${Method} /${string}`,
+  Out extends z.ZodType,
+  More extends Pick<VerbContract, "wrap">,
+>(facts: VerbFacts<Http> & { readonly output: Out } & More) {
+  return { status: 200 as const, ...facts, input: undefined };
 }
 
 export function verb<
   const Http extends `${Method} /${string}`,
   In extends z.ZodObject,
   Out extends z.ZodType,
->(facts: Facts<Http> & { readonly input: In; readonly output: Out }): VerbContract<Http, In, Out> {
-  return { status: 200, ...facts };
+  const More extends Pick<VerbContract, "wrap" | "positional" | "shares">,
+>(facts: VerbFacts<Http> & More & { readonly input: In; readonly output: Out }) {
+  return { status: 200 as const, ...facts };
 }
+
+/** A verb whose answer has another shape on the wire (V5). */
+export function presented<One extends VerbContract, Answer>(
+  one: One,
+  read: (view: z.output<One["output"]>, readProblem: ReadProblem) => Answer,
+): One & { readonly read: typeof read } {
+  return { ...one, read };
+}
+
+/** Of an answer that nothing makes of the wire's shape: only its type counts. */
+export const libraryOnly =
+  <Answer>() =>
+  (_view: unknown): Answer => {
+    throw new TypeError("the library's answer cannot be made of what the wire answers");
+  };
 
 const LONGEST_ID = 600;
 const MOST_LISTED = 1_000;
@@ -98,14 +127,15 @@ export function listVerb<
   const Http extends `GET /${string}`,
   Shape extends z.ZodRawShape,
   Item extends z.ZodType,
->({ filters, item, ...facts }: Facts<Http> & { readonly filters: Shape; readonly item: Item }) {
+  More extends Pick<VerbContract, "cursorName">,
+>({ filters, item, ...facts }: VerbFacts<Http> & More & { readonly filters: Shape; readonly item: Item }) {
   const input = z.strictObject({ ...filters, ...pageShape }) as z.ZodObject<Shape & PageShape>;
   const output = z.object({ items: z.array(item).readonly(), next: z.string().nullable() });
   return { status: 200 as const, takes: "page", ...facts, input, output, item };
 }
 
 /** Ids that begin with a text, at most ten: for people who type them. */
-export function findVerb<const Http extends `GET /${string}`>(facts: Omit<Facts<Http>, "summary">) {
+export function findVerb<const Http extends `GET /${string}`>(facts: Omit<VerbFacts<Http>, "summary">) {
   const input = z.strictObject({ beginning: z.string().min(1).max(LONGEST_ID) });
   const summary = "Ids that begin with a text, at most ten";
   const output = z.array(z.string()).readonly();
@@ -118,17 +148,24 @@ type PathNames<Path extends string> = Path extends `${string}{${string}}${infer 
   : readonly [];
 type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
   ? One extends { readonly positional: infer Field extends keyof z.input<One["input"]> }
-    ? Optional<z.input<One["input"]>[Field]>
+    ? [...Optional<z.input<One["input"]>[Field]>, ...Remaining<Omit<z.input<One["input"]>, Field>>]
     : Record<never, never> extends z.input<One["input"]>
       ? readonly [input?: z.input<One["input"]>]
       : readonly [input: z.input<One["input"]>]
   : readonly [];
+type Remaining<Fields> = keyof Fields extends never ? readonly [] : readonly [more: Fields];
 type Optional<Value> = undefined extends Value ? readonly [value?: Value] : readonly [value: Value];
 
+/** What the library answers. */
+export type LibraryAnswer<One extends VerbContract> = One extends {
+  readonly read: (...args: never) => infer Answer;
+}
+  ? Answer
+  : z.output<One["output"]>;
 /** A verb as the library has it. */
 type VerbMethod<One extends VerbContract> = (
   ...args: [...PathNames<One["http"]>, ...InputNames<One>]
-) => Promise<z.output<One["output"]>>;
+) => Promise<LibraryAnswer<One>>;
 
 export type Library<One extends Contract> = {
   readonly [Name in keyof One["verbs"]]: VerbMethod<One["verbs"][Name]>;
@@ -151,8 +188,9 @@ export function parseArguments(
   const what = nounFor(owner);
   const names = pathNames(http);
   const ids = names.map((name, at) => [name, checkId(what, args[at])] as const);
-  const last = args[names.length];
-  const given = positional === undefined ? (last ?? {}) : { [positional]: last };
+  const [first, second = {}] = args.slice(names.length);
+  const object = first === undefined ? {} : first;
+  const given = positional === undefined ? object : { ...(second as object), [positional]: first };
   const read = input === undefined ? {} : parseInput(what, input, given);
   return { ...Object.fromEntries(ids), ...read };
 }
@@ -171,7 +209,9 @@ export function parseInput<In extends z.ZodObject>(what: string, schema: In, giv
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new HoldpointError("invalid_input", issue === undefined ? what : issueText(what, schema, issue), {
+  const code =
+    issue?.code === "too_big" && issue.maximum === LONGEST_TEXT ? "payload_too_large" : "invalid_input";
+  throw new HoldpointError(code, issue === undefined ? what : issueText(what, schema, issue), {
     details: {
       errors: read.error.issues
         .slice(0, 100)

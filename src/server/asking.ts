@@ -1,6 +1,6 @@
 /** Who is asked at a checkpoint, and in which time, as it stands on the wire; in full what a policy's escalation says. */
 import { z } from "zod";
-import { type ApproverRule, MOST_QUORUM } from "../core/verdict.ts";
+import { MOST_QUORUM } from "../core/verdict.ts";
 import type { CheckpointDefinition } from "../core/workflow/checkpoint-rules.ts";
 import { spanMs } from "../engine/outside/span.ts";
 
@@ -66,28 +66,4 @@ export function askingOf({ timeout_seconds, on_timeout, approvers, stages }: Ask
     approvers: approvers === undefined ? undefined : ruleOf(approvers),
     stages: stages?.map(ruleOf),
   }) as AskingTerms;
-}
-
-export const approversSchema = z.object({
-  quorum: z.number(),
-  from: z.array(z.string()).nullable(),
-  veto: z.boolean(),
-  separate: z.boolean(),
-  escalate_at_half: z.array(z.string()),
-  remind_every_seconds: z.number().nullable(),
-});
-
-export function approversOnWire({
-  quorum,
-  from,
-  veto,
-  separate,
-  escalateAtHalf,
-  remindEveryMs,
-}: ApproverRule) {
-  return {
-    ...{ quorum, from, veto, separate: separate === true },
-    escalate_at_half: escalateAtHalf ?? [],
-    remind_every_seconds: remindEveryMs === undefined ? null : remindEveryMs / 1_000,
-  };
 }

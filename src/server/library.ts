@@ -3,6 +3,7 @@
  *
  * Y1. Each verb needs the scope that its resource's routes need, or of what it tells of; none changes anything.
  */
+import { approvalsOf } from "../approvals/verbs.ts";
 import type { Scope } from "../core/scopes.ts";
 import { getPolicy, listPolicies, versionsKept } from "../engine/backtest/kept-policies.ts";
 import { knownTools } from "../engine/backtest/known-tools.ts";
@@ -11,7 +12,6 @@ import { findWorkflows } from "../engine/find-ids.ts";
 import { keysOf, peopleOf } from "../engine/identity/instance.ts";
 import {
   actionsOf,
-  approvalsOf,
   budgetsOf,
   journalOf,
   killSwitchOf,

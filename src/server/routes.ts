@@ -1,4 +1,5 @@
 /** Every route there is. */
+import { approvalVerbs } from "../approvals/verbs.ts";
 import { grantVerbs } from "../grants/verbs.ts";
 import type { Audience } from "./events/audience.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -7,12 +8,9 @@ import type { Route } from "./route.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { alertRoutes } from "./routes/alerts.ts";
-import { approvalRoutes } from "./routes/approvals.ts";
-import { attentionRoutes } from "./routes/attention.ts";
+import { approvalReads } from "./routes/approvals.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
-import { cardRoutes } from "./routes/card.ts";
 import { type CardParts, cardPageRoutes } from "./routes/card-pages.ts";
-import { commentRoutes } from "./routes/comments.ts";
 import { definitionRoutes } from "./routes/definitions.ts";
 import { deskRoutes } from "./routes/desk.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
@@ -39,7 +37,6 @@ import { seedRoutes } from "./routes/seed.ts";
 import { type Hands, sessionRoutes } from "./routes/session.ts";
 import { ownSessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
-import { togetherRoutes } from "./routes/together.ts";
 import { verbRoutes } from "./routes/verbs.ts";
 import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
@@ -64,11 +61,8 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...workflowRoutes,
     ...definitionRoutes,
     ...actionRoutes,
-    ...approvalRoutes,
-    ...togetherRoutes,
-    ...cardRoutes,
-    ...commentRoutes,
-    ...attentionRoutes,
+    ...verbRoutes(approvalVerbs),
+    ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
     ...intentRoutes,

@@ -7,11 +7,13 @@
  * F3. A job is there from the beginning. Nothing is locked: `escrow_id` is null, and the amount is only recorded.
  */
 import { z } from "zod";
-import type { Approval } from "../approvals/decide.ts";
+import type { Approval } from "../approvals/contract.ts";
+import { presentStages } from "../approvals/present.ts";
+import { stagesView } from "../approvals/views.ts";
 import { WORKFLOW_STATUSES } from "../core/workflow/state.ts";
 import type { Account } from "../engine/outside/workflows.ts";
 import type { WorkflowDetails, WorkflowSummary } from "../engine/workflow/operate-workflows.ts";
-import { stagesFields, stagesOnWire } from "./stages-wire.ts";
+import { viewCodec } from "../kernel/codec.ts";
 import { json, moneySchema, time, timeOrNull, timeSchema, undoOnWire, undoSchema } from "./wire.ts";
 
 export const workflowStatus = z.enum(WORKFLOW_STATUSES);
@@ -191,6 +193,8 @@ export function workflowOnWire(workflow: WorkflowDetails, account: Account) {
 
 const about = z.enum(["action", "checkpoint", "question", "intent"]);
 
+const stages = viewCodec(stagesView);
+
 export const pendingSchema = z.object({
   request_id: z.string().meta({ description: "the approval's id" }),
   workflow_id: z.string().nullable(),
@@ -205,7 +209,7 @@ export const pendingSchema = z.object({
   decide_by: timeSchema.nullable(),
   binding: z.string(),
   undo: undoSchema.meta({ description: "how the agent says that it would take it back" }),
-  ...stagesFields,
+  ...stages.wire.shape,
 });
 
 /** `workflow`: the one in which it is asked. `context`: what the agent gave for people to look at. */
@@ -227,7 +231,7 @@ export function pendingOnWire(
     ...{ agent, reason, binding },
     decide_by: timeOrNull(approval.decideBy),
     undo: undoOnWire(approval),
-    ...stagesOnWire(approval),
+    ...stages.encode(presentStages(approval)),
   };
 }
 

@@ -1,13 +1,13 @@
 /** How values stand on the wire: snake_case, times in RFC 3339 with Z, money with its micros as text. */
 import { z } from "zod";
 import type { Money } from "../core/money.ts";
-import { actorOnWire, moneyOnWire, timeOnWire } from "../kernel/codec.ts";
+import { actorOnWire, anyJson, moneyOnWire, timeOnWire } from "../kernel/values.ts";
 
 export const timeSchema = timeOnWire;
 export const moneySchema = moneyOnWire;
 export const bySchema = actorOnWire;
 
-export const json = z.unknown().meta({ description: "any JSON" });
+export const json = anyJson;
 
 export const time = (at: number): string => new Date(at).toISOString();
 export const timeOrNull = (at: number | null | undefined): string | null => (at == null ? null : time(at));

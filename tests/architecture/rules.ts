@@ -49,7 +49,7 @@ const ROOMS: readonly Room[] = [
       ...RULES,
     ],
   },
-  { room: "example", may: ["engine", "core words", "server types", "index.ts"] },
+  { room: "example", may: ["engine", ...CAPABILITIES, "core words", "server types", "index.ts"] },
   { room: "adapters", may: ["engine", "client", "core types"] },
   { room: "testing", may: ["core", "engine", "kernel", "ports", "stores/memory", "views", ...CAPABILITIES] },
 ];
@@ -61,9 +61,10 @@ const IN_CAPABILITY: { readonly [file: string]: readonly string[] } = {
   "rules.ts": ["core", "kernel"],
   "contract.ts": ["core", "kernel"],
   "card-schema.ts": ["core", "kernel"],
+  "views.ts": ["core", "kernel"],
 };
 /** Files of a capability that have schemas. */
-const SCHEMAS = ["contract.ts", "card-schema.ts"];
+const SCHEMAS = ["contract.ts", "views.ts", "card-schema.ts"];
 /** `verbs.ts`, and the other files by which a capability reads and acts. */
 const ACTS = ["core", "kernel", "engine", "ports"];
 

@@ -58,6 +58,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
     "nodes",
     "outside/instance",
     "tenant/instance",
+    "../approvals/contract",
   ];
   const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
   const parts = [

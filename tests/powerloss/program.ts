@@ -1,5 +1,7 @@
 /** The program whose power is cut: the real engine on a given store, under a clock and a chance that a seed repeats. */
 import { createHash } from "node:crypto";
+import type { Approvals } from "../../src/approvals/contract.ts";
+import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { signingKeyFromPkcs8 } from "../../src/core/jws.ts";
 import { NotApplied } from "../../src/engine/attempt.ts";
 import type { Clock } from "../../src/engine/clock.ts";
@@ -41,7 +43,7 @@ export type Program = {
   readonly tools: Readonly<Record<ToolName, GatedTool<Args, unknown>>>;
   /** How often a tool's function ran. */
   readonly ran: { times: number };
-  readonly approvals: instance.Approvals;
+  readonly approvals: Approvals;
   readonly actions: instance.Actions;
   readonly journal: instance.Journal;
   readonly budgets: instance.Budgets;
@@ -84,7 +86,7 @@ export function startProgram({ store, clock, random }: ProgramOptions): Program 
     runtime,
     tools: Object.fromEntries(gated) as Program["tools"],
     ran,
-    approvals: instance.approvalsOf(open),
+    approvals: approvalsOf(open),
     actions: instance.actionsOf(open),
     journal: instance.journalOf(open),
     budgets: instance.budgetsOf(open),

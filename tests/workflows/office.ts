@@ -1,5 +1,7 @@
 /** Workflows on the memory store, under a clock that the test moves or sets: processes that come, die and come back. */
 import assert from "node:assert/strict";
+import type { Approvals } from "../../src/approvals/contract.ts";
+import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { FOLDS } from "../../src/core/streams.ts";
 import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import type { Clock } from "../../src/engine/clock.ts";
@@ -77,7 +79,7 @@ export type Desk = {
   readonly runtime: OpenRuntime;
   readonly store: MemoryStore;
   readonly notices: Notice[];
-  readonly approvals: instance.Approvals;
+  readonly approvals: Approvals;
   readonly actions: instance.Actions;
   readonly journal: instance.Journal;
   readonly budgets: instance.Budgets;
@@ -201,7 +203,7 @@ export function office(seed = 1, leaseMs?: number): Office {
         runtime,
         store,
         notices,
-        approvals: instance.approvalsOf(open),
+        approvals: approvalsOf(open),
         actions: instance.actionsOf(open),
         journal: instance.journalOf(open),
         budgets: instance.budgetsOf(open),

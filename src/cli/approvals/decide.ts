@@ -1,10 +1,11 @@
 /** Deciding: `approve` of one or several, `reject`, and `answer` to a question. */
+
+import { MOST_AT_ONCE } from "../../approvals/contract.ts";
 import { UNSEEN_PREVIEW, votesNow } from "../../approvals/state.ts";
 import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/strict-json.ts";
 import { visible } from "../../core/visible.ts";
-import { MOST_AT_ONCE } from "../../engine/limits.ts";
 import type { Approval, BatchAnswer } from "../../index.ts";
 import { type Command, type Context, EXIT, FULL, flag, isOn, needed, REASON, word } from "../command.ts";
 import { Left, prompt } from "../demos/ask.ts";

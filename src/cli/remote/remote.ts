@@ -1,8 +1,11 @@
 /** An instance at a distance: the verbs that the command line uses, asked of a server. */
 import { z } from "zod";
+import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
+import { problemError } from "../../client/client-error.ts";
+import type { HoldpointError } from "../../core/errors.ts";
 import { grants } from "../../grants/contract.ts";
 import type { Holdpoint } from "../../index.ts";
-import { makeCodec } from "../../kernel/codec.ts";
+import { actorIn, makeCodec } from "../../kernel/codec.ts";
 import {
   type Contract,
   type Library,
@@ -11,7 +14,6 @@ import {
   type VerbContract,
 } from "../../kernel/contract.ts";
 import { CommandError } from "../failure.ts";
-import { remoteApprovals } from "./approvals.ts";
 import {
   remoteAlerts,
   remoteEndpoints,
@@ -20,7 +22,7 @@ import {
   remoteMessages,
   remotePeople,
 } from "./office.ts";
-import { lookOf, relayed } from "./relay.ts";
+import { asHoldpointError, type Look, lookOf, relayed } from "./relay.ts";
 import type { Speaker } from "./speaker.ts";
 import { remoteTenants } from "./tenants.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
@@ -28,8 +30,11 @@ import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkf
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
 
+const readProblem = (problem: unknown) =>
+  asHoldpointError(problemError(409, problem as Parameters<typeof problemError>[1])) as HoldpointError;
+
 /** A list's items are under the contract's name; its cursor is the server's own and is handed back as it is. */
-function answerReader({ name }: Contract, { output, item, wrap }: VerbContract) {
+function answerReader({ name }: Contract, { output, item, wrap, read }: VerbContract) {
   if (item !== undefined) {
     const { decode } = makeCodec(z.array(item));
     return (answer: Readonly<Record<string, unknown>>) => ({
@@ -38,17 +43,22 @@ function answerReader({ name }: Contract, { output, item, wrap }: VerbContract) 
     });
   }
   const { decode } = makeCodec(output);
-  return (answer: Readonly<Record<string, unknown>>) => decode(wrap === undefined ? answer : answer[wrap]);
+  return (answer: Readonly<Record<string, unknown>>) => {
+    const view = decode(wrap === undefined ? answer : answer[wrap]);
+    return read === undefined ? view : read(view as never, readProblem);
+  };
 }
 
 /** The actor is left out where the credential says who it is. */
-function inputWriter({ principal }: Speaker, { input, item }: VerbContract) {
+function inputWriter({ principal }: Speaker, { input, item, shares }: VerbContract) {
   const encode = input === undefined ? () => ({}) : makeCodec(input).encode;
+  const { as: actor = "by" } = actorIn(input) ?? {};
   return (given: Readonly<Record<string, unknown>>): object => {
-    const { after, by, ...rest } = encode(given) as Record<string, unknown>;
+    const { after, [actor]: by, ...rest } = encode(given) as Record<string, unknown>;
     return {
+      ...(shares === undefined ? {} : { [shares.field]: shares.value }),
       ...rest,
-      ...(by === undefined || principal !== null ? {} : { by }),
+      ...(by === undefined || principal !== null ? {} : { [actor]: by }),
       ...(after === undefined ? {} : { [item === undefined ? "after" : "cursor"]: after }),
     };
   };
@@ -59,18 +69,51 @@ export function remoteVerbs<One extends Contract>(speaker: Speaker, contract: On
   const methods = Object.entries(contract.verbs).map(([name, facts]) => {
     const write = inputWriter(speaker, facts);
     const read = answerReader(contract, facts);
+    const call = calls[facts.shares?.call ?? name];
     return [
       name,
       async (...args: readonly unknown[]) => {
         const given = parseArguments(contract, facts, args);
         const ids = pathNames(facts.http).map((one) => given[one]);
         const input = facts.input === undefined ? [] : [write(given)];
-        return relayed(async () => read((await calls[name]?.(...ids, ...input)) ?? {}));
+        return relayed(async () => read((await call?.(...ids, ...input)) ?? {}));
       },
     ];
   });
   return Object.fromEntries(methods) as Library<One>;
 }
+
+/** An empty turn comes as soon as the stream is open: a caller that reads from then on misses no later change. */
+async function* followApprovals({ client }: Speaker, signal: AbortSignal): AsyncGenerator<readonly string[]> {
+  const opened = Promise.withResolvers<void>();
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  const events = client.events({ streams: ["approval"], onOpen: () => opened.resolve() }, stop);
+  try {
+    let next = events.next();
+    await Promise.race([opened.promise, next]);
+    yield [];
+    for (let event = await next; event.done !== true; event = await next) {
+      next = events.next();
+      yield [event.value.stream.replace(/^approval\//, "")];
+    }
+  } catch (error) {
+    throw asHoldpointError(error);
+  } finally {
+    over.abort();
+  }
+}
+
+/** What the wire shows of an approval is not all that the library answers: reads ask for the library's answer. */
+const remoteApprovals = (speaker: Speaker, look: Look): Approvals => ({
+  ...remoteVerbs(speaker, approvals),
+  list: (page = {}) => look("approvals.list", page),
+  count: (status) => look("approvals.count", status),
+  // A server of before knows no comments.
+  get: async (id) => ({ comments: [], ...(await look<Omit<Approval, "comments">>("approvals.get", id)) }),
+  find: (beginning) => look("approvals.find", beginning),
+  follow: (signal) => followApprovals(speaker, signal),
+});
 
 export function onlyHere(what: string, why = "it works on the store itself"): CommandError {
   return new CommandError(

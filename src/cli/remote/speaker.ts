@@ -12,9 +12,6 @@ export function by({ principal }: Speaker, who: string): { readonly by?: string 
   return principal === null ? { by: who } : {};
 }
 
-export const approvedBy = ({ principal }: Speaker, who: string): { readonly approved_by?: string } =>
-  principal === null ? { approved_by: who } : {};
-
 export const inSeconds = (ms: number): number => Math.max(1, Math.round(ms / 1_000));
 
 /** Fields that were not given are not there. */

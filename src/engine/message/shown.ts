@@ -1,6 +1,7 @@
 /** What a mail shows of a message: the card of what is asked or was done, or the facts that there are. */
 
-import { type Approval, getApproval } from "../../approvals/decide.ts";
+import type { Approval } from "../../approvals/contract.ts";
+import { getApproval } from "../../approvals/decide.ts";
 import type { Receipt } from "../../core/action/receipt.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";

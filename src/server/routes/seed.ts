@@ -1,8 +1,13 @@
 /** The routes of the first surface, whose clients work as they are: a workflow made, listed and read; its approvals; figures. */
 import { z } from "zod";
+import type { Approval } from "../../approvals/contract.ts";
 import { getApproval } from "../../approvals/decide.ts";
 import { waitingIds } from "../../approvals/lists.ts";
+import { approvalSubject } from "../../approvals/present.ts";
+import { isHoldpointError } from "../../core/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { WORKFLOW_STATUSES } from "../../core/workflow/state.ts";
+import { openSnapshot } from "../../engine/capture.ts";
 import { unlessLeftAlone } from "../../engine/left-alone.ts";
 import { createOutsideWorkflow } from "../../engine/outside/create-workflow.ts";
 import type { Runtime } from "../../engine/runtime.ts";
@@ -26,18 +31,40 @@ import {
 } from "../seed-surface.ts";
 import { statsOf } from "../stats.ts";
 import { ballotSchema, submit } from "../submit.ts";
-import { surroundingsOf } from "../surroundings.ts";
 import { idParams } from "../wire.ts";
 import { standing } from "./workflows.ts";
 
 const WORKFLOWS = "workflows";
 const PENDING = "pending approvals";
 
+const objectOf = (value: Json): JsonObject => {
+  if (isJsonObject(value)) return value;
+  return value === null ? {} : { value };
+};
+
+/** A checkpoint's `context` if the agent gave one; of anything else, and without one, what stands for approval. */
+async function contextOf(
+  place: Pick<Runtime, "store" | "tenant">,
+  { subject, schema, args }: Approval,
+): Promise<JsonObject> {
+  if (subject?.kind !== "checkpoint") return objectOf(args);
+  // A snapshot that was erased, or is broken, keeps nobody from seeing that something waits.
+  const snapshot = await openSnapshot(place, schema).catch((error: unknown) => {
+    if (isHoldpointError(error)) return {} as JsonObject;
+    throw error;
+  });
+  const shown = snapshot["approval_interface"];
+  const context = isJsonObject(shown) ? shown["context"] : undefined;
+  return isJsonObject(context) ? context : objectOf(args);
+}
+
 async function* shownOf(runtime: Runtime, items: Awaited<ReturnType<typeof waitingIds>>["items"]) {
   for (const { id } of items) {
     // One that a newer server wrote to is shown by that, and keeps nobody from seeing the others.
     const approval = await unlessLeftAlone(getApproval(runtime, id));
-    if (approval !== undefined) yield pendingOnWire(approval, await surroundingsOf(runtime, approval));
+    if (approval === undefined) continue;
+    const { workflow } = await approvalSubject(runtime, approval);
+    yield pendingOnWire(approval, { workflow, context: await contextOf(runtime, approval) });
   }
 }
 
@@ -150,7 +177,7 @@ export const seedRoutes = [
     async handle({ runtime, who, body }) {
       await submit(runtime, who, body);
       const approval = await getApproval(runtime, body.request_id);
-      const { workflow } = await surroundingsOf(runtime, approval);
+      const { workflow } = await approvalSubject(runtime, approval);
       const concerned = workflow === null ? null : await getWorkflow(runtime, workflow);
       return ok(submittedOnWire(body.decision, { approval, workflow: concerned }));
     },

@@ -1,7 +1,8 @@
 /** Routes of a capability, made from its contract: they parse, name the actor, perform the verb and encode its answer. */
 import { z } from "zod";
-import { type Capability, performVerb } from "../../engine/verb.ts";
-import { makeCodec, type OnWire } from "../../kernel/codec.ts";
+import type { HoldpointError } from "../../core/errors.ts";
+import { bindingFor, type Capability } from "../../engine/verb.ts";
+import { actorIn, makeCodec, type OnWire } from "../../kernel/codec.ts";
 import {
   type Contract,
   httpMethod,
@@ -11,72 +12,83 @@ import {
   scopeFor,
   type VerbContract,
 } from "../../kernel/contract.ts";
+import { viewerIn } from "../../kernel/values.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
-import { personOf } from "../person.ts";
+import { personOf, principalOf } from "../person.ts";
+import { problemOf } from "../problem.ts";
 import { type Asked, type Route, route, type ScopedRoute, type Tag } from "../route.ts";
 import { idSchema } from "../wire.ts";
 
 type Plain<Fields> = z.ZodType<Fields, Fields>;
 type PageFields = { limit?: number | undefined; cursor?: string | undefined };
-type InputOnWire<One extends VerbContract, Owner extends string> = One extends { readonly item: z.ZodType }
-  ? Omit<OnWire<One["input"], Owner, true>, "limit" | "after"> & PageFields
-  : OnWire<One["input"], Owner, true>;
-type OutputOnWire<One extends VerbContract, Name extends string, Owner extends string> = One extends {
-  readonly item: infer Item;
+type Fields<One extends VerbContract> = One extends { readonly item: z.ZodType }
+  ? Omit<OnWire<One["input"], true>, "limit" | "after"> & PageFields
+  : OnWire<One["input"], true>;
+type InputOnWire<One extends VerbContract> = One extends {
+  readonly shares: { readonly field: infer Field extends string; readonly value: infer Value };
 }
-  ? { [field in Name]: OnWire<Item, Owner>[] } & { next_cursor: string | null }
+  ? { [field in Field]: Value } & Fields<One>
+  : Fields<One>;
+type OutputOnWire<One extends VerbContract, Name extends string> = One extends { readonly item: infer Item }
+  ? { [field in Name]: OnWire<Item>[] } & { next_cursor: string | null }
   : One extends { readonly wrap: infer Field extends string }
-    ? { [field in Field]: OnWire<One["output"], Owner> }
-    : OnWire<One["output"], Owner>;
+    ? { [field in Field]: OnWire<One["output"]> }
+    : OnWire<One["output"]>;
 type IfInput<One extends VerbContract, Method, Schema> = One["input"] extends z.ZodType
   ? One["http"] extends `${Method & string} ${string}`
     ? Schema
     : z.ZodType
   : z.ZodType;
 
-type VerbRoute<One extends VerbContract, Name extends string, Owner extends string> = Route & {
+type VerbRoute<One extends VerbContract, Name extends string> = Route & {
   readonly types?: {
     readonly name: One["http"];
-    readonly query: IfInput<One, "GET", Plain<InputOnWire<One, Owner>>>;
-    readonly body: IfInput<One, "POST", Plain<InputOnWire<One, Owner>>>;
-    readonly answers: { readonly 200: Plain<OutputOnWire<One, Name, Owner>> };
+    readonly query: IfInput<One, "GET", Plain<InputOnWire<One>>>;
+    readonly body: IfInput<One, "POST", Plain<InputOnWire<One>>>;
+    readonly answers: { readonly 200: Plain<OutputOnWire<One, Name>> };
   };
 };
 /** What the client is typed by. */
 type VerbRoutes<One> =
-  One extends Contract<infer Name, infer Owner, infer All>
-    ? { readonly [Verb in keyof All]: VerbRoute<All[Verb], Name, Owner> }[keyof All]
+  One extends Contract<infer Name, infer All>
+    ? { readonly [Verb in keyof All]: VerbRoute<All[Verb], Name> }[keyof All]
     : never;
 
 type Wire = {
-  readonly input: z.ZodType | undefined;
+  readonly input: z.ZodObject | undefined;
   readonly output: z.ZodType;
   /** As the library has it, without the actor. */
   decode(given: unknown): object;
-  encode(answer: unknown): unknown;
+  encode(answer: unknown, given: unknown): unknown;
 };
+type Paged = { readonly items: readonly unknown[]; readonly next: string | null };
 
-function listWire(name: string, input: z.ZodObject, item: z.ZodType): Wire {
-  const { limit: _limit, after: _after, ...filters } = input.shape;
+function listWire({ name }: Contract, { input, item, cursorName, read }: VerbContract): Wire {
+  const { limit: _limit, after: _after, ...filters } = input?.shape ?? {};
   const query = makeCodec(z.strictObject(filters), "text");
-  const one = makeCodec(item);
+  const one = makeCodec(item as z.ZodType, read === undefined ? "json" : "view");
+  const cursorsOf = (given: unknown) => cursorName?.(given as never) ?? name;
   return {
     input: z.strictObject({ ...(query.wire as z.ZodObject).shape, ...pageQuery }),
     output: z.object({ [name]: z.array(one.wire), next_cursor: nextCursor }),
-    decode: (given) => ({ ...(query.decode(given) as object), ...pageOf(name, given as { limit: number }) }),
-    encode(answer) {
-      const { items, next } = answer as { readonly items: readonly unknown[]; readonly next: string | null };
-      return { [name]: items.map(one.encode), next_cursor: sealCursor(name, next) };
+    decode: (given) => ({
+      ...(query.decode(given) as object),
+      ...pageOf(cursorsOf(given), given as { limit: number }),
+    }),
+    encode(answer, given) {
+      const { items, next } = answer as Paged;
+      return { [name]: items.map(one.encode), next_cursor: sealCursor(cursorsOf(given), next) };
     },
   };
 }
 
-function wireForm({ name }: Contract, { http, input, output, item, wrap }: VerbContract): Wire {
-  if (item !== undefined && input !== undefined) return listWire(name, input, item);
+function wireForm(contract: Contract, facts: VerbContract): Wire {
+  const { http, input, output, item, wrap, read } = facts;
+  if (item !== undefined) return listWire(contract, facts);
   const given = input && makeCodec(input, httpMethod(http) === "GET" ? "text" : "json");
-  const out = makeCodec(output);
+  const out = makeCodec(output, read === undefined ? "json" : "view");
   return {
-    input: given?.wire,
+    input: given?.wire as z.ZodObject | undefined,
     output: wrap === undefined ? out.wire : z.object({ [wrap]: out.wire }),
     decode: (body) => (given?.decode(body) ?? {}) as object,
     encode: (answer) => (wrap === undefined ? out.encode(answer) : { [wrap]: out.encode(answer) }),
@@ -85,42 +97,90 @@ function wireForm({ name }: Contract, { http, input, output, item, wrap }: VerbC
 
 /** The credential says who acts, where the verb has an actor. */
 function withActor(input: z.ZodObject | undefined, { who }: Pick<Asked, "who">, given: object): object {
-  if (input?.shape["by"] === undefined) return given;
-  return { ...given, by: personOf(who, (given as { readonly by?: string }).by) };
+  const actor = actorIn(input);
+  if (actor === undefined) return given;
+  const { by: named } = given as { readonly by?: string };
+  const by = actor.may === "person" ? personOf(who, named, actor.as) : principalOf(who, named);
+  return { ...given, by };
 }
 
-function routeFor(one: Capability, name: string, facts: VerbContract): Route {
-  const { contract } = one;
-  const { http, input, summary, status, whenLost } = facts;
-  const [, path = ""] = http.split(" ") as [string, `/${string}`];
-  const wire = wireForm(contract, facts);
+/** And who looks, where that makes a difference. */
+function withViewer(input: z.ZodObject | undefined, { who }: Pick<Asked, "who">): object {
+  const field = viewerIn(input);
+  return field === undefined ? {} : { [field]: who.principal };
+}
+
+type Serve = (asked: Asked, given: unknown) => Promise<unknown>;
+
+function serveVerb(one: Capability, name: string, { input, http }: VerbContract, wire: Wire): Serve {
+  const { perform, present } = bindingFor(one, name);
+  return async (asked, given) => {
+    const { runtime, who, params, requestId } = asked;
+    const acting = withActor(input, asked, wire.decode(given));
+    const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
+    const all = { ...(params as object), ...read, ...withViewer(input, asked) };
+    const answer = await perform({ runtime, how: { via: who.via } }, all);
+    const instance = http.slice(http.indexOf("/"));
+    const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
+    return wire.encode(
+      present === undefined ? answer : await present({ runtime, problem }, answer, all),
+      given,
+    );
+  };
+}
+
+type Served = { readonly facts: VerbContract; readonly wire: Wire; readonly serve: Serve };
+
+/** Of verbs that share a route: a field says which of them is meant. */
+function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serve: Serve } {
+  const [{ facts, wire, serve }] = all as readonly [Served];
+  if (facts.shares === undefined) return { input: wire.input, serve };
+  const { field } = facts.shares;
+  const bodies = all.map(({ facts: { shares }, wire: { input } }) =>
+    z.strictObject({ [field]: z.literal(shares?.value ?? ""), ...input?.shape }),
+  );
+  return {
+    input: z.discriminatedUnion(field, bodies as unknown as readonly [z.ZodObject]) as unknown as z.ZodObject,
+    serve(asked, given) {
+      const { [field]: value, ...body } = given as Readonly<Record<string, unknown>>;
+      const meant = all.find(({ facts: { shares } }) => shares?.value === value);
+      return (meant?.serve ?? serve)(asked, body);
+    },
+  };
+}
+
+function routeFor(contract: Contract, all: readonly Served[]): Route {
+  const [{ facts, wire }] = all as readonly [Served];
+  const { http, shares, description, orScope, status, whenLost } = facts;
+  const { input, serve } = together(all);
   const isRead = httpMethod(http) === "GET";
   const names = pathNames(http);
   const value: ScopedRoute = {
     method: httpMethod(http),
-    path: path as `/${string}`,
-    summary,
+    path: http.slice(http.indexOf("/")) as `/${string}`,
+    summary: shares?.summary ?? facts.summary,
+    ...(description === undefined ? {} : { description }),
     tag: contract.name as Tag,
     scope: scopeFor(contract, facts),
+    ...(orScope === undefined ? {} : { orScope }),
     ...(names.length === 0
       ? {}
       : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
-    ...(wire.input === undefined ? {} : { [isRead ? "query" : "body"]: wire.input }),
+    ...(input === undefined ? {} : { [isRead ? "query" : "body"]: input }),
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
-    async handle(asked) {
-      const given = withActor(input, asked, wire.decode(isRead ? asked.query : asked.body));
-      const read = input === undefined ? {} : parseInput(nounFor(contract.owner), input, given);
-      const context = { runtime: asked.runtime, how: { via: asked.who.via } };
-      const answer = await performVerb(one, name)(context, { ...(asked.params as object), ...read });
-      return { status, body: wire.encode(answer) };
-    },
+    handle: async (asked) => ({ status, body: await serve(asked, isRead ? asked.query : asked.body) }),
   };
   return route(value);
 }
 
 export function verbRoutes<One extends Contract>(one: Capability<One>): readonly VerbRoutes<One>[] {
-  const any = one as unknown as Capability;
-  const routes = Object.entries(any.contract.verbs).map(([name, facts]) => routeFor(any, name, facts));
-  return routes as unknown as readonly VerbRoutes<One>[];
+  const general = one as unknown as Capability;
+  const { contract } = general;
+  const served = Object.entries(contract.verbs).map(([name, facts]) => {
+    const wire = wireForm(contract, facts);
+    return { facts, wire, serve: serveVerb(general, name, facts, wire) };
+  });
+  const byRoute = Map.groupBy(served, ({ facts }) => facts.http);
+  return [...byRoute.values()].map((all) => routeFor(contract, all)) as unknown as readonly VerbRoutes<One>[];
 }

@@ -1,6 +1,6 @@
 /** Members of a group come and go, and people have others decide in their place. */
 import type { LiveApproval } from "../../approvals/state.ts";
-import { delegateApproval, takeBackApproval } from "../../approvals/verbs.ts";
+import { approvalVerbs } from "../../approvals/verbs.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import { decideMember } from "../../core/roster.ts";
 import { approvalStream, ROSTER } from "../../core/stream.ts";
@@ -62,15 +62,23 @@ export async function moveMember(sim: Sim, life: Life): Promise<void> {
 
 const REFUSALS = ["not_eligible", "wrong_state"] as const;
 
+type Handed = { readonly by: string; readonly to: string };
+
+async function delegate({ runtime }: Life, id: string, { by, to }: Handed): Promise<void> {
+  await approvalVerbs.verbs.delegate.perform({ runtime, how: {} }, { id, by, to, reason: "away" });
+}
+
+async function takeBack({ runtime }: Life, id: string, by: string): Promise<void> {
+  await approvalVerbs.verbs.takeBack.perform({ runtime, how: {} }, { id, by, reason: "back" });
+}
+
 /** Some have hardly given their seat away when they want it back. */
 async function handOne(sim: Sim, life: Life, { id, delegations }: Waiting): Promise<void> {
   const { random, scenario } = sim;
   const given = random.chance(0.75) ? delegations.at(-1)?.by : undefined;
   const [by, to] = [random.pick(scenario.people), random.pick([...scenario.people, "person:stranger"])];
   const said = await onLife(life, () =>
-    given === undefined
-      ? delegateApproval(life.runtime, id, { by, to, reason: "away" })
-      : takeBackApproval(life.runtime, id, { by: given, reason: "back" }),
+    given === undefined ? delegate(life, id, { by, to }) : takeBack(life, id, given),
   );
   if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
     meet(sim, life, "of a delegation", said.error);
@@ -78,7 +86,7 @@ async function handOne(sim: Sim, life: Life, { id, delegations }: Waiting): Prom
 }
 
 async function handBack(sim: Sim, life: Life, id: string, by: string): Promise<void> {
-  const said = await onLife(life, () => takeBackApproval(life.runtime, id, { by, reason: "back" }));
+  const said = await onLife(life, () => takeBack(life, id, by));
   if (said.kind === "error" && !REFUSALS.some((code) => isHoldpointError(said.error, code)))
     meet(sim, life, "of a delegation", said.error);
 }

@@ -1,7 +1,7 @@
 /** People who run the place: switches, standing, budgets, withdrawals, doubts, deployments and clocks. */
 
 import { cancel, revoke } from "../../approvals/rules/end.ts";
-import { extendApproval } from "../../approvals/verbs.ts";
+import { approvalVerbs } from "../../approvals/verbs.ts";
 import { resolveByPerson } from "../../core/action/resolve.ts";
 import type { Draft } from "../../core/draft.ts";
 import { isHoldpointError } from "../../core/errors.ts";
@@ -135,7 +135,10 @@ const giveTime: Deed = async (sim, life) => {
   if (ids.length === 0) return;
   const { random, scenario } = sim;
   const more = { by: random.pick(scenario.people), byMs: random.between(100, 5_000) };
-  const said = await onLife(life, () => extendApproval(life.runtime, random.pick(ids), more));
+  const { runtime } = life;
+  const said = await onLife(life, () =>
+    approvalVerbs.verbs.extend.perform({ runtime, how: {} }, { id: random.pick(ids), ...more }),
+  );
   const isRefused = (error: unknown) =>
     isHoldpointError(error, "not_eligible") || isHoldpointError(error, "wrong_state");
   if (said.kind === "error" && !isRefused(said.error)) meet(sim, life, "of more time", said.error);

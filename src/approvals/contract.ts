@@ -1,0 +1,321 @@
+/** What people and programs do with approvals: the verbs, their routes and their schemas. */
+import { z } from "zod";
+import type { HoldpointError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import { LONGEST_MS } from "../core/stages.ts";
+import {
+  contract,
+  type Library,
+  libraryOnly,
+  listVerb,
+  plainVerb,
+  presented,
+  type VerbFacts,
+  verb,
+} from "../kernel/contract.ts";
+import {
+  actor,
+  actorOfAnyKind,
+  actorOrAgent,
+  anyJson,
+  channel,
+  duration,
+  either,
+  flag,
+  id,
+  moment,
+  note,
+  principal,
+  spelled,
+  viewer,
+  words,
+} from "../kernel/values.ts";
+import type { VoteAnswer } from "./rules/vote.ts";
+import {
+  APPROVAL_ORDERS,
+  type ApprovalOrder,
+  LISTED_STATUSES,
+  type ListedStatus,
+  type LiveApproval,
+} from "./state.ts";
+import { about, approvalView, batchView, summaryView, votedView } from "./views.ts";
+
+/** How many decisions of one person are taken together. */
+export const MOST_AT_ONCE = 100;
+const LONGEST_EXTENSION_MS = 1e12;
+
+/** An approval in full: what is asked, of whom, and how it ended. */
+export type Approval = LiveApproval & {
+  readonly id: string;
+  /** What an answer has to be, as JSON Schema; only of a question that says so. */
+  readonly answerSchema?: Json;
+};
+export type ApprovalSummary = { readonly id: string; readonly [field: string]: Json };
+export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
+/** What a vote brought about: `edit_open` means that a process with the tool has yet to review the edit. */
+export type Decided = Extract<VoteAnswer, { approval: string }>;
+export type BatchAnswer = { readonly id: string } & (
+  | { readonly ok: true; readonly decided: Decided }
+  | { readonly ok: false; readonly error: HoldpointError }
+);
+
+/** The credential's person, under the name that the first clients used. */
+const voter = spelled("approved_by", actor);
+const DIGEST = { error: "a SHA-256 is 64 hexadecimal digits" };
+const shown = z
+  .string(DIGEST)
+  .regex(/^[0-9a-f]{64}$/, DIGEST)
+  .optional()
+  .describe("of the card, or of the row of a list, that the person saw; recorded with the vote");
+const seen = {
+  binding: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("of what the person saw; a decision on anything else is refused"),
+  shown,
+  by: voter,
+  via: channel,
+};
+export const decision = z.strictObject({
+  note: note.optional(),
+  edit: anyJson.optional().describe("fields of what was proposed, replaced"),
+  ...seen,
+});
+export const rejection = z.strictObject({ reason: words, final: z.boolean().optional(), ...seen });
+
+const batchItem = z
+  .strictObject({
+    id: id("request", z.string().min(1).max(600)),
+    binding: z
+      .string()
+      .max(200)
+      .refine((text) => /^[0-9a-f]{64}$/.test(text), { error: "is needed in full" })
+      .describe("of what the person saw"),
+    decision: z.enum(["approve", "reject"]),
+    note: z.string().max(10_000).optional().describe("a rejection needs one"),
+    edit: anyJson.optional(),
+    shown,
+  })
+  .refine(({ decision: said, edit }) => said === "approve" || edit === undefined, {
+    error: "A rejection has no edit.",
+  });
+
+const moreTime = either(
+  z.strictObject({
+    byMs: duration(LONGEST_EXTENSION_MS, "byMs is a whole number of milliseconds, at least 1.").optional(),
+    until: moment(
+      LONGEST_MS,
+      `until is a moment in milliseconds since 1970, ${LONGEST_MS} at the latest.`,
+    ).optional(),
+    by: actor,
+    via: channel,
+  }),
+  ["byMs", "until"],
+  "More time is either byMs or until.",
+);
+
+const VOTES = {
+  http: "POST /api/approvals/{id}/votes",
+  scope: "approvals:decide",
+  whenLost: "repeat",
+  takes: "decision",
+  output: votedView,
+} as const;
+const votes = {
+  call: "vote",
+  summary: "Approve, approve with an edit, or reject, as the person whose credential it is",
+  field: "decision",
+} as const;
+const readVote = ({ vote, status: now }: z.output<typeof votedView>): Decided => ({
+  kind: vote.kind,
+  approval: vote.id,
+  status: now,
+});
+/** The library answers nothing, and the wire the approval as it is then. */
+const act = <const Http extends `POST /${string}`, In extends z.ZodObject>(
+  facts: VerbFacts<Http> & { readonly input: In },
+) => presented(verb({ scope: "approvals:decide", ...facts, output: approvalView }), (): void => undefined);
+
+/** A cursor of one order is none of another. */
+const LISTS: { readonly [order in ApprovalOrder]: string } = {
+  oldest: "approvals",
+  newest: "approvals",
+  deadline: "approvals by deadline",
+  decided: "approvals by decision",
+};
+
+export const approvals = contract({
+  name: "approvals",
+  owner: "approval",
+  verbs: {
+    /** Oldest first; `next` is the cursor of the following page. */
+    list: presented(
+      listVerb({
+        http: "GET /api/approvals",
+        summary: "Approvals, oldest first; those that wait unless another status is asked for",
+        description:
+          "A request looks at 10000 approvals at most: with filters a page may be short, or empty, and `next_cursor` goes on from there.",
+        filters: {
+          status: z.enum(LISTED_STATUSES).default("pending"),
+          order: z
+            .enum(APPROVAL_ORDERS)
+            .default("oldest")
+            .describe(
+              "deadline: the soonest first, and last what has none; only of what is pending. decided: what was decided last first; only of what is not",
+            ),
+          mine: flag.optional().describe("only what whoever asks may decide, and has not"),
+          text: spelled(
+            "q",
+            z
+              .string()
+              .min(1)
+              .max(200)
+              .optional()
+              .describe("text in the id, name, agent, arguments or reason"),
+          ),
+          about: about.optional(),
+          agent: z.string().min(1).max(200).optional(),
+          name: z.string().min(1).max(200).optional(),
+          /** Each item says whether it waits for them, as `isMine`. */
+          person: viewer,
+        },
+        item: summaryView,
+        cursorName: ({ order }: { readonly order: ApprovalOrder }) => LISTS[order],
+      }),
+      libraryOnly<ApprovalList>(),
+    ),
+    get: presented(
+      plainVerb({
+        http: "GET /api/approvals/{id}",
+        summary: "An approval in full: what is asked, of whom, and what became of it",
+        output: approvalView,
+      }),
+      libraryOnly<Approval>(),
+    ),
+    /**
+     * `edit` replaces fields of the arguments; the edited action goes through schema and policy again. Of a checkpoint it
+     * replaces fields of the outputs, and of a question it is the answer.
+     */
+    approve: presented(
+      verb({
+        ...VOTES,
+        summary: "A vote for it; `edit` replaces fields of the arguments",
+        shares: { ...votes, value: "approve" },
+        input: decision,
+      }),
+      readVote,
+    ),
+    /** `final`, of a checkpoint: the workflow is rolled back and not tried again. */
+    reject: presented(
+      verb({
+        ...VOTES,
+        summary: "A vote against it, with a `reason`; `final` when a workflow is not to try again",
+        shares: { ...votes, value: "reject" },
+        input: rejection,
+      }),
+      readVote,
+    ),
+    /** Answers the new deadline. Votes that were cast stay. */
+    extend: presented(
+      verb({
+        http: "POST /api/approvals/{id}/extend",
+        scope: "approvals:decide",
+        summary: "Give people more time, by seconds or until a moment",
+        takes: "more",
+        input: moreTime,
+        output: approvalView,
+      }),
+      ({ decideBy }) => ({ decideBy: decideBy as number }),
+    ),
+    revoke: act({
+      http: "POST /api/approvals/{id}/revoke",
+      summary: "Take a decision back that was not used yet",
+      takes: "said",
+      input: z.strictObject({ reason: words, by: actor }),
+    }),
+    cancel: act({
+      http: "POST /api/approvals/{id}/cancel",
+      summary: "Take a question back that nobody has answered yet",
+      takes: "said",
+      input: z.strictObject({ reason: words, by: actorOfAnyKind }),
+    }),
+    delegate: act({
+      http: "POST /api/approvals/{id}/delegate",
+      summary: "Hand one's seat to somebody, who decides in one's place",
+      whenLost: "repeat",
+      takes: "handing",
+      input: z.strictObject({ to: principal, reason: words, by: actor, via: channel }),
+    }),
+    takeBack: act({
+      http: "POST /api/approvals/{id}/take-back",
+      summary: "Take one's seat back, while nobody has decided with it",
+      whenLost: "repeat",
+      takes: "said",
+      input: z.strictObject({ reason: words, by: actor, via: channel }),
+    }),
+    /** One that fails stops no other. */
+    decideAll: presented(
+      verb({
+        http: "POST /api/approvals/batch",
+        scope: "approvals:decide",
+        summary: "Several decisions of one person, each on its own binding and with its own answer",
+        whenLost: "repeat",
+        takes: "items, who",
+        positional: "decisions",
+        input: z.strictObject({
+          decisions: z
+            .array(batchItem)
+            .min(1)
+            .max(MOST_AT_ONCE)
+            .refine((items) => new Set(items.map((item) => item.id)).size === items.length, {
+              error: "An approval is in the list twice.",
+            })
+            .readonly(),
+          by: spelled("approved_by", actorOfAnyKind),
+          via: channel,
+        }),
+        output: z.array(batchView).readonly(),
+        wrap: "decisions",
+      }),
+      (answers, readProblem): readonly BatchAnswer[] =>
+        answers.map(({ id: approval, ok, status: now, problem }) => {
+          if (!ok) return { id: approval, ok, error: readProblem(problem) };
+          return { id: approval, ok, decided: { kind: "recorded", approval, status: now } as Decided };
+        }),
+    ),
+    /** By somebody who may decide it, or the agent that asked. */
+    comment: act({
+      http: "POST /api/approvals/{id}/comments",
+      orScope: "actions:propose",
+      summary:
+        "Ask for more before deciding, or answer that: kept with the approval, and told to whoever asked",
+      description: "People who may decide, and the agent whose approval it is. It decides nothing.",
+      takes: "remark",
+      input: z.strictObject({ text: words, by: actorOrAgent, via: channel }),
+    }),
+  },
+});
+
+export type Approvals = Library<typeof approvals> & {
+  /** How many have a status; `pending` unless set. */
+  count(status?: ListedStatus): Promise<number>;
+  /** Ids that begin with a text, at most ten. */
+  find(beginning: string): Promise<readonly string[]>;
+  /** Ids of approvals as they change, by any process. The first turn comes at once and is empty: read then the present state. */
+  follow(signal: AbortSignal): AsyncGenerator<readonly string[]>;
+};
+
+type Verbs = (typeof approvals)["verbs"];
+export type Page = z.input<Verbs["list"]["input"]>;
+/** As the verb gets it. `person` is null where the server knows nobody. */
+export type ApprovalPage = Omit<z.output<Verbs["list"]["input"]>, "person"> & {
+  readonly person?: string | null | undefined;
+};
+export type Decision = z.input<typeof decision>;
+export type Rejection = z.input<typeof rejection>;
+export type Remark = z.input<Verbs["comment"]["input"]>;
+export type Handing = z.input<Verbs["delegate"]["input"]>;
+export type MoreTime = z.input<typeof moreTime>;
+export type BatchItem = z.input<typeof batchItem>;
+export type Decider = Omit<z.input<Verbs["decideAll"]["input"]>, "decisions">;

@@ -1,0 +1,165 @@
+/** Approvals as the wire shows them, in the spelling of the library. `present.ts` makes them. */
+import { z } from "zod";
+import { RISK_LEVELS } from "../core/verdict.ts";
+import { anyJson, id, timestamp } from "../kernel/values.ts";
+import { APPROVAL_STATUSES } from "./state.ts";
+
+const names = z.array(z.string()).readonly();
+const status = z.enum(APPROVAL_STATUSES);
+export const about = z.enum(["action", "checkpoint", "question", "intent"]);
+/** What it is about. An id is null where it is about something else, and that of the workflow where it is asked in none. */
+const subject = {
+  about,
+  action: id("action").nullable(),
+  workflow: id("workflow").nullable(),
+  intent: id("intent").nullable(),
+};
+
+export const summaryView = z.object({
+  id: id("request").describe("the approval's id"),
+  status,
+  ...subject,
+  name: z.string().describe("of the tool, the checkpoint or the question"),
+  agent: z.string(),
+  args: z.string().describe("the beginning of what is decided on"),
+  argsHash: z.string(),
+  reason: z.string(),
+  votes: z.number(),
+  quorum: z.number(),
+  stage: z.number(),
+  stages: z.number(),
+  effectClass: z.string(),
+  risk: z.enum(RISK_LEVELS).nullable(),
+  isIrreversible: z.boolean().describe("once it is done, nobody is known to take it back"),
+  isMine: z.boolean().describe("whoever asks may decide it now, and has not"),
+  createdAt: timestamp,
+  decideBy: timestamp.nullable(),
+  decidedAt: timestamp.nullable(),
+  decidedBy: names,
+  edited: z.boolean().describe("people changed what was proposed"),
+});
+export type SummaryView = z.output<typeof summaryView>;
+
+const approversView = z.object({
+  quorum: z.number(),
+  from: names.nullable(),
+  veto: z.boolean(),
+  separate: z.boolean(),
+  escalateAtHalf: names,
+  remindEverySeconds: z.number().nullable(),
+});
+
+/**
+ * `later`: once those before have agreed. `handed_over`: its time was up, and the next is asked instead. `ended`: the approval ended
+ * in it, without its agreement. `not_asked`: it ended before.
+ */
+const STAGE_STATES = ["asked", "later", "met", "handed_over", "ended", "not_asked"] as const;
+export type StageState = (typeof STAGE_STATES)[number];
+const stageView = z.object({
+  stage: z.number().describe("from 1 on"),
+  state: z
+    .enum(STAGE_STATES)
+    .describe(
+      "asked: now; later: once those before have agreed; handed_over: its time was up and the next is asked instead; ended: the approval ended in it, without its agreement; not_asked: it ended before",
+    ),
+  approvers: approversView,
+});
+const delegationView = z.object({
+  from: z.string(),
+  to: z.string(),
+  stage: z.number(),
+  reason: z.string(),
+  at: timestamp,
+});
+/** The number of stages has their name already. */
+export const stagesView = z.object({
+  allStages: z
+    .array(stageView)
+    .readonly()
+    .describe("every stage in its order; one where none were asked for"),
+  delegations: z.array(delegationView).readonly().describe("seats that are handed over now"),
+});
+
+const voteView = z.object({
+  by: z.string(),
+  decision: z.enum(["approve", "reject"]),
+  note: z.string().nullable(),
+  via: z.string(),
+  stage: z.number(),
+  shown: z.string().nullable().describe("digest of the card, or of the row of a list, that the person saw"),
+  at: timestamp,
+});
+const commentView = z.object({ by: z.string(), text: z.string(), via: z.string(), at: timestamp });
+const ending = z.object({ at: timestamp, by: names, reason: z.string() }).nullable();
+
+export const approvalView = z.object({
+  id: id("request"),
+  status,
+  ...subject,
+  name: z.string(),
+  effectClass: z.string(),
+  args: anyJson,
+  argsHash: z.string(),
+  answerSchema: anyJson,
+  preview: anyJson.describe("what the tool shows of it; null where it has no preview"),
+  previewFailed: z
+    .boolean()
+    .describe("`preview` is the text of a failure: nothing is known about what it would do"),
+  undo: z.object({ tool: z.string(), args: anyJson }).nullable(),
+  agent: z.string(),
+  requester: names,
+  says: z.string().nullable().describe("what the agent says about it; not to be trusted"),
+  reason: z.string(),
+  rule: z.string(),
+  policy: z.string(),
+  documents: names.describe("digests of the policy documents that were asked"),
+  binding: z.string(),
+  approvers: approversView,
+  stage: z.number(),
+  stages: z.number(),
+  ...stagesView.shape,
+  votes: z.array(voteView).readonly(),
+  comments: z.array(commentView).readonly().describe("what was asked and answered before it was decided"),
+  edited: z.boolean(),
+  createdAt: timestamp,
+  decideBy: timestamp.nullable(),
+  executeBy: timestamp.nullable(),
+  decided: ending,
+  ended: ending,
+});
+export type StagesView = z.output<typeof stagesView>;
+export type ApprovalView = z.output<typeof approvalView>;
+
+export const votedView = approvalView.extend({
+  vote: z.object({
+    kind: z
+      .enum(["recorded", "same", "edit_open"])
+      .describe("same: it was cast before; edit_open: whoever has the tool has yet to review the edit"),
+    id: id("request").describe("the approval that it counts for"),
+  }),
+});
+export const batchView = z.object({
+  id: id("request"),
+  ok: z.boolean(),
+  status: z.string().nullable(),
+  problem: anyJson.describe("as it would have been answered alone; null where ok"),
+});
+
+const count = z.number().int().min(0);
+/** What wants somebody now, in figures. */
+export const attentionView = z.object({
+  pending: count,
+  mine: count.describe("of those, the ones that whoever asks may decide, and has not"),
+  lookedAt: count.describe("of those that wait longest, so many were looked at"),
+  isAll: z.boolean().describe("false where more wait: `mine` is then at least so many, and may be 0"),
+  oldestAt: timestamp.nullable().describe("since when the oldest of `mine` waits"),
+  nextDeadline: timestamp.nullable().describe("the first one of `mine`"),
+  inDoubt: count.describe("0 for whoever may not read actions"),
+  alerts: count.describe("those that stand; 0 for whoever may not read alerts"),
+  deadMessages: count.describe("0 for whoever may not read endpoints"),
+  stopped: count.describe(
+    "agents, services and workflows that are stopped; 0 for whoever may not read switches",
+  ),
+  isEmpty: z.boolean().describe("nobody has ever asked for anything here"),
+});
+export type AttentionView = z.output<typeof attentionView>;

@@ -1,0 +1,216 @@
+/**
+ * The schemas that contracts are made of. Those whose values are spelled differently on the wire are marked; `codec.ts` says how.
+ */
+import { z } from "zod";
+import { shown } from "../core/error-text.ts";
+import { isPerson, isPrincipal } from "../core/principal.ts";
+import { agentScope } from "../core/switch.ts";
+
+export type Kind =
+  | ("time" | "span" | "money" | "id" | "flag" | "name" | "expression")
+  | ("actor" | "principal" | "channel" | "viewer");
+/** A schema whose values are spelled differently on the wire; the mark is known to the compiler alone. */
+export type Marked<Schema, Name extends Kind> = Schema & { readonly "~wire": Name };
+/** `of`: what an id names. `as`: the field's name on the wire. `may`: whose credential is taken. `either`: of an object, see below. */
+type Mark = {
+  readonly kind?: Kind;
+  readonly of?: string;
+  readonly as?: string;
+  readonly may?: "person" | "principal";
+  readonly either?: readonly [string, string];
+};
+export type Hidden = "channel" | "viewer";
+
+/** A schema that is derived from a marked one, for example by `.describe()`, has its marks too. */
+export const marks = z.registry<Mark>();
+function mark<Schema extends z.ZodType, Name extends Kind>(
+  schema: Schema,
+  facts: Mark & { readonly kind: Name },
+): Marked<Schema, Name> {
+  marks.add(schema, facts);
+  return schema as Marked<Schema, Name>;
+}
+
+/** One field has another name on the wire than its own in snake_case. */
+export function spelled<const Name extends string, Schema extends z.ZodType>(
+  as: Name,
+  schema: Schema,
+): Schema & { readonly "~as": Name } {
+  const own = schema.clone();
+  marks.add(own, { as });
+  return own as Schema & { readonly "~as": Name };
+}
+
+export const timeOnWire = z.iso.datetime().meta({ description: "RFC 3339, in UTC" });
+export const moneyOnWire = z.object({
+  currency: z.string(),
+  micros: z
+    .string()
+    .regex(/^-?\d{1,30}$/)
+    .meta({ description: "millionths of the currency, as text" }),
+});
+/** As a contract takes it: a period beside the amount, for example, is refused as in the library. */
+export const strictMoneyOnWire = z.strictObject(moneyOnWire.shape);
+/** Only without authentication; otherwise it has to be the person whose credential it is. */
+export const actorOnWire = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
+
+export const timestamp = mark(z.number(), { kind: "time" });
+const currency = z
+  .string()
+  .regex(/^[A-Z]{3,8}$/, { error: "A currency is 3 to 8 capital letters, such as USD." });
+export const moneyAmount = mark(z.strictObject({ currency, micros: z.bigint() }), { kind: "money" });
+export const anyJson = z.unknown().describe("any JSON");
+export const id = <const Of extends string>(of: Of, schema = z.string()) =>
+  mark(schema, { kind: "id", of }) as Marked<z.ZodString, "id"> & { readonly "~of": Of };
+const namesPerson = (by: unknown): boolean => isPrincipal(by) && isPerson(by);
+const personName = () =>
+  z.custom<string>(namesPerson, {
+    error: ({ input }) => `"${shown(input)}" is not a person: write person:<name>.`,
+  });
+const principalName = () =>
+  z.custom<string>(isPrincipal, {
+    error: ({ input }) => `"${shown(input)}" is not a principal: write person:<name>.`,
+  });
+/** A person who acts. */
+export const actor = mark(personName(), { kind: "actor", may: "person" });
+/** Programs act in the library, and over HTTP only people do. */
+export const actorOfAnyKind = mark(principalName(), { kind: "actor", may: "person" });
+/** A person, or a program with its own credential. */
+export const actorOrAgent = mark(principalName(), { kind: "actor", may: "principal" });
+/** Somebody who is named, and does not act. */
+export const principal = mark(principalName(), { kind: "principal" });
+/** Who looks: what they are shown may depend on it. Null where nobody is authenticated. */
+export const viewer = mark(personName(), { kind: "viewer" }).optional();
+/** The channel through which the actor authenticated. */
+export const channel = mark(
+  z.string().regex(/^[a-z][a-z0-9_.:-]{0,63}$/, {
+    error: "A channel is a word of small letters and digits, such as cli.",
+  }),
+  { kind: "channel" },
+).optional();
+/** On or off; in a query it is there or not. */
+export const flag = mark(z.boolean(), { kind: "flag" });
+/** A whole number from 1; `error` is a whole sentence. */
+export const whole = (most: number, error: string) => z.int({ error }).min(1, { error }).max(most, { error });
+/** At most `most` milliseconds. */
+export const duration = (most: number, error: string) => mark(whole(most, error), { kind: "span" });
+/** Milliseconds since 1970, `most` at the latest. */
+export const moment = (most: number, error: string) => mark(whole(most, error), { kind: "time" });
+const isText = (text: string): boolean => text.isWellFormed();
+/** A sentence about the value that is not one. The checks that follow are left out. */
+const notA = (what: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => `"${shown(input)}" is not ${what}.`,
+  abort: true,
+});
+const TOOL = notA("a tool's name");
+/** Plain words of the domain: their values are spelled alike everywhere, and people type them after a flag. */
+export const toolName = mark(
+  z
+    .string()
+    .min(1, TOOL)
+    .max(128, TOOL)
+    .regex(/^[A-Za-z][A-Za-z0-9_.:-]*$/, TOOL),
+  { kind: "name" },
+);
+export const agentName = mark(
+  z
+    .string()
+    .max(200)
+    .refine(
+      (name) => !/^(person|service):/.test(name) && isPrincipal(agentScope(name)),
+      notA("an agent's name"),
+    ),
+  { kind: "name" },
+);
+export const expression = mark(
+  z.string().max(4_000).refine(isText, { error: "An expression is well-formed Unicode." }),
+  { kind: "expression" },
+);
+/** Of what people write. */
+export const LONGEST_TEXT = 10_000;
+/** A text that people write. */
+export const words = z
+  .string()
+  .trim()
+  .min(1)
+  .max(LONGEST_TEXT)
+  .refine(isText, { error: "is not well-formed Unicode" });
+/** The same of what may be left out: the text itself says that it must not be empty. */
+export const note = z
+  .string()
+  .max(LONGEST_TEXT)
+  .refine((text) => text.trim() !== "" && isText(text), { error: "is needed, as text that is not empty" });
+const REASON = `A reason of at most ${LONGEST_TEXT} characters is needed.`;
+/** A text that people write down with what they do. */
+export const reason = z
+  .string({ error: REASON })
+  .trim()
+  .min(1, { error: REASON })
+  .max(LONGEST_TEXT, { error: REASON })
+  .refine(isText, { error: "A reason is well-formed Unicode." })
+  .describe("why; it is recorded");
+
+/** Without what only says that it may be missing, or null. */
+export function unwrap(schema: z.ZodType): z.ZodType {
+  const isWrapped =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;
+  return isWrapped ? unwrap(schema.unwrap() as z.ZodType) : schema;
+}
+
+/** The name of the field that says who looks. */
+export const viewerIn = (input: z.ZodObject | undefined): string | undefined =>
+  Object.entries(input?.shape ?? {}).find(([, field]) => valueKind(field) === "viewer")?.[0];
+
+/** What a value is, for code that reads it from text: a mark of its schema, or a plain type. */
+export function valueKind(schema: unknown): Kind | "number" | "boolean" | "text" {
+  if (!(schema instanceof z.ZodType)) return "text";
+  const inner = unwrap(schema);
+  const { kind } = marks.get(inner) ?? {};
+  if (kind !== undefined) return kind;
+  if (inner instanceof z.ZodBoolean) return "boolean";
+  return inner instanceof z.ZodNumber ? "number" : "text";
+}
+
+const VALUES = {
+  span: "<span>",
+  money: "<money>",
+  number: "<n>",
+  name: "<name>",
+  expression: "<expression>",
+};
+
+/** How people type what a program gives as a number or an object. */
+const TYPED: { readonly [kind: string]: string } = {
+  span: ", such as 12h or 7d",
+  money: ', such as "500 USD"',
+};
+
+/** What help says of a field: what follows its flag, and its description, which the OpenAPI document has too. */
+export function helpText(schema: z.ZodType | undefined): {
+  readonly value: string;
+  readonly description: string;
+} {
+  const kind = valueKind(schema);
+  const value = (VALUES as { readonly [kind: string]: string })[kind] ?? "<text>";
+  return { value, description: `${schema?.description ?? ""}${TYPED[kind] ?? ""}` };
+}
+
+/** One of two fields, and not both; `error` is the library's sentence. */
+export function either<Schema extends z.ZodObject>(
+  schema: Schema,
+  fields: readonly [string, string],
+  error: string,
+) {
+  const own = schema.refine((given) => hasOne(given, fields), { error });
+  marks.add(own, { either: fields });
+  return own;
+}
+export const hasOne = (given: object, [first, second]: readonly [string, string]): boolean => {
+  const { [first]: one, [second]: other } = given as Readonly<Record<string, unknown>>;
+  return (one === undefined) !== (other === undefined);
+};
