@@ -17,7 +17,17 @@ export const CAPABILITIES = [
   },
   {
     name: "approvals",
-    old: ["server/routes/{card,card-pages}"],
+    old: [
+      "core/{approval,card}/**",
+      "core/{binding,preview}",
+      "engine/card/**",
+      "engine/{approval-lists,approval-page,approvals,attention,check-edit,comment,decide-all,delegate,extend,follow-approvals,stages,try-edit,vote}",
+      "views/approvals",
+      "server/routes/{attention,card,comments,together}",
+      "server/{approval-rows,card-on-wire,card-wire,stages-wire,surroundings}",
+      "cli/{approvals,approve,approve-many,answer,await-review,card,card-lines,comment,delegate,extend,print-comments,question-card,reject,revoke,stage-text,watch-approvals}",
+      "cli/remote/approvals",
+    ],
   },
   {
     name: "budgets",

@@ -243,7 +243,11 @@ export function runVerbs(files) {
   return [...files].flatMap(([file, text]) => {
     const capability = /^src\/(.+)\/verbs\.ts$/.exec(file)?.[1];
     if (capability === undefined) return [];
-    return [...text.matchAll(/^\s*(\w+): runVerb\(/gm)].map(([, verb]) => `${capability}.${verb}`);
+    // A verb may be wrapped: the name is that of the last field at two spaces before `runVerb(`.
+    const fields = [...text.matchAll(/^ {2}(\w+): |\brunVerb\(/gm)];
+    return fields.flatMap(([, verb], at) =>
+      verb !== undefined && fields[at + 1]?.[0] === "runVerb(" ? [`${capability}.${verb}`] : [],
+    );
   });
 }
 

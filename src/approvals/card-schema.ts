@@ -5,7 +5,7 @@ import { RISK_LEVELS } from "../core/verdict.ts";
 import { type OnWire, viewCodec } from "../kernel/codec.ts";
 import { id, moneyAmount, timestamp } from "../kernel/values.ts";
 
-/** All that somebody can do with an approval. `cancel` ends the question; `revoke` ends a decision that was not used yet. */
+/** All that a person can do with an approval. `cancel` ends the question; `revoke` ends a decision that was not used yet. */
 export const MOVES = [
   ...(["approve", "reject", "edit", "extend", "delegate"] as const),
   ...(["take_back", "cancel", "revoke", "comment"] as const),
@@ -165,7 +165,7 @@ export const triedSchema = z.object({
   outcome: z
     .enum(["same", "misfit", "blocked", "revised", "asks", "stands", "unknown"])
     .describe(
-      "same: nothing changes; misfit: it does not fit the schema; blocked: policy forbids it; revised: policy would change it; asks: people would be asked anew; stands: it can be approved so; unknown: whoever has the tool decides",
+      "same: nothing changes; misfit: it does not fit the schema; blocked: policy forbids it; revised: policy would change it; asks: people would be asked again; stands: it can be approved so; unknown: a process that has the tool decides",
     ),
   args: json.describe("all of it, as it would be; where policy would change it, as policy would have it"),
   issues: list(z.object({ path, message: z.string() })),

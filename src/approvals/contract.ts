@@ -164,7 +164,7 @@ export const approvals = contract({
             .describe(
               "deadline: the soonest first, and last what has none; only of what is pending. decided: what was decided last first; only of what is not",
             ),
-          mine: flag.optional().describe("only what whoever asks may decide, and has not"),
+          mine: flag.optional().describe("only approvals that the caller may decide and has not decided yet"),
           text: spelled(
             "q",
             z
@@ -242,7 +242,7 @@ export const approvals = contract({
     }),
     delegate: act({
       http: "POST /api/approvals/{id}/delegate",
-      summary: "Hand one's seat to somebody, who decides in one's place",
+      summary: "Delegate the caller's vote to another person",
       whenLost: "repeat",
       takes: "handing",
       input: z.strictObject({ to: principal, reason: words, by: actor, via: channel }),
@@ -284,12 +284,12 @@ export const approvals = contract({
           return { id: approval, ok, decided: { kind: "recorded", approval, status: now } as Decided };
         }),
     ),
-    /** By somebody who may decide it, or the agent that asked. */
+    /** By a person who may decide it, or by the agent that asked. */
     comment: act({
       http: "POST /api/approvals/{id}/comments",
       orScope: "actions:propose",
       summary:
-        "Ask for more before deciding, or answer that: kept with the approval, and told to whoever asked",
+        "Comment on a pending approval: a question before deciding, or the answer. Kept with the approval and sent to the requester",
       description: "People who may decide, and the agent whose approval it is. It decides nothing.",
       takes: "remark",
       input: z.strictObject({ text: words, by: actorOrAgent, via: channel }),

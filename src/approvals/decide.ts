@@ -212,7 +212,7 @@ export async function rejectApproval(runtime: Runtime, id: string, given: Reject
 }
 
 /** A vote, brought to the rules with what this process knows of the tool. */
-export type Ballot = Omit<VoteCommand, "executor">;
+type Ballot = Omit<VoteCommand, "executor">;
 
 /** Only an edit needs the tool; a plain vote is the same in every process. */
 export async function toolFor(

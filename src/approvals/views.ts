@@ -31,7 +31,7 @@ export const summaryView = z.object({
   effectClass: z.string(),
   risk: z.enum(RISK_LEVELS).nullable(),
   isIrreversible: z.boolean().describe("once it is done, nobody is known to take it back"),
-  isMine: z.boolean().describe("whoever asks may decide it now, and has not"),
+  isMine: z.boolean().describe("the caller may decide it now and has not decided yet"),
   createdAt: timestamp,
   decideBy: timestamp.nullable(),
   decidedAt: timestamp.nullable(),
@@ -134,7 +134,9 @@ export const votedView = approvalView.extend({
   vote: z.object({
     kind: z
       .enum(["recorded", "same", "edit_open"])
-      .describe("same: it was cast before; edit_open: whoever has the tool has yet to review the edit"),
+      .describe(
+        "same: it was cast before; edit_open: a process that has the tool has yet to review the edit",
+      ),
     id: id("request").describe("the approval that it counts for"),
   }),
 });
@@ -146,20 +148,18 @@ export const batchView = z.object({
 });
 
 const count = z.number().int().min(0);
-/** What wants somebody now, in figures. */
+/** What needs attention now, in figures. */
 export const attentionView = z.object({
   pending: count,
-  mine: count.describe("of those, the ones that whoever asks may decide, and has not"),
+  mine: count.describe("of those, the ones that the caller may decide and has not decided yet"),
   lookedAt: count.describe("of those that wait longest, so many were looked at"),
   isAll: z.boolean().describe("false where more wait: `mine` is then at least so many, and may be 0"),
   oldestAt: timestamp.nullable().describe("since when the oldest of `mine` waits"),
   nextDeadline: timestamp.nullable().describe("the first one of `mine`"),
-  inDoubt: count.describe("0 for whoever may not read actions"),
-  alerts: count.describe("those that stand; 0 for whoever may not read alerts"),
-  deadMessages: count.describe("0 for whoever may not read endpoints"),
-  stopped: count.describe(
-    "agents, services and workflows that are stopped; 0 for whoever may not read switches",
-  ),
+  inDoubt: count.describe("0 without the scope actions:read"),
+  alerts: count.describe("active alerts; 0 without the scope alerts:read"),
+  deadMessages: count.describe("0 without the scope endpoints:read"),
+  stopped: count.describe("agents, services and workflows that are stopped; 0 without the scope switch:read"),
   isEmpty: z.boolean().describe("nobody has ever asked for anything here"),
 });
 export type AttentionView = z.output<typeof attentionView>;

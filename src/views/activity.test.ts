@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Activity, activityOf, type Counted, DAY_MS } from "./activity.ts";
+import { type Activity, activityOf, DAY_MS } from "./activity.ts";
 import { type ActionFact, type AskedFact, actionFact, askedFact } from "./activity-facts.ts";
+
+type Counted = Parameters<typeof activityOf>[0];
 
 const DAY = Date.parse("2026-05-04T00:00:00Z");
 const NOON = DAY + 12 * 3_600_000;

@@ -39,7 +39,7 @@ export type Activity = {
   readonly people: readonly PersonActivity[];
 };
 
-export type Counted = {
+type Counted = {
   readonly since: number;
   readonly until: number;
   readonly approvals: readonly AskedFact[];

@@ -27,7 +27,7 @@ import {
 import { record } from "./subject.ts";
 
 /** What permits an effect to start; what does not apply is absent or undefined. */
-export type BindingFacts = Pick<
+type BindingFacts = Pick<
   ApprovalQuestion,
   "action" | "tool" | "schema" | "effectClass" | "policy" | "requester" | "decideBy" | "executeBy" | "nonce"
 > & {

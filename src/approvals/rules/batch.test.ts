@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isWholeInRow, type ToBatch, whyAlone, whyRejectAlone } from "./card.ts";
+import { isWholeInRow, whyAlone, whyRejectAlone } from "./card.ts";
+
+type ToBatch = Parameters<typeof whyAlone>[0];
 
 const short: ToBatch = {
   ...{ about: "action", isIrreversible: false, isTyped: false, hasPreview: false, hasUndo: false },

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { digestOf } from "../../core/digest.ts";
-import { type BindingFacts, bindingOf } from "./ask.ts";
+import { bindingOf } from "./ask.ts";
+
+type BindingFacts = Parameters<typeof bindingOf>[0];
 
 const facts: BindingFacts = {
   tenant: "acme",

@@ -56,7 +56,7 @@ export const SUBJECT_WORDS: { readonly [kind in Subject["kind"]]: string } = {
 const MOST_ARGS = 600;
 const MOST_WORDS = 300;
 
-export type ToBatch = {
+type ToBatch = {
   readonly about: "action" | "checkpoint" | "question" | "intent";
   readonly isIrreversible: boolean;
   readonly isTyped: boolean;

@@ -21,7 +21,9 @@ import type { Draft } from "../../core/draft.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { type CommentCommand, comment, delegate, MOST_COMMENTS } from "./delegate.ts";
+import { comment, delegate, MOST_COMMENTS } from "./delegate.ts";
+
+type CommentCommand = Parameters<typeof comment>[1];
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 const from = (...people: readonly string[]): Partial<Escalation> => ({ approvers: { from: people } });

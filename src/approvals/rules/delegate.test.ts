@@ -22,7 +22,9 @@ import type { Draft } from "../../core/draft.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { type DelegateCommand, delegate, extend } from "./delegate.ts";
+import { delegate, extend } from "./delegate.ts";
+
+type DelegateCommand = Parameters<typeof delegate>[1];
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 const [DAN, EVE, FAY] = ["person:dan", "person:eve", "person:fay"] as const;

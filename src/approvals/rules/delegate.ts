@@ -59,7 +59,7 @@ type Refused<Kind extends string> = {
 
 export const MOST_COMMENTS = { each: 50, all: 100 } as const;
 
-export type CommentCommand = CommentBody & { readonly approval: string };
+type CommentCommand = CommentBody & { readonly approval: string };
 export type CommentAnswer =
   | { readonly kind: "commented"; readonly status: ApprovalStatus }
   | Refused<"comment_refused">
@@ -100,7 +100,7 @@ export function comment(draft: Draft, command: CommentCommand): Need | CommentAn
   return actOn(draft, command.approval, (approval) => add(draft, approval, command));
 }
 
-export type ExtendCommand = Word & {
+type ExtendCommand = Word & {
   readonly approval: string;
   readonly until: number;
   /** The deadline that the person saw; null trusts what stands now. */
@@ -148,7 +148,7 @@ export function extend(draft: Draft, command: ExtendCommand): Need | ExtendAnswe
   return actOn(draft, command.approval, (approval) => extendNow(draft, approval, command));
 }
 
-export type DelegateCommand = Word & {
+type DelegateCommand = Word & {
   readonly approval: string;
   /** null: the seat is taken back. */
   readonly to: string | null;

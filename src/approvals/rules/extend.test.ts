@@ -25,7 +25,9 @@ import { ROSTER } from "../../core/stream.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { type ExtendCommand, extend } from "./delegate.ts";
+import { extend } from "./delegate.ts";
+
+type ExtendCommand = Parameters<typeof extend>[1];
 
 const TERMS = { approvers: { quorum: 2 }, decideWithinMs: SECOND, executeWithinMs: SECOND };
 const extends_ =

@@ -10,7 +10,11 @@ import type { Undo } from "../../approvals/state.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft } from "../draft.ts";
 import type { LiveAction } from "./state.ts";
-import type { UndoCall, UndoSeen } from "./undo.ts";
+
+export type UndoCall = Pick<Undo, "tool" | "args">;
+
+/** Whether people agreed to it, for the arguments that ran. */
+export type UndoSeen = "seen" | "unseen";
 
 type Has = { readonly undo?: Undo };
 

@@ -12,9 +12,9 @@ import { actionStream, type StreamRef } from "../stream.ts";
 import { checkNewPlace, type Placement, placeCall, type Turned } from "../workflow/call.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { checkDedupe } from "./dedupe.ts";
+import type { UndoCall } from "./keep-undo.ts";
 import { isSameUndo, keepUndo } from "./keep-undo.ts";
 import type { LiveAction } from "./state.ts";
-import type { UndoCall } from "./undo.ts";
 import type { Within } from "./within.ts";
 
 export type Proposal = {

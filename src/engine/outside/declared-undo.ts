@@ -1,8 +1,8 @@
 /** How an agent that performs something itself says that it would take it back: checked with the proposal. */
 
+import type { UndoCall, UndoSeen } from "../../core/action/keep-undo.ts";
 import { undoSeen } from "../../core/action/keep-undo.ts";
 import type { LiveAction } from "../../core/action/state.ts";
-import type { UndoCall, UndoSeen } from "../../core/action/undo.ts";
 import type { Json } from "../../core/json.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { checkFields, wrong } from "../check-call.ts";

@@ -5,8 +5,8 @@
  *     document says otherwise.
  */
 
+import type { UndoSeen } from "../../core/action/keep-undo.ts";
 import type { LiveAction } from "../../core/action/state.ts";
-import type { UndoSeen } from "../../core/action/undo.ts";
 import { shown } from "../../core/error-text.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { CallUndo } from "../../core/workflow/events.ts";

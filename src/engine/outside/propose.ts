@@ -7,9 +7,9 @@
  * P4. Nothing is started, begun or handed out for a caller whose connection is gone.
  */
 import type { Advanced } from "../../core/action/advance.ts";
+import type { UndoCall } from "../../core/action/keep-undo.ts";
 import type { Proposed } from "../../core/action/propose.ts";
 import type { LiveAction } from "../../core/action/state.ts";
-import type { UndoCall } from "../../core/action/undo.ts";
 import { digestOf } from "../../core/digest.ts";
 import { HoldpointError } from "../../core/errors.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";

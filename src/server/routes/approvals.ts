@@ -26,7 +26,7 @@ export const approvalReads = [
   route({
     method: "GET",
     path: "/api/attention",
-    summary: "What wants somebody now: approvals, those that whoever asks may decide, doubts, alerts",
+    summary: "What needs attention now: pending approvals, those that the caller may decide, doubts, alerts",
     tag: "approvals",
     scope: "approvals:read",
     answers: { 200: attention.wire },
@@ -47,7 +47,7 @@ export const approvalReads = [
   route({
     method: "GET",
     path: "/api/approvals/{id}/card",
-    summary: "All that somebody sees before they decide: the approval, and what stands around it",
+    summary: "The card that a person sees before deciding: the approval and its context",
     tag: "approvals",
     scope: "approvals:read",
     params: idParams,

@@ -1,13 +1,13 @@
 /** Approvers: prompt, late, at the last millisecond, twice, two at once, on what they saw an hour ago. */
 
-import { type Ballot, castVote } from "../../approvals/decide.ts";
+import { castVote } from "../../approvals/decide.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
 import { isHoldpointError } from "../../core/errors.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { approvalStream } from "../../core/stream.ts";
 import { readState } from "../../engine/read-state.ts";
 import { meet } from "./nodes.ts";
-import { aliveIn, count, databaseTime, type Life, onLife, type Sim } from "./sim.ts";
+import { aliveIn, type Ballot, count, databaseTime, type Life, onLife, type Sim } from "./sim.ts";
 import { MOST } from "./tool-spec.ts";
 
 type Question = Sim["told"][number];

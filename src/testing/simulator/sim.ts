@@ -1,6 +1,6 @@
 /** What every part of a simulation shares. */
 
-import type { Ballot, castVote } from "../../approvals/decide.ts";
+import type { castVote } from "../../approvals/decide.ts";
 import type { Json } from "../../core/json.ts";
 import type { IndexRow } from "../../core/transaction.ts";
 import type { Answer } from "../../engine/answer.ts";
@@ -61,6 +61,7 @@ export type World = {
 export type Acknowledged =
   | { readonly kind: "switch"; readonly scope: string; readonly stop: boolean }
   | { readonly kind: "standing"; readonly person: string; readonly suspend: boolean };
+export type Ballot = Parameters<typeof castVote>[1];
 export type Voted = Awaited<ReturnType<typeof castVote>>;
 
 /** What a definition heard, as the how manieth thing, in one of its runs. */

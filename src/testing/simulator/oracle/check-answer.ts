@@ -1,10 +1,9 @@
 /** Invariant 9: what somebody was told is what the journal holds, and stays so. */
 
-import type { Ballot } from "../../../approvals/decide.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Answer } from "../../../engine/answer.ts";
-import { CANARY, count, type Sim, type Voted } from "../sim.ts";
+import { type Ballot, CANARY, count, type Sim, type Voted } from "../sim.ts";
 import { expect, type Phase, type SeenTenant } from "./seen.ts";
 
 function phasesFor(answer: Answer<Json>): readonly Phase[] {
