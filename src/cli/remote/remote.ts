@@ -109,8 +109,11 @@ const remoteApprovals = (speaker: Speaker, look: Look): Approvals => ({
   ...remoteVerbs(speaker, approvals),
   list: (page = {}) => look("approvals.list", page),
   count: (status) => look("approvals.count", status),
-  // A server of before knows no comments.
-  get: async (id) => ({ comments: [], ...(await look<Omit<Approval, "comments">>("approvals.get", id)) }),
+  // A server of an earlier version knows no comments.
+  async get(id) {
+    const approval = await look<Approval>("approvals.get", id);
+    return "comments" in approval ? approval : { ...(approval as Approval), comments: [] };
+  },
   find: (beginning) => look("approvals.find", beginning),
   follow: (signal) => followApprovals(speaker, signal),
 });
