@@ -2,7 +2,8 @@
 // `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import { describeCommand, RESOURCES } from "../src/cli/resource.ts";
+import { approvals } from "../src/approvals/contract.ts";
+import { describeCommand, optionalFlags, RESOURCES } from "../src/cli/resource.ts";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
 import { type Contract, httpMethod, pathNames, scopeFor, type VerbContract } from "../src/kernel/contract.ts";
 
@@ -32,8 +33,14 @@ ${resources.join("")}} as const;
 function commandTable(): string {
   const described = Object.entries(RESOURCES).map(([name, one]) => [name, describeCommand(one)]);
   const table = JSON.stringify(Object.fromEntries(described), null, 2);
+  const optional = JSON.stringify(optionalFlags(approvals.verbs.comment), null, 2);
   return `/** Made from the contracts by \`npm run generate\`: help and the parser load no schema. */
+import type { Flags } from "./command.ts";
+
 export const CONTRACT_COMMANDS = ${table} as const;
+
+/** Fields that a comment can do without. */
+export const COMMENT_FLAGS: Flags = ${optional};
 `;
 }
 

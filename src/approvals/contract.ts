@@ -37,11 +37,10 @@ import {
   LISTED_STATUSES,
   type ListedStatus,
   type LiveApproval,
+  MOST_AT_ONCE,
 } from "./state.ts";
-import { about, approvalView, batchView, summaryView, votedView } from "./views.ts";
+import { about, approvalView, batchView, remark, summaryView, votedView } from "./views.ts";
 
-/** How many decisions of one person are taken together. */
-export const MOST_AT_ONCE = 100;
 const LONGEST_EXTENSION_MS = 1e12;
 
 /** An approval in full: what is asked, of whom, and how it ended. */
@@ -292,7 +291,7 @@ export const approvals = contract({
         "Comment on a pending approval: a question before deciding, or the answer. Kept with the approval and sent to the requester",
       description: "People who may decide, and the agent whose approval it is. It decides nothing.",
       takes: "remark",
-      input: z.strictObject({ text: words, by: actorOrAgent, via: channel }),
+      input: z.strictObject({ ...remark, by: actorOrAgent, via: channel }),
     }),
   },
 });

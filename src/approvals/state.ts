@@ -38,6 +38,9 @@ export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 export const LISTED_STATUSES = [...APPROVAL_STATUSES, "decided", "any"] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
+/** How many decisions of one person are taken together. */
+export const MOST_AT_ONCE = 100;
+
 /**
  * By when it was asked, or: `deadline`, the soonest first, and last what has none; only of what is pending. `decided`, what was
  * decided last first; only of what is not.

@@ -257,7 +257,7 @@ export const approvalVerbs = capability(approvals, {
   },
   comment: showing(
     decideVerb(
-      (draft, { id, by, text }, { via = "embedded" }) => comment(draft, { approval: id, by, text, via }),
+      (draft, { id, ...remark }, { via = "embedded" }) => comment(draft, { approval: id, ...remark, via }),
       (_, answer, { id }) => void checkDone("comment", id, answer),
       keepWords("text", keptText),
     ),

@@ -1,7 +1,7 @@
 /** Approvals as the wire shows them, in the spelling of the library. `present.ts` makes them. */
 import { z } from "zod";
 import { RISK_LEVELS } from "../core/verdict.ts";
-import { anyJson, id, timestamp } from "../kernel/values.ts";
+import { anyJson, id, timestamp, words } from "../kernel/values.ts";
 import { APPROVAL_STATUSES } from "./state.ts";
 
 const names = z.array(z.string()).readonly();
@@ -89,7 +89,15 @@ const voteView = z.object({
   shown: z.string().nullable().describe("digest of the card, or of the row of a list, that the person saw"),
   at: timestamp,
 });
-const commentView = z.object({ by: z.string(), text: z.string(), via: z.string(), at: timestamp });
+/** What a comment says. Its optional fields are flags of the command line too. */
+export const remark = { text: words };
+const commentView = z.object({
+  ...remark,
+  by: z.string(),
+  text: z.string(),
+  via: z.string(),
+  at: timestamp,
+});
 const ending = z.object({ at: timestamp, by: names, reason: z.string() }).nullable();
 
 export const approvalView = z.object({

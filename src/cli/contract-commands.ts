@@ -1,4 +1,6 @@
 /** Made from the contracts by `npm run generate`: help and the parser load no schema. */
+import type { Flags } from "./command.ts";
+
 export const CONTRACT_COMMANDS = {
   grants: {
     name: "grants",
@@ -56,3 +58,6 @@ export const CONTRACT_COMMANDS = {
     },
   },
 } as const;
+
+/** Fields that a comment can do without. */
+export const COMMENT_FLAGS: Flags = {};

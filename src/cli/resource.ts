@@ -93,6 +93,17 @@ function inputFields({ input }: VerbContract): readonly Field[] {
     });
 }
 
+/** Flags of the fields that a verb can do without; commands written as data take them from the generated table. */
+export const optionalFlags = (facts: VerbContract): Flags =>
+  Object.fromEntries(
+    inputFields(facts)
+      .filter(({ isNeeded, schema }) => !isNeeded && valueKind(schema) !== "channel")
+      .map(({ name, schema }) => {
+        const { value, description } = helpText(schema);
+        return [name, { value, summary: description }];
+      }),
+  );
+
 function readFlag(
   { contract, facts, name }: { contract: Contract; facts: VerbContract; name: string },
   field: string,

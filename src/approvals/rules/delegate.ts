@@ -83,7 +83,8 @@ export const mayComment = (approval: LiveApproval, roster: RosterState, by: stri
 
 function add(draft: Draft, approval: LiveApproval, command: CommentCommand): CommentAnswer {
   const { status } = approval;
-  const { approval: id, by, text, via } = command;
+  const { approval: id, ...remark } = command;
+  const { by, via } = remark;
   if (status !== "pending") return { kind: "not_possible", status, reason: `it is ${status} already` };
   if (!takesPart(approval, draft.state(ROSTER), by)) {
     const reason = `${by} neither asks nor may decide this`;
@@ -92,7 +93,7 @@ function add(draft: Draft, approval: LiveApproval, command: CommentCommand): Com
   }
   const full = whyFull(approval, by);
   if (full !== undefined) return { kind: "not_possible", status, reason: full };
-  record(draft, id, "approval.commented", { by, text, via });
+  record(draft, id, "approval.commented", remark);
   return { kind: "commented", status };
 }
 

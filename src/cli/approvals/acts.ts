@@ -2,7 +2,8 @@
 import { visible } from "../../core/visible.ts";
 import type { Approval, Approvals } from "../../index.ts";
 import { cancelWorkflow } from "../cancel.ts";
-import { type Command, type Context, EXIT, type Flags, needed, REASON, word } from "../command.ts";
+import { type Command, type Context, EXIT, type Flags, flag, needed, REASON, word } from "../command.ts";
+import { COMMENT_FLAGS } from "../contract-commands.ts";
 import { durationOf } from "../duration.ts";
 import { usage } from "../failure.ts";
 import { timeOf } from "../moment-of.ts";
@@ -44,6 +45,15 @@ const act = <Name extends Verb>({ verb, input, says, ...command }: Act<Name>): C
 const via = "cli";
 const reason = (context: Context) => ({ reason: needed(context, "reason") });
 
+/** What the contract cannot read, it refuses by name. */
+const flagsGiven = (context: Context, flags: Flags): object =>
+  Object.fromEntries(
+    Object.keys(flags).flatMap((name) => {
+      const value = flag(context, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
 const comment = act({
   name: "comment",
   words: ["<id>", "<text>"],
@@ -51,9 +61,9 @@ const comment = act({
   details: [
     "It is kept with the approval, shown on its card, and told to whoever asked. It decides nothing. Only people who may decide it comment, and the agent that asked.",
   ],
-  flags: {},
+  flags: COMMENT_FLAGS,
   verb: "comment",
-  input: (context) => ({ text: word(context, 1), via }),
+  input: (context) => ({ text: word(context, 1), ...flagsGiven(context, COMMENT_FLAGS), via }),
   says: ({ id, agent }) => `It stands with ${id} now, and ${visible(agent)} can read it.`,
 });
 

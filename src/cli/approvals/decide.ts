@@ -1,7 +1,6 @@
 /** Deciding: `approve` of one or several, `reject`, and `answer` to a question. */
 
-import { MOST_AT_ONCE } from "../../approvals/contract.ts";
-import { UNSEEN_PREVIEW, votesNow } from "../../approvals/state.ts";
+import { MOST_AT_ONCE, UNSEEN_PREVIEW, votesNow } from "../../approvals/state.ts";
 import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/strict-json.ts";
