@@ -130,8 +130,12 @@ export type EditRefusal = {
   readonly reason: string;
 } & Partial<Versions> &
   Omit<Remarks, "rule">;
-/** What somebody asks or answers before it is decided. */
-export type CommentBody = Word & { readonly text: string };
+export const COMMENT_CATEGORIES = ["question", "answer", "concern", "note"] as const;
+/** What somebody asks or answers before it is decided. `category` is absent where the author chose none. */
+export type CommentBody = Word & {
+  readonly text: string;
+  readonly category?: (typeof COMMENT_CATEGORIES)[number] | undefined;
+};
 /** `by` is `deadline` when it was the policy's doing. */
 export type ExtensionBody = Word & InStage & { readonly from: number; readonly decideBy: number };
 export type DelegationBody = Word & InStage & { readonly to: string; readonly reason: string };

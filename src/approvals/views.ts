@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { RISK_LEVELS } from "../core/verdict.ts";
 import { anyJson, id, timestamp, words } from "../kernel/values.ts";
-import { APPROVAL_STATUSES } from "./state.ts";
+import { APPROVAL_STATUSES, COMMENT_CATEGORIES } from "./state.ts";
 
 const names = z.array(z.string()).readonly();
 const status = z.enum(APPROVAL_STATUSES);
@@ -90,7 +90,13 @@ const voteView = z.object({
   at: timestamp,
 });
 /** What a comment says. Its optional fields are flags of the command line too. */
-export const remark = { text: words };
+export const remark = {
+  text: words,
+  category: z
+    .enum(COMMENT_CATEGORIES, { error: `A category is one of ${COMMENT_CATEGORIES.join(", ")}.` })
+    .optional()
+    .describe(`what kind of comment it is: ${COMMENT_CATEGORIES.join(", ")}`),
+};
 const commentView = z.object({
   ...remark,
   by: z.string(),

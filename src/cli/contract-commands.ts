@@ -60,4 +60,9 @@ export const CONTRACT_COMMANDS = {
 } as const;
 
 /** Fields that a comment can do without. */
-export const COMMENT_FLAGS: Flags = {};
+export const COMMENT_FLAGS: Flags = {
+  category: {
+    value: "<text>",
+    summary: "what kind of comment it is: question, answer, concern, note",
+  },
+};

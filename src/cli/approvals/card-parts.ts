@@ -125,8 +125,8 @@ function comments({ id, comments: written, agent }: Approval): readonly CardFiel
   const earlier = written.length - MOST_COMMENTS;
   return [
     { earlier: earlier > 0 ? `${earlier} more: \`holdpoint show ${id} --json\`` : undefined },
-    ...written.slice(-MOST_COMMENTS).map(({ by, at, text }) => ({
-      [by === agent ? "agent wrote" : "wrote"]: [`${by}, `, { ago: at }],
+    ...written.slice(-MOST_COMMENTS).map(({ by, at, text, category }) => ({
+      [by === agent ? "agent wrote" : "wrote"]: [`${by}${category ? ` (${category})` : ""}, `, { ago: at }],
       text: { quote: text },
     })),
   ];

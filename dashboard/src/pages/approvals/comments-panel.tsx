@@ -14,7 +14,7 @@ import { personName } from "./words.ts";
 
 type Comment = Approval["comments"][number];
 
-function Said({ comment: { by, text, at } }: { readonly comment: Comment }) {
+function Said({ comment: { by, text, category, at } }: { readonly comment: Comment }) {
   const isAgent = by.startsWith("agent:") || by.startsWith("service:");
   return (
     <li
@@ -27,6 +27,7 @@ function Said({ comment: { by, text, at } }: { readonly comment: Comment }) {
       <p className="flex flex-wrap items-baseline gap-2 text-small">
         <Strange text={personName(by)} className="font-semibold" />
         {isAgent ? <span className="text-tiny text-hold">the agent, checked by nobody</span> : null}
+        {category === undefined ? null : <span className="text-tiny text-soft">{category}</span>}
         <When at={at} className="text-tiny text-faint" />
       </p>
       <Foldable text={text}>{(shown) => <Strange text={shown} as="lines" />}</Foldable>
