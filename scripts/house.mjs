@@ -243,7 +243,9 @@ export function runVerbs(files) {
   return [...files].flatMap(([file, text]) => {
     const capability = /^src\/(.+)\/verbs\.ts$/.exec(file)?.[1];
     if (capability === undefined) return [];
-    return [...text.matchAll(/^\s*(\w+): runVerb\(/gm)].map(([, verb]) => `${capability}.${verb}`);
+    return [...text.matchAll(/^\s*(\w+): (?:\w+\(\s*|\{\s*\.\.\.)?runVerb\(/gm)].map(
+      ([, verb]) => `${capability}.${verb}`,
+    );
   });
 }
 

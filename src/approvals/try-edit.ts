@@ -37,9 +37,9 @@ import { type EditFlaw, type VoteAnswer, vote } from "./rules/vote.ts";
 import type { EditRefusal } from "./state.ts";
 
 export const TRIED_OUTCOMES = ["same", "misfit", "blocked", "revised", "asks", "stands", "unknown"] as const;
-export type TriedOutcome = (typeof TRIED_OUTCOMES)[number];
+type TriedOutcome = (typeof TRIED_OUTCOMES)[number];
 
-export type TriedVerdict = {
+type TriedVerdict = {
   readonly verdict: string;
   readonly rule: string;
   readonly reason: string;
@@ -47,7 +47,7 @@ export type TriedVerdict = {
   readonly policy: string;
 };
 
-export type Tried = {
+type Tried = {
   readonly outcome: TriedOutcome;
   /** All of it, as it would be; where the policy would change it, as the policy would have it. */
   readonly args: Json;
