@@ -243,10 +243,8 @@ export function runVerbs(files) {
   return [...files].flatMap(([file, text]) => {
     const capability = /^src\/(.+)\/verbs\.ts$/.exec(file)?.[1];
     if (capability === undefined) return [];
-    // A verb may be wrapped: the name is that of the last field at two spaces before `runVerb(`.
-    const fields = [...text.matchAll(/^ {2}(\w+): |\brunVerb\(/gm)];
-    return fields.flatMap(([, verb], at) =>
-      verb !== undefined && fields[at + 1]?.[0] === "runVerb(" ? [`${capability}.${verb}`] : [],
+    return [...text.matchAll(/^\s*(\w+): (?:\w+\(\s*|\{\s*\.\.\.)?runVerb\(/gm)].map(
+      ([, verb]) => `${capability}.${verb}`,
     );
   });
 }

@@ -21,12 +21,12 @@ import {
   channel,
   duration,
   either,
-  flag,
   id,
-  moment,
   note,
   principal,
+  queryFlag,
   spelled,
+  timestampUpTo,
   viewer,
   words,
 } from "../kernel/values.ts";
@@ -103,7 +103,7 @@ const batchItem = z
 const moreTime = either(
   z.strictObject({
     byMs: duration(LONGEST_EXTENSION_MS, "byMs is a whole number of milliseconds, at least 1.").optional(),
-    until: moment(
+    until: timestampUpTo(
       LONGEST_MS,
       `until is a moment in milliseconds since 1970, ${LONGEST_MS} at the latest.`,
     ).optional(),
@@ -163,7 +163,9 @@ export const approvals = contract({
             .describe(
               "deadline: the soonest first, and last what has none; only of what is pending. decided: what was decided last first; only of what is not",
             ),
-          mine: flag.optional().describe("only approvals that the caller may decide and has not decided yet"),
+          mine: queryFlag
+            .optional()
+            .describe("only approvals that the caller may decide and has not decided yet"),
           text: spelled(
             "q",
             z

@@ -9,11 +9,11 @@ import {
   duration,
   either,
   expression,
-  flag,
   helpText,
   id,
   moneyAmount,
   principal,
+  queryFlag,
   reason,
   spelled,
   timestamp,
@@ -180,7 +180,7 @@ test("a field has another name where it says so, also when it may be null or mis
 });
 
 test("what the credential says is not on the wire; a bare name is a person; a flag is there or not", () => {
-  const schema = z.strictObject({ to: principal, via: channel, person: viewer, mine: flag.optional() });
+  const schema = z.strictObject({ to: principal, via: channel, person: viewer, mine: queryFlag.optional() });
   const { wire, encode, decode } = makeCodec(schema, "text");
   assert.deepEqual(encode({ to: "person:ann", via: "cli", person: "person:bob", mine: false }), {
     to: "person:ann",

@@ -12,7 +12,7 @@
  * | `id("action")` as `action`                | `action_id`                             |
  * | `actor`, a field `by`: required           | optional: the credential says who it is |
  * | `principal`: `person:ann`                 | `ann` is taken for `person:ann`         |
- * | `flag` in a query: a boolean              | `true`, or left out                     |
+ * | `queryFlag`: a boolean                    | `true`, or left out                     |
  * | `channel`, `viewer`                       | left out: the credential says it        |
  *
  * `spelled("q", schema)` gives one field another name on the wire. Each is listed in docs/decisions/0027.
@@ -25,7 +25,6 @@ import {
   actorOnWire,
   type Hidden,
   hasOne,
-  type Kind,
   type Marked,
   marks,
   type moneyAmount,
@@ -33,6 +32,7 @@ import {
   strictMoneyOnWire,
   timeOnWire,
   unwrap,
+  type ValueKind,
   valueKind,
 } from "./values.ts";
 
@@ -125,7 +125,7 @@ const same = (value: unknown): unknown => value;
 /** Values of a query are text: numbers and booleans are read out of it. The fields of a view keep their order. */
 type Form = "text" | "json" | "view";
 
-const MARKED: { readonly [Name in Kind]: (schema: z.ZodType) => Codec } = {
+const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
   time: () => ({
     wire: timeOnWire,
     encode: (at) => new Date(at as number).toISOString(),

@@ -16,20 +16,20 @@ import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Scope } from "../core/scopes.ts";
 import { noField } from "./fields.ts";
-import { LONGEST_TEXT, whole } from "./values.ts";
+import { LONGEST_WRITTEN, whole } from "./values.ts";
 
 type Method = "GET" | "POST";
 type Input = z.ZodObject | undefined;
 
 /** Of a route that several verbs share: the client's call, what the route does, and the field by which this verb is meant. */
-export type SharedRoute = {
+type SharedRoute = {
   readonly call: string;
   readonly summary: string;
   readonly field: string;
   readonly value: string;
 };
 /** Makes an error of a problem document, where an answer holds some. */
-export type ReadProblem = (problem: unknown) => HoldpointError;
+type ReadProblem = (problem: unknown) => HoldpointError;
 
 export type VerbFacts<Http> = {
   readonly http: Http;
@@ -210,7 +210,7 @@ export function parseInput<In extends z.ZodObject>(what: string, schema: In, giv
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const code =
-    issue?.code === "too_big" && issue.maximum === LONGEST_TEXT ? "payload_too_large" : "invalid_input";
+    issue?.code === "too_big" && issue.maximum === LONGEST_WRITTEN ? "payload_too_large" : "invalid_input";
   throw new HoldpointError(code, issue === undefined ? what : issueText(what, schema, issue), {
     details: {
       errors: read.error.issues

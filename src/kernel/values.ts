@@ -6,14 +6,14 @@ import { shown } from "../core/error-text.ts";
 import { isPerson, isPrincipal } from "../core/principal.ts";
 import { agentScope } from "../core/switch.ts";
 
-export type Kind =
+export type ValueKind =
   | ("time" | "span" | "money" | "id" | "flag" | "name" | "expression")
   | ("actor" | "principal" | "channel" | "viewer");
 /** A schema whose values are spelled differently on the wire; the mark is known to the compiler alone. */
-export type Marked<Schema, Name extends Kind> = Schema & { readonly "~wire": Name };
+export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
 /** `of`: what an id names. `as`: the field's name on the wire. `may`: whose credential is taken. `either`: of an object, see below. */
 type Mark = {
-  readonly kind?: Kind;
+  readonly kind?: ValueKind;
   readonly of?: string;
   readonly as?: string;
   readonly may?: "person" | "principal";
@@ -23,7 +23,7 @@ export type Hidden = "channel" | "viewer";
 
 /** A schema that is derived from a marked one, for example by `.describe()`, has its marks too. */
 export const marks = z.registry<Mark>();
-function mark<Schema extends z.ZodType, Name extends Kind>(
+function mark<Schema extends z.ZodType, Name extends ValueKind>(
   schema: Schema,
   facts: Mark & { readonly kind: Name },
 ): Marked<Schema, Name> {
@@ -94,13 +94,13 @@ export const channel = mark(
   { kind: "channel" },
 ).optional();
 /** On or off; in a query it is there or not. */
-export const flag = mark(z.boolean(), { kind: "flag" });
+export const queryFlag = mark(z.boolean(), { kind: "flag" });
 /** A whole number from 1; `error` is a whole sentence. */
 export const whole = (most: number, error: string) => z.int({ error }).min(1, { error }).max(most, { error });
 /** At most `most` milliseconds. */
 export const duration = (most: number, error: string) => mark(whole(most, error), { kind: "span" });
 /** Milliseconds since 1970, `most` at the latest. */
-export const moment = (most: number, error: string) => mark(whole(most, error), { kind: "time" });
+export const timestampUpTo = (most: number, error: string) => mark(whole(most, error), { kind: "time" });
 const isText = (text: string): boolean => text.isWellFormed();
 /** A sentence about the value that is not one. The checks that follow are left out. */
 const notA = (what: string) => ({
@@ -132,26 +132,26 @@ export const expression = mark(
   { kind: "expression" },
 );
 /** Of what people write. */
-export const LONGEST_TEXT = 10_000;
+export const LONGEST_WRITTEN = 10_000;
 /** A text that people write. */
 export const words = z
   .string()
   .trim()
   .min(1)
-  .max(LONGEST_TEXT)
+  .max(LONGEST_WRITTEN)
   .refine(isText, { error: "is not well-formed Unicode" });
 /** The same of what may be left out: the text itself says that it must not be empty. */
 export const note = z
   .string()
-  .max(LONGEST_TEXT)
+  .max(LONGEST_WRITTEN)
   .refine((text) => text.trim() !== "" && isText(text), { error: "is needed, as text that is not empty" });
-const REASON = `A reason of at most ${LONGEST_TEXT} characters is needed.`;
+const REASON = `A reason of at most ${LONGEST_WRITTEN} characters is needed.`;
 /** A text that people write down with what they do. */
 export const reason = z
   .string({ error: REASON })
   .trim()
   .min(1, { error: REASON })
-  .max(LONGEST_TEXT, { error: REASON })
+  .max(LONGEST_WRITTEN, { error: REASON })
   .refine(isText, { error: "A reason is well-formed Unicode." })
   .describe("why; it is recorded");
 
@@ -167,7 +167,7 @@ export const viewerIn = (input: z.ZodObject | undefined): string | undefined =>
   Object.entries(input?.shape ?? {}).find(([, field]) => valueKind(field) === "viewer")?.[0];
 
 /** What a value is, for code that reads it from text: a mark of its schema, or a plain type. */
-export function valueKind(schema: unknown): Kind | "number" | "boolean" | "text" {
+export function valueKind(schema: unknown): ValueKind | "number" | "boolean" | "text" {
   if (!(schema instanceof z.ZodType)) return "text";
   const inner = unwrap(schema);
   const { kind } = marks.get(inner) ?? {};

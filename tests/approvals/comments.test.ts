@@ -37,6 +37,28 @@ describe("a comment", () => {
     await hp.close();
   });
 
+  test("has a category where its author chose one, and the journal keeps it", async () => {
+    const hp = machine().process();
+    const { call, id } = asking(hp);
+    const answer = call();
+    const approval = await id();
+    await hp.approvals.comment(approval, { by: ANN, text: "which version?", category: "question" });
+    await hp.approvals.comment(approval, { by: ANN, text: "never mind" });
+    const { comments } = await hp.approvals.get(approval);
+    assert.deepEqual(
+      comments.map((one) => ("category" in one ? one.category : "none")),
+      ["question", "none"],
+    );
+    assert.match(await journalText(hp), /"category":"question"/);
+    await assert.rejects(
+      hp.approvals.comment(approval, { by: ANN, text: "?", category: "urgent" as "note" }),
+      (error) => isHoldpointError(error, "invalid_input") && /A category is one of/.test(error.message),
+    );
+    await hp.approvals.reject(approval, { by: ANN, reason: "no" });
+    await answer;
+    await hp.close();
+  });
+
   test("with a secret's value in it is left out whole, so that nobody learns where it stood", async () => {
     const hp = machine().process({ environment: { TOKEN: "hush-4711" } });
     const { call, id } = asking(hp);

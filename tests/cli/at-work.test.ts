@@ -96,6 +96,24 @@ describe("comment", () => {
   });
 });
 
+test("a comment's category is shown on the card, and one that does not exist is refused before anything is written", async (t) => {
+  const folder = temporaryFolder(t);
+  const hp = folder.open();
+  const [id = ""] = await waits(hp, "pay", 1);
+  const comment = (category: string) => runCli(folder, ["comment", id, "why today?", "--category", category]);
+  const asked = await comment("concern");
+  assert.equal(asked.code, 0, asked.err);
+  assert.match((await runCli(folder, ["show", id])).out, new RegExp(`wrote {7}${ME} \\(concern\\), `));
+  const wrong = await comment("urgent");
+  assert.notEqual(wrong.code, 0);
+  assert.match(wrong.err, /A category is one of question, answer, concern, note/);
+  assert.deepEqual(
+    (await hp.approvals.get(id)).comments.map(({ category }) => category),
+    ["concern"],
+  );
+  await hp.approvals.reject(id, { by: "person:other", reason: "no" });
+});
+
 describe("approvals --mine", () => {
   test("lists what one may decide, and has not", async (t) => {
     const folder = temporaryFolder(t);

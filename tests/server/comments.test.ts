@@ -53,6 +53,15 @@ test("a person asks, the agent answers with its key, and both stand with the app
   );
   assert.deepEqual((await bench.ask(`/api/approvals/${id}`, { headers: far })).body["comments"], comments);
 
+  const sorted = await write(ann, { text: "too much?", category: "concern" });
+  assert.deepEqual(
+    (sorted.body["comments"] as readonly { category?: string }[]).map(({ category }) => category),
+    [undefined, undefined, "concern"],
+  );
+  const unsorted = await write(ann, { text: "too much?", category: "urgent" });
+  assert.equal(unsorted.status, 400, unsorted.text);
+  assert.match(unsorted.text, /category/);
+
   const strange = await write(other, { text: "let me see" });
   assert.deepEqual([strange.status, strange.body["code"]], [403, "not_eligible"], strange.text);
   const outside = await write(eve, { text: "let me see" });

@@ -64,7 +64,7 @@ function inputWriter({ principal }: Speaker, { input, item, shares }: VerbContra
   };
 }
 
-export function remoteVerbs<One extends Contract>(speaker: Speaker, contract: One): Library<One> {
+function remoteVerbs<One extends Contract>(speaker: Speaker, contract: One): Library<One> {
   const calls = (speaker.client as unknown as Calls)[contract.name] ?? {};
   const methods = Object.entries(contract.verbs).map(([name, facts]) => {
     const write = inputWriter(speaker, facts);
