@@ -4,13 +4,7 @@ import type { Json } from "../core/json.ts";
 import { RISK_LEVELS } from "../core/verdict.ts";
 import { type OnWire, viewCodec } from "../kernel/codec.ts";
 import { id, moneyAmount, timestamp } from "../kernel/values.ts";
-
-/** All that a person can do with an approval. `cancel` ends the question; `revoke` ends a decision that was not used yet. */
-export const MOVES = [
-  ...(["approve", "reject", "edit", "extend", "delegate"] as const),
-  ...(["take_back", "cancel", "revoke", "comment"] as const),
-] as const;
-export type Move = (typeof MOVES)[number];
+import { MOVES } from "./state.ts";
 
 const count = z.number().int().min(0);
 const json = z.unknown() as z.ZodType<Json>;

@@ -38,6 +38,13 @@ export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 export const LISTED_STATUSES = [...APPROVAL_STATUSES, "decided", "any"] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
+/** All that a person can do with an approval. `cancel` ends the question; `revoke` ends a decision that was not used yet. */
+export const MOVES = [
+  ...(["approve", "reject", "edit", "extend", "delegate"] as const),
+  ...(["take_back", "cancel", "revoke", "comment"] as const),
+] as const;
+export type Move = (typeof MOVES)[number];
+
 /** How many decisions of one person are taken together. */
 export const MOST_AT_ONCE = 100;
 

@@ -13,11 +13,13 @@ import type { Irreversible } from "../../core/workflow/events.ts";
 import { raisedName } from "../../core/workflow/raise.ts";
 import { nextAttempt, targetOf } from "../../core/workflow/rollback.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
-import { type Card, MOVES, type Move } from "../card-schema.ts";
+import type { Card } from "../card-schema.ts";
 import {
   type ApprovalStatus,
   isGiven,
   type LiveApproval,
+  MOVES,
+  type Move,
   ruleIn,
   type Subject,
   stageRules,

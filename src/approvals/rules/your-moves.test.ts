@@ -19,7 +19,7 @@ import {
 import { type Draft, isNeed } from "../../core/draft.ts";
 import { ROSTER } from "../../core/stream.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Move } from "../card-schema.ts";
+import type { Move } from "../state.ts";
 import { isEditable, movesOf, yourStanding } from "./card.ts";
 import { comment, delegate, extend } from "./delegate.ts";
 import { passTime, revoke, takeBack } from "./end.ts";
