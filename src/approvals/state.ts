@@ -75,6 +75,9 @@ export type Versions = {
   /** Digests of the documents that were asked; absent where only code was. */
   readonly documents?: readonly string[];
 };
+export type UndoCall = Pick<Undo, "tool" | "args">;
+/** Whether people agreed to the undo, for the arguments that ran. */
+export type UndoSeen = "seen" | "unseen";
 
 /** Deadlines of a question: when it expires undecided, and until when what was approved may start. */
 export type Deadlines = { readonly decideBy: number | null; readonly executeBy: number | null };

@@ -6,15 +6,10 @@
  *     policy for it at all, and people agreed to it as it stands, it is let through like every other compensation.
  */
 
-import type { Undo } from "../../approvals/state.ts";
+import type { Undo, UndoCall, UndoSeen } from "../../approvals/state.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft } from "../draft.ts";
 import type { LiveAction } from "./state.ts";
-
-export type UndoCall = Pick<Undo, "tool" | "args">;
-
-/** Whether people agreed to it, for the arguments that ran. */
-export type UndoSeen = "seen" | "unseen";
 
 type Has = { readonly undo?: Undo };
 

@@ -4,6 +4,8 @@
  * R1. A request id names one action in a tenant for ever: the same action gets the original answer, another is refused.
  * R2. A business identity (`dedupe`) stops the same thing under a new request id, inside its window.
  */
+
+import type { UndoCall } from "../../approvals/state.ts";
 import { digestOf } from "../digest.ts";
 import type { Draft, Need } from "../draft.ts";
 import type { Executor, Load } from "../executor.ts";
@@ -12,7 +14,6 @@ import { actionStream, type StreamRef } from "../stream.ts";
 import { checkNewPlace, type Placement, placeCall, type Turned } from "../workflow/call.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { checkDedupe } from "./dedupe.ts";
-import type { UndoCall } from "./keep-undo.ts";
 import { isSameUndo, keepUndo } from "./keep-undo.ts";
 import type { LiveAction } from "./state.ts";
 import type { Within } from "./within.ts";

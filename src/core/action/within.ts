@@ -1,4 +1,4 @@
-import type { UndoSeen } from "./keep-undo.ts";
+import type { UndoSeen } from "../../approvals/state.ts";
 
 /** The place of an action in a workflow. */
 export type Within = {

@@ -1,6 +1,6 @@
 /** How an agent that performs something itself says that it would take it back: checked with the proposal. */
 
-import type { UndoCall, UndoSeen } from "../../core/action/keep-undo.ts";
+import type { UndoCall, UndoSeen } from "../../approvals/state.ts";
 import { undoSeen } from "../../core/action/keep-undo.ts";
 import type { LiveAction } from "../../core/action/state.ts";
 import type { Json } from "../../core/json.ts";

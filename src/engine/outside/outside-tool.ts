@@ -5,7 +5,7 @@
  *     document says otherwise.
  */
 
-import type { UndoSeen } from "../../core/action/keep-undo.ts";
+import type { UndoSeen } from "../../approvals/state.ts";
 import type { LiveAction } from "../../core/action/state.ts";
 import { shown } from "../../core/error-text.ts";
 import { isJsonObject } from "../../core/json.ts";

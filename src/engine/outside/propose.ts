@@ -6,8 +6,9 @@
  * P3. Who is handed a permit again is for the rules to say (`core/action/permit.ts`).
  * P4. Nothing is started, begun or handed out for a caller whose connection is gone.
  */
+
+import type { UndoCall } from "../../approvals/state.ts";
 import type { Advanced } from "../../core/action/advance.ts";
-import type { UndoCall } from "../../core/action/keep-undo.ts";
 import type { Proposed } from "../../core/action/propose.ts";
 import type { LiveAction } from "../../core/action/state.ts";
 import { digestOf } from "../../core/digest.ts";
