@@ -35,6 +35,18 @@ export const APPROVAL_STATUSES = [
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 /** What a list of approvals can be asked for; `decided` is everything that is not pending. */
+/** How a pending question ends: whether people decided it, and what figures count it as. */
+export const QUESTION_ENDS = {
+  approved: { isDecision: true, countsAs: "approved" },
+  modified: { isDecision: true, countsAs: "modified" },
+  rejected: { isDecision: true, countsAs: "rejected" },
+  expired: { isDecision: false, countsAs: "expired" },
+  cancelled: { isDecision: false, countsAs: "cancelled" },
+} as const satisfies { readonly [status in ApprovalStatus]?: object };
+export type QuestionEnd = keyof typeof QUESTION_ENDS;
+export const isQuestionEnd = (status: string): status is QuestionEnd => Object.hasOwn(QUESTION_ENDS, status);
+export const questionEnds = Object.keys(QUESTION_ENDS) as readonly QuestionEnd[];
+
 export const LISTED_STATUSES = [...APPROVAL_STATUSES, "decided", "any"] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 

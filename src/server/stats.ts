@@ -1,5 +1,5 @@
 /** Figures over the workflows and approvals of a tenant. */
-import { APPROVAL_STATUSES, type ApprovalStatus } from "../approvals/state.ts";
+import { APPROVAL_STATUSES, type ApprovalStatus, QUESTION_ENDS, questionEnds } from "../approvals/state.ts";
 import { ROSTER } from "../core/stream.ts";
 import { WORKFLOW_STATUSES, type WorkflowStatus } from "../core/workflow/state.ts";
 import { readState } from "../engine/read-state.ts";
@@ -8,7 +8,10 @@ import type { Runtime } from "../engine/runtime.ts";
 type Place = Pick<Runtime, "store" | "tenant">;
 
 /** Nobody has decided these. */
-const UNDECIDED: readonly ApprovalStatus[] = ["pending", "expired", "cancelled"];
+const UNDECIDED: readonly ApprovalStatus[] = [
+  "pending",
+  ...questionEnds.filter((end) => !QUESTION_ENDS[end].isDecision),
+];
 const AT_WORK: readonly WorkflowStatus[] = ["executing", "awaiting_approval", "rolling_back", "settling"];
 const MOST = 1_000;
 

@@ -1,4 +1,5 @@
 /** What activity is counted from: the little that is needed of a row, since there may be many. */
+import { isQuestionEnd, QUESTION_ENDS, type QuestionEnd } from "../approvals/state.ts";
 import type { JsonObject } from "../core/json.ts";
 
 type Row = {
@@ -8,8 +9,7 @@ type Row = {
   readonly data: JsonObject;
 };
 
-export const DECISIONS = ["approved", "modified", "rejected", "expired", "cancelled"] as const;
-export type Decision = (typeof DECISIONS)[number];
+export type Decision = (typeof QUESTION_ENDS)[QuestionEnd]["countsAs"];
 export const OUTCOMES = ["applied", "not_applied", "in_doubt", "refused"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -42,14 +42,13 @@ export type ActionFact = {
   readonly endedAt: number;
 };
 
-const isDecision = (value: string): value is Decision => (DECISIONS as readonly string[]).includes(value);
 const isOutcome = (value: string): value is Outcome => (OUTCOMES as readonly string[]).includes(value);
 const isVerdict = (value: unknown): value is Verdict => (VERDICTS as readonly unknown[]).includes(value);
 
 /** What was given and then used, lapsed or taken back had been decided all the same. */
 function decisionIn({ bucket, data }: Row): Decision | null {
   if (bucket === "pending") return null;
-  if (isDecision(bucket)) return bucket;
+  if (isQuestionEnd(bucket)) return QUESTION_ENDS[bucket].countsAs;
   return data["edited"] === true ? "modified" : "approved";
 }
 

@@ -1,16 +1,17 @@
 /** What an approval's entries mean to a replay: what people said of an action. Checkpoints and questions are no actions. */
+import { QUESTION_ENDS, questionEnds } from "../../approvals/state.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { termsAsked } from "./asks.ts";
 import type { Deck, Heard, PersonDecision, Question } from "./heard.ts";
 import { bodyIn, type TapeEntry } from "./tape.ts";
 
-const DECISIONS: { readonly [type: string]: PersonDecision } = {
-  "approval.approved": "approved",
-  "approval.modified": "edited",
-  "approval.rejected": "rejected",
-  "approval.expired": "expired",
-  "approval.cancelled": "cancelled",
-};
+/** By type of event. */
+const DECISIONS: { readonly [type: string]: PersonDecision } = Object.fromEntries(
+  questionEnds.map((end) => {
+    const { countsAs } = QUESTION_ENDS[end];
+    return [`approval.${end}`, countsAs === "modified" ? "edited" : countsAs];
+  }),
+);
 
 function listed(by: unknown): readonly string[] {
   if (Array.isArray(by)) return by.map(String);

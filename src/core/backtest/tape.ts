@@ -1,4 +1,5 @@
 /** The journal as it is played again: entries of all streams in the order of their commits. */
+import { questionEnds } from "../../approvals/state.ts";
 import type { JsonObject } from "../json.ts";
 
 export type TapeEntry = {
@@ -25,11 +26,7 @@ const HEARD: ReadonlySet<string> = new Set([
   "approval.requested",
   "approval.edited",
   "approval.revised",
-  "approval.approved",
-  "approval.modified",
-  "approval.rejected",
-  "approval.expired",
-  "approval.cancelled",
+  ...questionEnds.map((end) => `approval.${end}`),
   "approval.revoked",
   "workflow.created",
   "workflow.completed",

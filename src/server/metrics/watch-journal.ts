@@ -1,4 +1,5 @@
 /** Counts what the journal says from now on, and tells it: checkpoints, decisions and how long they took, ends of actions. */
+import { questionEnds } from "../../approvals/state.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { approvalStream, streamRef } from "../../core/stream.ts";
 import { readState } from "../../engine/read-state.ts";
@@ -21,16 +22,14 @@ const CHECKPOINTS: { readonly [type: string]: string } = {
   "checkpoint.passed": "passed",
   "checkpoint.raised": "raised",
 };
-/** The end of the question, not of what was given. */
-const ENDED = ["approved", "modified", "rejected", "expired", "cancelled"];
-
 const field = (body: Json, name: string): string | null => {
   const value = isJsonObject(body) ? body[name] : undefined;
   return typeof value === "string" ? value : null;
 };
 
 function endOf({ type }: Frame): string | undefined {
-  return ENDED.find((status) => type === `approval.${status}`);
+  // The end of the question, not of what was given.
+  return questionEnds.find((status) => type === `approval.${status}`);
 }
 
 export type JournalWatch = { readonly tally: Tally; readonly log: Log };
