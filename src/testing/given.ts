@@ -50,7 +50,7 @@ export type Then<Result> = {
 
 /** Where tests begin: a moment that looks like one. */
 export const NOON = 1_800_000_000_000;
-const MOST_ROUNDS = 8;
+const MOST_ROUNDS = 64;
 
 export function fact(on: StreamRef, type: string, body: JsonObject = {}, at: number = NOON): Fact {
   return { on, type, tv: 1, body, at };

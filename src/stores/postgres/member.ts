@@ -1,6 +1,7 @@
 /** One call of `transact` on its way: what it needs, and who waits for its answer. */
 import { HoldpointError } from "../../core/errors.ts";
 import type { Decide, Needs } from "../../core/transaction.ts";
+import { MOST_ROUNDS } from "../plan.ts";
 
 export type Member = {
   readonly tenant: string;
@@ -18,8 +19,6 @@ export type Member = {
   answer(result: unknown): void;
   refuse(error: unknown): void;
 };
-
-const MOST_ROUNDS = 8;
 
 export const onlyReads = ({ needs, writes }: Member): boolean =>
   !writes && (needs.write ?? []).length + (needs.names ?? []).length === 0;

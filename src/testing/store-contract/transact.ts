@@ -188,6 +188,20 @@ export function transactClaims(create: CreateDatabase): void {
       assert.deepEqual(missing, [undefined, { write: [two], read: [budgetStream("b")], names: ["b"] }]);
     });
 
+    test("a decision may ask for more a dozen times, as a call deep in workflows that several grants cover does", async (t) => {
+      const { store } = await bench(t, create);
+      const chain = Array.from({ length: 12 }, (_, at) => actionStream(`link-${at}`));
+      const answer = await store.transact(TENANT, { write: [one] }, (sight) => {
+        for (const read of chain) {
+          const needs = sight.missing({ read: [read] });
+          if (needs !== undefined) return { kind: "need", needs };
+        }
+        return commit(chain.length, { stream: one, events: [counted()] });
+      });
+      assert.equal(answer, 12);
+      assert.equal((await store.read(TENANT, one)).length, 1);
+    });
+
     test("a decision that asks for more without end is stopped", async (t) => {
       const { store } = await bench(t, create);
       let round = 0;
