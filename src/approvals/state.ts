@@ -1,7 +1,7 @@
 /**
  * An approval's state, the bodies of its events, and what is read off a state.
  *
- * A1. pending → approved | modified | rejected | expired | cancelled, once; approved and modified → consumed | lapsed |
+ * A1. pending → approved | modified | rejected | expired | cancelled | superseded, once; approved and modified → consumed | lapsed |
  *     revoked, once. No other move exists.
  * A2. Votes count for one binding; a revision makes a new binding and voids them.
  * A3. A vote counts in the stage in which it was cast, and in no other; each person has one.
@@ -28,6 +28,7 @@ export const APPROVAL_STATUSES = [
   "rejected",
   "expired",
   "cancelled",
+  "superseded",
   "consumed",
   "lapsed",
   "revoked",
@@ -42,6 +43,7 @@ export const QUESTION_ENDS = {
   rejected: { isDecision: true, countsAs: "rejected" },
   expired: { isDecision: false, countsAs: "expired" },
   cancelled: { isDecision: false, countsAs: "cancelled" },
+  superseded: { isDecision: false, countsAs: "cancelled" },
 } as const satisfies { readonly [status in ApprovalStatus]?: object };
 export type QuestionEnd = keyof typeof QUESTION_ENDS;
 export const isQuestionEnd = (status: string): status is QuestionEnd => Object.hasOwn(QUESTION_ENDS, status);

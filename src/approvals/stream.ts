@@ -268,9 +268,11 @@ export const approval = define("approval", {
       (state, _body: { readonly decideBy: number }, { at }) =>
         decide(state, "expired", { at, by: [], reason: "nobody decided in time" }),
     ),
-    "approval.cancelled": pending(
-      "the question was taken back, or another took its place",
-      close("cancelled"),
+    "approval.cancelled": pending("the question was taken back", close("cancelled")),
+    "approval.superseded": pending(
+      "an edit falls under another approver rule, so that another approval asks instead: `approval` names it",
+      (state, { by, reason }: By & { readonly approval: string }, { at }) =>
+        decide(state, "superseded", { at, by: [by], reason }),
     ),
     "approval.consumed": given(
       "it was used, once: by this effect, or by this operation of a workflow",

@@ -6,7 +6,7 @@ import { isHoldpointError } from "../../src/index.ts";
 export type Racer = { readonly approvals: Approvals; readonly journal: Journal };
 type Pay = (args: { readonly n: number }, options: { requestId: string; waitMs: number }) => Promise<unknown>;
 
-const TERMINAL = /^approval\.(approved|modified|rejected|expired|cancelled)$/;
+const TERMINAL = /^approval\.(approved|modified|rejected|expired|cancelled|superseded)$/;
 const AT_ONCE = 20;
 
 async function decide({ approvals }: Racer, id: string, by: string, yes: boolean): Promise<string> {

@@ -223,6 +223,7 @@ export type YourStanding = Pick<Card["you"], "mayDecide" | "whyNot" | "vote">;
 const OVER: { readonly [status in ApprovalStatus]?: string } = {
   expired: "its time is over: nobody decided",
   cancelled: "it was taken back",
+  superseded: "another approval asks instead",
 };
 
 function whyNotAsked(approval: LiveApproval, roster: RosterState, person: string): string {

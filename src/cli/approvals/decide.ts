@@ -69,8 +69,9 @@ export function readReview(approval: Approval, person: string): Review {
   if (editRefused?.rule === UNSEEN_PREVIEW && editRefused.by === person)
     return { kind: "stands", isShown: true };
   if (editRefused !== null) return { kind: "refused", rule: editRefused.rule, reason: editRefused.reason };
-  if (status === "cancelled" && decided?.by.includes("policy"))
-    return { kind: "asks_again", reason: decided.reason };
+  // A journal from before there was the status says that policy cancelled it.
+  const isSuperseded = status === "superseded" || (status === "cancelled" && decided?.by.includes("policy"));
+  if (isSuperseded && decided !== null) return { kind: "asks_again", reason: decided.reason };
   const isMine = approval.votes.some((vote) => vote.by === person && vote.decision === "approve");
   if (isMine) return { kind: "accepted" };
   if (status === "pending" && editor === person) return { kind: "stands", isShown: preview !== undefined };

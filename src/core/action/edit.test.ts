@@ -228,13 +228,13 @@ describe("an edit under a quorum", () => {
         ? ({ ...(ESCALATE as object), approvers: { quorum: 2 } } as Verdict)
         : ESCALATE;
     const then = given(asked()).when(edits(ANN, LESS, { policy: stricter }));
-    then.answers({ kind: "recorded", approval: SECOND_APPROVAL, status: "cancelled" });
+    then.answers({ kind: "recorded", approval: SECOND_APPROVAL, status: "superseded" });
     assert.deepEqual(types(then).toSorted(), [
       "action.reviewed",
       "action.revised",
-      "approval.cancelled",
       "approval.edited",
       "approval.requested",
+      "approval.superseded",
     ]);
     assert.partialDeepStrictEqual(then.state(secondApproval), {
       status: "pending",

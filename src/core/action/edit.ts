@@ -114,7 +114,7 @@ function reopen(
   const { action } = live(draft, id);
   const { approval: fresh } = executor.ids;
   const reason = `the edit falls under another approver rule; ${fresh} asks instead`;
-  record(draft, id, "approval.cancelled", { by: "policy", reason });
+  record(draft, id, "approval.superseded", { by: "policy", reason, approval: fresh });
   recordVerdict(draft, action, askedFacts(review, executor.rules), fresh);
   const state = draft.state(actionStream(action)) as LiveAction;
   const apart = apartOf(draft, review, state);

@@ -192,6 +192,7 @@ export const ANNOUNCED: ReadonlyMap<string, Saying> = new Map([
   ["approval.rejected", say("Rejected", decided)],
   ["approval.expired", say("Expired, nobody decided", decided)],
   ["approval.cancelled", say("Taken back", decided)],
+  ["approval.superseded", say("Superseded, another approval asks instead", decided)],
   ["approval.revoked", say("Approval revoked", decided)],
   ["effect.in_doubt", say("In doubt", effect)],
   ["effect.resolved", say("No longer in doubt", effect)],

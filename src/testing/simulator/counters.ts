@@ -130,6 +130,7 @@ export const FACTS = [
   "approval.rejected",
   "approval.expired",
   "approval.cancelled",
+  "approval.superseded",
   "approval.consumed",
   "approval.lapsed",
   "approval.revoked",

@@ -50,6 +50,8 @@ export function endWords(approval: Approval): string {
       return `Its time is over and nobody decided. ${notDone(about)}`;
     case "cancelled":
       return `The question was taken back${ended !== null && isOne(ended) ? ` by ${namesText(ended.by)}` : ""}. ${notDone(about)}`;
+    case "superseded":
+      return "The edit falls under another rule: another approval asks instead.";
     case "revoked":
       return `The decision was taken back${ended !== null && isOne(ended) ? ` by ${namesText(ended.by)}` : ""} before it was used.`;
     case "lapsed":

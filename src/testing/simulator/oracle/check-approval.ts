@@ -8,7 +8,7 @@ import { checkExpired, isLate, STAGE_CHECKS } from "./check-stages.ts";
 import { type Commit, type Event, expect, has, type SeenApproval, type SeenVote, text } from "./seen.ts";
 import { isOpen, lacking, mayDecide, ruleNow, rulesOf, standing } from "./stages-seen.ts";
 
-const ENDS = ["approved", "modified", "rejected", "expired", "cancelled"];
+const ENDS = ["approved", "modified", "rejected", "expired", "cancelled", "superseded"];
 
 function checkVote(commit: Commit, event: Event, approval: SeenApproval): void {
   const { seen } = commit;
@@ -74,7 +74,7 @@ function checkEnd(commit: Commit, event: Event, approval: SeenApproval): void {
   const status = event.type.slice("approval.".length);
   if (status === "approved" || status === "modified") checkGiven(commit, event, approval);
   if (status === "expired") checkExpired(commit, event, approval);
-  if (status === "rejected" || status === "cancelled")
+  if (status === "rejected" || status === "cancelled" || status === "superseded")
     expect(commit, !isLate(approval, event.at), "6", `${event.id} was ${status} after its deadline`);
   approval.status = status;
 }
