@@ -3,6 +3,7 @@
 import type { SettledAnswer } from "../core/action/settled-answer.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { isStep } from "../core/action/within.ts";
+import type { Json } from "../core/json.ts";
 import type { StateOf } from "../core/states.ts";
 import type { CallUndo, Snapshot } from "../core/workflow/events.ts";
 import type { LiveWorkflow } from "../core/workflow/state.ts";
@@ -110,8 +111,10 @@ export async function notesOf(place: TenantStore, workflow: string, most = MOST)
 
 /** A checkpoint as it was reached, or raised by a monitor, which does not know every undo. */
 type Checkpoint = AtStake & { readonly snapshot: Snapshot; readonly isRaised: boolean };
-type Done = NonNullable<Card["workflow"]>["done"][number] & {
+type Done = Omit<NonNullable<Card["workflow"]>["done"][number], "args"> & {
   readonly seq: number;
+  /** Its arguments as the journal has them. */
+  readonly stored: Json;
   readonly undo: KnownUndo;
 };
 /** Newest first; `total` counts those too that are not among them. */
@@ -155,8 +158,7 @@ async function readDone(runtime: Runtime, soFar: SoFar, calls: readonly Call[]):
     const undo = undoNow(runtime, soFar, call, state);
     const isUndone = soFar.undone.has(action);
     const facts = { action, tool, effectClass, phase, at: effect.startedAt, isUndone, seq, undo };
-    // A beginning may have been cut within a character.
-    return [{ ...facts, args: previewOf(args).toWellFormed(), canUndo: isTakenBack(undo) && !isUndone }];
+    return [{ ...facts, stored: args, canUndo: isTakenBack(undo) && !isUndone }];
   });
   return { done, total: calls.length - read.length + done.length };
 }
@@ -194,6 +196,9 @@ function rejectionOnCard(
   return { ...rejection, undone, claimed, stays: tools(stake.irreversible).reverse() };
 }
 
+/** A beginning may have been cut within a character. */
+const showEffect = ({ stored, ...one }: Done) => ({ ...one, args: previewOf(stored).toWellFormed() });
+
 /** The approval `id`, and the workflow in which it is asked. */
 type AskedIn = {
   readonly id: string;
@@ -213,7 +218,10 @@ export async function readWorkflow(runtime: Runtime, { id, approval, workflow, s
   const { checkpoint } = soFar;
   const snapshot = checkpoint && (await unlessGone(openedSnapshot(runtime, checkpoint.snapshot)));
   return {
-    workflow: { workflow, name, status, attempt, done, total, cannotUndo, since: since.total },
+    workflow: {
+      ...{ workflow, name, status, attempt, total, cannotUndo, since: since.total },
+      done: done.map(showEffect),
+    },
     // What went on while it waits is gone back over too.
     rejecting:
       checkpoint !== undefined && approval.status === "pending"

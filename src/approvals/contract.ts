@@ -255,7 +255,7 @@ export const approvals = contract({
       takes: "said",
       input: z.strictObject({ reason: words, by: actor, via: channel }),
     }),
-    /** One that fails stops no other. */
+    /** A decision that is refused stops no other. A list that does not fit its schema is refused whole. */
     decideAll: presented(
       verb({
         http: "POST /api/approvals/batch",

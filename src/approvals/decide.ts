@@ -70,7 +70,13 @@ export async function secretsOf(
   runtime: Runtime,
   { args }: Pick<Approval, "args">,
 ): Promise<ReadonlyMap<string, string>> {
-  return resolveAll(runtime.secrets, args).catch(() => new Map<string, string>());
+  const known = await resolveAll(runtime.secrets, args).catch(() => new Map<string, string>());
+  // A text is kept without blanks around it: a value that ends in a newline would not be found in it any more.
+  const padded = [...known].filter(([, value]) => value.trim() !== value && value.trim() !== "");
+  return new Map([
+    ...known,
+    ...padded.map(([handle, value]) => [`${handle} trimmed`, value.trim()] as const),
+  ]);
 }
 
 /** Fields of an object are replaced one by one; anything else is replaced whole, and so is the answer to a question. */

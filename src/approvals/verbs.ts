@@ -22,6 +22,7 @@ import {
   type ViewContext,
 } from "../engine/verb.ts";
 import { parseInput } from "../kernel/contract.ts";
+import { isPlainObject } from "../kernel/fields.ts";
 import {
   type Approval,
   type Approvals,
@@ -264,13 +265,27 @@ export const approvalVerbs = capability(approvals, {
   ),
 });
 
+/** The edit is copied at the call: the program may change it afterwards. */
+function withOwnEdit<Given extends { readonly edit?: unknown }>(given: Given): Given {
+  return isPlainObject(given) && given.edit !== undefined ? { ...given, edit: copyEdit(given.edit) } : given;
+}
+
+/** In a batch an edit that cannot be copied is the answer of its own decision. */
+function withOwnEditIfAny<Given extends { readonly edit?: unknown }>(given: Given): Given {
+  try {
+    return withOwnEdit(given);
+  } catch {
+    return given;
+  }
+}
+
 export function approvalsOf(open: Opening): Approvals {
   const verbs = bindLibrary(open, approvalVerbs);
   return {
     ...verbs,
-    /** The edit is copied at the call: the program may change it afterwards. */
-    approve: async (id, given) =>
-      verbs.approve(id, given?.edit === undefined ? given : { ...given, edit: copyEdit(given.edit) }),
+    approve: async (id, given) => verbs.approve(id, withOwnEdit(given)),
+    decideAll: async (items, who) =>
+      verbs.decideAll(Array.isArray(items) ? items.map(withOwnEditIfAny) : items, who),
     async count(status) {
       checkStatus(status);
       return countApprovals(await open(), status);

@@ -15,8 +15,8 @@ import { z } from "zod";
 import { shown } from "../core/error-text.ts";
 import { HoldpointError } from "../core/errors.ts";
 import type { Scope } from "../core/scopes.ts";
-import { noField } from "./fields.ts";
-import { LONGEST_WRITTEN, whole } from "./values.ts";
+import { isPlainObject, noField } from "./fields.ts";
+import { LONGEST_WRITTEN, unwrap, whole } from "./values.ts";
 
 type Method = "GET" | "POST";
 type Input = z.ZodObject | undefined;
@@ -190,6 +190,8 @@ export function parseArguments(
   const ids = names.map((name, at) => [name, checkId(what, args[at])] as const);
   const [first, second = {}] = args.slice(names.length);
   const object = first === undefined ? {} : first;
+  const isBeside = positional !== undefined && isPlainObject(second) && !Object.hasOwn(second, positional);
+  if (positional !== undefined && !isBeside) throw notAnObject(what, input);
   const given = positional === undefined ? object : { ...(second as object), [positional]: first };
   const read = input === undefined ? {} : parseInput(what, input, given);
   return { ...Object.fromEntries(ids), ...read };
@@ -206,18 +208,52 @@ function checkId(what: string, given: unknown): string {
 
 /** Wrong input is an error that names the field, before anything is read or written. */
 export function parseInput<In extends z.ZodObject>(what: string, schema: In, given: unknown): z.output<In> {
+  const odd = findOdd(schema, given, []);
+  if (odd?.length === 0) throw notAnObject(what, schema);
+  if (odd !== undefined)
+    throw new HoldpointError("invalid_input", `${what} does not fit: "${odd.join(".")}" is not plain data.`);
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
+  // A misspelt field explains that another one is missing.
+  const { issues } = read.error;
+  const issue = issues.find(({ code: kind }) => kind === "unrecognized_keys") ?? issues[0];
   const code =
     issue?.code === "too_big" && issue.maximum === LONGEST_WRITTEN ? "payload_too_large" : "invalid_input";
   throw new HoldpointError(code, issue === undefined ? what : issueText(what, schema, issue), {
     details: {
-      errors: read.error.issues
+      errors: issues
         .slice(0, 100)
-        .map(({ path, message }) => ({ field: path.join("."), message })),
+        .map(({ path, message }) => ({ field: path.join("."), message: shown(message) })),
     },
   });
+}
+
+const notAnObject = (what: string, schema: Input): HoldpointError =>
+  new HoldpointError(
+    "invalid_input",
+    `${what} is an object: { ${Object.keys(schema?.shape ?? {}).join(", ")} }.`,
+  );
+
+type Path = readonly (string | number)[];
+
+/** Where something else than plain data is given for an object or a list: fields may come from a prototype there, or be missed. */
+function findOdd(schema: unknown, given: unknown, path: Path): Path | undefined {
+  if (typeof given !== "object" || given === null || !(schema instanceof z.ZodType)) return undefined;
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodReadonly) return findOdd(inner.unwrap(), given, path);
+  if (inner instanceof z.ZodArray) {
+    if (!Array.isArray(given)) return path;
+    const first = given.findIndex((item, at) => findOdd(inner.element, item, [...path, at]) !== undefined);
+    return first < 0 ? undefined : findOdd(inner.element, given[first], [...path, first]);
+  }
+  if (!(inner instanceof z.ZodObject)) return undefined;
+  if (!isPlainObject(given)) return path;
+  for (const [name, field] of Object.entries(inner.shape)) {
+    const value = Object.hasOwn(given, name) ? (given as Record<string, unknown>)[name] : undefined;
+    const odd = findOdd(field, value, [...path, name]);
+    if (odd !== undefined) return odd;
+  }
+  return undefined;
 }
 
 /** The fields of the object at a path below a schema; none where the path leads to something else. */
@@ -243,7 +279,7 @@ function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): 
     return `${path === "" ? what : `"${path}"`}${noField(extra, fieldsAt(schema, issue.path))}.`;
   }
   if (issue.message.endsWith(".")) return issue.message;
-  if (path === "") return `${what} is an object: { ${Object.keys(schema.shape).join(", ")} }.`;
+  if (path === "") return notAnObject(what, schema).what;
   return `${what} does not fit: "${path}": ${issue.message}.`;
 }
 

@@ -59,6 +59,18 @@ describe("a comment", () => {
     await hp.close();
   });
 
+  test("with a secret's value that ends in a newline is left out too, though the text is kept without blanks around it", async () => {
+    const hp = machine().process({ environment: { TOKEN: "hush-4711\n" } });
+    const { call, id } = asking(hp);
+    const answer = call({ token: secret("env:TOKEN") });
+    const approval = await id();
+    await hp.approvals.comment(approval, { by: ANN, text: "the hush-4711\n" });
+    await hp.approvals.reject(approval, { by: ANN, reason: "not hush-4711\n" });
+    await answer;
+    assert.doesNotMatch(await journalText(hp), /hush-4711/);
+    await hp.close();
+  });
+
   test("with a secret's value in it is left out whole, so that nobody learns where it stood", async () => {
     const hp = machine().process({ environment: { TOKEN: "hush-4711" } });
     const { call, id } = asking(hp);
