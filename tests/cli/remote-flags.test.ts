@@ -81,6 +81,7 @@ function casesOf(stage: Stage): { readonly [command: string]: readonly Case[] } 
     ],
     reject: [{ words: [checkpoint], base: REASON, tries: { reason: "no", final: true } }],
     answer: [{ words: [question, "1"], tries: { note: "fine", binding: "000000000000" } }],
+    comment: [{ words: [approval, "why?"], tries: { category: "concern" } }],
     cancel: [{ words: [approval], base: REASON, tries: { reason: "another" } }],
     revoke: [{ words: [approval], base: REASON, tries: { reason: "another" } }],
     delegate: [{ words: [approval, "person:bob"], base: REASON, tries: { reason: "another" } }],

@@ -73,7 +73,7 @@ test("a person asks, the agent answers with its key, and both stand with the app
   const seen = await bench.ask(`/api/journal/approval/${id}`, { headers: ann });
   const types = (seen.body["entries"] as { type: string }[]).map(({ type }) => type);
   assert.deepEqual(types.slice(1), [
-    ...["approval.commented", "approval.commented", "approval.comment_refused"],
+    ...["approval.commented", "approval.commented", "approval.commented", "approval.comment_refused"],
   ]);
 });
 
