@@ -133,11 +133,12 @@ export const expression = mark(
 );
 /** Of what people write. */
 export const LONGEST_WRITTEN = 10_000;
+const WORDS = "a text that is not empty is needed";
 /** A text that people write. */
 export const words = z
-  .string()
+  .string({ error: WORDS })
   .trim()
-  .min(1)
+  .min(1, { error: WORDS })
   .max(LONGEST_WRITTEN)
   .refine(isText, { error: "is not well-formed Unicode" });
 /** The same of what may be left out: the text itself says that it must not be empty. */
