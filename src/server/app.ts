@@ -90,10 +90,12 @@ function givenOf(request: FastifyRequest, route: Route) {
 }
 
 /** Made only for those who want to know. */
-function goneOf({ raw }: FastifyReply): AbortSignal {
+const isGone = ({ raw }: FastifyReply): boolean => raw.destroyed || raw.closed;
+
+function goneOf(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  if (raw.destroyed || raw.closed) gone.abort();
-  else raw.once("close", () => gone.abort());
+  if (isGone(reply)) gone.abort();
+  else reply.raw.once("close", () => gone.abort());
   return gone.signal;
 }
 
@@ -123,9 +125,10 @@ async function handOver(
   const credential = credentialOf(request);
   const whoNow = () => authenticate(credential);
   const mayStill = async () => checkStill(await whoNow(), route);
-  const gone = () => goneOf(reply);
+  const connection = { gone: () => goneOf(reply), isGone: () => isGone(reply) };
   const { tenant } = who;
-  const asked: Asked = { ...given, who, tenant, office, runtime: office.runtime, whoNow, mayStill, gone };
+  const { runtime } = office;
+  const asked: Asked = { ...given, ...connection, who, tenant, office, runtime, whoNow, mayStill };
   const handle = async () => {
     await checkQuestions(questions, route, asked);
     return route.handle(asked);

@@ -68,6 +68,8 @@ export type Asked<
   readonly mayStill: () => Promise<void>;
   /** Aborts when the connection is gone, or the answer was sent. For answers that take long. */
   readonly gone: () => AbortSignal;
+  /** The same as a question: a signal costs each request an exception, made when its connection closes. */
+  readonly isGone: () => boolean;
 };
 
 /** What an answer is that is not JSON. */

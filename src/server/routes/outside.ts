@@ -78,17 +78,13 @@ function proposalOf(who: Who, body: z.output<typeof proposalSchema>, agent: stri
   };
 }
 
-/** Looked at just before the commit: nothing is started for a client that hung up. */
-function connectionOf({ gone }: Pick<Asked, "gone">) {
-  const signal = gone();
-  return { isGone: () => signal.aborted };
-}
-
 type Taking = { readonly action: string; readonly agent: string; readonly asksFor: PermitRequest };
 
-async function takenUp(asked: Pick<Asked, "runtime" | "gone">, { action, agent, asksFor }: Taking) {
-  const { runtime } = asked;
-  const caller = callerOf(runtime, asksFor, connectionOf(asked));
+async function takenUp(
+  { runtime, isGone }: Pick<Asked, "runtime" | "isGone">,
+  { action, agent, asksFor }: Taking,
+) {
+  const caller = callerOf(runtime, asksFor, { isGone });
   return ok(answerOnWire(await takeUp(runtime, action, { agent, caller })));
 }
 
@@ -137,7 +133,7 @@ const actions = [
     async handle(asked) {
       const { runtime, who, body } = asked;
       const proposal = proposalOf(who, body, agentOf(who, body.agent));
-      return ok(answerOnWire(await proposeOutside(runtime, proposal, connectionOf(asked))));
+      return ok(answerOnWire(await proposeOutside(runtime, proposal, { isGone: asked.isGone })));
     },
     again(asked, kept) {
       const { who, body } = asked;
@@ -266,7 +262,7 @@ const workflows = [
       const { runtime, who, params, body } = asked;
       const agent = await driverOf(runtime, who, body.agent, params.id);
       const proposal = { ...proposalOf(who, body, agent), workflow: params.id };
-      return ok(answerOnWire(await proposeOutside(runtime, proposal, connectionOf(asked))));
+      return ok(answerOnWire(await proposeOutside(runtime, proposal, { isGone: asked.isGone })));
     },
     again(asked, kept) {
       const { runtime, who, params, body } = asked;
@@ -337,7 +333,7 @@ const workflows = [
     async handle(asked) {
       const { runtime, who, params, body } = asked;
       const agent = await driverOf(runtime, who, body.agent, params.id);
-      const caller = callerOf(runtime, permitRequestOf(body), connectionOf(asked));
+      const caller = callerOf(runtime, permitRequestOf(body), { isGone: asked.isGone });
       const { id, action: undoes } = params;
       return ok(answerOnWire(await proposeUndo(runtime, id, { undoes, agent, caller })));
     },
