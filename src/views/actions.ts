@@ -1,9 +1,8 @@
 /** Every action, by phase: what waits, runs, is in doubt, was done or refused. */
 
 import { previewOf } from "../approvals/stream.ts";
-import type { LiveAction } from "../core/action/state.ts";
+import type { ActionState, LiveAction } from "../core/action/state.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { StateOf } from "../core/states.ts";
 
 const ACTIONS_VIEW = "actions";
 
@@ -45,7 +44,7 @@ export const actionsView = {
   version: 3,
   // Without a verdict: an action that is then counted among none.
   oldest: 2,
-  row(_id: string, state: StateOf<"action">) {
+  row(_id: string, state: ActionState) {
     if (state.phase === "none") return undefined;
     const { tool, effectClass, agent, requestId, argsDigest } = state;
     const data = {

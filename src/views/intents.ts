@@ -1,9 +1,9 @@
 /** Intents as people list them, as agents look for what is theirs, and as processes look for whose time is over. */
 
 import { previewOf } from "../approvals/stream.ts";
+import type { IntentState } from "../core/intent/state.ts";
 import { isOpen, isUntaken, type LiveIntent, lifecycleOf } from "../core/intent/state.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { StateOf } from "../core/states.ts";
 
 function summary(intent: LiveIntent): JsonObject {
   const { status, intentType, toAgent, to, from, requestId, deadline, approval, waitsOn, end } = intent;
@@ -17,7 +17,7 @@ function summary(intent: LiveIntent): JsonObject {
   };
 }
 
-type State = StateOf<"intent">;
+type State = IntentState;
 
 const listed = (bucketOf: (intent: LiveIntent) => string) => (_id: string, state: State) =>
   state.status === "none"

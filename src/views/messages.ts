@@ -1,12 +1,13 @@
 /** Endpoints and messages as people list them, and messages as processes look for what is due. */
 import type { JsonObject } from "../core/json.ts";
-import type { StateOf } from "../core/states.ts";
+import type { EndpointState } from "../core/message/endpoint-state.ts";
+import type { MessageState } from "../core/message/message-state.ts";
 
 export const endpointsView = {
   view: "endpoints",
   kind: "endpoint",
   version: 1,
-  row(_id: string, state: StateOf<"endpoint">) {
+  row(_id: string, state: EndpointState) {
     if (state.status === "none") return undefined;
     const { status, name, target, events, owner, addedAt, missed, off } = state;
     const data = { status, name, target, events, owner, addedAt, missed, off } as unknown as JsonObject;
@@ -18,7 +19,7 @@ export const messagesView = {
   view: "messages",
   kind: "message",
   version: 1,
-  row(_id: string, state: StateOf<"message">) {
+  row(_id: string, state: MessageState) {
     if (state.status === "none") return undefined;
     const { status, endpoint, type, source, to, madeAt, attempts, last, dueAt, endedAt, reason } = state;
     const shown = { status, endpoint, type, source, to, madeAt, attempts, last, dueAt, endedAt, reason };
@@ -36,7 +37,7 @@ const outbox = <View extends string>(view: View, parity: 0 | 1) =>
     view,
     kind: "message",
     version: 2,
-    row(_id: string, state: StateOf<"message">) {
+    row(_id: string, state: MessageState) {
       if (state.status !== "waiting" || state.dueAt === null || state.turns % 2 !== parity) return undefined;
       return { bucket: state.endpoint, at: state.dueAt, due: state.dueAt, data: {} };
     },

@@ -1,11 +1,11 @@
 /** Every policy by its name, with the version in force. */
-import type { StateOf } from "../core/states.ts";
+import type { PolicyState } from "../core/policy-record.ts";
 
 export const policiesView = {
   view: "policies",
   kind: "policy",
   version: 1,
-  row(_id: string, state: StateOf<"policy">) {
+  row(_id: string, state: PolicyState) {
     const [first] = state.versions;
     const now = state.versions.at(-1);
     if (first === undefined || now === undefined) return undefined;

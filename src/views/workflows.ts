@@ -1,16 +1,15 @@
 /** Workflows as people list them, and as processes look for work. */
 import type { JsonObject } from "../core/json.ts";
-import type { StateOf } from "../core/states.ts";
 import { bucketOf } from "../core/workflow/runs-bucket.ts";
-import type { LiveWorkflow } from "../core/workflow/state.ts";
+import type { LiveWorkflow, WorkflowState } from "../core/workflow/state.ts";
 
 /** What the rows are made of, beside what never changes. Most facts of a workflow touch none of it. */
 const SHOWN = ["status", "generation", "pending", "lastDecision", "passed", "end"] as const;
 const RUN = ["status", "runner", "isReady", "wakeAt", "waits", "end", "closing"] as const;
 
 function agree(
-  before: StateOf<"workflow">,
-  after: StateOf<"workflow">,
+  before: WorkflowState,
+  after: WorkflowState,
   fields: readonly (keyof LiveWorkflow)[],
 ): boolean {
   if (before.status === "none" || after.status === "none") return false;
@@ -26,7 +25,7 @@ const heldBy = ({ waits }: LiveWorkflow): readonly string[] => [
 const stuckOn = ({ waits }: LiveWorkflow): string | null =>
   waits.find(({ kind }) => kind === "definition")?.on ?? null;
 
-const isHeldAlike = (before: StateOf<"workflow">, after: StateOf<"workflow">): boolean =>
+const isHeldAlike = (before: WorkflowState, after: WorkflowState): boolean =>
   before.status !== "none" &&
   after.status !== "none" &&
   stuckOn(before) === stuckOn(after) &&
@@ -57,11 +56,11 @@ export const workflowsView = {
   kind: "workflow",
   version: 3,
   oldest: 2,
-  row(_id: string, state: StateOf<"workflow">) {
+  row(_id: string, state: WorkflowState) {
     if (state.status === "none") return undefined;
     return { bucket: state.status, at: state.createdAt, due: null, data: summary(state) };
   },
-  isSame: (before: StateOf<"workflow">, after: StateOf<"workflow">) =>
+  isSame: (before: WorkflowState, after: WorkflowState) =>
     agree(before, after, SHOWN) && isHeldAlike(before, after),
 } as const;
 
@@ -102,7 +101,7 @@ export const runsView = {
   kind: "workflow",
   version: 7,
   oldest: 6,
-  row(_id: string, state: StateOf<"workflow">) {
+  row(_id: string, state: WorkflowState) {
     if (state.status === "none") return undefined;
     if (state.closing)
       return { bucket: "closing", due: null, data: { name: state.name }, at: state.createdAt };
@@ -110,5 +109,5 @@ export const runsView = {
     if (state.isOutside === true) return outsideRow(state);
     return { ...runOf(state), at: state.createdAt };
   },
-  isSame: (before: StateOf<"workflow">, after: StateOf<"workflow">) => agree(before, after, RUN),
+  isSame: (before: WorkflowState, after: WorkflowState) => agree(before, after, RUN),
 } as const;
