@@ -10,7 +10,19 @@ import { idleClock } from "./engine/clock.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
 import { type Keys, keysOf, type People, peopleOf } from "./engine/identity/instance.ts";
-import * as instance from "./engine/instance.ts";
+import {
+  type Actions,
+  actionsOf,
+  type Budgets,
+  budgetsOf,
+  type Journal,
+  journalOf,
+  type KillSwitch,
+  killSwitchOf,
+  putSecret,
+  type Receipts,
+  receiptsOf,
+} from "./engine/instance.ts";
 import { type Intents, intentsOf } from "./engine/intent/instance.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
@@ -253,7 +265,7 @@ export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/mo
 export type { HoldpointOptions } from "./open.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
-type Verbs = instance.KillSwitch & Monitors & Notifications;
+type Verbs = KillSwitch & Monitors & Notifications;
 export type Holdpoint = Verbs & {
   /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
@@ -264,10 +276,10 @@ export type Holdpoint = Verbs & {
   /** Runs something once under a request id. */
   execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
   readonly approvals: Approvals;
-  readonly receipts: instance.Receipts;
-  readonly actions: instance.Actions;
-  readonly journal: instance.Journal;
-  readonly budgets: instance.Budgets;
+  readonly receipts: Receipts;
+  readonly actions: Actions;
+  readonly journal: Journal;
+  readonly budgets: Budgets;
   readonly people: People;
   readonly keys: Keys;
   /** The tenants of the store. */
@@ -360,10 +372,10 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     outside: outsideOf(opening),
     execute: (execution) => executeByName(gates, execution),
     approvals: approvalsOf(opening),
-    receipts: instance.receiptsOf(opening),
-    actions: instance.actionsOf(opening),
-    journal: instance.journalOf(opening),
-    budgets: instance.budgetsOf(opening),
+    receipts: receiptsOf(opening),
+    actions: actionsOf(opening),
+    journal: journalOf(opening),
+    budgets: budgetsOf(opening),
     people: peopleOf(opening),
     keys: keysOf(opening),
     tenants: tenantsOf(opening),
@@ -383,11 +395,11 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     current: () => currentIn(tools),
     work: (signal) => workUntil(definitions, signal),
-    ...instance.killSwitchOf(opening),
+    ...killSwitchOf(opening),
     recover: async () => recoverDead(await opening()),
     restored: async () => restoredOf(await opening()),
     acknowledgeRestore: async (said) => acknowledgeRestore(await opening(), said),
-    putSecret: (value) => instance.putSecret(opening, value),
+    putSecret: (value) => putSecret(opening, value),
     close,
     [Symbol.asyncDispose]: close,
   };

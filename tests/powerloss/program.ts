@@ -7,7 +7,17 @@ import { NotApplied } from "../../src/engine/attempt.ts";
 import type { Clock } from "../../src/engine/clock.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
-import * as instance from "../../src/engine/instance.ts";
+import {
+  type Actions,
+  actionsOf,
+  type Budgets,
+  budgetsOf,
+  type Journal,
+  journalOf,
+  type KillSwitch,
+  killSwitchOf,
+  putSecret,
+} from "../../src/engine/instance.ts";
 import { RHYTHM } from "../../src/engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/engine/open-runtime.ts";
 import type { Tool } from "../../src/engine/tool.ts";
@@ -44,11 +54,11 @@ export type Program = {
   /** How often a tool's function ran. */
   readonly ran: { times: number };
   readonly approvals: Approvals;
-  readonly actions: instance.Actions;
-  readonly journal: instance.Journal;
-  readonly budgets: instance.Budgets;
-  readonly killSwitch: instance.KillSwitch;
-  putSecret(value: string): ReturnType<typeof instance.putSecret>;
+  readonly actions: Actions;
+  readonly journal: Journal;
+  readonly budgets: Budgets;
+  readonly killSwitch: KillSwitch;
+  putSecret(value: string): ReturnType<typeof putSecret>;
   close(): Promise<void>;
 };
 
@@ -87,11 +97,11 @@ export function startProgram({ store, clock, random }: ProgramOptions): Program 
     tools: Object.fromEntries(gated) as Program["tools"],
     ran,
     approvals: approvalsOf(open),
-    actions: instance.actionsOf(open),
-    journal: instance.journalOf(open),
-    budgets: instance.budgetsOf(open),
-    killSwitch: instance.killSwitchOf(open),
-    putSecret: (value) => instance.putSecret(open, value),
+    actions: actionsOf(open),
+    journal: journalOf(open),
+    budgets: budgetsOf(open),
+    killSwitch: killSwitchOf(open),
+    putSecret: (value) => putSecret(open, value),
     close: () => runtime.close(),
   };
 }

@@ -7,7 +7,17 @@ import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import type { Clock } from "../../src/engine/clock.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
-import * as instance from "../../src/engine/instance.ts";
+import {
+  type Actions,
+  actionsOf,
+  type Budgets,
+  budgetsOf,
+  type Journal,
+  journalOf,
+  type KillSwitch,
+  killSwitchOf,
+  putSecret,
+} from "../../src/engine/instance.ts";
 import { type Intents, intentsOf } from "../../src/engine/intent/instance.ts";
 import { RHYTHM } from "../../src/engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/engine/open-runtime.ts";
@@ -80,10 +90,10 @@ export type Desk = {
   readonly store: MemoryStore;
   readonly notices: Notice[];
   readonly approvals: Approvals;
-  readonly actions: instance.Actions;
-  readonly journal: instance.Journal;
-  readonly budgets: instance.Budgets;
-  readonly switch: instance.KillSwitch;
+  readonly actions: Actions;
+  readonly journal: Journal;
+  readonly budgets: Budgets;
+  readonly switch: KillSwitch;
   readonly workflows: Workflows;
   readonly intents: Intents;
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
@@ -94,7 +104,7 @@ export type Desk = {
   ): Workflow<Input, Result>;
   supervise(options: SuperviseOptions): Promise<SuperviseResult>;
   current(): Current | undefined;
-  putSecret(value: string): ReturnType<typeof instance.putSecret>;
+  putSecret(value: string): ReturnType<typeof putSecret>;
   /** Looks for workflows that have something to do. */
   work(): Promise<void>;
   entries(id: string): Promise<readonly Entry[]>;
@@ -204,10 +214,10 @@ export function office(seed = 1, leaseMs?: number): Office {
         store,
         notices,
         approvals: approvalsOf(open),
-        actions: instance.actionsOf(open),
-        journal: instance.journalOf(open),
-        budgets: instance.budgetsOf(open),
-        switch: instance.killSwitchOf(open),
+        actions: actionsOf(open),
+        journal: journalOf(open),
+        budgets: budgetsOf(open),
+        switch: killSwitchOf(open),
         workflows: workflowsOf(definitions),
         intents: intentsOf(open),
         gate: (definition) => gate(gates, definition),
@@ -215,7 +225,7 @@ export function office(seed = 1, leaseMs?: number): Office {
           supervise({ definitions, gates, openModel: (model) => openModel(model, () => undefined) }, given),
         workflow: (name, given, body) => workflow(definitions, name, given, body),
         current: () => currentIn(tools),
-        putSecret: (value) => instance.putSecret(open, value),
+        putSecret: (value) => putSecret(open, value),
         async work() {
           await runtime.epoch();
           dispatcher.work();
