@@ -52,7 +52,9 @@ function normalise(statement: string, nameOf: (name: string) => string): string 
     .replace(/[A-Za-z_$][\w$]*/g, (name) => nameOf(name))
     .replace(/\b([\w$]+): \1\b/g, "$1")
     .replace(/\b([\w$]+) as \1\b/g, "$1")
-    .replace(/,(?=\s*[)\]}])/g, "")
+    .replace(/[,;](?=\s*[)\]}])/g, "")
+    // The formatter puts these where a line becomes too long.
+    .replace(/[()]|(?<=[=:<(]\s*)[|&](?=\s)/g, "")
     .replace(/\s+/g, "")
     .replace(/;$/, "");
 }
