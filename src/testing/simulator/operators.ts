@@ -18,7 +18,7 @@ import { shutDown } from "./life.ts";
 import { meet } from "./nodes.ts";
 import { callOff, lookThrough, sendBack } from "./overseers.ts";
 import { aliveIn, count, type Life, onLife, type Said, type Sim } from "./sim.ts";
-import { stagedPolicy } from "./stage-spec.ts";
+import { amountPolicy, stagedPolicy } from "./stage-spec.ts";
 import { CURRENCY, drawPolicy, type ToolVersion } from "./tool-spec.ts";
 import { truthOf } from "./world.ts";
 
@@ -124,7 +124,8 @@ const deployNew: Deed = async (sim) => {
   count(sim, schema ? "tool schema changed" : "policy reloaded");
   const drawn = schema ? now.policy : drawPolicy(random, scenario.people);
   const staged = scenario.staged && !schema ? stagedPolicy(random, scenario.people, drawn) : drawn;
-  const policy = scenario.desk && !schema ? deskPolicy(random, scenario.people, staged) : staged;
+  const manned = scenario.desk && !schema ? deskPolicy(random, scenario.people, staged) : staged;
+  const policy = scenario.byAmount && !schema ? amountPolicy(random, scenario.people, manned) : manned;
   deployed.set(name, schema ? { ...now, schema: now.schema + 1 } : { ...now, policy });
   for (const life of sim.lives.filter(({ alive }) => alive)) if (random.chance(0.6)) void shutDown(sim, life);
 };

@@ -42,7 +42,7 @@ function drawBallot(sim: Sim, question: Question, seen: LiveApproval | undefined
   const by = random.pick(scenario.people);
   if (seen?.requester.includes(by) === true) count(sim, "requester votes");
   if (sim.oracle.isSuspended(question.tenant, by)) count(sim, "suspended person votes");
-  const edits = seen !== undefined && random.chance(0.15);
+  const edits = seen !== undefined && random.chance(scenario.byAmount ? 0.4 : 0.15);
   const decision = edits || random.chance(yes) ? "approve" : "reject";
   const isAboutFlow = seen?.subject !== undefined;
   const base = {

@@ -20,7 +20,7 @@ import { createRandom } from "./random.ts";
 import { drawScenario } from "./scenario.ts";
 import { createScheduler } from "./scheduler.ts";
 import { aliveIn, count, databaseTime, fail, type Life, type Sim, type Violation } from "./sim.ts";
-import { hasStages, withStages } from "./stage-spec.ts";
+import { hasAmounts, hasStages, withAmounts, withStages } from "./stage-spec.ts";
 import { bringStart, drawStart } from "./starters.ts";
 import { hasFlows, withWorkflows } from "./workflow-spec.ts";
 import { createWorld } from "./world.ts";
@@ -51,7 +51,8 @@ function createSim(seed: bigint, trace: Sim["trace"]): Sim {
   const working = hasFlows(seed) ? withWorkflows(plain, createRandom(~seed)) : plain;
   const drawn = hasStages(seed) ? withStages(working, createRandom(seed ^ 0x57a6e5n)) : working;
   const manned = hasDesk(seed) ? withDesk(drawn, createRandom(seed ^ 0xde5cn)) : drawn;
-  const scenario = { ...manned, beforehand: drawBeforehand(seed, manned.tools) };
+  const ruled = hasAmounts(seed) ? withAmounts(manned, createRandom(seed ^ 0xa303n)) : manned;
+  const scenario = { ...ruled, beforehand: drawBeforehand(seed, ruled.tools) };
   const counters: Counters = new Map();
   const scheduler = createScheduler(() => {
     answerNotices(sim);

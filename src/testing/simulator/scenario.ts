@@ -34,6 +34,8 @@ export type Scenario = {
   readonly staged: boolean;
   /** A group is asked, whose members come and go; seats are handed over, and people reminded. */
   readonly desk: boolean;
+  /** Other people are asked about larger amounts, and amounts are edited more often. */
+  readonly byAmount: boolean;
 };
 
 /** Chances per opportunity, at full strength. */
@@ -115,5 +117,6 @@ export function drawScenario(random: Random): Scenario {
     beforehand: NOTHING_BEFOREHAND,
     staged: false,
     desk: false,
+    byAmount: false,
   };
 }

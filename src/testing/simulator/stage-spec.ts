@@ -1,7 +1,10 @@
-/** Seeds whose approvals have stages and ends of time. Drawn apart, so that every other seed plays as it always did. */
+/**
+ * Seeds whose approvals have stages and ends of time, and seeds whose rules depend on the amount. Drawn apart, so that every other seed
+ * plays as it always did.
+ */
 import type { Random } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
-import type { Ask, AskStage, PolicySpec } from "./tool-spec.ts";
+import { type Ask, type AskStage, drawAsk, type PolicySpec } from "./tool-spec.ts";
 
 const STAGES_EVERY = 4n;
 export const hasStages = (seed: bigint): boolean => seed % STAGES_EVERY === 0n;
@@ -40,4 +43,23 @@ export function withStages(scenario: Scenario, random: Random): Scenario {
     return [name, { ...version, policy: stagedPolicy(random, people, policy) }] as const;
   });
   return { ...scenario, firstVersions: new Map(versions), staged: true };
+}
+
+const AMOUNTS_EVERY = 5n;
+export const hasAmounts = (seed: bigint): boolean => seed % AMOUNTS_EVERY === 1n;
+
+/** An edit of the amount may then fall under another approver rule than the proposal did. */
+export function amountPolicy(random: Random, people: readonly string[], policy: PolicySpec): PolicySpec {
+  if (!("ask" in policy) || policy.ask === null) return policy;
+  const above = { amount: random.between(30, 70), ask: drawAsk(random, people) };
+  return { ...policy, ask: { ...policy.ask, above } };
+}
+
+export function withAmounts(scenario: Scenario, random: Random): Scenario {
+  const { people, firstVersions } = scenario;
+  const versions = [...firstVersions].map(
+    ([name, version]) =>
+      [name, { ...version, policy: amountPolicy(random, people, version.policy) }] as const,
+  );
+  return { ...scenario, firstVersions: new Map(versions), byAmount: true };
 }

@@ -22,6 +22,8 @@ export type Ask = {
   readonly executeWithinMs: number | null;
   /** Who may decide as well from half time on; only where people are named. */
   readonly also?: readonly string[];
+  /** Larger amounts are asked about in another way. */
+  readonly above?: { readonly amount: number; readonly ask: Ask };
 };
 
 export type PolicySpec =
@@ -67,8 +69,9 @@ export const CURRENCY = "EUR";
 /** The largest amount that any schema version lets through. */
 export const MOST = 100;
 
-function escalate(ask: Ask): Verdict {
-  const { quorum, from, veto, decideWithinMs, executeWithinMs, stages, onTimeout, also } = ask;
+function escalate(ask: Ask, amount: number): Verdict {
+  const { quorum, from, veto, decideWithinMs, executeWithinMs, stages, onTimeout, also, above } = ask;
+  if (above !== undefined && amount > above.amount) return escalate(above.ask, amount);
   const half = also === undefined || from === null ? {} : { escalateAtHalf: also };
   const staged = stages?.map(({ decideWithinMs: length, ...rule }) =>
     length === null ? rule : { ...rule, decideWithinMs: length },
@@ -91,16 +94,16 @@ export function verdictFor(policy: PolicySpec, args: Pick<Args, "amount">): Verd
     case "throws":
       throw new Error("a policy with a bug");
     case "escalate":
-      return escalate(policy.ask);
+      return escalate(policy.ask, args.amount);
     case "bands":
       if (args.amount <= policy.free) return { verdict: "approve" };
       return args.amount <= policy.asked
-        ? escalate(policy.ask)
+        ? escalate(policy.ask, args.amount)
         : { verdict: "block", reason: "too much", rule: "most" };
     case "cap":
       if (args.amount > policy.cap)
         return { verdict: "revise", set: { amount: policy.cap }, reason: "cut down", rule: "cap" };
-      return policy.ask === null ? { verdict: "approve" } : escalate(policy.ask);
+      return policy.ask === null ? { verdict: "approve" } : escalate(policy.ask, args.amount);
   }
 }
 

@@ -12,10 +12,11 @@ import { lacking, standing, wantedBy } from "./stages-seen.ts";
 /** What the author of the policy meant, asked once more. */
 function meant(tool: DeployedTool, action: SeenAction): string {
   const args = action.args as unknown as Args;
-  const isFixed = tool.policy.kind === "approve" || tool.policy.kind === "escalate";
+  const { policy } = tool;
+  const isFixed = policy.kind === "approve" || (policy.kind === "escalate" && policy.ask.above === undefined);
   if (args.amount === undefined && !isFixed) return "unknown";
   try {
-    return verdictFor(tool.policy, args).verdict;
+    return verdictFor(policy, args).verdict;
   } catch {
     return "block";
   }
